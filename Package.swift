@@ -1,0 +1,109 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Formats and parts that a program may leave out, with what each of them brings in. A format whose trait is off is
+/// still recognised, and the error names the trait.
+let traits: Set<Trait> = [
+    .trait(name: "HTTP", description: "Loading over http and https with AsyncHTTPClient"),
+    .trait(name: "AVIF", description: "AVIF and its image sequences through libavif"),
+    .trait(name: "HEIF", description: "HEIF, HEIC and their sequences through libheif"),
+    .trait(name: "JXL", description: "JPEG XL through libjxl"),
+    .trait(name: "TIFF", description: "TIFF through libtiff"),
+    .trait(name: "SVG", description: "SVG through librsvg"),
+    .trait(name: "PDF", description: "The first page of a PDF through Poppler"),
+    .trait(name: "RAW", description: "Camera files through libraw"),
+    .trait(name: "GTK", description: "Widgets for GTK 4"),
+    .default(enabledTraits: ["HTTP"]),
+]
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func system(_ name: String, apt: String) -> Target {
+    .systemLibrary(name: name, providers: [.apt([apt])])
+}
+
+let http: TargetDependencyCondition? = .when(traits: ["HTTP"])
+
+let package = Package(
+    name: "tintype",
+    products: [
+        .library(name: "Tintype", targets: ["Tintype"]),
+        .library(name: "TintypeTesting", targets: ["TintypeTesting"]),
+        .executable(name: "tintype", targets: ["TintypeCommand"]),
+    ],
+    traits: traits,
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.90.0"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.30.0"),
+        .package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.4.0"),
+    ],
+    targets: [
+        // C libraries, and the few lines of C that Swift cannot say.
+        system("CJPEG", apt: "libjpeg62-turbo-dev"),
+        system("CPNG", apt: "libpng-dev"),
+        system("CGIF", apt: "libgif-dev"),
+        system("CWebP", apt: "libwebp-dev"),
+        system("CLCMS2", apt: "liblcms2-dev"),
+        system("CSQLite", apt: "libsqlite3-dev"),
+        system("CXXHash", apt: "libxxhash-dev"),
+        .target(name: "CJPEGShim", dependencies: ["CJPEG"]),
+        .target(name: "CPNGShim", dependencies: ["CPNG"]),
+
+        // The library, lowest first.
+        .target(
+            name: "TintypeCore",
+            dependencies: [.product(name: "Logging", package: "swift-log"), "CSQLite", "CXXHash"],
+            swiftSettings: settings),
+        .target(
+            name: "TintypeCodecs",
+            dependencies: ["TintypeCore", "CJPEG", "CJPEGShim", "CPNG", "CPNGShim", "CGIF", "CWebP", "CLCMS2"],
+            swiftSettings: settings),
+        .target(
+            name: "TintypeHTTP",
+            dependencies: [
+                "TintypeCore",
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
+                .product(name: "NIOCore", package: "swift-nio", condition: http),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Tintype",
+            dependencies: [
+                "TintypeCore", "TintypeCodecs", .target(name: "TintypeHTTP", condition: http),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "TintypeTesting",
+            dependencies: [
+                "Tintype",
+                .product(name: "NIOCore", package: "swift-nio", condition: http),
+                .product(name: "NIOPosix", package: "swift-nio", condition: http),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "TintypeCommand",
+            dependencies: [
+                "Tintype", "TintypeTesting",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+
+        .testTarget(
+            name: "TintypeCoreTests", dependencies: ["TintypeCore", "TintypeTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "TintypeCodecsTests", dependencies: ["TintypeCodecs", "TintypeTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "TintypeHTTPTests", dependencies: ["TintypeHTTP", "TintypeTesting"], swiftSettings: settings),
+        .testTarget(name: "TintypeTests", dependencies: ["Tintype", "TintypeTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "TintypeCommandTests", dependencies: ["TintypeCommand", "TintypeTesting"], swiftSettings: settings),
+    ]
+)

@@ -1,0 +1,1 @@
+int tintype_placeholder_PNG;

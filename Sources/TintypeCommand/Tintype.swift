@@ -1,0 +1,2 @@
+import ArgumentParser
+@main struct T: ParsableCommand { func run() {} }

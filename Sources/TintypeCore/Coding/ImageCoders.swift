@@ -1,0 +1,82 @@
+public import FoundationEssentials
+
+/// An ordered list of coders that is itself one: the last that was added is asked first.
+///
+/// A coder that fails lets the next one that can read the bytes try; if all fail, the error of the first is the answer.
+public struct ImageCoders: ImageCoder {
+    /// The coders in order of growing precedence.
+    public var coders: [any ImageCoder]
+
+    public init(_ coders: [any ImageCoder] = []) { self.coders = coders }
+
+    /// The list with one more coder, which is asked before all others.
+    public func adding(_ coder: any ImageCoder) -> ImageCoders { ImageCoders(coders + [coder]) }
+
+    public var decodableFormats: Set<ImageFormat> { coders.reduce(into: []) { $0.formUnion($1.decodableFormats) } }
+    public var encodableFormats: Set<ImageFormat> { coders.reduce(into: []) { $0.formUnion($1.encodableFormats) } }
+
+    public func canDecode(_ data: Data, format: ImageFormat?) -> Bool {
+        coders.contains { $0.canDecode(data, format: format) }
+    }
+
+    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        try first(for: data, hint: nil) { coder throws(ImageError) in try coder.info(of: data, context: context) }
+    }
+
+    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        try first(for: data, hint: options.formatHint) { coder throws(ImageError) in
+            try coder.decode(data, options: options, context: context)
+        }
+    }
+
+    /// The first coder that can write the format writes it.
+    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
+        guard let coder = coders.last(where: { $0.encodableFormats.contains(format) }) else {
+            let reason =
+                if let trait = format.trait {
+                    "this build cannot write \(format); the package trait \(trait) may bring it"
+                } else {
+                    "no coder writes \(format)"
+                }
+            throw ImageError(.formatNotEncodable, stage: .encode, reason: reason)
+        }
+        return try coder.encode(image, as: format, options: options)
+    }
+
+    /// A frame decoder of the first animated coder that can read the bytes; `nil` if none of those that can is animated.
+    public func frameDecoder(
+        for data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> (any FrameDecoder)? {
+        let format = options.formatHint ?? ImageFormat(sniffing: data)
+        let coder = coders.last { $0.canDecode(data, format: format) }
+        return try (coder as? any AnimatedImageCoder)?.frameDecoder(for: data, options: options, context: context)
+    }
+
+    private func first<Value>(
+        for data: Data, hint: ImageFormat?, _ work: (any ImageCoder) throws(ImageError) -> Value
+    ) throws(ImageError) -> Value {
+        guard !data.isEmpty else { throw ImageError(.emptyBody, stage: .decode, reason: "there are no bytes") }
+        let sniffed = ImageFormat(sniffing: data)
+        var failure: ImageError?
+        // A wrong hint must not cost the image: without success the bytes are asked themselves.
+        for format in hint == nil || hint == sniffed ? [sniffed] : [hint, sniffed] {
+            for coder in coders.reversed() where coder.canDecode(data, format: format) {
+                do { return try work(coder) } catch {
+                    if error.isCancellation { throw error }
+                    failure = failure ?? error
+                }
+            }
+        }
+        throw failure ?? unreadable(data, format: sniffed ?? hint)
+    }
+
+    private func unreadable(_ data: Data, format: ImageFormat?) -> ImageError {
+        guard let format else {
+            return ImageError(.unknownFormat, stage: .decode, reason: "not an image: \(ImageFormat.guess(data))")
+        }
+        let advice = format.trait.map { "build with the package trait \($0)" } ?? "add a coder that reads it"
+        return ImageError(
+            .formatNotEnabled, stage: .decode, reason: "the image is \(format), which this build cannot read; \(advice)"
+        )
+    }
+}

@@ -1,0 +1,117 @@
+public import FoundationEssentials
+
+extension ImageFormat {
+    /// How many bytes from the beginning ``init(sniffing:)`` looks at.
+    public static let sniffedBytes = 4_096
+
+    /// Recognises a format by its full signature; `nil` if the bytes begin like no format that is known.
+    ///
+    /// One or two letters are never enough: an HTML page is not SVG, and a text that begins with `BM` is not a BMP. Sources:
+    /// the formats' specifications, and the WHATWG's "MIME Sniffing Standard", section 6.1.
+    /// - Complexity: O(1); looks at most at the first ``sniffedBytes`` bytes.
+    public init?(sniffing data: Data) {
+        let head = [UInt8](data.prefix(Self.sniffedBytes))
+        guard let format = Self.signature(head) ?? Self.bitmap(head) ?? Self.isoMedia(head) ?? Self.markup(head) else {
+            return nil
+        }
+        self = format
+    }
+
+    private static func signature(_ head: [UInt8]) -> ImageFormat? {
+        func begins(_ bytes: [UInt8]) -> Bool { head.starts(with: bytes) }
+        if begins([0xFF, 0xD8, 0xFF]) { return .jpeg }
+        if begins([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return .png }
+        if begins(Array("GIF87a".utf8)) || begins(Array("GIF89a".utf8)) { return .gif }
+        if begins(Array("RIFF".utf8)), head.dropFirst(8).starts(with: Array("WEBP".utf8)) { return .webp }
+        if begins([0xFF, 0x0A]) { return .jxl }
+        if begins([0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]) { return .jxl }
+        if begins(Array("%PDF-".utf8)) { return .pdf }
+        // TIFF 6.0 and BigTIFF, in both byte orders. Canon's CR2 says so in the bytes that TIFF leaves free.
+        if begins([0x49, 0x49, 0x2A, 0]) { return head.dropFirst(8).starts(with: Array("CR".utf8)) ? .raw : .tiff }
+        if begins([0x4D, 0x4D, 0, 0x2A]) || begins([0x49, 0x49, 0x2B, 0]) || begins([0x4D, 0x4D, 0, 0x2B]) {
+            return .tiff
+        }
+        return nil
+    }
+
+    /// BMP and ICO have short signatures; what follows them must fit too.
+    private static func bitmap(_ head: [UInt8]) -> ImageFormat? {
+        func little(_ offset: Int, _ bytes: Int) -> Int {
+            (0..<bytes).reduce(0) { $0 | Int(head[offset + $1]) << (8 * $1) }
+        }
+        if head.starts(with: Array("BM".utf8)), head.count >= 18 {
+            // The size of the header that follows: OS/2 1 and 2, Windows 3, and versions 2 to 5.
+            return [12, 16, 40, 52, 56, 64, 108, 124].contains(little(14, 4)) ? .bmp : nil
+        }
+        if head.count >= 22, little(0, 2) == 0, [1, 2].contains(little(2, 2)), little(4, 2) > 0 {
+            // The first entry: a reserved zero, then a length and an offset behind the directory.
+            return head[9] == 0 && little(14, 4) > 0 && little(18, 4) >= 6 + 16 * little(4, 2) ? .ico : nil
+        }
+        return nil
+    }
+
+    /// The brands of an ISO base media file (ISO/IEC 14496-12, section 4.3): the major one first, then the compatible ones.
+    private static func isoMedia(_ head: [UInt8]) -> ImageFormat? {
+        guard head.count >= 12, head[4..<8].elementsEqual("ftyp".utf8) else { return nil }
+        let length = head[0..<4].reduce(0) { $0 << 8 | Int($1) }
+        guard length >= 16 || length == 0 else { return nil }
+        let end = min(head.count, length == 0 ? head.count : length)
+        var brands = [String(decoding: head[8..<12], as: UTF8.self)]
+        for offset in stride(from: 16, to: end - 3, by: 4) {
+            brands.append(String(decoding: head[offset..<offset + 4], as: UTF8.self))
+        }
+        func first(_ formats: [ImageFormat: Set<String>]) -> ImageFormat? {
+            brands.lazy.compactMap { brand in formats.first { $0.value.contains(brand) }?.key }.first
+        }
+        return first([
+            .avif: ["avif", "avis"],
+            .heic: ["heic", "heix", "hevc", "hevx", "heim", "heis", "hevm", "hevs"],
+            .raw: ["crx "],
+        ]) ?? first([.heif: ["mif1", "msf1", "mif2"]])
+    }
+
+    /// SVG: the root element is `svg`, behind a byte order mark, a declaration, comments and a document type.
+    private static func markup(_ head: [UInt8]) -> ImageFormat? {
+        var text = head[...]
+        if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
+        while true {
+            text = text.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
+            let end: String
+            if text.starts(with: "<?".utf8) {
+                end = "?>"
+            } else if text.starts(with: "<!--".utf8) {
+                end = "-->"
+            } else if text.starts(with: "<!".utf8) {
+                // A document type may carry declarations in brackets.
+                let closing = text.firstIndex(of: UInt8(ascii: ">")) ?? text.endIndex
+                end = text[..<closing].contains(UInt8(ascii: "[")) ? "]>" : ">"
+                guard text.dropFirst(2).starts(with: "DOCTYPE svg".utf8) || end == "]>" else { return nil }
+            } else {
+                let name = text.dropFirst().prefix {
+                    $0 != 0x20 && $0 != 0x3E && $0 != 0x2F && !(0x09...0x0D).contains($0)
+                }
+                let isRoot =
+                    text.first == UInt8(ascii: "<")
+                    && (name.elementsEqual("svg".utf8) || name.elementsEqual("svg:svg".utf8))
+                return isRoot ? .svg : nil
+            }
+            guard let range = text.firstRange(of: Array(end.utf8)) else { return nil }
+            text = text[range.upperBound...]
+        }
+    }
+}
+
+extension ImageFormat {
+    /// What bytes that are no image look like, for an error that helps.
+    static func guess(_ data: Data) -> String {
+        if data.isEmpty { return "there are no bytes" }
+        let head = String(decoding: data.prefix(256), as: UTF8.self).drop { $0.isWhitespace }.lowercased()
+        if head.hasPrefix("<!doctype html") || head.hasPrefix("<html") { return "the bytes are an HTML page" }
+        if head.hasPrefix("<?xml") || head.hasPrefix("<") { return "the bytes are markup, but not SVG" }
+        if head.hasPrefix("{") || head.hasPrefix("[") { return "the bytes look like JSON" }
+        if data.starts(with: [0x1F, 0x8B]) { return "the bytes are compressed with gzip" }
+        let digits = Array("0123456789abcdef")
+        let hex = data.prefix(8).map { "\(digits[Int($0 >> 4)])\(digits[Int($0 & 15)])" }.joined(separator: " ")
+        return "the bytes begin with \(hex), like no image format that is known"
+    }
+}

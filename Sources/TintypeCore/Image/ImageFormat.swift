@@ -1,0 +1,88 @@
+/// A format of image files. Formats that Tintype does not know can be added by a program: any name makes one.
+public struct ImageFormat: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// A short lower-case name, such as `jpeg`.
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public var description: String { rawValue }
+}
+
+extension ImageFormat {
+    public static let jpeg = Self(rawValue: "jpeg")
+    public static let png = Self(rawValue: "png")
+    public static let gif = Self(rawValue: "gif")
+    public static let webp = Self(rawValue: "webp")
+    public static let bmp = Self(rawValue: "bmp")
+    public static let ico = Self(rawValue: "ico")
+    public static let tiff = Self(rawValue: "tiff")
+    public static let avif = Self(rawValue: "avif")
+    public static let heic = Self(rawValue: "heic")
+    public static let heif = Self(rawValue: "heif")
+    public static let jxl = Self(rawValue: "jxl")
+    public static let svg = Self(rawValue: "svg")
+    public static let pdf = Self(rawValue: "pdf")
+    public static let raw = Self(rawValue: "raw")
+
+    /// The formats that ``init(sniffing:)`` recognises, and RAW, which only a hint tells from TIFF in general.
+    public static let known: [ImageFormat] = [
+        .jpeg, .png, .gif, .webp, .bmp, .ico, .tiff, .avif, .heic, .heif, .jxl, .svg, .pdf, .raw,
+    ]
+}
+
+extension ImageFormat {
+    private struct Facts {
+        var mimeTypes: [String]
+        var extensions: [String]
+        var trait: String?
+        var storesAlpha = true
+    }
+
+    private static let facts: [ImageFormat: Facts] = [
+        .jpeg: Facts(
+            mimeTypes: ["image/jpeg", "image/jpg", "image/pjpeg"], extensions: ["jpg", "jpeg", "jpe", "jfif"],
+            storesAlpha: false),
+        .png: Facts(mimeTypes: ["image/png", "image/apng", "image/x-png"], extensions: ["png", "apng"]),
+        .gif: Facts(mimeTypes: ["image/gif"], extensions: ["gif"]),
+        .webp: Facts(mimeTypes: ["image/webp"], extensions: ["webp"]),
+        .bmp: Facts(
+            mimeTypes: ["image/bmp", "image/x-bmp", "image/x-ms-bmp", "image/x-win-bitmap"],
+            extensions: ["bmp", "dib"]),
+        .ico: Facts(mimeTypes: ["image/x-icon", "image/vnd.microsoft.icon", "image/ico"], extensions: ["ico", "cur"]),
+        .tiff: Facts(mimeTypes: ["image/tiff", "image/tif"], extensions: ["tiff", "tif"], trait: "TIFF"),
+        .avif: Facts(mimeTypes: ["image/avif", "image/avif-sequence"], extensions: ["avif", "avifs"], trait: "AVIF"),
+        .heic: Facts(mimeTypes: ["image/heic", "image/heic-sequence"], extensions: ["heic", "heics"], trait: "HEIF"),
+        .heif: Facts(
+            mimeTypes: ["image/heif", "image/heif-sequence"], extensions: ["heif", "heifs", "hif"], trait: "HEIF"),
+        .jxl: Facts(mimeTypes: ["image/jxl"], extensions: ["jxl"], trait: "JXL"),
+        .svg: Facts(mimeTypes: ["image/svg+xml"], extensions: ["svg"], trait: "SVG"),
+        .pdf: Facts(mimeTypes: ["application/pdf"], extensions: ["pdf"], trait: "PDF"),
+        .raw: Facts(
+            mimeTypes: ["image/x-dcraw"],
+            extensions: ["dng", "nef", "cr2", "cr3", "arw", "orf", "rw2", "raf", "pef", "srw"], trait: "RAW"),
+    ]
+
+    /// The type of the format in HTTP (RFC 9110, section 8.3), or `nil` for a format unknown to Tintype.
+    public var mimeType: String? { Self.facts[self]?.mimeTypes.first }
+
+    /// The usual ending of a file's name, without the dot.
+    public var fileExtension: String { Self.facts[self]?.extensions.first ?? rawValue }
+
+    /// The package trait that brings the format's coder, or `nil` where it is always there or unknown.
+    public var trait: String? { Self.facts[self]?.trait }
+
+    /// Whether pixels of the format can be transparent.
+    public var storesAlpha: Bool { Self.facts[self]?.storesAlpha ?? true }
+
+    /// The format with a MIME type, parameters such as `; charset=` ignored.
+    public init?(mimeType: String) {
+        let type = mimeType.prefix { $0 != ";" }.lowercased().filter { !$0.isWhitespace }
+        guard let match = Self.facts.first(where: { $0.value.mimeTypes.contains(type) }) else { return nil }
+        self = match.key
+    }
+
+    /// The format with a file name's ending, in any case, without the dot.
+    public init?(fileExtension: String) {
+        let wanted = fileExtension.lowercased()
+        guard let match = Self.facts.first(where: { $0.value.extensions.contains(wanted) }) else { return nil }
+        self = match.key
+    }
+}

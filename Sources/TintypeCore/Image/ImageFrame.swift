@@ -1,0 +1,11 @@
+/// One picture of an animation and how long it is shown.
+public struct ImageFrame: Sendable, Equatable {
+    public let pixels: PixelBuffer
+    /// How long the frame is shown; zero for an image that does not move.
+    public let duration: Duration
+
+    public init(pixels: PixelBuffer, duration: Duration = .zero) {
+        self.pixels = pixels
+        self.duration = duration
+    }
+}

@@ -1,0 +1,61 @@
+/// Pixels that one owner is still writing. `freeze()` ends the writing and makes them a ``PixelBuffer``, without a copy.
+public struct MutablePixelBuffer: ~Copyable {
+    public let size: PixelSize
+    public let format: PixelFormat
+    /// The distance between the beginnings of two rows, in bytes.
+    public let bytesPerRow: Int
+    private let memory: PixelMemory
+
+    /// Takes memory for an image from a pool.
+    ///
+    /// The contents are undefined, and may be those of an image of before: every pixel has to be written.
+    /// - Parameter cleared: fills the buffer with transparent black.
+    /// - Throws: ``ImageError/Code/limitExceeded`` for a size that is empty or does not fit into memory at all, and
+    ///   ``ImageError/Code/outOfMemory``.
+    public init(
+        size: PixelSize, format: PixelFormat = .rgba8, cleared: Bool = false, pool: PixelBufferPool = .shared
+    ) throws(ImageError) {
+        let bytesPerRow = (size.width.multipliedReportingOverflow(by: format.bytesPerPixel).partialValue + 63) & ~63
+        let (bytes, overflow) = bytesPerRow.multipliedReportingOverflow(by: size.height)
+        guard !size.isEmpty, size.width < 1 << 40, !overflow, bytes < 1 << 46 else {
+            throw ImageError(.limitExceeded, stage: .decode, reason: "no buffer of \(size) pixels can be made")
+        }
+        guard let memory = pool.take(bytes) else {
+            throw ImageError(
+                .outOfMemory, stage: .decode, reason: "the system has no \(ByteCount(bytes)) for \(size) pixels")
+        }
+        self.size = size
+        self.format = format
+        self.bytesPerRow = bytesPerRow
+        self.memory = memory
+        if cleared { memory.base.initializeMemory(as: UInt8.self, repeating: 0, count: bytes) }
+    }
+
+    public var width: Int { size.width }
+    public var height: Int { size.height }
+    public var byteCount: Int { bytesPerRow * height }
+
+    /// The address of a row; valid as long as the buffer, or what it was frozen into.
+    public func row(_ row: Int) -> UnsafeMutableRawPointer {
+        precondition(row >= 0 && row < height, "row \(row) of \(height)")
+        return memory.base + row * bytesPerRow
+    }
+
+    public mutating func withUnsafeMutableBytes<Result, Failure: Error>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount))
+    }
+
+    /// Ends the writing.
+    public consuming func freeze() -> PixelBuffer {
+        PixelBuffer(memory: memory, size: size, format: format, bytesPerRow: bytesPerRow)
+    }
+
+    /// A frozen copy of the pixels as they are now, for previews of an image that is still being decoded.
+    public func snapshot(pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
+        let copy = try MutablePixelBuffer(size: size, format: format, pool: pool)
+        copy.memory.base.copyMemory(from: memory.base, byteCount: byteCount)
+        return copy.freeze()
+    }
+}

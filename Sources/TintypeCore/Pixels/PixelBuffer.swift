@@ -1,0 +1,57 @@
+/// Pixels that no longer change: a size, a format, and rows that begin at multiples of 64 bytes.
+///
+/// A buffer is made by filling a ``MutablePixelBuffer`` and freezing it; its memory goes back to the pool when the last
+/// image that shows it is gone.
+public final class PixelBuffer: Sendable {
+    public let size: PixelSize
+    public let format: PixelFormat
+    /// The distance between the beginnings of two rows, in bytes: a multiple of 64, at least the row's own length.
+    public let bytesPerRow: Int
+    private let memory: PixelMemory
+
+    init(memory: PixelMemory, size: PixelSize, format: PixelFormat, bytesPerRow: Int) {
+        self.memory = memory
+        self.size = size
+        self.format = format
+        self.bytesPerRow = bytesPerRow
+    }
+
+    public var width: Int { size.width }
+    public var height: Int { size.height }
+
+    /// What the buffer weighs in a cache: `bytesPerRow × height`.
+    public var byteCount: Int { bytesPerRow * height }
+
+    /// Gives access to all rows; bytes of a row beyond its pixels are undefined.
+    public func withUnsafeBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(start: memory.base, count: byteCount))
+    }
+
+    /// Gives access to the pixels of one row.
+    public func withRow<Result, Failure: Error>(
+        _ row: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        precondition(row >= 0 && row < height, "row \(row) of \(height)")
+        return try body(
+            UnsafeRawBufferPointer(start: memory.base + row * bytesPerRow, count: width * format.bytesPerPixel))
+    }
+
+    /// The four components of one pixel of an 8-bit buffer.
+    public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
+        precondition(format == .rgba8 && x >= 0 && x < width, "column \(x) of \(width), \(format)")
+        return withRow(y) { $0.loadUnaligned(fromByteOffset: x * 4, as: SIMD4<UInt8>.self) }
+    }
+}
+
+extension PixelBuffer: Equatable {
+    /// True if size, format and every pixel are the same.
+    public static func == (left: PixelBuffer, right: PixelBuffer) -> Bool {
+        guard left !== right else { return true }
+        guard left.size == right.size, left.format == right.format else { return false }
+        return (0..<left.height).allSatisfy { row in
+            left.withRow(row) { a in right.withRow(row) { b in a.elementsEqual(b) } }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+/// How a pixel lies in memory: always red, green, blue, alpha, with colour premultiplied by alpha.
+public enum PixelFormat: String, Sendable, Hashable, CaseIterable {
+    /// Four bytes; what GTK, cairo's callers and the encoders take.
+    case rgba8
+    /// Four 16-bit integers in the machine's order, for sources of more than 8 bits.
+    case rgba16
+    /// Four 16-bit floating-point numbers, for high dynamic range: 1.0 is SDR white.
+    case rgbaFloat16
+
+    public var bitsPerComponent: Int { self == .rgba8 ? 8 : 16 }
+    public var bytesPerPixel: Int { self == .rgba8 ? 4 : 8 }
+}

@@ -1,0 +1,34 @@
+/// A number of bytes, written with its unit: `.megabytes(100)`.
+///
+/// Units are decimal, as storage is sold and as `du --si` prints it: a megabyte is 1,000,000 bytes.
+public struct ByteCount: Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
+    public var bytes: Int
+
+    public init(_ bytes: Int) { self.bytes = bytes }
+    public init(integerLiteral value: Int) { bytes = value }
+
+    public static func bytes(_ count: Int) -> ByteCount { ByteCount(count) }
+    public static func kilobytes(_ count: Int) -> ByteCount { scaled(count, 1_000) }
+    public static func megabytes(_ count: Int) -> ByteCount { scaled(count, 1_000_000) }
+    public static func gigabytes(_ count: Int) -> ByteCount { scaled(count, 1_000_000_000) }
+
+    /// More than any machine has: a limit that is never reached.
+    public static let unlimited = ByteCount(.max)
+
+    public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
+
+    private static func scaled(_ count: Int, _ unit: Int) -> ByteCount {
+        let (product, overflow) = count.multipliedReportingOverflow(by: unit)
+        return ByteCount(overflow ? .max : product)
+    }
+
+    /// The count with one decimal in the largest unit that fits, such as `2.5 MB`.
+    public var description: String {
+        if self == .unlimited { return "unlimited" }
+        for (size, unit) in [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")] where abs(bytes) >= size {
+            let tenths = (Double(bytes) / Double(size) * 10).rounded() / 10
+            return "\(tenths) \(unit)"
+        }
+        return "\(bytes) B"
+    }
+}

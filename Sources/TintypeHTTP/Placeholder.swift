@@ -1,0 +1,4 @@
+#if HTTP
+internal import AsyncHTTPClient
+#endif
+enum Placeholder {}
