@@ -1,0 +1,10 @@
+/// Which caches a request reads or writes.
+public struct CacheLayers: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let memory = CacheLayers(rawValue: 1)
+    public static let disk = CacheLayers(rawValue: 2)
+    public static let all: CacheLayers = [.memory, .disk]
+    public static let none: CacheLayers = []
+}

@@ -1,0 +1,48 @@
+/// What an image is known by in the caches: where it comes from, and what was made of it.
+public struct ImageKey: Hashable, Sendable, CustomStringConvertible {
+    /// The source: the URL's absolute string, or what the program puts in its place (``ImageRequest/cacheKey``).
+    public let source: String
+    /// What was made of the source.
+    public let variant: ImageVariant
+
+    public init(source: String, variant: ImageVariant = .original) {
+        self.source = source
+        self.variant = variant
+    }
+
+    /// The key of the source as it came.
+    public var original: ImageKey { ImageKey(source: source) }
+
+    public var description: String { variant.isOriginal ? source : "\(source) [\(variant)]" }
+}
+
+/// What was made of a source, in one canonical spelling: equal work has equal variants, and different work never.
+public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
+    /// The canonical spelling, such as `fit=400x300;transform=blur(8.0)`; empty for the original.
+    public let description: String
+
+    /// The variant with a canonical spelling, as read back from a cache's index.
+    public init(description: String) { self.description = description }
+
+    /// The source as it came, decoded at its full size.
+    public static let original = ImageVariant(description: "")
+
+    public var isOriginal: Bool { description.isEmpty }
+
+    /// What decoding with the options, and then transforming, makes of a source.
+    public init(_ options: DecodeOptions, transformer: String? = nil) {
+        var parts: [String] = []
+        if let box = options.thumbnailSize, !box.isEmpty {
+            let mode = options.preservesAspectRatio ? "fit" : "stretch"
+            parts.append("\(mode)=\(box)\(options.allowsUpscaling ? "^" : "")")
+        }
+        if let maximumBytes = options.maximumBytes { parts.append("bytes=\(maximumBytes)") }
+        if options.firstFrameOnly { parts.append("firstFrame") }
+        if options.allowsPartialImage { parts.append("partial") }
+        if options.keepsColorSpace { parts.append("sourceColor") }
+        if options.scale != 1 { parts.append("scale=\(options.scale)") }
+        if let hint = options.formatHint { parts.append("as=\(hint)") }
+        if let transformer, !transformer.isEmpty { parts.append("transform=\(transformer)") }
+        description = parts.joined(separator: ";")
+    }
+}
