@@ -1,0 +1,104 @@
+internal import FoundationEssentials
+
+extension ImageManager {
+    /// One load, from the request to its one end. `request` has been prepared.
+    nonisolated(nonsending) func perform(
+        _ request: ImageRequest, priority: WorkPriority, onUpdate: @escaping @Sendable (ImageUpdate) -> Void = { _ in }
+    ) async throws(ImageError) -> ImageResult {
+        let start = ContinuousClock.now
+        let key = key(forPrepared: request)
+        if let image = memoryHit(request, key: key) {
+            return await memoryResult(image, request, key: key, start: start)
+        }
+        let name = Self.display(request.url)
+        guard !Task.isCancelled else { throw ImageError.gaveUp.concerning(name) }
+        guard request.url.scheme != nil, !request.url.absoluteString.isEmpty else {
+            throw ImageError(
+                .invalidURL, stage: .request, source: name, reason: "the URL has no scheme, such as https:")
+        }
+        if request.options.contains(.refreshCached), let cached = cache.memoryImage(forKey: key) {
+            onUpdate(.preview(cached))
+        }
+        let work = work(for: request, key: key)
+        let result = await images.value(for: work, priority: priority, onUpdate: onUpdate) { [self] context in
+            await makeImage(request, work, key: key, context)
+        }
+        switch result {
+        case .success(let outcome): return Self.result(outcome, request, key: key, start: start)
+        case .failure(let error): throw error.concerning(name)
+        }
+    }
+
+    private func work(for request: ImageRequest, key: ImageKey) -> ImageWork {
+        let fetch = FetchWork(
+            url: request.url, source: key.source, headers: request.headers,
+            readsDisk: request.queryFrom.contains(.disk) && !request.options.contains(.fromLoaderOnly),
+            mayLoad: !request.options.contains(.fromCacheOnly),
+            refreshes: request.options.contains(.refreshCached),
+            retriesFailed: request.options.contains(.retryFailed))
+        let decode = DecodeWork(
+            fetch: fetch, options: request.decode, coder: request.coder.map { _ in Self.nextCoder() })
+        let transform = TransformWork(
+            decode: decode, transformer: request.transformer?.key ?? "",
+            includesAnimations: request.options.contains(.transformAnimatedImage))
+        return ImageWork(
+            transform: transform,
+            queriesMemory: request.queryFrom.contains(.memory)
+                && request.options.isDisjoint(with: [.fromLoaderOnly, .refreshCached]),
+            storeTo: request.storeTo, storesVariant: request.storesVariant, encode: request.encode,
+            waitsForStore: request.options.contains(.waitStoreCache))
+    }
+
+    private static let coderCount = Lock(0)
+
+    private static func nextCoder() -> Int {
+        coderCount.withLock { count in
+            count += 1
+            return count
+        }
+    }
+
+    private func memoryResult(
+        _ image: Image, _ request: ImageRequest, key: ImageKey, start: ContinuousClock.Instant
+    ) async -> ImageResult {
+        var result = ImageResult(
+            image: image, data: nil, source: .memory, url: request.url, key: key, mimeType: nil, metrics: ImageMetrics()
+        )
+        if request.options.contains(.queryMemoryData) { result.data = await cache.entry(forKey: key.original)?.data }
+        result.metrics.total = ContinuousClock.now - start
+        return result
+    }
+
+    private static func result(
+        _ outcome: ImageOutcome, _ request: ImageRequest, key: ImageKey, start: ContinuousClock.Instant
+    ) -> ImageResult {
+        var metrics = ImageMetrics()
+        metrics.total = ContinuousClock.now - start
+        metrics.decode = outcome.decodeTime
+        metrics.transform = outcome.transformTime
+        if let fetched = outcome.fetched {
+            metrics.disk = fetched.diskTime
+            metrics.load = fetched.loadTime
+            metrics.bytes = fetched.data.count
+            metrics.networkProtocol = fetched.networkProtocol
+        }
+        return ImageResult(
+            image: outcome.image, data: outcome.fetched?.data,
+            source: outcome.isFromMemory ? .memory : outcome.fetched?.source ?? .memory, url: request.url, key: key,
+            mimeType: outcome.fetched?.entry.mimeType, metrics: metrics, storeError: outcome.storeError)
+    }
+
+    /// A URL as errors show it: without a password, and without the bytes of a `data:` URL.
+    static func display(_ url: URL) -> String {
+        if url.scheme?.lowercased() == "data" {
+            let text = url.absoluteString
+            return text.count > 64 ? "\(text.prefix(48))…" : text
+        }
+        guard url.password(percentEncoded: true) != nil,
+            var parts = URLComponents(url: url, resolvingAgainstBaseURL: false)
+        else { return url.absoluteString }
+        parts.password = nil
+        parts.user = nil
+        return parts.string ?? url.absoluteString
+    }
+}

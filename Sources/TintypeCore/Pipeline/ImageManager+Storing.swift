@@ -1,0 +1,82 @@
+internal import FoundationEssentials
+internal import Logging
+
+let logger = Logger(label: "tintype")
+
+/// Keeping what was loaded and made.
+extension ImageManager {
+    /// The thumbnail or transformed image as the disk cache has it, if the request stores such.
+    func storedVariant(_ request: ImageRequest, _ work: ImageWork, key: ImageKey) async -> ImageOutcome? {
+        guard work.storesVariant, !key.variant.isOriginal, work.transform.decode.fetch.readsDisk,
+            !work.transform.decode.fetch.refreshes
+        else { return nil }
+        let start = ContinuousClock.now
+        guard let entry = await cache.entry(forKey: key) else { return nil }
+        let fetched = FetchedData(entry, source: .disk, diskTime: ContinuousClock.now - start)
+        let configuration = configuration
+        let coders = coders
+        var options = DecodeOptions()
+        options.scale = request.decode.scale
+        let decodeStart = ContinuousClock.now
+        let image = try? await configuration.processing.perform(priority: WorkPriority(request.priority)) {
+            [options] isCancelled throws(ImageError) in
+            let context = DecodeContext(
+                limits: configuration.limits, pool: configuration.pool, isCancelled: isCancelled)
+            return try coders.decode(entry.data, options: options, context: context)
+        }
+        guard let image else {
+            try? await cache.remove(key, from: .disk)
+            return nil
+        }
+        let isTransformed = request.transformer != nil
+        return ImageOutcome(
+            image: image.with { $0.isTransformed = isTransformed }, fetched: fetched,
+            decodeTime: ContinuousClock.now - decodeStart)
+    }
+
+    /// Stores the bytes that came, and the variant if it is wanted, unless somebody has.
+    /// - Returns: what went wrong, if the request waits for it.
+    func store(_ outcome: ImageOutcome, _ request: ImageRequest, _ work: ImageWork, key: ImageKey) async -> ImageError?
+    {
+        guard work.storeTo.contains(.disk), !outcome.image.isPartial, let fetched = outcome.fetched else { return nil }
+        let storesOriginal = fetched.claimStore()
+        let storesVariant = work.storesVariant && !key.variant.isOriginal
+        guard storesOriginal || storesVariant else { return nil }
+        let bytes = (storesOriginal ? fetched.data.count : 0) + (storesVariant ? outcome.image.memoryCost : 0)
+        let mayContinue = stores.begin(bytes: bytes)
+        let task = Task.detached { [self] () -> ImageError? in
+            defer { stores.end(bytes: bytes) }
+            do throws(ImageError) {
+                if storesOriginal { try await cache.store(fetched.entry, forKey: key.original) }
+                if storesVariant { try await storeVariant(outcome.image, request, fetched, key: key) }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        guard work.waitsForStore || !mayContinue else { return nil }
+        let error = await task.value
+        return work.waitsForStore ? error : nil
+    }
+
+    private func storeVariant(
+        _ image: Image, _ request: ImageRequest, _ fetched: FetchedData, key: ImageKey
+    ) async throws(ImageError) {
+        let coders = coders
+        let format = Self.storedFormat(of: image, encodable: coders.encodableFormats)
+        let data = try await configuration.processing.perform(priority: WorkPriority(.low)) { _ throws(ImageError) in
+            try coders.encode(image, as: format, options: request.encode)
+        }
+        let entry = DiskCacheEntry(data: data, created: configuration.date(), mimeType: format.mimeType)
+        try await cache.store(entry, forKey: key)
+    }
+
+    /// The source's format if it can be written with what the image has, else PNG with alpha and JPEG without.
+    static func storedFormat(of image: Image, encodable: Set<ImageFormat>) -> ImageFormat {
+        if let format = image.format, encodable.contains(format), format.storesAlpha || !image.hasAlpha {
+            return format
+        }
+        if image.isAnimated, encodable.contains(.gif) { return .gif }
+        return image.hasAlpha ? .png : .jpeg
+    }
+}
