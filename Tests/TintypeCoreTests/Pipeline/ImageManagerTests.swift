@@ -1,0 +1,366 @@
+import FoundationEssentials
+import Testing
+import TintypeCore
+
+private let url = URL(string: "test:a")!
+
+/// A manager with doubles for all its parts.
+private struct Bench {
+    let cache = DictionaryCache()
+    let coder: DotCoder
+    let loader: GatedLoader
+    let manager: ImageManager
+
+    init(
+        coder: DotCoder = DotCoder(), configuration: ImageManager.Configuration = .init(),
+        answer: (@Sendable (URL) -> Result<LoadedData, ImageError>)? = { .success(.dot($0.absoluteString)) }
+    ) {
+        self.coder = coder
+        loader = GatedLoader(answer)
+        manager = ImageManager(
+            cache: cache, loader: loader, coders: ImageCoders([coder]), configuration: configuration)
+    }
+}
+
+@Suite("The manager")
+struct ImageManagerTests {
+    @Test("MGR-02: loads, decodes, stores in memory and on disk, and says where the image came from")
+    func load() async throws {
+        let bench = Bench()
+        let cold = try await bench.manager.load(url)
+        #expect(cold.source == .network)
+        #expect(cold.data == Data("DOT 8".utf8))
+        #expect(cold.mimeType == "image/x-dot")
+        #expect(cold.image.size == PixelSize(width: 8, height: 8))
+        await bench.manager.flush()
+        let hot = try await bench.manager.load(url)
+        #expect(hot.source == .memory)
+        #expect(hot.data == nil)
+        #expect(hot.image.isIdentical(to: cold.image))
+        try await bench.cache.clear(.memory)
+        let warm = try await bench.manager.load(url)
+        #expect(warm.source == .disk)
+        #expect(warm.data == cold.data)
+        #expect(bench.loader.calls.count == 1)
+        #expect(!bench.manager.isRunning)
+    }
+
+    @Test("a thousand who want one cold image cause one request, one decode and one disk write")
+    func thousand() async throws {
+        let bench = Bench(answer: nil)
+        try await withThrowingTaskGroup(of: Image.self) { group in
+            for _ in 0..<1_000 { group.addTask { try await bench.manager.image(for: url) } }
+            await bench.loader.arrival(of: 1)
+            bench.loader.answer(0, with: .success(.dot()))
+            var images: [Image] = []
+            for try await image in group { images.append(image) }
+            #expect(images.count == 1_000)
+            #expect(images.allSatisfy { $0.isIdentical(to: images[0]) })
+        }
+        await bench.manager.flush()
+        #expect(bench.loader.calls.count == 1)
+        #expect(bench.coder.decodes == 1)
+        #expect(bench.cache.now.diskStores == 1)
+        #expect(bench.cache.now.memoryStores == 1)
+    }
+
+    @Test("DLR-11: ten sizes of one image take one transfer, ten decodes and one disk write")
+    func tenSizes() async throws {
+        let bench = Bench(answer: nil)
+        try await withThrowingTaskGroup(of: (Int, Image).self) { group in
+            for side in 1...10 {
+                var request = ImageRequest(url)
+                request.thumbnailSize = PixelSize(width: side, height: side)
+                group.addTask { [request] in (side, try await bench.manager.image(for: request)) }
+            }
+            await bench.loader.arrival(of: 1)
+            bench.loader.answer(0, with: .success(.dot(size: 100)))
+            for try await (side, image) in group { #expect(image.size == PixelSize(width: side, height: side)) }
+        }
+        await bench.manager.flush()
+        #expect(bench.loader.calls.count == 1)
+        #expect(bench.coder.decodes == 10)
+        #expect(bench.cache.now.diskStores == 1)
+        #expect(bench.cache.now.disk.keys.map(\.variant) == [.original])
+        #expect(bench.cache.now.memory.count == 10)
+    }
+
+    @Test("MGR-34: who is cancelled gets one error at once; the others get their image")
+    func cancelOne() async throws {
+        let bench = Bench(answer: nil)
+        let first = bench.manager.task(for: url)
+        let second = bench.manager.task(for: url)
+        await bench.loader.arrival(of: 1)
+        first.cancel()
+        await #expect(throws: ImageError.self) { try await first.image }
+        let error = await first.result.failure
+        #expect(error?.code == .cancelled)
+        #expect(error?.source == "test:a")
+        #expect(bench.loader.cancelled == 0)
+        bench.loader.answer(0, with: .success(.dot()))
+        #expect(try await second.image.size.width == 8)
+    }
+
+    @Test("DLR-14: when the last one leaves, the transfer stops, and asking again begins anew")
+    func cancelAll() async throws {
+        let bench = Bench(answer: nil)
+        let tasks = (0..<3).map { _ in bench.manager.task(for: url) }
+        await bench.loader.arrival(of: 1)
+        for task in tasks { task.cancel() }
+        for task in tasks { #expect(await task.result.failure?.code == .cancelled) }
+        let again = bench.manager.task(for: url)
+        await bench.loader.arrival(of: 2)
+        bench.loader.answer(1, with: .success(.dot()))
+        #expect(try await again.image.size.width == 8)
+        #expect(bench.loader.cancelled == 1)
+        #expect(bench.coder.decodes == 1)
+    }
+
+    @Test("MGR-35: cancelAll ends every load, and nothing runs any more")
+    func managerCancelAll() async {
+        let bench = Bench(answer: nil)
+        let tasks = ["test:a", "test:b", "test:c"].map { bench.manager.task(for: URL(string: $0)!) }
+        await bench.loader.arrival(of: 3)
+        #expect(bench.manager.isRunning)
+        bench.manager.cancelAll()
+        for task in tasks { #expect(await task.result.failure?.code == .cancelled) }
+        #expect(!bench.manager.isRunning)
+    }
+
+    @Test("the cancellation of the Swift task that waits is honoured")
+    func swiftCancellation() async {
+        let bench = Bench(answer: nil)
+        let task = Task { try await bench.manager.image(for: url) }
+        await bench.loader.arrival(of: 1)
+        task.cancel()
+        let result = await task.result
+        #expect(throws: ImageError.self) { try result.get() }
+        #expect(bench.loader.cancelled == 1)
+    }
+
+    @Test("MGR-39, DLR-22: a missing URL is not asked again until its time is over, unless the request insists")
+    func failures() async throws {
+        let clock = Lock(ContinuousClock.now)
+        var configuration = ImageManager.Configuration()
+        configuration.failureLifetime = .seconds(30)
+        configuration.now = { clock.withLock { $0 } }
+        let answers = Lock<Result<LoadedData, ImageError>>(
+            .failure(ImageError(.badStatus, stage: .load, reason: "404 Not Found", statusCode: 404)))
+        let bench = Bench(configuration: configuration) { _ in answers.withLock { $0 } }
+        #expect(await bench.failure(ImageRequest(url))?.code == .badStatus)
+        let remembered = await bench.failure(ImageRequest(url))
+        #expect(remembered?.code == .recentlyFailed)
+        #expect(remembered?.statusCode == 404)
+        #expect(bench.loader.calls.count == 1)
+        var insisting = ImageRequest(url)
+        insisting.options = .retryFailed
+        #expect(await bench.failure(insisting)?.code == .badStatus)
+        clock.withLock { $0 += .seconds(31) }
+        answers.withLock { $0 = .success(.dot()) }
+        #expect(try await bench.manager.image(for: url).size.width == 8)
+        #expect(bench.loader.calls.count == 3)
+    }
+
+    @Test("MGR-05 corrected: a URL that failed is still served from the cache")
+    func failedButCached() async throws {
+        let bench = Bench { _ in .failure(ImageError(.badStatus, stage: .load, reason: "gone", statusCode: 410)) }
+        var fresh = ImageRequest(url)
+        fresh.options = .fromLoaderOnly
+        #expect(await bench.failure(fresh)?.code == .badStatus)
+        bench.cache.change {
+            $0.disk[ImageKey(source: "test:a")] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date())
+        }
+        #expect(try await bench.manager.load(url).source == .disk)
+    }
+
+    @Test("a failure that may pass is not remembered")
+    func passingFailure() async {
+        let bench = Bench { _ in .failure(ImageError(.timedOut, stage: .load, reason: "slow")) }
+        for _ in 0..<3 { #expect(await bench.failure(ImageRequest(url))?.code == .timedOut) }
+        #expect(bench.loader.calls.count == 3)
+    }
+
+    @Test("3.8: bytes that do not decode are not cached")
+    func garbage() async {
+        let bench = Bench { url in .success(LoadedData(data: Data("<html>".utf8), url: url)) }
+        let error = await bench.failure(ImageRequest(url))
+        #expect(error?.code == .unknownFormat)
+        #expect(error?.source == "test:a")
+        await bench.manager.flush()
+        #expect(bench.cache.now.disk.isEmpty)
+        #expect(bench.cache.now.memory.isEmpty)
+    }
+
+    @Test("3.8: an entry that does not decode is dropped, and the source asked once more")
+    func healing() async throws {
+        let bench = Bench()
+        let key = ImageKey(source: "test:a")
+        bench.cache.change { $0.disk[key] = DiskCacheEntry(data: Data("DOT x".utf8), created: Date()) }
+        let result = try await bench.manager.load(url)
+        #expect(result.source == .network)
+        await bench.manager.flush()
+        #expect(bench.cache.now.disk[key]?.data == Data("DOT 8".utf8))
+    }
+
+    @Test("OPT-15 corrected: fromCacheOnly says so when nothing is cached")
+    func cacheOnly() async throws {
+        let bench = Bench()
+        var request = ImageRequest(url)
+        request.options = .fromCacheOnly
+        #expect(await bench.failure(request)?.code == .notCached)
+        _ = try await bench.manager.image(for: url)
+        #expect(try await bench.manager.load(request).source == .memory)
+        #expect(bench.loader.calls.count == 1)
+    }
+
+    @Test("OPT-16: fromLoaderOnly reads no cache, and stores")
+    func loaderOnly() async throws {
+        let bench = Bench()
+        _ = try await bench.manager.image(for: url)
+        var request = ImageRequest(url)
+        request.options = [.fromLoaderOnly, .waitStoreCache]
+        let reads = bench.cache.now.diskReads
+        #expect(try await bench.manager.load(request).source == .network)
+        #expect(bench.cache.now.diskReads == reads)
+        #expect(bench.cache.now.diskStores == 2)
+    }
+
+    @Test("MGR-18 corrected: a veto is a typed error")
+    func veto() async {
+        let bench = Bench()
+        bench.manager.shouldDownload = { _ in false }
+        #expect(await bench.failure(ImageRequest(url))?.code == .loadingDisallowed)
+        #expect(bench.loader.calls.isEmpty)
+    }
+
+    @Test("MGR-04: a URL that nobody can load is an error that names it")
+    func unknownScheme() async {
+        let bench = Bench()
+        let error = await bench.failure(ImageRequest(URL(string: "gopher://host/a.png")!))
+        #expect(error?.code == .invalidURL)
+        #expect(error?.source == "gopher://host/a.png")
+        #expect(await bench.failure(ImageRequest(URL(string: "relative.png")!))?.code == .invalidURL)
+    }
+
+    @Test("MGR-08: the cache key may leave out what changes from call to call")
+    func cacheKey() async throws {
+        let bench = Bench()
+        bench.manager.cacheKey = { String($0.absoluteString.prefix { $0 != "?" }) }
+        _ = try await bench.manager.image(for: URL(string: "test:a?token=1")!)
+        let second = try await bench.manager.load(URL(string: "test:a?token=2")!)
+        #expect(second.source == .memory)
+        #expect(second.key == ImageKey(source: "test:a"))
+    }
+
+    @Test("MGR-07: the options processor sees every request first")
+    func processor() async throws {
+        var configuration = ImageManager.Configuration()
+        configuration.optionsProcessor = { request in
+            var request = request
+            request.decode.scale = 3
+            return request
+        }
+        let bench = Bench(configuration: configuration)
+        #expect(try await bench.manager.image(for: url).properties.decodeOptions.scale == 3)
+    }
+
+    @Test(
+        "MGR-29 corrected: what a request stores is what it says", arguments: [CacheLayers.none, .memory, .disk, .all])
+    func storeTo(layers: CacheLayers) async throws {
+        let bench = Bench()
+        var request = ImageRequest(url)
+        request.storeTo = layers
+        _ = try await bench.manager.image(for: request)
+        await bench.manager.flush()
+        #expect(await bench.cache.contains(ImageKey(source: "test:a"), in: .all) == layers)
+    }
+
+    @Test("MGR-30 corrected: waitStoreCache tells what went wrong; without, the load does not mind")
+    func storeError() async throws {
+        let bench = Bench()
+        let full = ImageError(.cacheWriteFailed, stage: .store, source: "/cache", reason: "no space left")
+        bench.cache.change { $0.storeError = full }
+        #expect(try await bench.manager.load(url).storeError == nil)
+        var waiting = ImageRequest(URL(string: "test:b")!)
+        waiting.options = .waitStoreCache
+        let result = try await bench.manager.load(waiting)
+        #expect(result.storeError == full)
+    }
+
+    @Test("OPT-03 corrected: a refresh previews what is cached and ends once, with what is new")
+    func refresh() async throws {
+        let bench = Bench(answer: nil)
+        bench.cache.change { state in
+            state.disk[ImageKey(source: "test:a")] = DiskCacheEntry(
+                data: Data("DOT 3".utf8), created: Date(), validators: CacheValidators(entityTag: "\"1\""))
+        }
+        _ = try await bench.manager.image(for: url)
+        var request = ImageRequest(url)
+        request.options = .refreshCached
+        let task = bench.manager.task(for: request)
+        await bench.loader.arrival(of: 1)
+        #expect(bench.loader.calls[0].request.validators?.entityTag == "\"1\"")
+        bench.loader.answer(0, with: .success(.dot(size: 9)))
+        #expect(try await task.image.size.width == 9)
+        #expect(try await bench.manager.image(for: url).size.width == 9)
+    }
+
+    @Test(
+        "MGR-20 corrected: a refresh that fails, or brings nothing new, leaves the cached image",
+        arguments: [
+            ImageError.Code.notModified, .connectionFailed, .badStatus,
+        ])
+    func failedRefresh(code: ImageError.Code) async throws {
+        let bench = Bench { _ in .failure(ImageError(code, stage: .load, reason: "no")) }
+        bench.cache.change {
+            $0.disk[ImageKey(source: "test:a")] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date())
+        }
+        var request = ImageRequest(url)
+        request.options = .refreshCached
+        let result = try await bench.manager.load(request)
+        #expect(result.source == .disk)
+        #expect(result.image.size.width == 3)
+        #expect(bench.loader.calls.count == 1)
+    }
+
+    @Test("3.10: requests with different header fields share no transfer")
+    func headers() async throws {
+        let bench = Bench()
+        async let one = bench.manager.image(for: ImageRequest(url))
+        var other = ImageRequest(url)
+        other.headers = ["Authorization": "Bearer x"]
+        other.options = .fromLoaderOnly
+        async let two = bench.manager.image(for: other)
+        _ = try await (one, two)
+        #expect(Set(bench.loader.calls.map(\.request.headers)) == [[:], ["Authorization": "Bearer x"]])
+    }
+
+    @Test("OPT-11, D25: an image that was scaled down is cached under a key of its own")
+    func scaleDown() async throws {
+        var configuration = ImageManager.Configuration()
+        configuration.scaleDownLimit = .bytes(100 * 100 * 4)
+        let bench = Bench(configuration: configuration) { .success(.dot($0.absoluteString, size: 1_000)) }
+        var request = ImageRequest(url)
+        request.options = .scaleDownLargeImages
+        #expect(try await bench.manager.image(for: request).size == PixelSize(width: 100, height: 100))
+        #expect(try await bench.manager.image(for: url).size == PixelSize(width: 1_000, height: 1_000))
+        #expect(bench.loader.calls.count == 1)
+    }
+}
+
+extension Bench {
+    func failure(_ request: ImageRequest) async -> ImageError? {
+        do throws(ImageError) {
+            _ = try await manager.image(for: request)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension Result {
+    var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

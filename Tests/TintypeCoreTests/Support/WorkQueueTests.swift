@@ -1,0 +1,98 @@
+import Testing
+import TintypeCore
+
+/// Holds a thread of a queue until the test opens it.
+private final class Gate: Sendable {
+    private let isOpen = Lock(false)
+    func hold() { while !isOpen.withLock({ $0 }) {} }
+    func open() { isOpen.withLock { $0 = true } }
+}
+
+@Suite("The pool of threads")
+struct WorkQueueTests {
+    @Test("runs everything, never more than its width at a time")
+    func width() async throws {
+        let queue = WorkQueue(label: "test", width: 3)
+        let state = Lock((running: 0, most: 0))
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for index in 0..<200 {
+                group.addTask {
+                    try await queue.perform { _ throws(ImageError) in
+                        state.withLock { state in
+                            state.running += 1
+                            state.most = max(state.most, state.running)
+                        }
+                        state.withLock { $0.running -= 1 }
+                        return index
+                    }
+                }
+            }
+            var sum = 0
+            for try await value in group { sum += value }
+            #expect(sum == 199 * 100)
+        }
+        #expect(state.withLock { $0.most } <= 3)
+    }
+
+    @Test("the most urgent comes first, and a change of mind counts while it waits")
+    func order() async throws {
+        let queue = WorkQueue(label: "test", width: 1)
+        let gate = Gate()
+        let order = Lock([String]())
+        let blocker = Task { try await queue.perform { _ throws(ImageError) in gate.hold() } }
+        while queue.load.running == 0 { await Task.yield() }
+        let priorities = ["low": WorkPriority(.low), "high": WorkPriority(.high), "late": WorkPriority(.veryLow)]
+        var tasks: [Task<Void, any Error>] = []
+        for name in ["low", "late", "high"] {
+            let priority = try #require(priorities[name])
+            let before = queue.load.waiting
+            tasks.append(
+                Task {
+                    try await queue.perform(priority: priority) { _ throws(ImageError) in
+                        order.withLock { $0.append(name) }
+                    }
+                })
+            while queue.load.waiting == before { await Task.yield() }
+        }
+        priorities["late"]?.value = .veryHigh
+        gate.open()
+        try await blocker.value
+        for task in tasks { try await task.value }
+        #expect(order.withLock { $0 } == ["late", "high", "low"])
+    }
+
+    @Test("work that is cancelled while it waits never runs; work that runs is told")
+    func cancellation() async throws {
+        let queue = WorkQueue(label: "test", width: 1)
+        let gate = Gate()
+        let told = Lock(false)
+        let running = Task {
+            try await queue.perform { isCancelled throws(ImageError) in
+                while !isCancelled() {}
+                told.withLock { $0 = true }
+                gate.hold()
+            }
+        }
+        while queue.load.running == 0 { await Task.yield() }
+        let waiting = Task { try await queue.perform { _ throws(ImageError) in Issue.record("it ran") } }
+        while queue.load.waiting == 0 { await Task.yield() }
+        waiting.cancel()
+        await #expect(throws: ImageError.self) { try await waiting.value }
+        running.cancel()
+        gate.open()
+        try await running.value
+        #expect(told.withLock { $0 })
+        #expect(queue.load == (0, 0) || queue.load.waiting == 0)
+    }
+
+    @Test("a task that was cancelled before it asked gets the error")
+    func cancelledBefore() async {
+        let queue = WorkQueue(label: "test", width: 1)
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await queue.perform { _ throws(ImageError) -> Void in Issue.record("it ran") }
+        }
+        task.cancel()
+        await #expect(throws: ImageError.self) { try await task.value }
+    }
+}
