@@ -1,1 +1,90 @@
+// libjpeg reports failure with longjmp, which must not cross a Swift frame. Each function here sets its own jump target,
+// so that Swift sees status codes only.
+#ifndef TINTYPE_CJPEG_SHIM_H
+#define TINTYPE_CJPEG_SHIM_H
 
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+    TINTYPE_JPEG_OK = 0,
+    /// There is more to do: call again.
+    TINTYPE_JPEG_MORE = 1,
+    /// The bytes break the rules of the format, or libjpeg cannot read this kind of JPEG.
+    TINTYPE_JPEG_CORRUPT = -1,
+    /// libjpeg would need more memory than it was allowed.
+    TINTYPE_JPEG_OVER_LIMIT = -2,
+    TINTYPE_JPEG_NO_MEMORY = -3,
+} tintype_jpeg_status;
+
+// Reading
+
+typedef struct tintype_jpeg_reader tintype_jpeg_reader;
+
+typedef struct {
+    uint32_t width;
+    uint32_t height;
+    int components;
+    /// 1 for CMYK and YCCK, which are read as CMYK.
+    int is_cmyk;
+    /// 1 if an Adobe marker says who wrote the file; Adobe stores CMYK inverted.
+    int has_adobe_marker;
+    /// 1 if the file has several scans, which must all be consumed before the first row can be read.
+    int has_multiple_scans;
+} tintype_jpeg_header;
+
+/// A reader of `count` bytes, which must stay where they are; NULL without memory.
+tintype_jpeg_reader *tintype_jpeg_reader_create(const uint8_t *bytes, size_t count, size_t memory_limit);
+void tintype_jpeg_reader_destroy(tintype_jpeg_reader *reader);
+
+tintype_jpeg_status tintype_jpeg_read_header(tintype_jpeg_reader *reader, tintype_jpeg_header *header);
+
+/// Prepares to decode at `eighths` / 8 of the size, as RGBA or CMYK of 8 bits.
+tintype_jpeg_status tintype_jpeg_start(
+    tintype_jpeg_reader *reader, unsigned eighths, int as_cmyk, uint32_t *width, uint32_t *height);
+
+/// Reads at most `steps` rows of blocks of the scans of a file with several; OK at the end of the last scan.
+tintype_jpeg_status tintype_jpeg_consume(tintype_jpeg_reader *reader, int steps, int maximum_scans);
+
+/// Prepares to read rows, when all scans have been consumed.
+tintype_jpeg_status tintype_jpeg_start_output(tintype_jpeg_reader *reader);
+tintype_jpeg_status tintype_jpeg_read_row(tintype_jpeg_reader *reader, uint8_t *row);
+
+/// 1 if pixels had to be made up because the data ended before the image did.
+int tintype_jpeg_is_missing_data(const tintype_jpeg_reader *reader);
+/// How often libjpeg has carried on after a small error.
+long tintype_jpeg_warning_count(const tintype_jpeg_reader *reader);
+/// What libjpeg said last.
+const char *tintype_jpeg_reader_message(const tintype_jpeg_reader *reader);
+
+// Writing
+
+typedef struct tintype_jpeg_writer tintype_jpeg_writer;
+
+typedef struct {
+    uint32_t width;
+    uint32_t height;
+    /// 0 to 100.
+    int quality;
+    int progressive;
+    /// 1 halves the resolution of colour in both directions (4:2:0).
+    int subsample;
+    /// Writing stops when the file becomes larger; 0 for no limit.
+    size_t maximum_bytes;
+    const uint8_t *icc_profile;
+    size_t icc_profile_size;
+} tintype_jpeg_settings;
+
+tintype_jpeg_writer *tintype_jpeg_writer_create(void);
+void tintype_jpeg_writer_destroy(tintype_jpeg_writer *writer);
+
+/// Begins a file. A writer writes one.
+tintype_jpeg_status tintype_jpeg_writer_start(tintype_jpeg_writer *writer, const tintype_jpeg_settings *settings);
+/// Writes a row of RGBA; alpha is not looked at. OVER_LIMIT when the file has become too large.
+tintype_jpeg_status tintype_jpeg_write_row(tintype_jpeg_writer *writer, const uint8_t *row);
+tintype_jpeg_status tintype_jpeg_writer_finish(tintype_jpeg_writer *writer);
+/// The file, valid until the writer is destroyed.
+const uint8_t *tintype_jpeg_writer_bytes(const tintype_jpeg_writer *writer, size_t *count);
+const char *tintype_jpeg_writer_message(const tintype_jpeg_writer *writer);
+
+#endif

@@ -1,1 +1,80 @@
+// libpng reports failure with longjmp, which must not cross a Swift frame. Each function here sets its own jump target,
+// so that Swift sees status codes only.
+#ifndef TINTYPE_CPNG_SHIM_H
+#define TINTYPE_CPNG_SHIM_H
 
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+    TINTYPE_PNG_OK = 0,
+    /// The bytes break the rules of the format.
+    TINTYPE_PNG_CORRUPT = -1,
+    /// The bytes end before the image does.
+    TINTYPE_PNG_TRUNCATED = -2,
+    TINTYPE_PNG_NO_MEMORY = -3,
+} tintype_png_status;
+
+// Reading
+
+typedef struct tintype_png_reader tintype_png_reader;
+
+typedef struct {
+    uint32_t width;
+    uint32_t height;
+    int bit_depth;
+    /// 1 if the file has an alpha channel, or colours that are transparent.
+    int has_alpha;
+    /// 1 if the file is gray, with or without alpha.
+    int is_gray;
+    /// How often all rows are read: 7 times if interlaced.
+    int passes;
+} tintype_png_header;
+
+/// A reader of `count` bytes, which must stay where they are; NULL without memory.
+/// `checks_crc` is 0 for files that were put together from the parts of others.
+tintype_png_reader *tintype_png_reader_create(const uint8_t *bytes, size_t count, int checks_crc);
+void tintype_png_reader_destroy(tintype_png_reader *reader);
+
+/// Reads what stands before the pixels.
+tintype_png_status tintype_png_read_header(tintype_png_reader *reader, tintype_png_header *header);
+/// The embedded profile, valid until the reader is destroyed; NULL if there is none.
+const uint8_t *tintype_png_icc_profile(tintype_png_reader *reader, size_t *count);
+/// Prepares to read rows of RGBA with 8 bits, not premultiplied.
+tintype_png_status tintype_png_start(tintype_png_reader *reader);
+/// Reads the next row of the present pass; of an interlaced image only the pixels that the pass brings, or, with
+/// `fills_gaps`, also what can be guessed of the others.
+tintype_png_status tintype_png_read_row(tintype_png_reader *reader, uint8_t *row, int fills_gaps);
+/// What libpng said last.
+const char *tintype_png_reader_message(const tintype_png_reader *reader);
+
+// Writing
+
+typedef struct tintype_png_writer tintype_png_writer;
+
+typedef struct {
+    uint32_t width;
+    uint32_t height;
+    /// 1 writes RGBA, 0 RGB; rows are RGBA in both cases.
+    int has_alpha;
+    int interlaced;
+    /// 0 to 9.
+    int compression_level;
+    const uint8_t *icc_profile;
+    size_t icc_profile_size;
+} tintype_png_settings;
+
+tintype_png_writer *tintype_png_writer_create(void);
+void tintype_png_writer_destroy(tintype_png_writer *writer);
+
+/// Begins a file. A writer writes one.
+/// \returns in `passes` how often all rows must be written.
+tintype_png_status tintype_png_writer_start(
+    tintype_png_writer *writer, const tintype_png_settings *settings, int *passes);
+tintype_png_status tintype_png_write_row(tintype_png_writer *writer, const uint8_t *row);
+tintype_png_status tintype_png_writer_finish(tintype_png_writer *writer);
+/// The file, valid until the writer is destroyed.
+const uint8_t *tintype_png_writer_bytes(const tintype_png_writer *writer, size_t *count);
+const char *tintype_png_writer_message(const tintype_png_writer *writer);
+
+#endif

@@ -1,1 +1,0 @@
-int tintype_placeholder_JPEG;

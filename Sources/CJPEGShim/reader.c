@@ -1,0 +1,191 @@
+#include "CJPEGShim.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <jpeglib.h>
+#include <jerror.h>
+
+struct tintype_jpeg_reader {
+    struct jpeg_decompress_struct decoder;
+    struct jpeg_error_mgr errors;
+    struct jpeg_source_mgr source;
+    jmp_buf failure;
+    tintype_jpeg_status status;
+    char message[JMSG_LENGTH_MAX];
+    int has_started;
+    int ran_out;
+    int missing_data;
+};
+
+static void fail(j_common_ptr common) {
+    tintype_jpeg_reader *reader = common->client_data;
+    common->err->format_message(common, reader->message);
+    switch (common->err->msg_code) {
+        // With a memory limit set, libjpeg asks for a temporary file, which this build of it does not have.
+        case JERR_NO_BACKING_STORE:
+        case JERR_TFILE_CREATE:
+        case JERR_WIDTH_OVERFLOW:
+            reader->status = TINTYPE_JPEG_OVER_LIMIT;
+            break;
+        case JERR_OUT_OF_MEMORY:
+            reader->status = TINTYPE_JPEG_NO_MEMORY;
+            break;
+        default:
+            reader->status = TINTYPE_JPEG_CORRUPT;
+    }
+    longjmp(reader->failure, 1);
+}
+
+/// libjpeg carries on after these, and so does the caller, up to a number of its own.
+static void note_message(j_common_ptr common, int level) {
+    tintype_jpeg_reader *reader = common->client_data;
+    if (level >= 0) return;
+    if (common->err->num_warnings++ == 0) common->err->format_message(common, reader->message);
+    // The entropy decoder wanted more bits and found the end of the image, or of the file, instead.
+    if (common->err->msg_code == JWRN_HIT_MARKER && reader->decoder.unread_marker == JPEG_EOI) {
+        reader->missing_data = 1;
+    }
+}
+
+static void ignore_message(j_common_ptr common) { (void)common; }
+static void ignore_source(j_decompress_ptr decoder) { (void)decoder; }
+
+static const JOCTET end_of_image[] = {0xFF, JPEG_EOI};
+
+/// The whole file is there from the beginning: when it is used up, libjpeg gets an end.
+static boolean fill_input_buffer(j_decompress_ptr decoder) {
+    tintype_jpeg_reader *reader = decoder->client_data;
+    reader->ran_out = 1;
+    // The arithmetic decoder pads with zeros and says nothing.
+    if (decoder->arith_code && reader->has_started) reader->missing_data = 1;
+    decoder->src->next_input_byte = end_of_image;
+    decoder->src->bytes_in_buffer = sizeof end_of_image;
+    return TRUE;
+}
+
+static void skip_input_data(j_decompress_ptr decoder, long count) {
+    struct jpeg_source_mgr *source = decoder->src;
+    if (count <= 0) return;
+    if ((size_t)count > source->bytes_in_buffer) {
+        fill_input_buffer(decoder);
+        return;
+    }
+    source->next_input_byte += count;
+    source->bytes_in_buffer -= (size_t)count;
+}
+
+tintype_jpeg_reader *tintype_jpeg_reader_create(const uint8_t *bytes, size_t count, size_t memory_limit) {
+    tintype_jpeg_reader *reader = calloc(1, sizeof *reader);
+    if (!reader) return NULL;
+    reader->decoder.err = jpeg_std_error(&reader->errors);
+    reader->decoder.client_data = reader;
+    reader->errors.error_exit = fail;
+    reader->errors.emit_message = note_message;
+    reader->errors.output_message = ignore_message;
+    if (setjmp(reader->failure)) {
+        free(reader);
+        return NULL;
+    }
+    // Keeps `err` and `client_data`, and clears the rest.
+    jpeg_create_decompress(&reader->decoder);
+    reader->decoder.mem->max_memory_to_use = (long)memory_limit;
+    reader->source.next_input_byte = bytes;
+    reader->source.bytes_in_buffer = count;
+    reader->source.init_source = ignore_source;
+    reader->source.fill_input_buffer = fill_input_buffer;
+    reader->source.skip_input_data = skip_input_data;
+    reader->source.resync_to_restart = jpeg_resync_to_restart;
+    reader->source.term_source = ignore_source;
+    reader->decoder.src = &reader->source;
+    return reader;
+}
+
+void tintype_jpeg_reader_destroy(tintype_jpeg_reader *reader) {
+    if (!setjmp(reader->failure)) jpeg_destroy_decompress(&reader->decoder);
+    free(reader);
+}
+
+tintype_jpeg_status tintype_jpeg_read_header(tintype_jpeg_reader *reader, tintype_jpeg_header *header) {
+    j_decompress_ptr decoder = &reader->decoder;
+    if (setjmp(reader->failure)) {
+        // A header that the end of the file cut off is an unfinished file, whatever libjpeg makes of it.
+        if (reader->ran_out) reader->missing_data = 1;
+        return reader->status;
+    }
+    jpeg_read_header(decoder, TRUE);
+    header->width = decoder->image_width;
+    header->height = decoder->image_height;
+    header->components = decoder->num_components;
+    header->is_cmyk = decoder->jpeg_color_space == JCS_CMYK || decoder->jpeg_color_space == JCS_YCCK;
+    header->has_adobe_marker = decoder->saw_Adobe_marker;
+    header->has_multiple_scans = jpeg_has_multiple_scans(decoder);
+    return TINTYPE_JPEG_OK;
+}
+
+tintype_jpeg_status tintype_jpeg_start(
+    tintype_jpeg_reader *reader, unsigned eighths, int as_cmyk, uint32_t *width, uint32_t *height
+) {
+    j_decompress_ptr decoder = &reader->decoder;
+    if (setjmp(reader->failure)) return reader->status;
+    decoder->scale_num = eighths;
+    decoder->scale_denom = 8;
+    decoder->out_color_space = as_cmyk ? JCS_CMYK : JCS_EXT_RGBA;
+    decoder->dct_method = JDCT_ISLOW;
+    // Hands the scans over one row of blocks at a time, instead of reading all of them inside jpeg_start_decompress.
+    decoder->buffered_image = jpeg_has_multiple_scans(decoder);
+    reader->has_started = 1;
+    jpeg_start_decompress(decoder);
+    *width = decoder->output_width;
+    *height = decoder->output_height;
+    return TINTYPE_JPEG_OK;
+}
+
+tintype_jpeg_status tintype_jpeg_consume(tintype_jpeg_reader *reader, int steps, int maximum_scans) {
+    j_decompress_ptr decoder = &reader->decoder;
+    if (setjmp(reader->failure)) return reader->status;
+    for (int step = 0; step < steps; step++) {
+        if (jpeg_consume_input(decoder) == JPEG_REACHED_EOI) return TINTYPE_JPEG_OK;
+        if (decoder->input_scan_number > maximum_scans) {
+            snprintf(reader->message, sizeof reader->message, "more than %d scans", maximum_scans);
+            return TINTYPE_JPEG_OVER_LIMIT;
+        }
+    }
+    return TINTYPE_JPEG_MORE;
+}
+
+/// Whether some coefficient of a progressive image never came, or not to its last bit (ITU-T T.81, annex G).
+static int has_unfinished_coefficients(j_decompress_ptr decoder) {
+    if (!decoder->progressive_mode || !decoder->coef_bits) return 0;
+    for (int component = 0; component < decoder->num_components; component++) {
+        for (int coefficient = 0; coefficient < DCTSIZE2; coefficient++) {
+            if (decoder->coef_bits[component][coefficient] != 0) return 1;
+        }
+    }
+    return 0;
+}
+
+tintype_jpeg_status tintype_jpeg_start_output(tintype_jpeg_reader *reader) {
+    j_decompress_ptr decoder = &reader->decoder;
+    if (setjmp(reader->failure)) return reader->status;
+    if (reader->ran_out && (!decoder->progressive_mode || has_unfinished_coefficients(decoder))) {
+        reader->missing_data = 1;
+    }
+    jpeg_start_output(decoder, decoder->input_scan_number);
+    return TINTYPE_JPEG_OK;
+}
+
+tintype_jpeg_status tintype_jpeg_read_row(tintype_jpeg_reader *reader, uint8_t *row) {
+    if (setjmp(reader->failure)) return reader->status;
+    JSAMPROW rows[] = {row};
+    if (jpeg_read_scanlines(&reader->decoder, rows, 1) != 1) {
+        snprintf(reader->message, sizeof reader->message, "there are fewer rows than the header says");
+        return TINTYPE_JPEG_CORRUPT;
+    }
+    return TINTYPE_JPEG_OK;
+}
+
+int tintype_jpeg_is_missing_data(const tintype_jpeg_reader *reader) { return reader->missing_data; }
+long tintype_jpeg_warning_count(const tintype_jpeg_reader *reader) { return reader->errors.num_warnings; }
+const char *tintype_jpeg_reader_message(const tintype_jpeg_reader *reader) { return reader->message; }

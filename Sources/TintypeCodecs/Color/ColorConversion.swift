@@ -1,0 +1,198 @@
+internal import CLCMS2
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// Takes pixels from the colour space of an embedded ICC profile to sRGB, with LittleCMS, relative colorimetric.
+///
+/// Made anew for each decode, with a context of its own and without LittleCMS's cache of one pixel, so that nothing is shared
+/// between threads.
+///
+/// When it is applied: pixels with alpha are converted row by row, straight, before they are premultiplied. Opaque pixels
+/// that shrink are converted after that, which is cheaper by the factor of the areas (LittleCMS takes about as long per
+/// pixel as decoding does) and changes nothing that is seen: the resampler works on encoded values in either space.
+final class ColorConversion {
+    /// What the numbers of a file's pixels are.
+    enum Source {
+        /// RGBA, or gray repeated in R, G and B, in which case a gray profile is asked for.
+        case rgb, gray
+        /// Ink from 0 to 255, or inverted, as Adobe writes JPEG.
+        case cmyk(inverted: Bool)
+    }
+
+    private enum Method {
+        case transform(cmsHTRANSFORM)
+        /// The colours of the 256 grays.
+        case table([UInt32])
+    }
+
+    private let context: cmsContext
+    private let method: Method
+
+    /// - Returns: `nil` if the profile is broken, is for other kinds of pixels, or is sRGB itself: the pixels stay.
+    init?(profile: Data, source: Source) {
+        guard let context = cmsCreateContext(nil, nil) else { return nil }
+        cmsSetLogErrorHandlerTHR(context) { _, _, _ in }
+        guard let method = Self.method(profile, source, context) else {
+            cmsDeleteContext(context)
+            return nil
+        }
+        self.context = context
+        self.method = method
+    }
+
+    deinit {
+        if case .transform(let transform) = method { cmsDeleteTransform(transform) }
+        cmsDeleteContext(context)
+    }
+
+    private static func method(_ data: Data, _ source: Source, _ context: cmsContext) -> Method? {
+        guard let profile = open(data, context), let sRGB = cmsCreate_sRGBProfileTHR(context) else { return nil }
+        defer {
+            cmsCloseProfile(profile)
+            cmsCloseProfile(sRGB)
+        }
+        let signature = cmsGetColorSpace(profile)
+        let input: UInt32
+        switch source {
+        case .rgb, .gray:
+            // A gray file may carry an RGB profile, but a colour file no gray one.
+            if signature == cmsSigGrayData, case .gray = source {
+                input = PixelLayout.gray
+            } else if signature == cmsSigRgbData {
+                if cmsIsMatrixShaper(profile) != 0, description(of: profile).hasPrefix("sRGB") { return nil }
+                input = PixelLayout.rgba
+            } else {
+                return nil
+            }
+        case .cmyk(let inverted):
+            guard signature == cmsSigCmykData else { return nil }
+            input = inverted ? PixelLayout.invertedCMYK : PixelLayout.cmyk
+        }
+        guard
+            let transform = cmsCreateTransformTHR(
+                context, profile, input, sRGB, PixelLayout.rgba, UInt32(INTENT_RELATIVE_COLORIMETRIC),
+                UInt32(cmsFLAGS_NOCACHE))
+        else { return nil }
+        if input == PixelLayout.gray {
+            let grays = (0...255).map(UInt8.init)
+            var colors = [UInt32](repeating: .max, count: 256)
+            cmsDoTransform(transform, grays, &colors, 256)
+            cmsDeleteTransform(transform)
+            return .table(colors)
+        }
+        if input == PixelLayout.rgba, changesNothing(transform) {
+            cmsDeleteTransform(transform)
+            return nil
+        }
+        return .transform(transform)
+    }
+
+    /// Whether 729 colours all over the cube, and all grays, stay as they are within one step: sRGB by another name.
+    private static func changesNothing(_ transform: cmsHTRANSFORM) -> Bool {
+        let steps: [UInt8] = [0, 32, 64, 96, 128, 160, 192, 224, 255]
+        var colors: [SIMD4<UInt8>] = (0...255).map { SIMD4(UInt8($0), UInt8($0), UInt8($0), 255) }
+        for red in steps {
+            for green in steps {
+                for blue in steps { colors.append(SIMD4(red, green, blue, 255)) }
+            }
+        }
+        var converted = colors
+        cmsDoTransform(transform, colors, &converted, UInt32(colors.count))
+        return zip(colors, converted).allSatisfy { before, after in
+            (0..<3).allSatisfy { abs(Int(before[$0]) - Int(after[$0])) <= 1 }
+        }
+    }
+
+    private static func open(_ data: Data, _ context: cmsContext?) -> cmsHPROFILE? {
+        data.withUnsafeBytes { bytes in
+            UInt32(exactly: bytes.count).flatMap { cmsOpenProfileFromMemTHR(context, bytes.baseAddress, $0) }
+        }
+    }
+
+    private static func description(of profile: cmsHPROFILE) -> String {
+        var name = [CChar](repeating: 0, count: 128)
+        let written = cmsGetProfileInfoASCII(profile, cmsInfoDescription, "en", "US", &name, UInt32(name.count))
+        let bytes = name.prefix(Int(written)).prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// What a profile calls itself; `nil` for one that LittleCMS cannot read.
+    static func name(of data: Data) -> String? {
+        guard let context = cmsCreateContext(nil, nil) else { return nil }
+        defer { cmsDeleteContext(context) }
+        cmsSetLogErrorHandlerTHR(context) { _, _, _ in }
+        guard let profile = open(data, context) else { return nil }
+        defer { cmsCloseProfile(profile) }
+        let name = description(of: profile)
+        return name.isEmpty ? "ICC profile" : name
+    }
+
+    /// The colour space of pixels whose numbers are kept: that of an RGB profile, or else sRGB.
+    static func keptColorSpace(_ data: Data) -> ColorSpace? {
+        // The signature of the colour space stands at byte 16 (ICC.1, section 7.2).
+        guard data.count >= 128, data.dropFirst(16).prefix(4).elementsEqual("RGB ".utf8) else { return nil }
+        return name(of: data).map { ColorSpace(name: $0, profile: data) }
+    }
+
+    /// Converts straight or opaque RGBA in place; alpha stays.
+    func convert(_ row: UnsafeMutableRawPointer, count: Int) {
+        switch method {
+        case .transform(let transform): cmsDoTransform(transform, row, row, UInt32(count))
+        case .table(let table):
+            table.withUnsafeBufferPointer { table in
+                for offset in stride(from: 0, to: count * 4, by: 4) {
+                    let pixel = row.load(fromByteOffset: offset, as: UInt32.self)
+                    let color = table[Int(pixel & 0xFF)] & 0x00FF_FFFF | pixel & 0xFF00_0000
+                    row.storeBytes(of: color, toByteOffset: offset, as: UInt32.self)
+                }
+            }
+        }
+    }
+
+    /// Converts CMYK to opaque RGBA.
+    func convert(cmyk: UnsafeRawPointer, to row: UnsafeMutableRawPointer, count: Int) {
+        guard case .transform(let transform) = method else { return }
+        row.initializeMemory(as: UInt8.self, repeating: 255, count: count * 4)
+        cmsDoTransform(transform, cmyk, row, UInt32(count))
+    }
+
+    /// Converts opaque pixels.
+    func convert(opaque pixels: PixelBuffer, pool: PixelBufferPool) throws(ImageError) -> PixelBuffer {
+        let converted = try MutablePixelBuffer(size: pixels.size, pool: pool)
+        for y in 0..<pixels.height {
+            let row = converted.row(y)
+            pixels.withRow(y) { bytes in
+                if let base = bytes.baseAddress { row.copyMemory(from: base, byteCount: bytes.count) }
+            }
+            convert(row, count: pixels.width)
+        }
+        return converted.freeze()
+    }
+
+    /// CMYK without a profile: each ink takes its part of the light.
+    static func convertNaively(
+        cmyk: UnsafeRawPointer, inverted: Bool, to row: UnsafeMutableRawPointer, count: Int
+    ) {
+        let mask: UInt8 = inverted ? 0 : 255
+        for offset in stride(from: 0, to: count * 4, by: 4) {
+            let light = cmyk.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self) ^ mask
+            let product = SIMD4<UInt16>(truncatingIfNeeded: light) &* UInt16(light.w) &+ 128
+            var pixel = SIMD4<UInt8>(truncatingIfNeeded: (product &+ (product &>> 8)) &>> 8)
+            pixel.w = 255
+            row.storeBytes(of: pixel, toByteOffset: offset, as: SIMD4<UInt8>.self)
+        }
+    }
+}
+
+/// How pixels lie in memory, as LittleCMS writes it (lcms2.h: `COLORSPACE_SH` and the like, macros that Swift cannot import):
+/// the colour space from bit 16 on, inverted values at bit 13, further channels from bit 7, channels from bit 3, bytes each.
+private enum PixelLayout {
+    /// `TYPE_GRAY_8`
+    static let gray = UInt32(PT_GRAY) << 16 | 1 << 3 | 1
+    /// `TYPE_RGBA_8`
+    static let rgba = UInt32(PT_RGB) << 16 | 1 << 7 | 3 << 3 | 1
+    /// `TYPE_CMYK_8`
+    static let cmyk = UInt32(PT_CMYK) << 16 | 4 << 3 | 1
+    /// `TYPE_CMYK_8_REV`
+    static let invertedCMYK = cmyk | 1 << 13
+}

@@ -1,0 +1,31 @@
+internal import FoundationEssentials
+internal import TintypeCore
+
+extension Data {
+    /// `withUnsafeBytes` with typed throws.
+    func withBytes<Value>(
+        _ body: (UnsafeRawBufferPointer) throws(ImageError) -> Value
+    ) throws(ImageError) -> Value {
+        let result = withUnsafeBytes { bytes in
+            Result { () throws(ImageError) -> Value in try body(bytes) }
+        }
+        return try result.get()
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The big-endian number of two bytes at an offset; `nil` beyond the end.
+    func bigEndian16(at offset: Int) -> Int? {
+        guard offset >= 0, offset <= count - 2 else { return nil }
+        return Int(self[offset]) << 8 | Int(self[offset + 1])
+    }
+
+    /// The big-endian number of four bytes at an offset; `nil` beyond the end.
+    func bigEndian32(at offset: Int) -> Int? {
+        guard let high = bigEndian16(at: offset), let low = bigEndian16(at: offset + 2) else { return nil }
+        return high << 16 | low
+    }
+
+    /// A copy of a part, which must lie within the buffer.
+    func data(_ range: Range<Int>) -> Data { Data(UnsafeRawBufferPointer(rebasing: self[range])) }
+}

@@ -1,0 +1,61 @@
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// What all encoders do before and around the writing itself.
+enum EncodePreparation {
+    /// The image shrunk into the box of the options, and without its further frames if only the first is wanted.
+    static func prepare(_ image: Image, _ options: EncodeOptions) throws(ImageError) -> Image {
+        let image = options.firstFrameOnly ? image.firstFrame : image
+        guard let box = options.maximumSize else { return image }
+        let target = image.size.scaled(into: box)
+        guard target != image.size else { return image }
+        var frames: [ImageFrame] = []
+        for frame in image.frames {
+            frames.append(ImageFrame(pixels: try frame.pixels.resized(to: target), duration: frame.duration))
+        }
+        // Frames of one size stay frames of one size.
+        return Image(frames: frames, properties: image.properties) ?? image
+    }
+
+    /// Refuses pixels that are not of 8 bits.
+    static func checkFormat(_ image: Image, for format: ImageFormat) throws(ImageError) {
+        guard image.frames.allSatisfy({ $0.pixels.format == .rgba8 }) else {
+            throw ImageError(
+                .encodeFailed, stage: .encode, reason: "\(image.pixels.format) pixels cannot be written as \(format)")
+        }
+    }
+
+    /// Looks for the best quality whose file fits.
+    ///
+    /// Files are taken to grow with the quality, so eight tries are enough for the qualities from 0 to 100.
+    /// - Parameters:
+    ///   - quality: the best quality to try, 0...100.
+    ///   - write: makes the file; `nil` if it became too large.
+    static func fit(
+        quality: Int, maximumBytes: Int?, as format: ImageFormat, write: (Int) throws(ImageError) -> Data?
+    ) throws(ImageError) -> Data {
+        func fitting(_ quality: Int) throws(ImageError) -> Data? {
+            guard let data = try write(quality), data.count <= maximumBytes ?? .max else { return nil }
+            return data
+        }
+        if let data = try fitting(quality) { return data }
+        guard var best = try fitting(0) else { throw tooLarge(maximumBytes, format) }
+        var (fits, tooMuch) = (0, quality)
+        while tooMuch - fits > 1 {
+            let middle = (fits + tooMuch) / 2
+            if let data = try fitting(middle) { (best, fits) = (data, middle) } else { tooMuch = middle }
+        }
+        return best
+    }
+
+    static func tooLarge(_ maximumBytes: Int?, _ format: ImageFormat) -> ImageError {
+        ImageError(
+            .encodeFailed, stage: .encode,
+            reason: "the \(format) does not fit into \(ByteCount(maximumBytes ?? 0)); a smaller maximumSize may help")
+    }
+}
+
+extension EncodeOptions {
+    /// The quality as libraries count it, from 0 to 100.
+    var percent: Int { quality.isNaN ? 85 : Int((min(max(quality, 0), 1) * 100).rounded()) }
+}

@@ -1,0 +1,42 @@
+public import FoundationEssentials
+public import TintypeCore
+
+/// Reads and writes JPEG (ITU-T T.81) with libjpeg-turbo: baseline and progressive; gray, colour, CMYK and YCCK.
+///
+/// A thumbnail is decoded at a fraction of the size by libjpeg and resampled from there, row by row; the full bitmap is
+/// never made. The Exif orientation is applied, an embedded ICC profile is converted to sRGB.
+public struct JPEGCoder: ImageCoder {
+    public init() {}
+
+    public var decodableFormats: Set<ImageFormat> { [.jpeg] }
+    public var encodableFormats: Set<ImageFormat> { [.jpeg] }
+
+    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        let segments = try data.withBytes { bytes throws(ImageError) in try Self.segments(bytes) }
+        guard let size = segments.size else {
+            throw segments.isTruncated
+                ? ImageError(.truncatedImage, stage: .decode, reason: "the JPEG ends within its header")
+                : ImageError(.corruptImage, stage: .decode, reason: "the JPEG has no frame header")
+        }
+        guard !size.isEmpty else {
+            throw ImageError(.corruptImage, stage: .decode, reason: "the JPEG has a size of \(size)")
+        }
+        return ImageInfo(
+            format: .jpeg, size: size, orientation: segments.orientation, hasAlpha: false,
+            bitsPerComponent: segments.bitsPerComponent,
+            colorProfile: segments.profile.flatMap(ColorConversion.name(of:)), isComplete: !segments.isTruncated)
+    }
+
+    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        try data.withBytes { bytes throws(ImageError) in
+            try JPEGDecode(segments: Self.segments(bytes), options: options, context: context).run(bytes)
+        }
+    }
+
+    private static func segments(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> JPEGSegments {
+        guard bytes.bigEndian16(at: 0) == 0xFFD8 else {
+            throw ImageError(.corruptImage, stage: .decode, reason: "the bytes do not begin like a JPEG")
+        }
+        return JPEGSegments(bytes)
+    }
+}

@@ -1,0 +1,96 @@
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// What stands before the first scan of a JPEG file (ITU-T T.81, annex B): its size, and what applications have put there.
+struct JPEGSegments {
+    /// The size of the frame; `nil` if no frame header was found.
+    var size: PixelSize?
+    var bitsPerComponent = 8
+    var components = 3
+    /// The Exif block, from its TIFF header on.
+    var exif: Data?
+    var xmp: Data?
+    /// The ICC profile, put together of its parts.
+    var profile: Data?
+    var orientation = Orientation.up
+    /// True if the bytes end before the first scan begins.
+    var isTruncated = false
+
+    /// Reads the segments, skipping what makes no sense, as decoders do.
+    /// - Complexity: O(bytes before the first scan).
+    init(_ bytes: UnsafeRawBufferPointer) {
+        var profileParts: [Int: Range<Int>] = [:]
+        var offset = 2
+        while true {
+            // A marker is FF and a code; any number of FF may stand before the code, and decoders skip what is neither.
+            while offset < bytes.count, bytes[offset] != 0xFF { offset += 1 }
+            while offset < bytes.count, bytes[offset] == 0xFF { offset += 1 }
+            guard offset < bytes.count else {
+                isTruncated = true
+                break
+            }
+            let marker = bytes[offset]
+            offset += 1
+            // Stuffed zero, TEM, restarts and SOI have no length.
+            if marker <= 0x01 || (0xD0...0xD8).contains(marker) { continue }
+            if marker == 0xD9 { break }
+            guard let length = bytes.bigEndian16(at: offset) else {
+                isTruncated = true
+                break
+            }
+            if marker == 0xDA { break }
+            guard length >= 2 else { continue }
+            guard offset + length <= bytes.count else {
+                isTruncated = true
+                break
+            }
+            let payload = offset + 2..<offset + length
+            read(marker, payload, of: bytes, profileParts: &profileParts)
+            offset += length
+        }
+        profile = Self.join(profileParts, of: bytes)
+    }
+
+    private mutating func read(
+        _ marker: UInt8, _ payload: Range<Int>, of bytes: UnsafeRawBufferPointer, profileParts: inout [Int: Range<Int>]
+    ) {
+        func begins(_ signature: StaticString) -> Bool {
+            let wanted = UnsafeRawBufferPointer(start: signature.utf8Start, count: signature.utf8CodeUnitCount)
+            return bytes[payload].starts(with: wanted)
+        }
+        switch marker {
+        case 0xC0...0xCF where marker != 0xC4 && marker != 0xC8 && marker != 0xCC:
+            guard size == nil, payload.count >= 6, let height = bytes.bigEndian16(at: payload.lowerBound + 1),
+                let width = bytes.bigEndian16(at: payload.lowerBound + 3)
+            else { return }
+            bitsPerComponent = Int(bytes[payload.lowerBound])
+            size = PixelSize(width: width, height: height)
+            components = Int(bytes[payload.lowerBound + 5])
+        case 0xE1 where begins("Exif\0"):
+            // The first block counts; one zero follows, which some writers leave out of the signature.
+            guard exif == nil, payload.count > 6 else { return }
+            let block = payload.dropFirst(6)
+            exif = bytes.data(block)
+            orientation = Orientation(exif: UnsafeRawBufferPointer(rebasing: bytes[block]))
+        case 0xE1 where begins("http://ns.adobe.com/xap/1.0/\0"):
+            if xmp == nil { xmp = bytes.data(payload.dropFirst(29)) }
+        case 0xE2 where begins("ICC_PROFILE\0"):
+            // Then the number of this part, from 1, and how many there are (ICC.1, annex B.4).
+            guard payload.count > 14 else { return }
+            let number = Int(bytes[payload.lowerBound + 12])
+            if profileParts[number] == nil { profileParts[number] = payload.dropFirst(14) }
+        default: break
+        }
+    }
+
+    /// The parts in order; `nil` if one is missing, since half a profile is none.
+    private static func join(_ parts: [Int: Range<Int>], of bytes: UnsafeRawBufferPointer) -> Data? {
+        guard let first = parts[1], parts.count == Int(bytes[first.lowerBound - 1]) else { return nil }
+        var profile = Data()
+        for number in 1...parts.count {
+            guard let part = parts[number] else { return nil }
+            profile.append(contentsOf: bytes[part])
+        }
+        return profile
+    }
+}

@@ -1,0 +1,114 @@
+internal import TintypeCore
+
+/// The animation of a PNG file (PNG, third edition, section 11.3.2; before that "APNG 1.0").
+struct PNGAnimation {
+    /// One frame: the part of the canvas that it changes, how, and where its data is.
+    struct Frame {
+        var x: Int
+        var y: Int
+        var size: PixelSize
+        /// As the file states it.
+        var delay: Duration
+        var disposal: Disposal
+        /// True if the frame is laid over what is there, false if it replaces it.
+        var blends: Bool
+        /// The parts of the compressed data.
+        var data: [Range<Int>] = []
+    }
+
+    /// What becomes of a frame's part of the canvas before the next frame.
+    enum Disposal: UInt8 { case none, background, previous }
+
+    var frames: [Frame]
+    /// 0 is for ever.
+    var loopCount: Int
+}
+
+extension PNGAnimation {
+    /// Collects the animation from the chunks in their order, and refuses it when they contradict each other: a viewer then
+    /// shows the default image.
+    struct Parser {
+        let canvas: PixelSize
+        private var control: (frames: Int, plays: Int)?
+        private var frames: [Frame] = []
+        private var nextSequenceNumber = 0
+        private var hasSeenPixelData = false
+        private var isBroken = false
+
+        init(canvas: PixelSize) { self.canvas = canvas }
+
+        mutating func read(_ type: PNGChunks.ChunkType, _ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) {
+            guard !isBroken else { return }
+            switch type {
+            case .actl: readControl(payload, of: bytes)
+            case .fctl: readFrame(payload, of: bytes)
+            case .idat:
+                hasSeenPixelData = true
+                // Without a frame control before it, the default image is not a frame.
+                if frames.count == 1 { frames[0].data.append(payload) }
+            case .fdat:
+                guard checkSequence(payload, of: bytes), hasSeenPixelData, !frames.isEmpty else {
+                    isBroken = true
+                    return
+                }
+                frames[frames.count - 1].data.append(payload.dropFirst(4))
+            default: break
+            }
+        }
+
+        /// - Parameter isComplete: false lets frames at the end be missing.
+        func finish(isComplete: Bool) -> PNGAnimation? {
+            guard let control, !isBroken else { return nil }
+            var frames = frames
+            if !isComplete, frames.last?.data.isEmpty == true { frames.removeLast() }
+            guard !frames.isEmpty, frames.allSatisfy({ !$0.data.isEmpty }) else { return nil }
+            guard isComplete ? frames.count == control.frames : frames.count <= control.frames else { return nil }
+            return PNGAnimation(frames: frames, loopCount: control.plays)
+        }
+
+        private mutating func readControl(_ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) {
+            guard control == nil, !hasSeenPixelData, payload.count == 8,
+                let count = bytes.bigEndian32(at: payload.lowerBound), count > 0,
+                let plays = bytes.bigEndian32(at: payload.lowerBound + 4)
+            else {
+                isBroken = true
+                return
+            }
+            control = (count, plays)
+        }
+
+        private mutating func readFrame(_ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) {
+            let start = payload.lowerBound
+            guard payload.count == 26, checkSequence(payload, of: bytes),
+                let width = bytes.bigEndian32(at: start + 4), let height = bytes.bigEndian32(at: start + 8),
+                let x = bytes.bigEndian32(at: start + 12), let y = bytes.bigEndian32(at: start + 16),
+                let numerator = bytes.bigEndian16(at: start + 20), let denominator = bytes.bigEndian16(at: start + 22),
+                let disposal = Disposal(rawValue: bytes[start + 24]), bytes[start + 25] <= 1,
+                width > 0, height > 0, x + width <= canvas.width, y + height <= canvas.height,
+                // Each frame has its data before the next begins.
+                frames.last.map({ !$0.data.isEmpty }) ?? true
+            else {
+                isBroken = true
+                return
+            }
+            let size = PixelSize(width: width, height: height)
+            // The default image has the size of the canvas, and so has the frame that it is.
+            if !hasSeenPixelData, size != canvas {
+                isBroken = true
+                return
+            }
+            // A denominator of 0 is to be taken as 100.
+            let delay = Duration.seconds(numerator) / (denominator == 0 ? 100 : denominator)
+            frames.append(
+                Frame(x: x, y: y, size: size, delay: delay, disposal: disposal, blends: bytes[start + 25] == 1))
+        }
+
+        private mutating func checkSequence(_ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) -> Bool {
+            guard payload.count >= 4, bytes.bigEndian32(at: payload.lowerBound) == nextSequenceNumber else {
+                return false
+            }
+            nextSequenceNumber += 1
+            return true
+        }
+    }
+}

@@ -1,0 +1,17 @@
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// Writes chunks (PNG, third edition, section 5.3).
+enum PNGChunk {
+    static func bigEndian(_ value: Int) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+    }
+
+    /// Length, type, contents and checksum.
+    static func append(_ type: PNGChunks.ChunkType, _ contents: some Collection<UInt8>, to file: inout Data) {
+        let body = type.bytes + contents
+        file.append(contentsOf: bigEndian(contents.count))
+        file.append(contentsOf: body)
+        file.append(contentsOf: bigEndian(Int(CRC32.checksum(body))))
+    }
+}

@@ -1,0 +1,135 @@
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// The chunks of a PNG file (PNG, third edition, section 5), read without decoding any pixel.
+struct PNGChunks {
+    static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+    /// `IHDR` (section 11.2.1).
+    struct Header {
+        var size: PixelSize
+        var bitDepth: Int
+        var colorType: UInt8
+        var isInterlaced: Bool
+        /// The chunk's 13 bytes.
+        var bytes: [UInt8]
+    }
+
+    private(set) var header: Header
+    /// True with an alpha channel or transparent colours.
+    private(set) var hasAlpha: Bool
+    private(set) var profileName: String?
+    private(set) var exif: Data?
+    private(set) var xmp: Data?
+    private(set) var orientation = Orientation.up
+    /// The bytes of the chunks that say how the data of any frame is to be read: `PLTE` and `tRNS`, whole.
+    private(set) var sharedChunks: [Range<Int>] = []
+    /// The animation; `nil` for an image that does not move, and where its chunks contradict each other.
+    private(set) var animation: PNGAnimation?
+    /// False if the bytes end before the end chunk.
+    private(set) var isComplete = false
+    /// False if the bytes end before the pixels begin.
+    private(set) var hasPixelData = false
+
+    /// - Throws: ``ImageError/Code/truncatedImage`` if the header chunk is not there whole, and
+    ///   ``ImageError/Code/corruptImage`` if it makes no sense.
+    /// - Complexity: O(chunks).
+    init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+        guard bytes.count >= 8 else { throw Self.truncation }
+        guard bytes.prefix(8).elementsEqual(Self.signature) else {
+            throw Self.corruption("the bytes do not begin like a PNG")
+        }
+        guard bytes.count >= 8 + 8 + 13 else { throw Self.truncation }
+        guard bytes.bigEndian32(at: 8) == 13, Self.type(bytes, 8) == .ihdr else {
+            throw Self.corruption("the first chunk of the PNG is not its header")
+        }
+        header = try Self.header(bytes, at: 16)
+        hasAlpha = header.colorType & 4 != 0
+        var animation = PNGAnimation.Parser(canvas: header.size)
+        var offset = 8
+        while let length = bytes.bigEndian32(at: offset), offset + 8 <= bytes.count {
+            let payload = offset + 8..<offset + 8 + length
+            let type = Self.type(bytes, offset)
+            guard length < 1 << 31, payload.upperBound + 4 <= bytes.count else {
+                if type == .idat { hasPixelData = true }
+                break
+            }
+            let next = payload.upperBound + 4
+            read(type, payload, of: bytes)
+            animation.read(type, payload, of: bytes)
+            if type == .plte || type == .trns, !hasPixelData { sharedChunks.append(offset..<next) }
+            offset = next
+            if type == .iend {
+                isComplete = true
+                break
+            }
+        }
+        self.animation = animation.finish(isComplete: isComplete)
+    }
+
+    private mutating func read(_ type: ChunkType, _ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) {
+        switch type {
+        case .idat: hasPixelData = true
+        case .trns: hasAlpha = true
+        case .iccp where profileName == nil:
+            // A name in Latin-1, then a zero.
+            let name = bytes[payload].prefix(79).prefix { $0 != 0 }
+            profileName = String(decoding: name.map { UInt16($0) }, as: UTF16.self)
+        case .exif where exif == nil:
+            // Some writers put the signature of JPEG's segment before the block.
+            let block = bytes[payload].starts(with: "Exif\0\0".utf8) ? payload.dropFirst(6) : payload
+            exif = bytes.data(block)
+            orientation = Orientation(exif: UnsafeRawBufferPointer(rebasing: bytes[block]))
+        case .itxt where xmp == nil:
+            // Keyword, two zeros that say "not compressed", and empty language and translation (section 11.3.3.4).
+            let keyword = Array("XML:com.adobe.xmp\0\0\0".utf8)
+            guard bytes[payload].starts(with: keyword) else { return }
+            let rest = payload.dropFirst(keyword.count)
+            guard let language = rest.first(where: { bytes[$0] == 0 }),
+                let translation = rest[(language + 1)...].first(where: { bytes[$0] == 0 })
+            else { return }
+            xmp = bytes.data(translation + 1..<payload.upperBound)
+        default: break
+        }
+    }
+
+    private static func header(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(ImageError) -> Header {
+        let width = bytes.bigEndian32(at: offset) ?? 0
+        let height = bytes.bigEndian32(at: offset + 4) ?? 0
+        let size = PixelSize(width: width, height: height)
+        guard !size.isEmpty, max(width, height) < 1 << 31 else {
+            throw corruption("the PNG has a size of \(size)")
+        }
+        return Header(
+            size: size, bitDepth: Int(bytes[offset + 8]), colorType: bytes[offset + 9],
+            isInterlaced: bytes[offset + 12] != 0, bytes: Array(bytes[offset..<offset + 13]))
+    }
+
+    private static func type(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> ChunkType {
+        ChunkType(rawValue: UInt32(truncatingIfNeeded: bytes.bigEndian32(at: offset + 4) ?? 0))
+    }
+
+    private static var truncation: ImageError {
+        ImageError(.truncatedImage, stage: .decode, reason: "the PNG ends within its header")
+    }
+
+    private static func corruption(_ reason: String) -> ImageError {
+        ImageError(.corruptImage, stage: .decode, reason: reason)
+    }
+
+    /// The four letters of a chunk's type.
+    struct ChunkType: RawRepresentable, Equatable {
+        let rawValue: UInt32
+        init(rawValue: UInt32) { self.rawValue = rawValue }
+        init(_ name: StaticString) {
+            rawValue = UnsafeRawBufferPointer(start: name.utf8Start, count: 4).reduce(0) { $0 << 8 | UInt32($1) }
+        }
+
+        /// The letters as bytes.
+        var bytes: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: rawValue >> $0) } }
+
+        static let ihdr = Self("IHDR"), plte = Self("PLTE"), trns = Self("tRNS"), iccp = Self("iCCP")
+        static let exif = Self("eXIf"), itxt = Self("iTXt"), idat = Self("IDAT"), iend = Self("IEND")
+        static let actl = Self("acTL"), fctl = Self("fcTL"), fdat = Self("fdAT")
+    }
+}

@@ -1,0 +1,134 @@
+internal import CPNGShim
+public import FoundationEssentials
+public import TintypeCore
+
+extension PNGCoder {
+    /// Writes the image as PNG without loss; an animation with all its frames.
+    ///
+    /// Without alpha, three components are written. The ICC profile of an image in another colour space than sRGB is
+    /// embedded. The pixels come back exactly as they are.
+    /// - Throws: ``ImageError/Code/encodeFailed`` if the file takes more than ``EncodeOptions/maximumBytes``.
+    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
+        try EncodePreparation.checkFormat(image, for: .png)
+        let image = try EncodePreparation.prepare(image, options)
+        let file = try image.isAnimated ? encodeAnimation(image, options) : encodeFrame(image, image.pixels, options)
+        guard file.count <= options.maximumBytes ?? .max else {
+            throw EncodePreparation.tooLarge(options.maximumBytes, .png)
+        }
+        return file
+    }
+
+    private func encodeFrame(
+        _ image: Image, _ pixels: PixelBuffer, _ options: EncodeOptions
+    ) throws(ImageError) -> Data {
+        try PNGWriter().write(
+            pixels, size: pixels.size, hasAlpha: image.hasAlpha, profile: image.colorSpace.profile,
+            isInterlaced: options.progressive)
+    }
+
+    /// Writes the first frame as the default image, and of each further one the rectangle in which it differs.
+    private func encodeAnimation(_ image: Image, _ options: EncodeOptions) throws(ImageError) -> Data {
+        var file = Data()
+        var sequenceNumber = 0
+        func number() -> [UInt8] {
+            defer { sequenceNumber += 1 }
+            return PNGChunk.bigEndian(sequenceNumber)
+        }
+        for (index, frame) in image.frames.enumerated() {
+            let area =
+                index == 0
+                ? PixelRectangle(x: 0, y: 0, size: image.size)
+                : PixelRectangle(covering: frame.pixels, differingFrom: image.frames[index - 1].pixels)
+            let picture = try PNGWriter().write(
+                frame.pixels, x: area.x, y: area.y, size: area.size, hasAlpha: image.hasAlpha,
+                profile: image.colorSpace.profile, isInterlaced: options.progressive)
+            try Self.forEachChunk(of: picture) { type, contents in
+                switch type {
+                case .ihdr where index == 0:
+                    file.append(contentsOf: PNGChunks.signature)
+                    PNGChunk.append(type, contents, to: &file)
+                    PNGChunk.append(
+                        .actl, PNGChunk.bigEndian(image.frames.count) + PNGChunk.bigEndian(image.loopCount), to: &file)
+                case .idat:
+                    if index == 0 {
+                        if sequenceNumber == 0 {
+                            PNGChunk.append(.fctl, number() + Self.control(area, frame.duration), to: &file)
+                        }
+                        PNGChunk.append(type, contents, to: &file)
+                    } else {
+                        PNGChunk.append(.fdat, number() + contents, to: &file)
+                    }
+                case .iend where index == image.frames.count - 1: PNGChunk.append(type, contents, to: &file)
+                case .ihdr where index > 0:
+                    PNGChunk.append(.fctl, number() + Self.control(area, frame.duration), to: &file)
+                case .ihdr, .iend: break
+                default: if index == 0 { PNGChunk.append(type, contents, to: &file) }
+                }
+            }
+        }
+        return file
+    }
+
+    /// A frame control without its sequence number: nothing is disposed of, and pixels are replaced.
+    private static func control(_ area: PixelRectangle, _ duration: Duration) -> [UInt8] {
+        let milliseconds = Int(min(max(duration.inMilliseconds.rounded(), 0), 65_535_000))
+        // Delays of more than 65 s are written in seconds.
+        let (numerator, denominator) =
+            milliseconds <= 65_535 ? (milliseconds, 1_000) : (milliseconds / 1_000, 1)
+        return [area.size.width, area.size.height, area.x, area.y].flatMap(PNGChunk.bigEndian)
+            + [numerator >> 8, numerator & 0xFF, denominator >> 8, denominator & 0xFF].map(UInt8.init)
+            + [PNGAnimation.Disposal.none.rawValue, 0]
+    }
+
+    private static func forEachChunk(
+        of file: Data, _ body: (PNGChunks.ChunkType, [UInt8]) -> Void
+    ) throws(ImageError) {
+        try file.withBytes { bytes throws(ImageError) in
+            var offset = 8
+            while let length = bytes.bigEndian32(at: offset), offset + 12 + length <= bytes.count {
+                let type = PNGChunks.ChunkType(rawValue: UInt32(bytes.bigEndian32(at: offset + 4) ?? 0))
+                body(type, Array(bytes[offset + 8..<offset + 8 + length]))
+                offset += 12 + length
+            }
+        }
+    }
+}
+
+/// A part of an image.
+private struct PixelRectangle {
+    var x: Int
+    var y: Int
+    var size: PixelSize
+
+    init(x: Int, y: Int, size: PixelSize) {
+        self.x = x
+        self.y = y
+        self.size = size
+    }
+
+    /// The smallest rectangle outside of which both are the same; one pixel if they do not differ.
+    init(covering pixels: PixelBuffer, differingFrom other: PixelBuffer) {
+        var rows: ClosedRange<Int>?
+        var left = pixels.width
+        var right = -1
+        for y in 0..<pixels.height {
+            pixels.withRow(y) { new in
+                other.withRow(y) { old in
+                    let new = new.bindMemory(to: UInt32.self)
+                    let old = old.bindMemory(to: UInt32.self)
+                    guard let first = new.indices.first(where: { new[$0] != old[$0] }),
+                        let last = new.indices.last(where: { new[$0] != old[$0] })
+                    else { return }
+                    left = min(left, first)
+                    right = max(right, last)
+                    rows = (rows?.lowerBound ?? y)...y
+                }
+            }
+        }
+        guard let rows else {
+            self.init(x: 0, y: 0, size: PixelSize(width: 1, height: 1))
+            return
+        }
+        self.init(x: left, y: rows.lowerBound, size: PixelSize(width: right - left + 1, height: rows.count))
+    }
+}

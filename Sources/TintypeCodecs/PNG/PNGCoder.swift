@@ -1,0 +1,51 @@
+public import FoundationEssentials
+public import TintypeCore
+
+/// Reads and writes PNG (third edition) with libpng: all depths and colour types, interlaced, and animations.
+///
+/// Pixels become RGBA with 8 bits; 16 bits are rounded to the nearest. `gAMA` and `cHRM` are not applied, an ICC profile is
+/// converted to sRGB, the Exif orientation is applied. Broken ancillary chunks are passed over.
+public struct PNGCoder: AnimatedImageCoder {
+    public init() {}
+
+    public var decodableFormats: Set<ImageFormat> { [.png] }
+    public var encodableFormats: Set<ImageFormat> { [.png] }
+
+    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+        return chunks.info
+    }
+
+    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+        if chunks.animation != nil {
+            return try PNGFrameDecoder(data, chunks, options: options, context: context).image()
+        }
+        return try data.withBytes { bytes throws(ImageError) in
+            try PNGDecode(chunks: chunks, options: options, context: context).run(bytes)
+        }
+    }
+
+    public func frameDecoder(
+        for data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any FrameDecoder {
+        let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+        return try PNGFrameDecoder(data, chunks, options: options, context: context)
+    }
+}
+
+extension PNGChunks {
+    var info: ImageInfo {
+        var info = ImageInfo(
+            format: .png, size: header.size, orientation: orientation, hasAlpha: hasAlpha,
+            bitsPerComponent: bitsPerComponent, colorProfile: profileName, isComplete: isComplete)
+        if let animation {
+            info.frameCount = animation.frames.count
+            info.loopCount = animation.loopCount
+            info.frameDurations = animation.frames.map { FrameTiming.played($0.delay) }
+            // A frame may leave parts of the canvas free.
+            info.hasAlpha = true
+        }
+        return info
+    }
+}

@@ -1,0 +1,67 @@
+// Imported for its instruction to the linker alone: the calls go through the shim.
+internal import CPNG
+internal import CPNGShim
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// Decodes the bytes of one PNG file row by row with libpng, to straight RGBA with 8 bits.
+final class PNGReader {
+    private let handle: OpaquePointer
+    let size: PixelSize
+    let hasAlpha: Bool
+    let isGray: Bool
+    let bitDepth: Int
+    /// How often all rows are read: 7 times if interlaced.
+    let passes: Int
+
+    /// Reads the header. The bytes must stay where they are as long as the reader.
+    /// - Parameter checksCRC: false for bytes that were put together from the parts of a file.
+    init(_ bytes: UnsafeRawBufferPointer, checksCRC: Bool = true) throws(ImageError) {
+        guard
+            let handle = tintype_png_reader_create(
+                bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, checksCRC ? 1 : 0)
+        else { throw ImageError(.outOfMemory, stage: .decode, reason: "the system has no memory for a PNG decoder") }
+        self.handle = handle
+        var header = tintype_png_header()
+        let status = tintype_png_read_header(handle, &header)
+        size = PixelSize(width: Int(header.width), height: Int(header.height))
+        hasAlpha = header.has_alpha != 0
+        isGray = header.is_gray != 0
+        bitDepth = Int(header.bit_depth)
+        passes = Int(header.passes)
+        try check(status)
+    }
+
+    deinit { tintype_png_reader_destroy(handle) }
+
+    /// The embedded colour profile, unpacked.
+    var profile: Data? {
+        var count = 0
+        return tintype_png_icc_profile(handle, &count).map { Data(bytes: $0, count: count) }
+    }
+
+    /// Ends the header: rows come next. Takes memory for a few rows.
+    func start() throws(ImageError) { try check(tintype_png_start(handle)) }
+
+    /// Reads the next row of the present pass over what the earlier passes brought.
+    @inline(__always)
+    func readRow(_ row: UnsafeMutableRawPointer, fillsGaps: Bool = false) throws(ImageError) {
+        try check(tintype_png_read_row(handle, row.assumingMemoryBound(to: UInt8.self), fillsGaps ? 1 : 0))
+    }
+
+    @inline(__always)
+    private func check(_ status: tintype_png_status) throws(ImageError) {
+        if status != TINTYPE_PNG_OK { throw failure(status) }
+    }
+
+    private func failure(_ status: tintype_png_status) -> ImageError {
+        let message = String(cString: tintype_png_reader_message(handle))
+        return switch status {
+        case TINTYPE_PNG_TRUNCATED:
+            ImageError(.truncatedImage, stage: .decode, reason: "the PNG data ends before the image does")
+        case TINTYPE_PNG_NO_MEMORY:
+            ImageError(.outOfMemory, stage: .decode, reason: "the system has no memory to decode the PNG")
+        default: ImageError(.corruptImage, stage: .decode, reason: "the PNG is damaged: \(message)")
+        }
+    }
+}

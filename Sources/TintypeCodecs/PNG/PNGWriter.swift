@@ -1,0 +1,68 @@
+internal import CPNGShim
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// Writes one PNG file with libpng.
+final class PNGWriter {
+    private let handle: OpaquePointer
+
+    init() throws(ImageError) {
+        guard let handle = tintype_png_writer_create() else {
+            throw ImageError(.outOfMemory, stage: .encode, reason: "the system has no memory for a PNG encoder")
+        }
+        self.handle = handle
+    }
+
+    deinit { tintype_png_writer_destroy(handle) }
+
+    /// A file of the pixels of a rectangle; alpha is left out unless the image has any.
+    func write(
+        _ pixels: PixelBuffer, x: Int = 0, y: Int = 0, size: PixelSize, hasAlpha: Bool, profile: Data?,
+        isInterlaced: Bool
+    ) throws(ImageError) -> Data {
+        var passes: Int32 = 1
+        try check(start(size, hasAlpha, profile ?? Data(), isInterlaced, &passes))
+        let straight = hasAlpha ? try MutablePixelBuffer(size: PixelSize(width: size.width, height: 1)) : nil
+        let straightRow = straight?.row(0)
+        for _ in 0..<passes {
+            for line in 0..<size.height {
+                try check(
+                    pixels.withRow(y + line) { bytes in
+                        guard let source = bytes.baseAddress.map({ $0 + x * 4 }) else { return TINTYPE_PNG_OK }
+                        guard let straightRow else { return write(source) }
+                        Premultiplication.unpremultiply(source, into: straightRow, count: size.width)
+                        return write(UnsafeRawPointer(straightRow))
+                    })
+            }
+        }
+        try check(tintype_png_writer_finish(handle))
+        var count = 0
+        return tintype_png_writer_bytes(handle, &count).map { Data(bytes: $0, count: count) } ?? Data()
+    }
+
+    private func start(
+        _ size: PixelSize, _ hasAlpha: Bool, _ profile: Data, _ isInterlaced: Bool, _ passes: inout Int32
+    ) -> tintype_png_status {
+        profile.withUnsafeBytes { profile in
+            var settings = tintype_png_settings()
+            settings.width = UInt32(clamping: size.width)
+            settings.height = UInt32(clamping: size.height)
+            settings.has_alpha = hasAlpha ? 1 : 0
+            settings.interlaced = isInterlaced ? 1 : 0
+            settings.compression_level = 6
+            settings.icc_profile = profile.bindMemory(to: UInt8.self).baseAddress
+            settings.icc_profile_size = profile.count
+            return tintype_png_writer_start(handle, &settings, &passes)
+        }
+    }
+
+    private func write(_ row: UnsafeRawPointer) -> tintype_png_status {
+        tintype_png_write_row(handle, row.assumingMemoryBound(to: UInt8.self))
+    }
+
+    private func check(_ status: tintype_png_status) throws(ImageError) {
+        guard status != TINTYPE_PNG_OK else { return }
+        let message = String(cString: tintype_png_writer_message(handle))
+        throw ImageError(.encodeFailed, stage: .encode, reason: "the PNG cannot be written: \(message)")
+    }
+}
