@@ -1,0 +1,178 @@
+internal import TintypeCore
+
+/// The blocks of a GIF: everything but the pixels, which stay where they are in the bytes.
+///
+/// Source: CompuServe, "Graphics Interchange Format, Version 89a", and the application extensions NETSCAPE2.0 and
+/// ANIMEXTS1.0 for the loop count.
+struct GIFBlocks: Sendable, Equatable {
+    /// What happens to a frame's area before the next frame is drawn (GIF89a, section 23).
+    enum Disposal: Sendable {
+        case keep, clear, restorePrevious
+    }
+
+    struct Frame: Sendable, Equatable {
+        var rect: PixelRect
+        var isInterlaced: Bool
+        /// Where the colours stand, three bytes each; `nil` for a frame without a palette of its own.
+        var palette: Range<Int>?
+        var transparentIndex: Int?
+        var disposal: Disposal
+        /// The delay as the file states it.
+        var delay: Duration
+        /// Where the compressed pixels begin: at the byte with the size of the first codes.
+        var data: Int
+        /// False if the bytes end before the pixels do.
+        var isComplete: Bool
+    }
+
+    /// The logical screen; of a file that leaves it empty, the first frame's size.
+    var screen: PixelSize
+    var palette: Range<Int>?
+    /// How often the animation is played, 0 for ever; 1 where the file does not say.
+    var loopCount = 1
+    var frames: [Frame] = []
+    /// True if the end of the file was seen.
+    var hasTrailer = false
+    /// True if the bytes end in the middle of a block.
+    var isTruncated = false
+
+    /// Reads the blocks of a file, or of its beginning.
+    /// - Throws: ``ImageError/Code/truncatedImage`` if not even the size can be known, and
+    ///   ``ImageError/Code/corruptImage``.
+    /// - Complexity: O(file size / 255): pixels are stepped over.
+    init(_ bytes: UnsafeRawBufferPointer, maximumFrames: Int = .max) throws(ImageError) {
+        var reader = LittleEndianReader(bytes)
+        let signature = try reader.take(6)
+        guard signature.elementsEqual("GIF87a".utf8) || signature.elementsEqual("GIF89a".utf8) else {
+            throw .corrupt("the bytes do not begin like a GIF")
+        }
+        screen = PixelSize(width: try reader.uint16(), height: try reader.uint16())
+        let flags = try reader.byte()
+        try reader.skip(2)
+        do {
+            palette = try Self.palette(flags, &reader)
+            try readBlocks(&reader, maximumFrames: maximumFrames)
+        } catch ImageError.Code.truncatedImage {
+            isTruncated = true
+        }
+        if screen.isEmpty, let first = frames.first { screen = first.rect.size }
+        if frames.isEmpty {
+            if hasTrailer { throw .corrupt("the GIF ends before its first frame") }
+            guard !screen.isEmpty else { throw .truncated("the bytes end before the size of the GIF is known") }
+            isTruncated = true
+        }
+    }
+
+    /// What the extension in front of a frame says of it.
+    private struct Control {
+        var disposal = Disposal.keep
+        var delay = Duration.zero
+        var transparentIndex: Int?
+    }
+
+    private mutating func readBlocks(_ reader: inout LittleEndianReader, maximumFrames: Int) throws(ImageError) {
+        var control = Control()
+        while !reader.isAtEnd {
+            switch try reader.byte() {
+            case 0x2C:
+                try readFrame(&reader, control)
+                control = Control()
+                // One more than allowed is enough to know.
+                guard frames.count <= maximumFrames else { return }
+            case 0x21:
+                try readExtension(&reader, &control)
+            case 0x3B:
+                hasTrailer = true
+                return
+            default:
+                // What is no block ends the file for browsers too, if there is a frame to show.
+                guard !frames.isEmpty else { throw .corrupt("unknown block at byte \(reader.offset - 1) of the GIF") }
+                hasTrailer = true
+                return
+            }
+        }
+    }
+
+    private mutating func readFrame(_ reader: inout LittleEndianReader, _ control: Control) throws(ImageError) {
+        let x = try reader.uint16()
+        let y = try reader.uint16()
+        let size = PixelSize(width: try reader.uint16(), height: try reader.uint16())
+        let flags = try reader.byte()
+        let palette = try Self.palette(flags, &reader)
+        let frame = Frame(
+            rect: PixelRect(x: x, y: y, size: size), isInterlaced: flags & 0x40 != 0, palette: palette,
+            transparentIndex: control.transparentIndex, disposal: control.disposal, delay: control.delay,
+            data: reader.offset, isComplete: false)
+        frames.append(frame)
+        try reader.skip(1)
+        try Self.skipSubBlocks(&reader)
+        frames[frames.count - 1].isComplete = true
+    }
+
+    private mutating func readExtension(
+        _ reader: inout LittleEndianReader, _ control: inout Control
+    ) throws(ImageError) {
+        let label = try reader.byte()
+        let size = try reader.byte()
+        guard size > 0 else { return }
+        let block = try reader.take(size)
+        switch label {
+        case 0xF9 where size >= 4:
+            var fields = LittleEndianReader(block)
+            let flags = try fields.byte()
+            control.delay = .milliseconds(10 * (try fields.uint16()))
+            control.transparentIndex = flags & 1 == 0 ? nil : try fields.byte()
+            control.disposal =
+                switch flags >> 2 & 7 {
+                case 2: .clear
+                // Value 4 is written by tools that take the three bits for flags.
+                case 3, 4: .restorePrevious
+                default: .keep
+                }
+            try Self.skipSubBlocks(&reader)
+        case 0xFF where block.elementsEqual("NETSCAPE2.0".utf8) || block.elementsEqual("ANIMEXTS1.0".utf8):
+            var length = try reader.byte()
+            while length > 0 {
+                var fields = LittleEndianReader(try reader.take(length))
+                if length >= 3, try fields.byte() & 7 == 1 { loopCount = try fields.uint16() }
+                length = try reader.byte()
+            }
+        default:
+            try Self.skipSubBlocks(&reader)
+        }
+    }
+
+    private static func palette(_ flags: Int, _ reader: inout LittleEndianReader) throws(ImageError) -> Range<Int>? {
+        guard flags & 0x80 != 0 else { return nil }
+        let start = reader.offset
+        try reader.skip(3 << (flags & 7 + 1))
+        return start..<reader.offset
+    }
+
+    private static func skipSubBlocks(_ reader: inout LittleEndianReader) throws(ImageError) {
+        while true {
+            let length = try reader.byte()
+            if length == 0 { return }
+            try reader.skip(length)
+        }
+    }
+}
+
+extension GIFBlocks {
+    /// Whether a picture of the animation may show what is behind it.
+    var hasAlpha: Bool {
+        guard let first = frames.first else { return true }
+        if !first.rect.covers(screen) { return true }
+        if frames.contains(where: { $0.transparentIndex != nil }) { return true }
+        // An area that was cleared shows unless the next frame covers all.
+        return zip(frames, frames.dropFirst()).contains { $0.disposal == .clear && !$1.rect.covers(screen) }
+    }
+
+    var info: ImageInfo {
+        let isAnimated = frames.count > 1
+        return ImageInfo(
+            format: .gif, size: screen, frameCount: max(1, frames.count), loopCount: isAnimated ? loopCount : nil,
+            frameDurations: isAnimated ? frames.map { FrameTiming.played($0.delay) } : [], hasAlpha: hasAlpha,
+            isComplete: hasTrailer)
+    }
+}

@@ -1,0 +1,146 @@
+internal import TintypeCore
+
+/// Decodes the LZW variant of GIF (GIF89a, appendix F) into palette indices.
+///
+/// Every string of the dictionary, beyond the single indices, has been written to the output before: a string is the one of
+/// the code before plus the index that came next. So an entry is only a place in the output and a length, and a code is one
+/// copy of 16 bytes in nearly all cases. Single indices lie in front of the output, so that they are no special case.
+struct LZWDecoder: ~Copyable {
+    enum Outcome: Equatable {
+        /// All indices that were asked for are there.
+        case complete
+        /// The codes ended, or an end code came, before.
+        case notEnough
+        /// A code that no string belongs to.
+        case invalidCode
+    }
+
+    private static let literals = 256
+    /// The longest string has one index more than the dictionary entries, and copies write up to 16 bytes too many.
+    private static let slack = 4_096 + 32
+
+    private let entries: UnsafeMutablePointer<UInt64>
+    private var buffer: UnsafeMutablePointer<UInt8>
+    private var capacity = 0
+    private var codes: [UInt8] = []
+    /// How many indices the last call has written.
+    private(set) var count = 0
+
+    init() {
+        entries = .allocate(capacity: 4_096)
+        entries.initialize(repeating: 0, count: 4_096)
+        buffer = .allocate(capacity: 1)
+    }
+
+    deinit {
+        entries.deallocate()
+        buffer.deallocate()
+    }
+
+    /// The indices that were decoded last; ``count`` of them are valid.
+    var indices: UnsafePointer<UInt8> { UnsafePointer(buffer + Self.literals) }
+
+    /// Decodes up to `wanted` indices.
+    /// - Parameters:
+    ///   - bytes: the size of the first codes and the sub-blocks that follow it. They may be cut off anywhere.
+    ///   - wanted: less than 2³¹.
+    mutating func decode(_ bytes: UnsafeRawBufferPointer, wanted: Int) throws(ImageError) -> Outcome {
+        count = 0
+        guard wanted > 0 else { return .complete }
+        guard let first = bytes.first else { return .notEnough }
+        let rootBits = Int(first)
+        guard (1...8).contains(rootBits) else { return .invalidCode }
+        join(bytes)
+        reserve(wanted)
+        let bits = (codes.count - 8) * 8
+        return codes.withUnsafeBytes { run($0.baseAddress, bits: bits, rootBits: rootBits, wanted: wanted) }
+    }
+
+    /// Puts the contents of the sub-blocks side by side, and eight zeros behind them, so that codes are read with one load.
+    private mutating func join(_ bytes: UnsafeRawBufferPointer) {
+        codes.removeAll(keepingCapacity: true)
+        var offset = 1
+        while offset < bytes.count, bytes[offset] != 0 {
+            let end = min(offset + 1 + Int(bytes[offset]), bytes.count)
+            codes.append(contentsOf: bytes[offset + 1..<end])
+            offset = end
+        }
+        for _ in 0..<8 { codes.append(0) }
+    }
+
+    /// Memory that is never touched costs nothing: a frame that only claims to be large takes no pages.
+    private mutating func reserve(_ wanted: Int) {
+        let needed = Self.literals + wanted + Self.slack
+        guard capacity < needed else { return }
+        buffer.deallocate()
+        buffer = .allocate(capacity: needed)
+        capacity = needed
+        for index in 0..<Self.literals { buffer[index] = UInt8(index) }
+    }
+
+    private mutating func run(
+        _ base: UnsafeRawPointer?, bits: Int, rootBits: Int, wanted: Int
+    ) -> Outcome {
+        guard let base else { return .notEnough }
+        let clear = 1 << rootBits
+        let entries = entries
+        let out = UnsafeMutableRawPointer(buffer)
+        let end = Self.literals + wanted
+        for literal in 0..<clear { entries[literal] = Self.entry(at: literal, length: 1) }
+        // Length 0 marks the two codes that stand for no string.
+        entries[clear] = 0
+        entries[clear + 1] = 0
+
+        var next = clear + 2
+        var width = rootBits + 1
+        var position = Self.literals
+        var previous = (offset: 0, length: 0)
+        var bit = 0
+        while position < end {
+            guard bit + width <= bits else { return stop(at: position, .notEnough) }
+            let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: bit >> 3, as: UInt64.self))
+            let code = Int(truncatingIfNeeded: (word >> UInt64(bit & 7)) & ((1 << UInt64(width)) - 1))
+            bit += width
+            // The new string's last index is the first that this code is about to write.
+            if previous.length > 0, next < 4_096 {
+                entries[next] = Self.entry(at: previous.offset, length: previous.length + 1)
+                next += 1
+                if next == 1 << width, width < 12 { width += 1 }
+            }
+            guard code < next else { return stop(at: position, .invalidCode) }
+            let source = Int(entries[code] >> 16)
+            let length = Int(entries[code] & 0xFFFF)
+            if length == 0 {
+                if code != clear { return stop(at: position, .notEnough) }
+                next = clear + 2
+                width = rootBits + 1
+                previous.length = 0
+                continue
+            }
+            var done = 0
+            repeat {
+                let chunk = out.loadUnaligned(fromByteOffset: source + done, as: SIMD16<UInt8>.self)
+                out.storeBytes(of: chunk, toByteOffset: position + done, as: SIMD16<UInt8>.self)
+                done += 16
+            } while done < length
+            // The string that was only now begun ends with its own first index.
+            if source + length > position {
+                let last = out.load(fromByteOffset: source + length - 1, as: UInt8.self)
+                out.storeBytes(of: last, toByteOffset: position + length - 1, as: UInt8.self)
+            }
+            previous = (position, length)
+            position += length
+        }
+        return stop(at: end, .complete)
+    }
+
+    private mutating func stop(at position: Int, _ outcome: Outcome) -> Outcome {
+        count = position - Self.literals
+        return outcome
+    }
+
+    @inline(__always)
+    private static func entry(at offset: Int, length: Int) -> UInt64 {
+        UInt64(truncatingIfNeeded: offset) << 16 | UInt64(truncatingIfNeeded: length)
+    }
+}

@@ -1,0 +1,33 @@
+public import FoundationEssentials
+public import TintypeCore
+
+/// Reads and writes WebP, still and animated, with libwebp.
+///
+/// An EXIF orientation is honoured. The background of an animation is transparent, whatever colour the file names, and a loop
+/// count of 0 plays for ever.
+public struct WebPCoder: AnimatedImageCoder {
+    public init() {}
+
+    public var decodableFormats: Set<ImageFormat> { [.webp] }
+
+    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        try container(data).info
+    }
+
+    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        let decoder = try WebPFrameDecoder(
+            data, container: container(data), options: options, context: context, keepsFrames: !options.firstFrameOnly)
+        return try decoder.image(firstFrameOnly: options.firstFrameOnly)
+    }
+
+    public func frameDecoder(
+        for data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any FrameDecoder {
+        try WebPFrameDecoder(
+            data, container: container(data), options: options, context: context, keepsFrames: false)
+    }
+
+    private func container(_ data: Data) throws(ImageError) -> WebPContainer {
+        try data.withBytes { bytes throws(ImageError) in try WebPContainer(bytes) }
+    }
+}

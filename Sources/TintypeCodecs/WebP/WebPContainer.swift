@@ -1,0 +1,113 @@
+internal import CWebP
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// The chunks of a WebP file: everything but the pixels, which stay where they are in the bytes.
+///
+/// Source: "WebP Container Specification"; the chunks are read by libwebpdemux.
+struct WebPContainer: Sendable {
+    struct Frame: Sendable, Equatable {
+        var rect: PixelRect
+        /// The bytes of the frame's own image.
+        var payload: Range<Int>
+        var duration: Duration
+        var hasAlpha: Bool
+        /// Whether the frame is laid over what is there, or takes its place.
+        var blends: Bool
+        /// Whether the frame's area becomes transparent before the next frame is drawn.
+        var clearsAfterwards: Bool
+        /// False if the bytes end before the pixels do.
+        var isComplete: Bool
+    }
+
+    private(set) var canvas: PixelSize
+    private(set) var frames: [Frame] = []
+    private(set) var isAnimated = false
+    private(set) var loopCount = 0
+    private(set) var hasAlpha: Bool
+    /// The ICC profile as it stands in the file.
+    private(set) var profile: Data?
+    private(set) var metadata = ImageMetadata()
+    private(set) var orientation = Orientation.up
+    /// False if the bytes end before the file does.
+    private(set) var isComplete: Bool
+
+    /// Reads the chunks of a file, or of its beginning.
+    /// - Throws: ``ImageError/Code/truncatedImage`` if not even the size can be known, and
+    ///   ``ImageError/Code/corruptImage``.
+    init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+        var data = WebPData(bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
+        var state = WEBP_DEMUX_PARSING_HEADER
+        guard let demuxer = WebPDemuxPartial(&data, &state) else {
+            // libwebp gives nothing for a header that is not complete; only the bytes tell what is wrong.
+            if state == WEBP_DEMUX_PARSING_HEADER { throw .truncated("the WebP file ends in its header") }
+            throw .corrupt("the chunks of the WebP file are damaged")
+        }
+        defer { WebPDemuxDelete(demuxer) }
+        let flags = WebPDemuxGetI(demuxer, WEBP_FF_FORMAT_FLAGS)
+        canvas = PixelSize(
+            width: Int(WebPDemuxGetI(demuxer, WEBP_FF_CANVAS_WIDTH)),
+            height: Int(WebPDemuxGetI(demuxer, WEBP_FF_CANVAS_HEIGHT)))
+        isComplete = state == WEBP_DEMUX_DONE
+        hasAlpha = flags & ALPHA_FLAG.rawValue != 0
+        isAnimated = flags & ANIMATION_FLAG.rawValue != 0
+        loopCount = isAnimated ? Int(WebPDemuxGetI(demuxer, WEBP_FF_LOOP_COUNT)) : 0
+        guard !canvas.isEmpty else { throw .truncated("the WebP file ends in its header") }
+        if let base = bytes.baseAddress { readFrames(demuxer, base) }
+        if frames.isEmpty, isComplete { throw .corrupt("the WebP file has no image") }
+        profile = Self.chunk("ICCP", demuxer)
+        metadata.xmp = Self.chunk("XMP ", demuxer)
+        metadata.exif = Self.chunk("EXIF", demuxer).map(Self.withoutPrefix)
+        if let exif = metadata.exif { orientation = ExifOrientation.read(exif) ?? .up }
+    }
+
+    private mutating func readFrames(_ demuxer: OpaquePointer, _ base: UnsafeRawPointer) {
+        var iterator = WebPIterator()
+        guard WebPDemuxGetFrame(demuxer, 1, &iterator) != 0 else { return }
+        defer { WebPDemuxReleaseIterator(&iterator) }
+        frames.reserveCapacity(Int(iterator.num_frames))
+        repeat {
+            guard let payload = iterator.fragment.bytes else { continue }
+            let start = UnsafeRawPointer(payload) - base
+            let frame = Frame(
+                rect: PixelRect(
+                    x: Int(iterator.x_offset), y: Int(iterator.y_offset),
+                    size: PixelSize(width: Int(iterator.width), height: Int(iterator.height))),
+                payload: start..<start + iterator.fragment.size,
+                duration: .milliseconds(Int(iterator.duration)),
+                hasAlpha: iterator.has_alpha != 0,
+                blends: iterator.blend_method == WEBP_MUX_BLEND,
+                clearsAfterwards: iterator.dispose_method == WEBP_MUX_DISPOSE_BACKGROUND,
+                isComplete: iterator.complete != 0)
+            frames.append(frame)
+            if frame.hasAlpha { hasAlpha = true }
+        } while WebPDemuxNextFrame(&iterator) != 0
+    }
+
+    private static func chunk(_ name: String, _ demuxer: OpaquePointer) -> Data? {
+        var iterator = WebPChunkIterator()
+        guard WebPDemuxGetChunk(demuxer, name, 1, &iterator) != 0 else { return nil }
+        defer { WebPDemuxReleaseChunkIterator(&iterator) }
+        guard let bytes = iterator.chunk.bytes, iterator.chunk.size > 0 else { return nil }
+        return Data(bytes: bytes, count: iterator.chunk.size)
+    }
+
+    /// Some writers put the prefix of the JPEG segment in front of the TIFF header.
+    private static func withoutPrefix(_ exif: Data) -> Data {
+        exif.starts(with: Array("Exif\0\0".utf8)) ? Data(exif.dropFirst(6)) : exif
+    }
+}
+
+extension WebPContainer {
+    /// What the header says.
+    /// - Parameter bytes: the file, of which the profile's name is not read here: see ``WebPCoder``.
+    var info: ImageInfo {
+        let isAnimated = frames.count > 1
+        return ImageInfo(
+            format: .webp, size: canvas, orientation: orientation, frameCount: max(1, frames.count),
+            loopCount: isAnimated ? loopCount : nil,
+            frameDurations: isAnimated ? frames.map { FrameTiming.played($0.duration) } : [],
+            hasAlpha: hasAlpha || !(frames.first?.rect.covers(canvas) ?? true),
+            colorProfile: profile.map(ICCName.read), isComplete: isComplete)
+    }
+}
