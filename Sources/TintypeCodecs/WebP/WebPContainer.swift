@@ -58,7 +58,7 @@ struct WebPContainer: Sendable {
         profile = Self.chunk("ICCP", demuxer)
         metadata.xmp = Self.chunk("XMP ", demuxer)
         metadata.exif = Self.chunk("EXIF", demuxer).map(Self.withoutPrefix)
-        if let exif = metadata.exif { orientation = ExifOrientation.read(exif) ?? .up }
+        if let exif = metadata.exif { orientation = exif.withUnsafeBytes { Orientation(exif: $0) } }
     }
 
     private mutating func readFrames(_ demuxer: OpaquePointer, _ base: UnsafeRawPointer) {
@@ -108,6 +108,6 @@ extension WebPContainer {
             loopCount: isAnimated ? loopCount : nil,
             frameDurations: isAnimated ? frames.map { FrameTiming.played($0.duration) } : [],
             hasAlpha: hasAlpha || !(frames.first?.rect.covers(canvas) ?? true),
-            colorProfile: profile.map(ICCName.read), isComplete: isComplete)
+            colorProfile: profile.flatMap(ColorConversion.name(of:)), isComplete: isComplete)
     }
 }
