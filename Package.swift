@@ -102,6 +102,7 @@ let package = Package(
             name: "TintypeCodecsTests", dependencies: ["TintypeCodecs", "TintypeTesting"], swiftSettings: settings),
         .testTarget(
             name: "TintypeHTTPTests", dependencies: ["TintypeHTTP", "TintypeTesting"], swiftSettings: settings),
+        .testTarget(name: "ConformanceTests", dependencies: ["Tintype"], swiftSettings: settings),
         .testTarget(name: "TintypeTests", dependencies: ["Tintype", "TintypeTesting"], swiftSettings: settings),
         .testTarget(
             name: "TintypeCommandTests", dependencies: ["TintypeCommand", "TintypeTesting"], swiftSettings: settings),

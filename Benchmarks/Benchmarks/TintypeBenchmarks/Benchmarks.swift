@@ -1,0 +1,15 @@
+import Benchmark
+import Foundation
+
+/// Every benchmark prints wall time and peak memory; quote medians, and ratios between benchmarks of one run.
+let benchmarks: @Sendable () -> Void = {
+    let isSmoke = ProcessInfo.processInfo.environment["BENCHMARK_SMOKE"] != nil
+    Benchmark.defaultConfiguration = .init(
+        metrics: [.wallClock, .throughput, .peakMemoryResident],
+        warmupIterations: 1,
+        maxDuration: isSmoke ? .milliseconds(300) : .seconds(3),
+        maxIterations: isSmoke ? 3 : 10_000)
+    cacheBenchmarks()
+    codecBenchmarks()
+    loadBenchmarks()
+}

@@ -1,0 +1,31 @@
+import Benchmark
+import Foundation
+import Tintype
+
+/// Decoding, in the sizes and formats that programs meet.
+func codecBenchmarks() {
+    let thumbnail = DecodeOptions(thumbnailSize: PixelSize(width: 400, height: 400))
+
+    decode("JPEG 12 MP → 400 px", .jpeg, width: 4_000, height: 3_000, options: thumbnail)
+    decode("JPEG 12 MP, full", .jpeg, width: 4_000, height: 3_000)
+    decode("PNG 3 MP, full", .png, width: 2_048, height: 1_536)
+    decode("PNG 3 MP → 400 px", .png, width: 2_048, height: 1_536, options: thumbnail)
+    decode("WebP 3 MP, full", .webp, width: 2_048, height: 1_536)
+    decode("WebP 3 MP → 400 px", .webp, width: 2_048, height: 1_536, options: thumbnail)
+
+    Benchmark("resize RGBA 4000×3000 → 400×300") { benchmark in
+        let pixels = try Pictures.photograph(width: 4_000, height: 3_000).pixels
+        benchmark.startMeasurement()
+        for _ in benchmark.scaledIterations { blackHole(try pixels.resized(to: PixelSize(width: 400, height: 300))) }
+    }
+}
+
+private func decode(
+    _ name: String, _ format: ImageFormat, width: Int, height: Int, options: DecodeOptions = DecodeOptions()
+) {
+    Benchmark("decode \(name)") { benchmark in
+        let data = try Pictures.encoded(format, width: width, height: height)
+        benchmark.startMeasurement()
+        for _ in benchmark.scaledIterations { blackHole(try Image(data: data, options: options)) }
+    }
+}

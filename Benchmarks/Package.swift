@@ -1,0 +1,22 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that who uses Tintype does not build a benchmark runner.
+let package = Package(
+    name: "tintype-benchmarks",
+    dependencies: [
+        .package(name: "tintype", path: ".."),
+        .package(url: "https://github.com/ordo-one/benchmark.git", from: "1.38.1", traits: []),
+    ],
+    targets: [
+        .executableTarget(
+            name: "TintypeBenchmarks",
+            dependencies: [
+                .product(name: "Tintype", package: "tintype"),
+                .product(name: "TintypeTesting", package: "tintype"),
+                .product(name: "Benchmark", package: "benchmark"),
+            ],
+            path: "Benchmarks/TintypeBenchmarks",
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")])
+    ]
+)

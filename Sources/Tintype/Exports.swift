@@ -1,0 +1,7 @@
+// `import Tintype` brings everything that a program needs.
+@_exported public import FoundationEssentials
+@_exported public import TintypeCodecs
+@_exported public import TintypeCore
+#if HTTP
+@_exported public import TintypeHTTP
+#endif

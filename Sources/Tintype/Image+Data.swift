@@ -1,0 +1,30 @@
+extension Image {
+    /// Decodes bytes of any format, upright and in sRGB unless the options say otherwise. No network is touched.
+    ///
+    /// Decodes on the calling thread; use an ``ImageManager`` or a ``WorkQueue`` to keep it off an actor.
+    /// - Throws: ``ImageError`` of the stage ``ImageError/Stage/decode``.
+    public init(
+        data: Data, options: DecodeOptions = DecodeOptions(), limits: DecodeLimits = DecodeLimits(),
+        coders: ImageCoders = .default
+    ) throws(ImageError) {
+        self = try coders.decode(data, options: options, context: DecodeContext(limits: limits))
+    }
+
+    /// The image in another format; all frames where the format has them.
+    ///
+    /// Encodes on the calling thread.
+    /// - Throws: ``ImageError`` of the stage ``ImageError/Stage/encode``.
+    public func encoded(
+        as format: ImageFormat, options: EncodeOptions = EncodeOptions(), coders: ImageCoders = .default
+    ) throws(ImageError) -> Data {
+        try coders.encode(self, as: format, options: options)
+    }
+}
+
+extension ImageInfo {
+    /// What the header of an image says. Nothing is decoded; the bytes may be the beginning of a file.
+    /// - Throws: ``ImageError/Code/truncatedImage`` if more bytes are needed, and what else is wrong with them.
+    public init(data: Data, limits: DecodeLimits = DecodeLimits(), coders: ImageCoders = .default) throws(ImageError) {
+        self = try coders.info(of: data, context: DecodeContext(limits: limits))
+    }
+}

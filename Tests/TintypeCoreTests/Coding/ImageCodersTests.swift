@@ -1,0 +1,100 @@
+import FoundationEssentials
+import Testing
+import TintypeCore
+
+/// Claims everything, and fails.
+private struct Stubborn: ImageCoder {
+    let code: ImageError.Code
+    var decodableFormats: Set<ImageFormat> { [] }
+    func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
+    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        throw ImageError(code, stage: .decode, reason: "no")
+    }
+    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        throw ImageError(code, stage: .decode, reason: "no")
+    }
+}
+
+@Suite("The list of coders")
+struct ImageCodersTests {
+    private let context = DecodeContext()
+    private let dot = Data("DOT 5".utf8)
+
+    @Test("COD-05 corrected: the last added is asked first, and one that fails lets the next try")
+    func fallThrough() throws {
+        let coder = DotCoder()
+        let coders = ImageCoders([coder]).adding(Stubborn(code: .corruptImage))
+        #expect(try coders.decode(dot, options: DecodeOptions(), context: context).size.width == 5)
+        let error = #expect(throws: ImageError.self) {
+            try ImageCoders([Stubborn(code: .truncatedImage), Stubborn(code: .corruptImage)])
+                .decode(dot, options: DecodeOptions(), context: context)
+        }
+        #expect(error?.code == .corruptImage)
+    }
+
+    @Test("a decode that was cancelled is not tried with another coder")
+    func cancelled() {
+        let coder = DotCoder()
+        let error = #expect(throws: ImageError.self) {
+            try ImageCoders([coder, Stubborn(code: .cancelled)])
+                .decode(dot, options: DecodeOptions(), context: context)
+        }
+        #expect(error?.code == .cancelled)
+        #expect(coder.decodes == 0)
+    }
+
+    @Test(
+        "bytes that are no image say what they look like",
+        arguments: [
+            ("<!doctype html><p>no</p>", "HTML"), ("{\"error\": 1}", "JSON"), ("<rss/>", "markup"),
+            ("hello", "68 65 6c 6c 6f"),
+        ])
+    func unknown(text: String, word: String) {
+        let error = #expect(throws: ImageError.self) {
+            try ImageCoders([DotCoder()]).decode(Data(text.utf8), options: DecodeOptions(), context: context)
+        }
+        #expect(error?.code == .unknownFormat)
+        #expect(error?.reason.contains(word) == true)
+    }
+
+    @Test("a format whose trait is off is recognised, and the error names the trait")
+    func traitOff() {
+        let avif = Data([0, 0, 0, 20] + Array("ftypavif".utf8) + [0, 0, 0, 0] + Array("mif1".utf8))
+        let error = #expect(throws: ImageError.self) {
+            try ImageCoders([DotCoder()]).decode(avif, options: DecodeOptions(), context: context)
+        }
+        #expect(error?.code == .formatNotEnabled)
+        #expect(error?.reason.contains("trait AVIF") == true)
+        let encoding = #expect(throws: ImageError.self) {
+            let image = Image(
+                pixels: try MutablePixelBuffer(size: PixelSize(width: 1, height: 1), cleared: true).freeze())
+            return try ImageCoders([DotCoder()]).encode(image, as: .avif, options: EncodeOptions())
+        }
+        #expect(encoding?.code == .formatNotEncodable)
+    }
+
+    @Test("no bytes are an error of their own, and a wrong hint costs nothing")
+    func hints() throws {
+        let coders = ImageCoders([DotCoder()])
+        let error = #expect(throws: ImageError.self) {
+            try coders.decode(Data(), options: DecodeOptions(), context: context)
+        }
+        #expect(error?.code == .emptyBody)
+        var options = DecodeOptions()
+        options.formatHint = .raw
+        #expect(try coders.decode(dot, options: options, context: context).size.width == 5)
+    }
+
+    @Test(
+        "3.1: limits refuse by the header",
+        arguments: [
+            (PixelSize(width: 65_535, height: 65_535), 1), (PixelSize(width: .max, height: .max), 1),
+            (PixelSize(width: 1_000, height: 1_000), 20_000), (PixelSize(width: 16_000, height: 16_000), 2),
+        ])
+    func limits(size: PixelSize, frames: Int) {
+        let error = #expect(throws: ImageError.self) {
+            try DecodeLimits().check(size: size, output: size, frameCount: frames)
+        }
+        #expect(error?.code == .limitExceeded)
+    }
+}

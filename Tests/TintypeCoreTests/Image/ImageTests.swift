@@ -1,0 +1,48 @@
+import Testing
+import TintypeCore
+
+@Suite("Images")
+struct ImageTests {
+    private func pixels(_ width: Int, _ height: Int) throws -> PixelBuffer {
+        try MutablePixelBuffer(size: PixelSize(width: width, height: height), cleared: true).freeze()
+    }
+
+    @Test("MET-13: an image weighs what its rows take, and frames that share pixels weigh once")
+    func cost() throws {
+        let one = try pixels(10, 3)
+        #expect(Image(pixels: one).memoryCost == 64 * 3)
+        let other = try pixels(10, 3)
+        let frames = [one, other, one, one].map { ImageFrame(pixels: $0, duration: .milliseconds(20)) }
+        let animation = try #require(Image(frames: frames))
+        #expect(animation.memoryCost == 2 * 64 * 3)
+        #expect(animation.duration == .milliseconds(80))
+    }
+
+    @Test("MET-02, MET-03: one frame is a still image, more are an animation, and none is no image")
+    func frames() throws {
+        let one = try pixels(2, 2)
+        #expect(!Image(pixels: one).isAnimated)
+        #expect(Image(frames: []) == nil)
+        #expect(Image(frames: [ImageFrame(pixels: one), ImageFrame(pixels: try pixels(2, 3))]) == nil)
+        let two = try #require(Image(frames: [ImageFrame(pixels: one), ImageFrame(pixels: one)]))
+        #expect(two.isAnimated)
+        #expect(two.firstFrame.frames.count == 1)
+        #expect(two.firstFrame.pixels == one)
+    }
+
+    @Test("MET-08 corrected: a thumbnail is one only if it is smaller than its source")
+    func thumbnail() throws {
+        let image = Image(pixels: try pixels(4, 4))
+        #expect(!image.isThumbnail)
+        #expect(!image.with { $0.sourceSize = PixelSize(width: 4, height: 4) }.isThumbnail)
+        #expect(image.with { $0.sourceSize = PixelSize(width: 40, height: 40) }.isThumbnail)
+    }
+
+    @Test("COD-43: delays under 11 ms are played as 100 ms")
+    func timing() {
+        #expect(FrameTiming.played(.zero) == .milliseconds(100))
+        #expect(FrameTiming.played(.milliseconds(10)) == .milliseconds(100))
+        #expect(FrameTiming.played(.milliseconds(11)) == .milliseconds(11))
+        #expect(FrameTiming.played(.seconds(60)) == .seconds(60))
+    }
+}

@@ -1,0 +1,55 @@
+import FoundationEssentials
+import Testing
+import TintypeCore
+
+@Suite("What images are known by")
+struct ImageKeyTests {
+    @Test("3.9: equal work has equal variants, and different work never")
+    func variants() {
+        var all: [DecodeOptions] = [DecodeOptions()]
+        func add(_ change: (inout DecodeOptions) -> Void) {
+            var options = DecodeOptions()
+            change(&options)
+            all.append(options)
+        }
+        add { $0.thumbnailSize = PixelSize(width: 100, height: 100) }
+        add { $0.thumbnailSize = PixelSize(width: 100, height: 101) }
+        add {
+            $0.thumbnailSize = PixelSize(width: 100, height: 100)
+            $0.preservesAspectRatio = false
+        }
+        add {
+            $0.thumbnailSize = PixelSize(width: 100, height: 100)
+            $0.allowsUpscaling = true
+        }
+        add { $0.firstFrameOnly = true }
+        add { $0.maximumBytes = 100 }
+        add { $0.scale = 2 }
+        add { $0.keepsColorSpace = true }
+        add { $0.allowsPartialImage = true }
+        add { $0.formatHint = .raw }
+        let variants = all.map { ImageVariant($0) } + [ImageVariant(DecodeOptions(), transformer: "blur(1)")]
+        #expect(Set(variants).count == variants.count)
+        #expect(variants[0].isOriginal)
+        #expect(ImageVariant(all[1]) == ImageVariant(description: "fit=100x100"))
+    }
+
+    @Test("MGR-11 corrected: a box that means nothing makes no variant")
+    func emptyBox() {
+        #expect(ImageVariant(DecodeOptions(thumbnailSize: .zero)).isOriginal)
+        #expect(ImageVariant(DecodeOptions(), transformer: "").isOriginal)
+    }
+
+    @Test("errors read as one line that names the source, and match by code")
+    func errors() {
+        let error = ImageError(.badStatus, stage: .load, reason: "the server answered 404", statusCode: 404)
+        #expect(error.concerning("http://a/b").description == "http://a/b: the server answered 404")
+        #expect(error.concerning("x").concerning("y").source == "x")
+        do { throw error } catch ImageError.Code.timedOut {
+            Issue.record("matched another code")
+        } catch ImageError.Code.badStatus {
+        } catch {
+            Issue.record("did not match")
+        }
+    }
+}
