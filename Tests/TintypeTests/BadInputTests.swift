@@ -1,0 +1,187 @@
+#if HTTP
+import Foundation
+import Testing
+import Tintype
+import TintypeTesting
+
+/// Servers and files that do everything wrong. Each ends in one typed error that names what it concerns; nothing of it is
+/// cached, and the load beside it goes on.
+@Suite("Bad input, end to end")
+struct BadInputTests {
+    /// One way of going wrong.
+    struct Case: Sendable, CustomTestStringConvertible {
+        var name: String
+        var path = "/bad"
+        var response: @Sendable () throws -> OriginResponse
+        var code: ImageError.Code
+        var stage = ImageError.Stage.load
+        /// What the reason has to say.
+        var word = ""
+        var status: Int?
+        var testDescription: String { name }
+    }
+
+    static let cases: [Case] = [
+        Case(name: "404", response: { .status(404) }, code: .badStatus, word: "404", status: 404),
+        Case(name: "500", response: { .status(500) }, code: .badStatus, word: "500", status: 500),
+        Case(
+            name: "an error page in place of an image",
+            response: { OriginResponse(Data("<!DOCTYPE html><p>Sorry".utf8), type: "image/jpeg") },
+            code: .unknownFormat, stage: .decode, word: "HTML"),
+        Case(name: "reset in the middle", response: { try photo(.jpeg).reset(after: 100) }, code: .connectionLost),
+        Case(name: "closed in the middle", response: { try photo(.jpeg).close(after: 100) }, code: .incompleteBody),
+        Case(name: "silence in the middle", response: { try photo(.jpeg).silence(after: 100) }, code: .timedOut),
+        Case(name: "silence from the beginning", response: { try photo(.jpeg).silence(after: 0) }, code: .timedOut),
+        Case(name: "a redirect in a circle", response: { .redirect(to: "/bad") }, code: .badRedirect),
+        Case(
+            name: "a body over the limit, announced", response: { OriginResponse(Data(count: 2_000_000)) },
+            code: .bodyTooLarge),
+        Case(
+            name: "a body over the limit, not announced", response: { OriginResponse(Data(count: 2_000_000)).chunked() },
+            code: .bodyTooLarge),
+        Case(
+            name: "a length that promises too much",
+            response: { try photo(.png).announcing(contentLength: 900_000).close(after: 1_000_000) }, code: .incompleteBody),
+        Case(
+            name: "a length that promises too little",
+            response: { try photo(.png).announcing(contentLength: 60) }, code: .truncatedImage, stage: .decode),
+        Case(name: "an empty body", response: { OriginResponse(type: "image/png") }, code: .emptyBody),
+        Case(
+            name: "a text", response: { OriginResponse(Data("hello".utf8), type: "image/png") }, code: .unknownFormat,
+            stage: .decode),
+        Case(
+            name: "a PNG that claims 65,535 × 65,535 pixels",
+            response: { OriginResponse(hugePNG, type: "image/png") }, code: .limitExceeded, stage: .decode,
+            word: "65535x65535"),
+    ] + [ImageFormat.jpeg, .png, .gif, .webp].map { format in
+        Case(
+            name: "a truncated \(format)", response: { OriginResponse(try bytes(format).dropLast(try bytes(format).count / 3)) },
+            code: .truncatedImage, stage: .decode)
+    }
+
+    @Test("one typed error, nothing cached, and the others go on", arguments: cases)
+    func bad(bad: Case) async throws {
+        let good = try Self.bytes(.png)
+        let response = try bad.response()
+        let server = try await OriginServer.start(routes: [bad.path: response, "/good": OriginResponse(good)])
+        let setup = try Setup()
+        async let beside = setup.manager.load(server.url("/good"))
+        let url = server.url(bad.path)
+        let result = await setup.manager.task(for: url).result
+        guard case .failure(let error) = result else {
+            Issue.record("it loaded")
+            return
+        }
+        #expect(error.code == bad.code, "\(error)")
+        #expect(error.stage == bad.stage)
+        #expect(error.source == url.absoluteString)
+        #expect(error.reason.contains(bad.word), "\(error.reason)")
+        #expect(error.statusCode == bad.status)
+        #expect(!error.description.contains("\n"))
+        #expect(try await beside.data == good)
+        await setup.manager.flush()
+        let key = setup.manager.key(for: ImageRequest(url))
+        #expect(await setup.cache.contains(key, in: .all) == .none)
+        #expect(await setup.cache.contains(setup.manager.key(for: ImageRequest(server.url("/good"))), in: .all) == .all)
+        await server.stop()
+    }
+
+    @Test("a port that nobody listens on")
+    func refused() async throws {
+        let server = try await OriginServer.start(routes: [:])
+        let url = server.url("/a.png")
+        await server.stop()
+        let error = await Setup().manager.task(for: url).result.failure
+        #expect(error?.code == .connectionFailed)
+        #expect(error?.source == url.absoluteString)
+    }
+
+    @Test("a cache directory that is a file: images load all the same, and who asks is told")
+    func cacheIsAFile() async throws {
+        let folder = try TemporaryDirectory()
+        let file = try folder.write(Data("in the way".utf8), to: "cache")
+        let server = try await OriginServer.start(routes: ["/good": OriginResponse(try Self.bytes(.png))])
+        let disk = DiskCache(DiskCache.Configuration(directory: file.path))
+        let setup = try Setup(cache: ImageCache(memory: MemoryCache(), disk: disk, coders: ImageCoders.default))
+        var request = ImageRequest(server.url("/good"))
+        request.options = .waitStoreCache
+        let result = try await setup.manager.load(request)
+        #expect(result.image.size == PixelSize(width: 64, height: 48))
+        #expect(result.storeError?.code == .cacheUnavailable)
+        #expect(result.storeError?.source?.contains(file.path) == true)
+        #expect(try Data(contentsOf: file) == Data("in the way".utf8))
+        #expect(try await setup.manager.load(request).source == .memory)
+        await server.stop()
+    }
+
+    @Test("a missing file names its path", arguments: ["/no/such/file.png", "/"])
+    func files(path: String) async throws {
+        let error = try await Setup().manager.task(for: URL(fileURLWithPath: path)).result.failure
+        #expect(error?.code == .fileUnreadable)
+        #expect(error?.source?.contains(path) == true)
+    }
+
+    // MARK: Parts
+
+    /// A manager with caches of its own and short patience.
+    private struct Setup {
+        let folder = try! TemporaryDirectory()
+        let cache: ImageCache
+        let manager: ImageManager
+
+        init(cache: ImageCache? = nil) throws {
+            let disk = DiskCache(DiskCache.Configuration(directory: folder.path + "/cache"))
+            self.cache = cache ?? ImageCache(memory: MemoryCache(), disk: disk, coders: ImageCoders.default)
+            var configuration = ImageDownloader.Configuration()
+            configuration.timeout = .milliseconds(300)
+            configuration.maximumBytes = .megabytes(1)
+            manager = ImageManager(
+                cache: self.cache, loader: ImageLoaders([FileLoader(), ImageDownloader(configuration)]))
+        }
+    }
+
+    static func bytes(_ format: ImageFormat) throws -> Data { try picture().encoded(as: format) }
+
+    static func photo(_ format: ImageFormat) throws -> OriginResponse {
+        OriginResponse(try bytes(format), type: format.mimeType)
+    }
+
+    /// Gradients that no format makes very small.
+    static func picture(width: Int = 64, height: Int = 48) throws -> Image {
+        var pixels = try MutablePixelBuffer(size: PixelSize(width: width, height: height))
+        let bytesPerRow = pixels.bytesPerRow
+        pixels.withUnsafeMutableBytes { bytes in
+            for y in 0..<height {
+                for x in 0..<width {
+                    let offset = y * bytesPerRow + x * 4
+                    bytes[offset] = UInt8(truncatingIfNeeded: x * 4 ^ y * 7)
+                    bytes[offset + 1] = UInt8(truncatingIfNeeded: y * 5 &+ x)
+                    bytes[offset + 2] = UInt8(truncatingIfNeeded: x &* y)
+                    bytes[offset + 3] = 255
+                }
+            }
+        }
+        return Image(pixels: pixels.freeze()).with { $0.hasAlpha = false }
+    }
+
+    /// A PNG whose header claims more than 17 GB of pixels.
+    static let hugePNG: Data = {
+        var png = try! picture().encoded(as: .png)
+        png.replaceSubrange(16..<24, with: [0, 0, 0xFF, 0xFF, 0, 0, 0xFF, 0xFF])
+        // The checksum of the changed header (PNG, third edition, annex D).
+        var crc: UInt32 = 0xFFFF_FFFF
+        for byte in png[12..<29] {
+            crc ^= UInt32(byte)
+            for _ in 0..<8 { crc = crc >> 1 ^ (crc & 1 == 1 ? 0xEDB8_8320 : 0) }
+        }
+        withUnsafeBytes(of: (~crc).bigEndian) { png.replaceSubrange(29..<33, with: $0) }
+        return png
+    }()
+}
+
+extension Result {
+    var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}
+#endif

@@ -1,0 +1,78 @@
+#if HTTP
+import Foundation
+import Testing
+import Tintype
+import TintypeTesting
+
+@Suite("Loading over HTTP, end to end")
+struct LoadingTests {
+    private let folder = try! TemporaryDirectory()
+
+    private func manager() -> ImageManager {
+        ImageManager(
+            cache: ImageCache(
+                memory: MemoryCache(), disk: DiskCache(DiskCache.Configuration(directory: folder.path)),
+                coders: ImageCoders.default))
+    }
+
+    @Test("cold from the network, warm from disk with a new manager, hot from memory", arguments: [
+        ImageFormat.jpeg, .png, .gif, .webp,
+    ])
+    func threeWays(format: ImageFormat) async throws {
+        let data = try BadInputTests.bytes(format)
+        let server = try await OriginServer.start(routes: ["/a": OriginResponse(data, type: format.mimeType)])
+        var request = ImageRequest(server.url("/a"))
+        request.thumbnailSize = PixelSize(width: 32, height: 32)
+        let first = manager()
+        let cold = try await first.load(request)
+        #expect(cold.source == .network)
+        #expect(cold.image.size == PixelSize(width: 32, height: 24))
+        #expect(cold.image.format == format)
+        #expect(cold.data == data)
+        await first.flush()
+        let second = manager()
+        let warm = try await second.load(request)
+        #expect(warm.source == .disk)
+        #expect(warm.image.pixels == cold.image.pixels)
+        #expect(try await second.load(request).source == .memory)
+        #expect(server.requestCount() == 1)
+        await server.stop()
+    }
+
+    @Test("a thousand who want one cold image cause exactly one request")
+    func thousand() async throws {
+        let data = try BadInputTests.bytes(.jpeg)
+        let gate = OriginGate()
+        let server = try await OriginServer.start(routes: ["/a": OriginResponse(chunks: [data], gate: gate)])
+        let manager = manager()
+        let url = server.url("/a")
+        try await withThrowingTaskGroup(of: Image.self) { group in
+            for _ in 0..<1_000 { group.addTask { try await manager.image(for: url) } }
+            try await server.waitForRequests(1)
+            gate.open()
+            var images: [Image] = []
+            for try await image in group { images.append(image) }
+            #expect(images.allSatisfy { $0.isIdentical(to: images[0]) })
+        }
+        await manager.flush()
+        #expect(server.requestCount() == 1)
+        await server.stop()
+    }
+
+    @Test("at most six at a time")
+    func six() async throws {
+        let data = try BadInputTests.bytes(.png)
+        let gate = OriginGate()
+        let server = try await OriginServer.start { _ in OriginResponse(chunks: [data], gate: gate) }
+        let manager = manager()
+        let tasks = (0..<20).map { manager.task(for: server.url("/\($0)")) }
+        try await server.waitForRequests(6)
+        #expect(server.openConnections <= 6)
+        #expect(server.requestCount() == 6)
+        gate.open()
+        for task in tasks { _ = try await task.image }
+        #expect(server.requestCount() == 20)
+        await server.stop()
+    }
+}
+#endif
