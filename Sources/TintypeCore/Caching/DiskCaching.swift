@@ -25,6 +25,13 @@ public protocol DiskCaching: Sendable {
     func usage() async -> CacheUsage
     /// What the cache has done since it was opened.
     var statistics: CacheStatistics { get }
+    /// Waits until all that was asked for before is on disk.
+    func flush() async
+}
+
+extension DiskCaching {
+    /// Nothing to wait for: for caches that keep nothing back.
+    public func flush() async {}
 }
 
 /// Bytes with what is known of them.

@@ -1,19 +1,22 @@
-/// What the manager asks of its caches: decoded images in memory, encoded ones on disk.
+/// Keeps images in memory and on disk: what a manager asks before it loads anything.
 public protocol ImageCaching: Sendable {
-    /// The decoded image under a key; at once, without suspension.
+    /// The decoded image under a key, at once.
     func memoryImage(forKey key: ImageKey) -> Image?
     /// Keeps a decoded image.
     func storeInMemory(_ image: Image, forKey key: ImageKey)
-    /// The encoded image under a key.
+    /// The encoded image under a key, with what is known of it; `nil` if there is none that is valid and whole.
     func entry(forKey key: ImageKey) async -> DiskCacheEntry?
     /// Keeps an encoded image.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError)
-    /// Which of the layers have an entry under a key.
+    /// Which of the layers have something under the key.
     func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers
+    /// Forgets what is under a key.
     func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError)
-    /// Removes every variant of a source.
+    /// Forgets every variant of a source.
     func removeAll(source: String, from layers: CacheLayers) async throws(ImageError)
+    /// Forgets everything.
     func clear(_ layers: CacheLayers) async throws(ImageError)
-    /// Waits until all that was stored would survive the end of the process.
+    /// Waits until what was stored is on disk.
     func flush() async
 }

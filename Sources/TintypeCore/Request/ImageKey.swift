@@ -10,6 +10,12 @@ public struct ImageKey: Hashable, Sendable, CustomStringConvertible {
         self.variant = variant
     }
 
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(source)
+        // Most keys are originals, and a second string costs a third of the hash.
+        if !variant.isOriginal { hasher.combine(variant) }
+    }
+
     /// The key of the source as it came.
     public var original: ImageKey { ImageKey(source: source) }
 

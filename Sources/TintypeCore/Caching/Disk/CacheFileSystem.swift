@@ -1,0 +1,50 @@
+internal import FoundationEssentials
+internal import Glibc
+
+/// What a disk cache does with files. Tests put failing ones in its place.
+protocol CacheFileSystem: Sendable {
+    /// Writes a file that must not be there yet. What was written of it is gone if it fails.
+    func create(_ path: String, parts: [Data]) throws(FileError)
+    /// Reads the first `count` bytes of a file.
+    /// - Throws: ``FileError`` with `EIO` if the file's size is not `fileSize`.
+    func read(_ path: String, count: Int, fileSize: Int) throws(FileError) -> Data
+    /// Reads `count` bytes from an offset.
+    func read(_ path: String, from offset: Int, count: Int) throws(FileError) -> Data
+    func remove(_ path: String) throws(FileError)
+    /// Makes a directory, and those above it, for nobody but the user.
+    func makeDirectory(_ path: String) throws(FileError)
+    func removeDirectory(_ path: String) throws(FileError)
+    func rename(_ path: String, to newPath: String) throws(FileError)
+    /// The names in a directory, without `.` and `..`.
+    func list(_ path: String) throws(FileError) -> [String]
+    func status(_ path: String) throws(FileError) -> FileStatus
+    /// The bytes that the user may still write on the volume of a path.
+    func freeSpace(_ path: String) throws(FileError) -> Int
+}
+
+/// A call to the system that failed.
+struct FileError: Error, Sendable, CustomStringConvertible {
+    /// What was tried, such as `write`.
+    var operation: String
+    var path: String
+    var code: Int32
+
+    var isMissing: Bool { code == ENOENT }
+    var isExisting: Bool { code == EEXIST }
+
+    /// Such as `cannot write /tmp/x: No space left on device`.
+    var description: String { "cannot \(operation) \(path): \(message)" }
+
+    /// The system's words. glibc's `strerror` gives each thread a text of its own.
+    var message: String { strerror(code).map { String(cString: $0) } ?? "error \(code)" }
+}
+
+/// What is known of a file without opening it.
+struct FileStatus: Sendable, Equatable {
+    var device: UInt64
+    var inode: UInt64
+    var size: Int
+    /// Seconds since 1970.
+    var modified: Int
+    var isDirectory: Bool
+}

@@ -1,0 +1,73 @@
+public import FoundationEssentials
+internal import Glibc
+
+extension DiskCache {
+    /// Where a disk cache is, and its limits. The limits hold after every store, not only after sweeps.
+    public struct Configuration: Sendable, Hashable {
+        /// The directory; made when the first entry is stored, with those above it, readable by the user alone.
+        public var directory: String
+        /// The most bytes of files. What an image costs beside its bytes (key, validators) counts too.
+        public var capacity: ByteCount
+        /// How old an entry may be; `nil` for any age, and zero for entries that every sweep removes.
+        public var maximumAge: Duration?
+        /// From when the age is counted.
+        public var expiry: Expiry
+        /// The most entries; `nil` for any number.
+        public var maximumCount: Int?
+        /// What is left free on the volume: older entries go, and if that does not suffice nothing is stored.
+        public var minimumFreeSpace: ByteCount
+
+        public enum Expiry: String, Sendable, Hashable, CaseIterable {
+            /// When the entry was read or written last.
+            case byAccess
+            /// When the entry was written.
+            case byModification
+            /// The date that the entry was given, ``DiskCacheEntry/created``.
+            case byCreation
+        }
+
+        /// - Parameter directory: `nil` for `tintype` in `$XDG_CACHE_HOME`, or in `~/.cache`.
+        public init(
+            directory: String? = nil, capacity: ByteCount = .gigabytes(1), maximumAge: Duration? = .days(7),
+            expiry: Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = .megabytes(100)
+        ) {
+            self.directory = directory ?? Self.defaultDirectory
+            self.capacity = capacity
+            self.maximumAge = maximumAge
+            self.expiry = expiry
+            self.maximumCount = maximumCount
+            self.minimumFreeSpace = minimumFreeSpace
+        }
+
+        /// - Parameter directory: the URL of a directory on this machine.
+        public init(
+            directory: URL, capacity: ByteCount = .gigabytes(1), maximumAge: Duration? = .days(7),
+            expiry: Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = .megabytes(100)
+        ) {
+            self.init(
+                directory: directory.path, capacity: capacity, maximumAge: maximumAge, expiry: expiry,
+                maximumCount: maximumCount, minimumFreeSpace: minimumFreeSpace)
+        }
+
+        /// - Throws: ``ImageError/Code/cacheUnavailable`` if nothing could ever be kept like this.
+        func validate() throws(ImageError) {
+            guard !directory.isEmpty, !directory.utf8.contains(0) else {
+                throw ImageError(
+                    .cacheUnavailable, stage: .cache, source: directory,
+                    reason: "the path of the cache is empty or has a NUL")
+            }
+        }
+
+        /// `$XDG_CACHE_HOME/tintype`, or `~/.cache/tintype` (XDG Base Directory Specification 0.8).
+        public static var defaultDirectory: String {
+            directory(environment: { getenv($0).map { String(cString: $0) } })
+        }
+
+        static func directory(environment: (String) -> String?) -> String {
+            // The specification says that a relative path is to be ignored.
+            if let caches = environment("XDG_CACHE_HOME"), caches.hasPrefix("/") { return caches + "/tintype" }
+            if let home = environment("HOME"), home.hasPrefix("/") { return home + "/.cache/tintype" }
+            return "/tmp/tintype-\(getuid())"
+        }
+    }
+}

@@ -1,0 +1,202 @@
+internal import CSQLite
+
+/// The connection that writes the index. Used by one thread at a time, within ``transaction(_:)``.
+///
+/// It knows rows only: the files of rows that it removes are for the caller to remove, after the transaction is committed.
+final class DiskIndex {
+    private let database: Database
+    private let find: Statement
+    private let exists: Statement
+    private let insert: Statement
+    private let delete: Statement
+    private let touch: Statement
+    private let clamp: Statement
+    private let oldest: Statement
+    private let readState: Statement
+    private let addTotals: Statement
+    private let setShards: Statement
+
+    /// What the totals change by in the transaction that is under way.
+    private var change = CacheUsage()
+
+    init(_ database: Database) throws(SQLiteError) {
+        self.database = database
+        find = try database.prepare("SELECT id, file_size, source, variant FROM entries WHERE key BETWEEN ?1 AND ?2")
+        exists = try database.prepare("SELECT 1 FROM entries WHERE id = ?1")
+        insert = try database.prepare(
+            """
+            INSERT INTO entries (\(DiskIndexSchema.columns), key) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)
+            """)
+        delete = try database.prepare("DELETE FROM entries WHERE id = ?1")
+        touch = try database.prepare("UPDATE entries SET accessed = ?2 WHERE id = ?1 AND accessed < ?2")
+        clamp = try database.prepare("UPDATE entries SET accessed = ?1 WHERE accessed > ?1")
+        oldest = try database.prepare("SELECT id, file_size FROM entries WHERE id <> ?1 ORDER BY accessed LIMIT ?2")
+        readState = try database.prepare("SELECT entries, bytes, rebuild_shard, orphan_shard FROM state")
+        addTotals = try database.prepare("UPDATE state SET entries = entries + ?1, bytes = bytes + ?2")
+        setShards = try database.prepare("UPDATE state SET rebuild_shard = ?1, orphan_shard = ?2")
+    }
+
+    /// What is in the one row of the table of that name.
+    struct State: Equatable {
+        var usage = CacheUsage()
+        /// The next directory whose files are to be put into a new index; ``DiskIndexSchema/shards`` when that is done.
+        var rebuildShard = DiskIndexSchema.shards
+        /// The next directory to search for files that the index does not know.
+        var orphanShard: Int64 = 0
+    }
+
+    /// Runs `body` in a transaction, which writes the totals too. While it runs no other process writes.
+    func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+        try database.transaction { () throws(SQLiteError) in
+            change = CacheUsage()
+            let result = try body()
+            if change != CacheUsage() {
+                addTotals.bind(1, change.entries)
+                addTotals.bind(2, change.bytes)
+                try addTotals.run()
+            }
+            return result
+        }
+    }
+
+    /// The state as it will be when the transaction that is under way is committed.
+    func state() throws(SQLiteError) -> State {
+        defer { readState.reset() }
+        guard try readState.step() else { return State() }
+        return State(
+            usage: CacheUsage(
+                entries: Int(readState.integer(0)) + change.entries, bytes: Int(readState.integer(1)) + change.bytes),
+            rebuildShard: readState.integer(2), orphanShard: readState.integer(3))
+    }
+
+    func setShards(rebuild: Int64, orphan: Int64) throws(SQLiteError) {
+        setShards.bind(1, rebuild)
+        setShards.bind(2, orphan)
+        try setShards.run()
+    }
+
+    /// Reads the whole index.
+    /// - Throws: an error of damage, if there is any.
+    func check() throws(SQLiteError) {
+        let statement = try database.prepare("PRAGMA quick_check(1)")
+        guard try statement.step(), statement.isText(0, equalTo: "ok") else {
+            throw SQLiteError(
+                code: SQLITE_CORRUPT, message: statement.text(0) ?? "the check of the index gave no answer")
+        }
+    }
+
+    // MARK: Rows
+
+    /// The files of a key: one, or none.
+    func files(forKey key: ImageKey) throws(SQLiteError) -> [StoredFile] {
+        let hash = DiskIndexSchema.hash(key)
+        return try files(hash...hash) {
+            $0.isText(2, equalTo: key.source) && $0.isText(3, equalTo: key.variant.description)
+        }
+    }
+
+    func files(ofSource source: String) throws(SQLiteError) -> [StoredFile] {
+        try files(DiskIndexSchema.hashes(ofSource: source)) { $0.isText(2, equalTo: source) }
+    }
+
+    private func files(
+        _ range: ClosedRange<Int64>, where isWanted: (Statement) -> Bool
+    ) throws(SQLiteError) -> [StoredFile] {
+        defer { find.reset() }
+        find.bind(1, range.lowerBound)
+        find.bind(2, range.upperBound)
+        var files: [StoredFile] = []
+        while try find.step() {
+            guard isWanted(find) else { continue }
+            files.append(StoredFile(id: find.integer(0), size: Int(find.integer(1))))
+        }
+        return files
+    }
+
+    func contains(id: Int64) throws(SQLiteError) -> Bool {
+        defer { exists.reset() }
+        exists.bind(1, id)
+        return try exists.step()
+    }
+
+    func insert(_ row: IndexRow) throws(SQLiteError) {
+        insert.bind(1, row.id)
+        insert.bind(2, row.key.source)
+        insert.bind(3, row.key.variant.description)
+        insert.bind(4, row.payloadSize)
+        insert.bind(5, row.fileSize)
+        insert.bind(6, Int64(bitPattern: row.checksum))
+        insert.bind(7, row.created)
+        insert.bind(8, row.accessed)
+        insert.bind(9, row.expires)
+        insert.bind(10, row.mimeType)
+        insert.bind(11, row.validators?.entityTag)
+        insert.bind(12, row.validators?.lastModified)
+        insert.bind(13, row.extendedData)
+        insert.bind(14, DiskIndexSchema.hash(row.key))
+        try insert.run()
+        change.entries += 1
+        change.bytes += row.fileSize
+    }
+
+    /// Removes a row; false if it is gone already.
+    func remove(_ file: StoredFile) throws(SQLiteError) -> Bool {
+        delete.bind(1, file.id)
+        try delete.run()
+        guard database.changes > 0 else { return false }
+        change.entries -= 1
+        change.bytes -= file.size
+        return true
+    }
+
+    /// Removes rows; tells those that were still there.
+    func remove(_ files: [StoredFile]) throws(SQLiteError) -> [StoredFile] {
+        var removed: [StoredFile] = []
+        for file in files where try remove(file) { removed.append(file) }
+        return removed
+    }
+
+    func removeAll() throws(SQLiteError) {
+        let usage = try state().usage
+        // Without a condition SQLite drops the pages as a whole.
+        try database.execute("DELETE FROM entries")
+        change.entries -= usage.entries
+        change.bytes -= usage.bytes
+    }
+
+    /// Writes the times of reads. Times later than now, from before the clock was set back, become now: else those entries
+    /// would never be the oldest.
+    func setAccessTimes(_ times: [Int64: Int64], now: Int64) throws(SQLiteError) {
+        for (id, time) in times {
+            touch.bind(1, id)
+            touch.bind(2, min(time, now))
+            try touch.run()
+        }
+        clamp.bind(1, now)
+        try clamp.run()
+    }
+
+    /// The files that were not used for the longest time, oldest first, without one of them.
+    func leastRecentlyUsed(limit: Int, except id: Int64) throws(SQLiteError) -> [StoredFile] {
+        oldest.bind(1, id)
+        oldest.bind(2, limit)
+        return try rows(oldest)
+    }
+
+    /// Files for which a condition holds on an indexed column.
+    func files(where condition: String, _ value: Int64, limit: Int) throws(SQLiteError) -> [StoredFile] {
+        let statement = try database.prepare("SELECT id, file_size FROM entries WHERE \(condition) LIMIT ?2")
+        statement.bind(1, value)
+        statement.bind(2, limit)
+        return try rows(statement)
+    }
+
+    private func rows(_ statement: Statement) throws(SQLiteError) -> [StoredFile] {
+        defer { statement.reset() }
+        var files: [StoredFile] = []
+        while try statement.step() {
+            files.append(StoredFile(id: statement.integer(0), size: Int(statement.integer(1))))
+        }
+        return files
+    }
+}

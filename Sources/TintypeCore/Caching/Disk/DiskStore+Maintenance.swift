@@ -1,0 +1,112 @@
+internal import FoundationEssentials
+
+/// What is done in the background, one slice at a time.
+extension DiskStore {
+    /// Files without a row are taken for lost only at this age: younger ones may be about to get theirs.
+    static let orphanAge = 300
+    /// So many lost files are removed at a time.
+    static let orphanBatch = 1_000
+
+    /// Puts the files of one directory into an index that was made anew; true if there are more directories to do.
+    func rebuildSlice() throws(ImageError) -> Bool {
+        let (superseded, isLeft) = try withIndex { index throws(DiskFailure) in
+            let state = try indexed { () throws(SQLiteError) in try index.state() }
+            guard state.rebuildShard < DiskIndexSchema.shards else { return ([StoredFile](), false) }
+            let found = filesWithDescription(inShard: state.rebuildShard)
+            let superseded = try index.change { () throws(DiskFailure) in
+                try indexed { () throws(SQLiteError) in
+                    try index.setShards(rebuild: state.rebuildShard + 1, orphan: state.orphanShard)
+                    var superseded: [StoredFile] = []
+                    for row in found { superseded += try adopt(row, into: index) }
+                    return superseded
+                }
+            }
+            return (superseded, true)
+        }
+        removeFiles(superseded)
+        if !isLeft { try enforceLimits() }
+        return isLeft
+    }
+
+    /// Makes a row for a file that was found; of two files with one key the later counts. Tells the files that do not.
+    private func adopt(_ row: IndexRow, into index: DiskIndex) throws(SQLiteError) -> [StoredFile] {
+        let known = try index.files(forKey: row.key)
+        guard !known.contains(where: { $0.id == row.id }) else { return [] }
+        guard known.allSatisfy({ $0.id < row.id }) else { return [StoredFile(id: row.id, size: row.fileSize)] }
+        for file in known { _ = try index.remove(file) }
+        try index.insert(row)
+        return known
+    }
+
+    /// What the files of one directory say of themselves, without a look at their images.
+    private func filesWithDescription(inShard shard: Int64) -> [IndexRow] {
+        let names = (try? files.list(layout.shard(shard))) ?? []
+        return names.compactMap { name in
+            guard let id = layout.id(ofFile: name) else { return nil }
+            let path = layout.file(id)
+            guard
+                let status = try? files.status(path), status.size >= EntryFile.footerSize,
+                let end = try? files.read(
+                    path, from: status.size - EntryFile.footerSize, count: EntryFile.footerSize),
+                let footer = EntryFile.Footer(end, fileSize: status.size),
+                let bytes = try? files.read(path, from: footer.payloadSize, count: footer.descriptionSize),
+                let (key, entry) = EntryFile.read(description: bytes, footer: footer)
+            else { return nil }
+            return IndexRow(
+                id: id, key: key, entry: entry, payloadSize: footer.payloadSize, fileSize: footer.fileSize,
+                checksum: footer.payloadChecksum, accessed: Int64(status.modified) * 1_000_000)
+        }
+    }
+
+    /// Removes files without a row from one directory; the next call looks at the next one.
+    func removeOrphans() throws(ImageError) {
+        guard (try? files.status(layout.index)) != nil else { return }
+        try withIndex { index throws(DiskFailure) in
+            let state = try indexed { () throws(SQLiteError) in try index.state() }
+            // Until the rebuild is through, a file without a row is not lost.
+            guard state.rebuildShard >= DiskIndexSchema.shards else { return }
+            let shard = state.orphanShard & (DiskIndexSchema.shards - 1)
+            let oldest = Int(now().timeIntervalSince1970) - Self.orphanAge
+            var left = Self.orphanBatch
+            for name in (try? files.list(layout.shard(shard))) ?? [] where left > 0 {
+                let path = "\(layout.shard(shard))/\(name)"
+                if let id = layout.id(ofFile: name),
+                    try indexed({ () throws(SQLiteError) in try index.contains(id: id) })
+                {
+                    continue
+                }
+                guard let status = try? files.status(path), status.modified < oldest else { continue }
+                try? files.remove(path)
+                left -= 1
+            }
+            guard left > 0 else { return }
+            try index.change { () throws(DiskFailure) in
+                try indexed { () throws(SQLiteError) in
+                    try index.setShards(rebuild: state.rebuildShard, orphan: shard + 1)
+                }
+            }
+        }
+    }
+
+    /// Reads the next entries completely, and drops the damaged ones. Tells where to go on; `nil` at the end.
+    func verify(after id: Int64, limit: Int, report: inout CacheVerification) throws(ImageError) -> Int64? {
+        let rows = withReader { reader throws(SQLiteError) in try reader.rows(after: id, limit: limit) } ?? []
+        for row in rows {
+            let payload: Data?
+            do throws(FileError) {
+                payload = try self.payload(of: row)
+            } catch {
+                // Removed meanwhile, or not readable now; only the former is damage if the row is still there.
+                guard error.isMissing else { continue }
+                payload = nil
+            }
+            report.checked.entries += 1
+            report.checked.bytes += row.fileSize
+            guard payload == nil else { continue }
+            drop(row, isDamaged: true)
+            report.damaged.append(row.key)
+        }
+        try doChores()
+        return rows.last?.id
+    }
+}

@@ -1,0 +1,262 @@
+internal import FoundationEssentials
+
+extension DiskStore {
+    /// Stores an entry in place of the one under the key, then evicts until the limits hold.
+    func store(_ entry: DiskCacheEntry, forKey key: ImageKey) throws(ImageError) {
+        let configuration = limits.withLock { $0 }
+        let checksum = EntryFile.checksum(entry.data)
+        let trailer = EntryFile.trailer(for: entry, key: key, checksum: checksum)
+        let fileSize = entry.data.count + trailer.count
+        guard fileSize <= configuration.capacity.bytes else {
+            throw ImageError(
+                .cacheWriteFailed, stage: .cache, source: key.source,
+                reason: "\(ByteCount(fileSize)) are more than the whole disk cache may take, \(configuration.capacity)")
+        }
+        let replaced = try withIndex { index throws(DiskFailure) in
+            let time = time
+            try makeRoom(for: fileSize, in: index, configuration)
+            let id = try createFile([entry.data, trailer], at: time)
+            var isKept = false
+            defer { if !isKept { try? files.remove(layout.file(id)) } }
+            let row = IndexRow(
+                id: id, key: key, entry: entry, payloadSize: entry.data.count, fileSize: fileSize, checksum: checksum,
+                accessed: time)
+            let gone = try index.change { () throws(DiskFailure) in
+                // From here on nobody else changes anything. If the cache was cleared since, the file went with it.
+                guard (try? files.status(layout.file(id))) != nil else { throw .replaced }
+                return try indexed { () throws(SQLiteError) in
+                    let old = try index.files(forKey: key)
+                    _ = try index.remove(old)
+                    try index.insert(row)
+                    // A rebuild may have found the file before its row was here.
+                    return try old.filter { $0.id != id } + evict(from: index, configuration, except: id)
+                }
+            }
+            isKept = true
+            return gone
+        }
+        counters.withLock { $0.stores += 1 }
+        removeFiles(replaced)
+    }
+
+    /// Writes a file under a new name and tells the name.
+    private func createFile(_ parts: [Data], at time: Int64) throws(DiskFailure) -> Int64 {
+        var failure: FileError?
+        var id = DiskLayout.newID(at: time)
+        for _ in 0..<8 {
+            do throws(FileError) {
+                try files.create(layout.file(id), parts: parts)
+                return id
+            } catch {
+                failure = error
+                if error.isMissing {
+                    try? files.makeDirectory(layout.shard(layout.shard(of: id)))
+                } else if error.isExisting {
+                    id = DiskLayout.newID(at: time)
+                } else {
+                    throw .file(error)
+                }
+            }
+        }
+        throw failure.map(DiskFailure.file) ?? .replaced
+    }
+
+    func removeFiles(_ removed: [StoredFile]) {
+        // What cannot be removed now is found as a file without a row later.
+        for file in removed { try? files.remove(layout.file(file.id)) }
+    }
+
+    // MARK: Limits
+
+    /// Removes rows, least recently used first, until count and bytes are a little under the limits; tells their files. The
+    /// margin makes it rare, and many rows share one transaction.
+    private func evict(
+        from index: DiskIndex, _ configuration: DiskCache.Configuration, except id: Int64
+    ) throws(SQLiteError) -> [StoredFile] {
+        let usage = try index.state().usage
+        let maximumBytes = max(0, configuration.capacity.bytes)
+        let maximumCount = max(0, configuration.maximumCount ?? .max)
+        guard usage.bytes > maximumBytes || usage.entries > maximumCount else { return [] }
+        return try evict(
+            from: index, bytes: maximumBytes - maximumBytes / 20, count: maximumCount - maximumCount / 20, except: id)
+    }
+
+    private func evict(
+        from index: DiskIndex, bytes: Int, count: Int, except id: Int64
+    ) throws(SQLiteError) -> [StoredFile] {
+        try writeAccessTimes(index)
+        var usage = try index.state().usage
+        var evicted: [StoredFile] = []
+        while usage.bytes > bytes || usage.entries > count {
+            let oldest = try index.leastRecentlyUsed(limit: 64, except: id)
+            guard !oldest.isEmpty else { break }
+            for file in oldest where usage.bytes > bytes || usage.entries > count {
+                guard try index.remove(file) else { continue }
+                usage.bytes -= file.size
+                usage.entries -= 1
+                evicted.append(file)
+            }
+        }
+        counters.withLock { $0.evictions += evicted.count }
+        return evicted
+    }
+
+    /// Evicts until a file of `size` bytes leaves the volume as much free space as is to stay free.
+    private func makeRoom(
+        for size: Int, in index: DiskIndex, _ configuration: DiskCache.Configuration
+    ) throws(DiskFailure) {
+        guard configuration.minimumFreeSpace.bytes > 0, let free = try? files.freeSpace(layout.directory) else {
+            return
+        }
+        let wanted = configuration.minimumFreeSpace.bytes
+        guard free - size < wanted else { return }
+        let removed = try index.change { () throws(DiskFailure) in
+            try indexed { () throws(SQLiteError) in
+                let usage = try index.state().usage
+                return try evict(from: index, bytes: usage.bytes - (wanted - (free - size)), count: .max, except: -1)
+            }
+        }
+        removeFiles(removed)
+        if let free = try? files.freeSpace(layout.directory), free - size < wanted {
+            throw .refused(
+                "the volume has \(ByteCount(free)) left, and \(configuration.minimumFreeSpace) are to stay free")
+        }
+    }
+
+    /// Brings the cache under limits that were changed, or after files were found.
+    func enforceLimits() throws(ImageError) {
+        let configuration = limits.withLock { $0 }
+        removeFiles(
+            try withIndex { index throws(DiskFailure) in
+                try index.change { () throws(DiskFailure) in
+                    try indexed { () throws(SQLiteError) in try evict(from: index, configuration, except: -1) }
+                }
+            })
+    }
+
+    private func writeAccessTimes(_ index: DiskIndex) throws(SQLiteError) {
+        let times = chores.withLock { chores in
+            defer { chores.accessTimes = [:] }
+            return chores.accessTimes
+        }
+        try index.setAccessTimes(times, now: time)
+    }
+
+    // MARK: Chores
+
+    /// Does what reading left to do: writes access times, drops entries that are damaged or too old.
+    func doChores() throws(ImageError) {
+        let work = chores.withLock { chores in
+            defer { chores = Chores() }
+            return chores
+        }
+        guard !work.isEmpty else { return }
+        // An index that was never made needs none.
+        guard !work.indexIsDamaged else { return try checkIndex() }
+        let dropped = try withIndex { index throws(DiskFailure) in
+            try index.change { () throws(DiskFailure) in
+                try indexed { () throws(SQLiteError) in
+                    try index.setAccessTimes(work.accessTimes, now: time)
+                    return try index.remove(Array(work.drops.keys))
+                }
+            }
+        }
+        counters.withLock { $0.corruptions += dropped.count { work.drops[$0] == true } }
+        removeFiles(dropped)
+    }
+
+    /// Lets SQLite look at its file; if it is damaged ``withIndex(_:)`` replaces it.
+    private func checkIndex() throws(ImageError) {
+        try withIndex { index throws(DiskFailure) in
+            try indexed { () throws(SQLiteError) in try index.check() }
+        }
+    }
+
+    // MARK: Removing
+
+    func remove(_ key: ImageKey) throws(ImageError) -> Bool {
+        try !remove { index throws(SQLiteError) in try index.files(forKey: key) }.isEmpty
+    }
+
+    func removeAll(source: String) throws(ImageError) -> Int {
+        try remove { index throws(SQLiteError) in try index.files(ofSource: source) }.count
+    }
+
+    private func remove(
+        _ choose: (DiskIndex) throws(SQLiteError) -> [StoredFile]
+    ) throws(ImageError) -> [StoredFile] {
+        // Removing from a cache that is not there makes none.
+        guard (try? files.status(layout.index)) != nil else { return [] }
+        let removed = try withIndex { index throws(DiskFailure) in
+            try index.change { () throws(DiskFailure) in
+                try indexed { () throws(SQLiteError) in
+                    try index.remove(try choose(index))
+                }
+            }
+        }
+        removeFiles(removed)
+        return removed
+    }
+
+    /// Removes everything from sight, in a time that does not depend on how much there is; ``emptyTrash(limit:)`` gives the
+    /// space back.
+    func removeAll() throws(ImageError) {
+        guard (try? files.status(layout.index)) != nil else { return }
+        chores.withLock { $0 = Chores() }
+        try withIndex { index throws(DiskFailure) in
+            try index.change { () throws(DiskFailure) in
+                // Whoever writes an entry looks for its file once it is in its own transaction, so none is lost unnoticed.
+                let trash = layout.trash(DiskLayout.newID(at: time))
+                do throws(FileError) {
+                    try files.rename(layout.data, to: trash)
+                } catch {
+                    guard error.isMissing else { throw .file(error) }
+                }
+                do throws(SQLiteError) { try index.removeAll() } catch {
+                    try? files.rename(trash, to: layout.data)
+                    throw .index(error)
+                }
+            }
+            try? files.makeDirectory(layout.data)
+        }
+    }
+
+    /// Removes up to `limit` files of what ``removeAll()`` put away; true if more may be left.
+    func emptyTrash(limit: Int) -> Bool {
+        var left = limit
+        let names = ((try? files.list(layout.directory)) ?? []).filter { $0.hasPrefix(DiskLayout.trashPrefix) }
+        for name in names {
+            let trash = "\(layout.directory)/\(name)"
+            for shard in (try? files.list(trash)) ?? [] {
+                for file in (try? files.list("\(trash)/\(shard)")) ?? [] {
+                    guard left > 0 else { return true }
+                    left -= 1
+                    try? files.remove("\(trash)/\(shard)/\(file)")
+                }
+                try? files.removeDirectory("\(trash)/\(shard)")
+            }
+            try? files.removeDirectory(trash)
+        }
+        return false
+    }
+
+    /// Removes up to `limit` entries that are too old, or whose own end has come.
+    func removeExpired(limit: Int) throws(ImageError) -> CacheSweep {
+        try doChores()
+        let time = time
+        let removed = try remove { index throws(SQLiteError) in
+            var expired = try index.files(where: "expires <= ?1", time, limit: limit)
+            if let bound = ageBound(at: time, sweeping: true), expired.count < limit {
+                let (condition, value) =
+                    switch limits.withLock({ $0.expiry }) {
+                    case .byAccess: ("accessed <= ?1", bound)
+                    case .byCreation: ("created <= ?1", bound)
+                    case .byModification: ("id < ?1", DiskLayout.firstID(after: bound))
+                    }
+                expired += try index.files(where: condition, value, limit: limit - expired.count)
+            }
+            return expired
+        }
+        return CacheSweep(files: removed.count, bytes: removed.reduce(0) { $0 + $1.size })
+    }
+}

@@ -1,0 +1,85 @@
+public import FoundationEssentials
+
+/// An image that a cache had.
+public struct CachedImage: Sendable {
+    public var image: Image
+    /// The encoded bytes, if the image comes from the disk.
+    public var data: Data?
+    /// The layer that had it: ``CacheLayers/memory`` or ``CacheLayers/disk``.
+    public var source: CacheLayers
+
+    public init(image: Image, data: Data? = nil, source: CacheLayers) {
+        self.image = image
+        self.data = data
+        self.source = source
+    }
+}
+
+extension ImageCache {
+    /// The image under a key, from memory, or from disk and then kept in memory too.
+    ///
+    /// Bytes that turn out to be no image, or a broken one, are removed from the disk.
+    public func image(forKey key: ImageKey, in layers: CacheLayers = .all) async -> CachedImage? {
+        if layers.contains(.memory), let image = memory.image(forKey: key) {
+            return CachedImage(image: image, source: .memory)
+        }
+        guard layers.contains(.disk), let entry = await disk?.entry(forKey: key) else { return nil }
+        // Of many who asked at once, the first has decoded it meanwhile.
+        if layers.contains(.memory), memory.contains(key), let image = memory.image(forKey: key) {
+            return CachedImage(image: image, data: entry.data, source: .memory)
+        }
+        do throws(ImageError) {
+            let image = try await processing.perform { [coder] isCancelled throws(ImageError) in
+                try coder.decode(
+                    entry.data, options: DecodeOptions(), context: DecodeContext(isCancelled: isCancelled))
+            }
+            if layers.contains(.memory) { memory.store(image, forKey: key) }
+            return CachedImage(image: image, data: entry.data, source: .disk)
+        } catch {
+            if [.corruptImage, .truncatedImage, .unknownFormat, .emptyBody].contains(error.code) {
+                _ = try? await disk?.remove(key)
+            }
+            return nil
+        }
+    }
+
+    /// Keeps an image, its encoded bytes, or both.
+    ///
+    /// In memory the image is kept at once, before anything is encoded. The disk keeps the bytes; without them the image is
+    /// encoded as ``storageFormat(for:)`` says.
+    /// - Throws: ``ImageError/Code/encodeFailed``, ``ImageError/Code/formatNotEncodable``, or what the disk cache throws. The
+    ///   image is in memory even then.
+    public func store(
+        _ image: Image?, data: Data? = nil, forKey key: ImageKey, in layers: CacheLayers = .all,
+        options: EncodeOptions = EncodeOptions()
+    ) async throws(ImageError) {
+        if layers.contains(.memory), let image { memory.store(image, forKey: key) }
+        guard layers.contains(.disk), let disk else { return }
+        let format: ImageFormat?
+        let bytes: Data
+        if let data {
+            (bytes, format) = (data, ImageFormat(sniffing: data))
+        } else if let image {
+            let target = storageFormat(for: image)
+            bytes = try await processing.perform { [coder] _ throws(ImageError) in
+                try coder.encode(image, as: target, options: options)
+            }
+            format = target
+        } else {
+            return
+        }
+        let entry = DiskCacheEntry(data: bytes, created: Date(), mimeType: format?.mimeType)
+        try await disk.store(entry, forKey: key)
+    }
+
+    /// The format that an image is encoded in: its own; where that is not known or cannot be written, GIF if it moves, PNG if
+    /// it may be transparent, else JPEG.
+    public func storageFormat(for image: Image) -> ImageFormat {
+        let writable = coder.encodableFormats
+        if let format = image.format, writable.contains(format) { return format }
+        if image.isAnimated {
+            return [.gif, .webp, .png].first { writable.contains($0) } ?? .gif
+        }
+        return image.hasAlpha ? .png : .jpeg
+    }
+}

@@ -1,0 +1,87 @@
+/// Decoded images in memory, bounded in bytes; what was not used for the longest time goes first.
+///
+/// Its cost is the bytes of the pixels. By default it takes at most a fifth of the memory that the machine or the control
+/// group has, and at most 512 MB. An image that is still held elsewhere stays reachable after it had to go, and is the same
+/// image then; it neither counts nor is it kept alive.
+///
+/// ```swift
+/// let cache = MemoryCache(.init(capacity: .megabytes(100), capacityAfterPurge: .megabytes(60)))
+/// cache.store(image, forKey: key)
+/// cache.image(forKey: key)
+/// ```
+///
+/// - Complexity: a lookup is O(1) and allocates nothing; storing and evicting are O(1) for each image, amortised.
+public final class MemoryCache: MemoryCaching {
+    private let state: Lock<MemoryStore<LeastRecentlyUsed>>
+    private let now: @Sendable () -> Duration
+
+    public convenience init(_ configuration: Configuration = Configuration()) {
+        let start = ContinuousClock.now
+        self.init(configuration, now: { ContinuousClock.now - start })
+    }
+
+    /// - Parameter now: the time since some moment, which never goes back; asked only where entries have a time to live.
+    init(_ configuration: Configuration, now: @escaping @Sendable () -> Duration) {
+        state = Lock(MemoryStore(limits: configuration))
+        self.now = now
+    }
+
+    /// The limits. What no longer fits under new ones goes at once.
+    public var configuration: Configuration {
+        get { state.withLock { $0.limits } }
+        set {
+            change { store in
+                store.limits = newValue
+                store.enforceLimits()
+            }
+        }
+    }
+
+    public func image(forKey key: ImageKey) -> Image? {
+        let (image, discarded) = state.withLock { store in
+            let image = store.image(forKey: key, now: now)
+            return (image, store.takeDiscarded())
+        }
+        _ = discarded
+        return image
+    }
+
+    public func contains(_ key: ImageKey) -> Bool { state.withLock { $0.contains(key, now: now) } }
+
+    public func store(_ image: Image, forKey key: ImageKey) { change { $0.store(image, forKey: key, now: now) } }
+
+    @discardableResult public func remove(_ key: ImageKey) -> Bool { change { $0.remove(key) } }
+
+    @discardableResult public func removeAll(source: String) -> Int { change { $0.removeAll(source: source) } }
+
+    public func removeAll() { change { $0.removeAll() } }
+
+    public func trim(to bytes: ByteCount) { change { $0.trim(to: bytes.bytes) } }
+
+    public var statistics: CacheStatistics { state.withLock { $0.statistics } }
+
+    /// For tests: entries that only somebody else may keep.
+    var heldCount: Int { state.withLock { $0.heldCount } }
+
+    /// Changes the state; images that fall out are released when the lock is left, because giving their memory back takes
+    /// another lock and may take long.
+    private func change<Result>(_ body: (inout MemoryStore<LeastRecentlyUsed>) -> Result) -> Result {
+        let (result, discarded) = state.withLock { store in
+            let result = body(&store)
+            return (result, store.takeDiscarded())
+        }
+        _ = discarded
+        return result
+    }
+}
+
+extension MemoryStore {
+    /// The images to release; costs nothing if there are none.
+    @inline(__always)
+    fileprivate mutating func takeDiscarded() -> [Image.Storage] {
+        guard !discarded.isEmpty else { return [] }
+        let images = discarded
+        discarded = []
+        return images
+    }
+}

@@ -1,0 +1,16 @@
+internal import CSQLite
+
+/// What SQLite says of a call that failed.
+struct SQLiteError: Error, Sendable, CustomStringConvertible {
+    /// The extended result code.
+    var code: Int32
+    var message: String
+
+    /// The code without its extension, such as `SQLITE_FULL`.
+    var primaryCode: Int32 { code & 0xFF }
+
+    /// True if the file is damaged, or is no database at all.
+    var isCorruption: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
+
+    var description: String { "\(message) (SQLite \(code))" }
+}

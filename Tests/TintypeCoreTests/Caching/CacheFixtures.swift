@@ -1,0 +1,74 @@
+import Foundation
+
+@testable public import TintypeCore
+
+/// An opaque image of one colour.
+func solidImage(_ width: Int, _ height: Int, level: UInt8 = 7, hasAlpha: Bool = true) throws -> Image {
+    var buffer = try MutablePixelBuffer(size: PixelSize(width: width, height: height))
+    _ = buffer.withUnsafeMutableBytes { $0.initializeMemory(as: UInt8.self, repeating: level) }
+    var properties = Image.Properties()
+    properties.hasAlpha = hasAlpha
+    return Image(pixels: buffer.freeze(), properties: properties)
+}
+
+extension ImageKey: ExpressibleByStringLiteral {
+    public init(stringLiteral value: String) { self.init(source: value) }
+}
+
+/// A clock that only moves when it is told to.
+final class ManualClock: Sendable {
+    private let state: Lock<Date>
+    init(_ date: Date = Date(timeIntervalSince1970: 1_700_000_000)) { state = Lock(date) }
+    var date: Date { state.withLock { $0 } }
+    func advance(_ duration: Duration) { state.withLock { $0 += duration.inSeconds } }
+    var elapsed: Duration { .seconds(date.timeIntervalSince1970) }
+}
+
+/// A directory that is gone when the test is over.
+final class TemporaryDirectory: Sendable {
+    let path: String
+    init() throws {
+        path = NSTemporaryDirectory() + "tintype-caching-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// Numbers that a printed seed brings back.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+extension DiskCache {
+    /// A cache in a temporary directory, without regard to the free space of the machine that runs the tests.
+    static func temporary(
+        _ path: String, capacity: ByteCount = .megabytes(10), maximumAge: Duration? = nil,
+        expiry: Configuration.Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = 0,
+        clock: ManualClock = ManualClock(), files: any CacheFileSystem = PosixFileSystem(),
+        log: @escaping @Sendable (String) -> Void = { _ in }
+    ) -> DiskCache {
+        DiskCache(
+            Configuration(
+                directory: path, capacity: capacity, maximumAge: maximumAge, expiry: expiry, maximumCount: maximumCount,
+                minimumFreeSpace: minimumFreeSpace),
+            files: files, now: { clock.date }, log: log)
+    }
+
+    func put(_ data: Data, _ key: ImageKey) async throws {
+        try await store(DiskCacheEntry(data: data, created: Date(timeIntervalSince1970: 1_700_000_000)), forKey: key)
+    }
+}
+
+/// Bytes that differ for every seed.
+func someBytes(_ count: Int, seed: UInt64 = 1) -> Data {
+    var generator = SeededGenerator(seed: seed)
+    return Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
+}

@@ -1,0 +1,316 @@
+import Foundation
+import Testing
+
+@testable import TintypeCore
+
+@Suite("Disk cache: damage and failures")
+struct DiskCacheFailureTests {
+    let directory: TemporaryDirectory
+    let messages = Lock<[String]>([])
+    var path: String { directory.path + "/cache" }
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func cache(
+        _ path: String? = nil, clock: ManualClock = ManualClock(), files: any CacheFileSystem = PosixFileSystem(),
+        minimumFreeSpace: ByteCount = 0
+    ) -> DiskCache {
+        DiskCache.temporary(
+            path ?? self.path, minimumFreeSpace: minimumFreeSpace, clock: clock, files: files,
+            log: { [messages] message in messages.withLock { $0.append(message) } })
+    }
+
+    private func files() throws -> [String] { try DiskCacheTests.payloadFiles(path) }
+
+    private func change(_ path: String, _ body: (inout Data) -> Void) throws {
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        body(&data)
+        try data.write(to: URL(fileURLWithPath: path))
+    }
+
+    // MARK: Damaged entries
+
+    enum Damage: CaseIterable { case flippedBit, truncated, emptied, grown, missing }
+
+    @Test("an entry that was damaged is noticed, counted, and dropped", arguments: Damage.allCases)
+    func damagedEntry(damage: Damage) async throws {
+        let cache = cache()
+        try await cache.put(someBytes(10_000), "bad")
+        let file = try #require(try files().first)
+        try await cache.put(someBytes(10, seed: 2), "good")
+        switch damage {
+        case .flippedBit: try change(file) { $0[7_777] ^= 4 }
+        case .truncated: try change(file) { $0.removeLast(100) }
+        case .emptied: try change(file) { $0 = Data() }
+        case .grown: try change(file) { $0.append(0) }
+        case .missing: try FileManager.default.removeItem(atPath: file)
+        }
+        #expect(await cache.entry(forKey: "bad") == nil)
+        await cache.flush()
+        #expect(cache.statistics.corruptions == 1)
+        #expect(await cache.usage().entries == 1)
+        #expect(try files().count == 1)
+        #expect(await cache.entry(forKey: "good")?.data == someBytes(10, seed: 2))
+        try await cache.put(someBytes(10_000), "bad")
+        #expect(await cache.entry(forKey: "bad")?.data == someBytes(10_000))
+    }
+
+    @Test("a check of the whole cache finds and drops what is damaged")
+    func verification() async throws {
+        let cache = cache()
+        for index in 0..<10 { try await cache.put(someBytes(100), ImageKey(source: "\(index)")) }
+        let victim = try #require(await cache.entries(source: "4").first)
+        let file = try #require(try files().first { $0.hasSuffix(String(victim.cursor, radix: 16)) })
+        try change(file) { $0[3] ^= 1 }
+        let report = try await cache.verify()
+        #expect(report.checked.entries == 10 && report.damaged == ["4"])
+        #expect(await cache.usage().entries == 9)
+        #expect(try await cache.verify().damaged.isEmpty)
+    }
+
+    // MARK: Directories that are none
+
+    @Test("a path below a file: reads find nothing, writes say why, one message is logged")
+    func directoryIsFile() async throws {
+        let file = directory.path + "/file"
+        try Data("x".utf8).write(to: URL(fileURLWithPath: file))
+        for path in [file, file + "/below"] {
+            let cache = cache(path)
+            for _ in 0..<2 {
+                let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(1), "a") }
+                #expect(error?.code == .cacheUnavailable)
+                #expect(error?.description.contains(file) == true && error?.reason.contains("Not a directory") == true)
+            }
+            #expect(await cache.entry(forKey: "a") == nil)
+            #expect(messages.withLock { $0.count } == 1)
+            messages.withLock { $0 = [] }
+        }
+    }
+
+    @Test("a directory that nothing can be written to: typed errors with the system's words")
+    func readOnlyDirectory() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = cache(files: faulty)
+        faulty.fail { operation, _ in operation == "create directory" ? EROFS : nil }
+        let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(1), "a") }
+        #expect(error?.code == .cacheUnavailable && error?.reason.contains("Read-only file system") == true)
+        #expect(await cache.entry(forKey: "a") == nil)
+        // It is tried again, so that a cache comes back without a restart.
+        faulty.fail { _, _ in nil }
+        try await cache.put(someBytes(1), "a")
+        #expect(await cache.contains("a"))
+    }
+
+    @Test("a full disk: the write fails with the path, what was there stays, nothing is left over")
+    func fullDisk() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = cache(files: faulty)
+        try await cache.put(someBytes(10), "a")
+        faulty.fail { operation, _ in operation == "write" ? ENOSPC : nil }
+        for key in ["a", "b"] as [ImageKey] {
+            let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(10, seed: 2), key) }
+            #expect(error?.code == .cacheWriteFailed && error?.source?.hasPrefix(path + "/data/") == true)
+            #expect(error?.reason.contains("No space left on device") == true)
+        }
+        #expect(messages.withLock { $0.count } == 1)
+        #expect(await cache.entry(forKey: "a")?.data == someBytes(10))
+        #expect(try files().count == 1)
+    }
+
+    @Test("free space is kept: old entries go for new ones, and without any the write is refused")
+    func freeSpace() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = cache(files: faulty, minimumFreeSpace: 5_000)
+        let path = path
+        faulty.fail { operation, _ in
+            guard operation == "free space" else { return nil }
+            let used = (try? DiskCacheTests.payloadFiles(path))?.count ?? 0
+            return Int32(10_000 - 1_000 * used)
+        }
+        for index in 0..<8 { try await cache.put(someBytes(900), ImageKey(source: "\(index)")) }
+        #expect(await cache.usage().entries <= 5)
+        #expect(await cache.contains(ImageKey(source: "7")))
+        faulty.fail { operation, _ in operation == "free space" ? 100 : nil }
+        let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(10), "x") }
+        #expect(error?.code == .cacheWriteFailed && error?.reason.contains("are to stay free") == true)
+    }
+
+    @Test("a medium with errors: reads are misses")
+    func badMedium() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = cache(files: faulty)
+        try await cache.put(someBytes(10), "a")
+        faulty.fail { operation, _ in operation == "read" ? EMFILE : nil }
+        #expect(await cache.entry(forKey: "a") == nil)
+        faulty.fail { _, _ in nil }
+        #expect(await cache.entry(forKey: "a") != nil, "too many open files is no damage")
+    }
+
+    @Test("a directory that is deleted under the cache is made anew")
+    func deletedDirectory() async throws {
+        let cache = cache()
+        try await cache.put(someBytes(10), "a")
+        #expect(await cache.entry(forKey: "a") != nil)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(await cache.entry(forKey: "a") == nil)
+        try await cache.put(someBytes(10), "b")
+        #expect(await cache.entry(forKey: "b") != nil)
+        #expect(await cache.usage().entries == 1)
+        #expect(await self.cache().entry(forKey: "b") != nil)
+    }
+
+    // MARK: The index
+
+    private func fill(_ count: Int = 30) async throws {
+        let cache = cache()
+        for index in 0..<count {
+            let key = ImageKey(source: "\(index % 20)", variant: ImageVariant(description: index < 20 ? "" : "fit=1x1"))
+            try await cache.put(someBytes(100, seed: UInt64(index)), key)
+        }
+        await cache.flush()
+    }
+
+    /// Until the first store of a cache its index stays as it is; then it is made again.
+    private func expectRebuilt() async throws {
+        let cache = cache()
+        try await cache.put(someBytes(5), "new")
+        await cache.maintain()
+        #expect(await cache.usage().entries == 31)
+        #expect(await cache.entry(forKey: "7")?.data == someBytes(100, seed: 7))
+        #expect(await cache.entries(source: "7").count == 2)
+        #expect(try await cache.verify().damaged.isEmpty)
+    }
+
+    @Test("an index that is lost is made again from the files")
+    func lostIndex() async throws {
+        try await fill()
+        for name in ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm"] {
+            try? FileManager.default.removeItem(atPath: path + "/" + name)
+        }
+        try await expectRebuilt()
+    }
+
+    @Test("an index that is no database is put aside and made again")
+    func noDatabase() async throws {
+        try await fill()
+        try? FileManager.default.removeItem(atPath: path + "/index.sqlite-wal")
+        try someBytes(50_000).write(to: URL(fileURLWithPath: path + "/index.sqlite"))
+        #expect(await cache().entry(forKey: "7") == nil)
+        try await expectRebuilt()
+        #expect(FileManager.default.fileExists(atPath: path + "/index.damaged"))
+        #expect(messages.withLock { $0.contains { $0.contains("is damaged") } })
+    }
+
+    @Test("an index with damaged pages is put aside and made again")
+    func damagedPages() async throws {
+        try await fill()
+        let index = path + "/index.sqlite"
+        // The log is in the file once the last connection is closed.
+        #expect(!FileManager.default.fileExists(atPath: index + "-wal"))
+        try change(index) { data in for offset in 4_096..<data.count { data[offset] = 0xA5 } }
+        try await expectRebuilt()
+    }
+
+    @Test("a rebuild takes the later of two files with one key")
+    func rebuildTakesLatest() async throws {
+        let clock = ManualClock()
+        let first = cache(clock: clock)
+        try await first.put(someBytes(10, seed: 1), "a")
+        let old = try #require(try files().first)
+        let copy = try Data(contentsOf: URL(fileURLWithPath: old))
+        clock.advance(.seconds(1))
+        try await first.put(someBytes(10, seed: 2), "a")
+        try copy.write(to: URL(fileURLWithPath: old))
+        try FileManager.default.removeItem(atPath: path + "/index.sqlite")
+        let second = cache(clock: clock)
+        try await second.put(someBytes(10), "b")
+        await second.maintain()
+        #expect(await second.entry(forKey: "a")?.data == someBytes(10, seed: 2))
+        #expect(await second.usage().entries == 2)
+    }
+
+    @Test("an index of a newer version, and a database of somebody else's, are left alone")
+    func notOurs() async throws {
+        for (pragma, words) in [
+            ("PRAGMA user_version = 99", "newer"), ("PRAGMA application_id = 7", "other program"),
+        ] {
+            try? FileManager.default.removeItem(atPath: path)
+            try await fill(3)
+            do {
+                let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+                try database.execute(pragma)
+            }
+            let before = try Data(contentsOf: URL(fileURLWithPath: path + "/index.sqlite"))
+            let cache = cache()
+            let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(10), "a") }
+            #expect(error?.code == .cacheUnavailable && error?.reason.contains(words) == true)
+            #expect(await cache.entry(forKey: "1") == nil)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path + "/index.sqlite")) == before)
+        }
+    }
+
+    @Test("files that a crash left behind go once they are old enough, and no others")
+    func orphans() async throws {
+        let clock = ManualClock(Date())
+        let cache = cache(clock: clock)
+        try await cache.put(someBytes(10), "a")
+        await cache.maintain()
+        for shard in 0..<256 {
+            let folder = path + "/data/" + String(format: "%02x", shard)
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try Data().write(to: URL(fileURLWithPath: folder + "/" + String(format: "%016x", 0x1_0000 + shard)))
+        }
+        for _ in 0..<64 { try await cache.removeExpired() }
+        #expect(try files().count == 257, "they may be about to get their rows")
+        clock.advance(.minutes(10))
+        for _ in 0..<64 { try await cache.removeExpired() }
+        #expect(try files().count == 1)
+        #expect(await cache.entry(forKey: "a") != nil)
+    }
+
+    @Test("what a crash left of clearing is removed by the next one who stores")
+    func trash() async throws {
+        let trash = path + "/trash-1/00"
+        try FileManager.default.createDirectory(atPath: trash, withIntermediateDirectories: true)
+        try Data("x".utf8).write(to: URL(fileURLWithPath: trash + "/x"))
+        let cache = cache()
+        try await cache.put(someBytes(1), "a")
+        await cache.maintain()
+        #expect(!FileManager.default.fileExists(atPath: path + "/trash-1"))
+    }
+
+    @Test("the description of an entry with any byte flipped, or cut anywhere, is not believed")
+    func hostileTrailers() throws {
+        let entry = DiskCacheEntry(
+            data: someBytes(20), created: Date(timeIntervalSince1970: 1), mimeType: "image/png",
+            extendedData: Data([1, 2]))
+        let payload = EntryFile.checksum(entry.data)
+        let key = ImageKey(source: "https://example.org/", variant: ImageVariant(description: "fit=1x1"))
+        let file = entry.data + EntryFile.trailer(for: entry, key: key, checksum: payload)
+        func read(_ file: Data) -> ImageKey? {
+            guard let footer = EntryFile.Footer(file.suffix(EntryFile.footerSize), fileSize: file.count) else {
+                return nil
+            }
+            let description = file.dropFirst(footer.payloadSize).prefix(footer.descriptionSize)
+            guard footer.payloadChecksum == payload else { return nil }
+            return EntryFile.read(description: description, footer: footer)?.key
+        }
+        #expect(read(file) == key)
+        for offset in 20..<file.count {
+            var changed = file
+            changed[offset] ^= 0x10
+            #expect(read(changed) == nil, "byte \(offset)")
+        }
+        for count in 0..<file.count { #expect(read(file.prefix(count)) == nil) }
+    }
+
+    @Test("the default directory follows the XDG specification")
+    func defaultDirectory() {
+        func directory(_ environment: [String: String]) -> String {
+            DiskCache.Configuration.directory(environment: { environment[$0] })
+        }
+        #expect(directory(["XDG_CACHE_HOME": "/x", "HOME": "/home/me"]) == "/x/tintype")
+        #expect(directory(["XDG_CACHE_HOME": "relative", "HOME": "/home/me"]) == "/home/me/.cache/tintype")
+        #expect(directory(["HOME": "/home/me"]) == "/home/me/.cache/tintype")
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import Testing
+
+@testable import TintypeCore
+
+/// Writes the format's name and the width, and reads it again. Counts what it does.
+private final class ToyCoder: ImageCoder {
+    let encodableFormats: Set<ImageFormat>
+    let decodableFormats: Set<ImageFormat> = []
+    let decodes = Lock(0)
+    init(writing formats: Set<ImageFormat> = [.jpeg, .png, .gif, .webp]) { encodableFormats = formats }
+
+    func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
+    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        throw ImageError(.unknownFormat, stage: .decode, reason: "not here")
+    }
+    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        decodes.withLock { $0 += 1 }
+        guard let width = Int(String(decoding: data, as: UTF8.self).split(separator: " ").last ?? "") else {
+            throw ImageError(.corruptImage, stage: .decode, reason: "no number")
+        }
+        return Image(pixels: try MutablePixelBuffer(size: PixelSize(width: width, height: 1), cleared: true).freeze())
+    }
+    func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
+        guard encodableFormats.contains(format) else {
+            throw ImageError(.formatNotEncodable, stage: .encode, reason: "no \(format)")
+        }
+        return Data("\(format) \(image.size.width)".utf8)
+    }
+}
+
+@Suite("Image cache")
+struct ImageCacheTests {
+    let directory: TemporaryDirectory
+    private let coder = ToyCoder()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func cache(_ coder: ToyCoder? = nil) -> ImageCache {
+        ImageCache(
+            memory: MemoryCache(), disk: DiskCache.temporary(directory.path + "/cache"), coder: coder ?? self.coder)
+    }
+
+    @Test("CST-01, CST-03, CQU-02: stores in both layers; memory answers first, then the disk")
+    func layers() async throws {
+        let cache = cache()
+        let image = try solidImage(5, 1)
+        try await cache.store(image, data: Data("bytes 5".utf8), forKey: "a")
+        let fromMemory = try #require(await cache.image(forKey: "a"))
+        #expect(fromMemory.source == .memory && fromMemory.image.isIdentical(to: image) && fromMemory.data == nil)
+        cache.memory.removeAll()
+        let fromDisk = try #require(await cache.image(forKey: "a"))
+        #expect(fromDisk.source == .disk && fromDisk.image.size.width == 5 && fromDisk.data == Data("bytes 5".utf8))
+        #expect(cache.memoryImage(forKey: "a") != nil, "CQU-09: a disk hit is kept in memory")
+        #expect(coder.decodes.withLock { $0 } == 1)
+    }
+
+    @Test("CST-02: nothing to store is nothing done")
+    func nothing() async throws {
+        let cache = cache()
+        try await cache.store(nil, forKey: "a")
+        #expect(await cache.contains("a") == .none)
+    }
+
+    @Test("CST-03, CST-04, CRM-05: stores, finds and removes in one layer")
+    func oneLayer() async throws {
+        let cache = cache()
+        try await cache.store(try solidImage(5, 1), forKey: "m", in: .memory)
+        try await cache.store(try solidImage(5, 1), forKey: "d", in: .disk)
+        #expect(await cache.contains("m") == .memory)
+        #expect(await cache.contains("d") == .disk)
+        #expect(await cache.contains("d", in: .memory) == .none)
+        #expect(await cache.image(forKey: "m", in: .disk) == nil)
+        #expect(await cache.image(forKey: "d", in: .memory) == nil)
+        try await cache.store(try solidImage(5, 1), forKey: "d", in: .memory)
+        try await cache.remove("d", from: .disk)
+        #expect(await cache.contains("d") == .memory)
+        try await cache.remove("d")
+        #expect(await cache.contains("d") == .none)
+    }
+
+    @Test("CST-05, CST-06: without bytes the image is encoded in its format; else GIF, PNG or JPEG")
+    func formats() async throws {
+        let cache = cache()
+        func stored(_ image: Image) async throws -> DiskCacheEntry? {
+            try await cache.store(image, forKey: "a", in: .disk)
+            return await cache.entry(forKey: "a")
+        }
+        let still = try solidImage(3, 1)
+        let moving = try #require(
+            Image(frames: [ImageFrame(pixels: still.pixels, duration: .seconds(1)), ImageFrame(pixels: still.pixels)]))
+        #expect(try await stored(still.with { $0.format = .webp })?.data == Data("webp 3".utf8))
+        #expect(try await stored(still)?.mimeType == "image/png")
+        #expect(try await stored(still.with { $0.hasAlpha = false })?.data == Data("jpeg 3".utf8))
+        #expect(try await stored(moving)?.data == Data("gif 3".utf8))
+        #expect(
+            try await stored(still.with { $0.format = .heic })?.data == Data("png 3".utf8), "cannot be written here")
+    }
+
+    @Test("CST-07: a failure to encode is told; the image is in memory, nothing is on disk")
+    func encodeFailure() async throws {
+        let cache = cache(ToyCoder(writing: []))
+        await #expect(throws: ImageError.self) { try await cache.store(try solidImage(3, 1), forKey: "a") }
+        #expect(await cache.contains("a") == .memory)
+    }
+
+    @Test("CST-08: a failure to write is told")
+    func writeFailure() async throws {
+        let disk = DiskCache.temporary("/dev/null/cache")
+        let cache = ImageCache(memory: MemoryCache(), disk: disk, coder: coder)
+        let error = await #expect(throws: ImageError.self) {
+            try await cache.store(try solidImage(3, 1), forKey: "a")
+        }
+        #expect(error?.code == .cacheUnavailable)
+        #expect(await cache.contains("a") == .memory)
+    }
+
+    @Test("bytes that are no image are removed from the disk")
+    func brokenImage() async throws {
+        let cache = cache()
+        try await cache.store(nil, data: Data("rubbish".utf8), forKey: "a")
+        #expect(await cache.image(forKey: "a") == nil)
+        #expect(await cache.contains("a") == .none)
+    }
+
+    @Test("CRM-02, CRM-03, CRM-07: clears what it is told to")
+    func clearing() async throws {
+        let cache = cache()
+        try await cache.store(try solidImage(3, 1), forKey: "a")
+        try await cache.clear(.none)
+        #expect(await cache.contains("a") == .all)
+        try await cache.clear(.memory)
+        #expect(await cache.contains("a") == .disk)
+        try await cache.clear()
+        #expect(await cache.contains("a") == .none)
+    }
+
+    @Test("removes all variants of a source from both layers")
+    func variants() async throws {
+        let cache = cache()
+        let variant = ImageKey(source: "a", variant: ImageVariant(description: "fit=1x1"))
+        for key in ["a", variant, "b"] { try await cache.store(try solidImage(3, 1), forKey: key) }
+        try await cache.removeAll(source: "a")
+        #expect(await cache.contains("a") == .none)
+        #expect(await cache.contains(variant) == .none)
+        #expect(await cache.contains("b") == .all)
+    }
+
+    @Test("without a disk there is only memory")
+    func memoryOnly() async throws {
+        let cache = try ImageCache(disk: nil, coder: coder)
+        try await cache.store(try solidImage(3, 1), forKey: "a")
+        #expect(await cache.contains("a") == .memory)
+        #expect(await cache.entry(forKey: "a") == nil)
+        try await cache.clear()
+        #expect(await cache.image(forKey: "a") == nil)
+    }
+
+    @Test("a directory that cannot be one is refused at once")
+    func impossibleDirectory() {
+        #expect(throws: ImageError.self) { try ImageCache(disk: .init(directory: "")) }
+    }
+}

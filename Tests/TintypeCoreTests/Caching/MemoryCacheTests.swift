@@ -1,0 +1,255 @@
+import Testing
+
+@testable import TintypeCore
+
+@Suite("Memory cache")
+struct MemoryCacheTests {
+    /// 510 × 500 pixels take 1,020,000 bytes; with rows of whole 64-byte lines it is 1,024,000.
+    static let cost = 1_024_000
+
+    @Test("CMM-01: stores, finds, removes")
+    func basics() throws {
+        let cache = MemoryCache()
+        let image = try solidImage(4, 4)
+        #expect(cache.image(forKey: "a") == nil)
+        cache.store(image, forKey: "a")
+        #expect(cache.image(forKey: "a")?.isIdentical(to: image) == true)
+        #expect(cache.contains("a") && !cache.contains("b"))
+        #expect(cache.remove("a") && !cache.remove("a"))
+        #expect(cache.image(forKey: "a") == nil)
+        #expect(cache.statistics.hits == 1 && cache.statistics.misses == 2 && cache.statistics.stores == 1)
+    }
+
+    @Test("CMM-02: evicts what was not used for the longest time")
+    func leastRecentlyUsed() throws {
+        let cache = MemoryCache(.init(capacity: ByteCount(3 * Self.cost)))
+        for key in ["a", "b", "c"] as [ImageKey] { cache.store(try solidImage(510, 500), forKey: key) }
+        #expect(cache.image(forKey: "a") != nil)
+        #expect(cache.contains("b"))  // Does not count as use.
+        cache.store(try solidImage(510, 500), forKey: "d")
+        #expect(cache.contains("a") && !cache.contains("b") && cache.contains("c") && cache.contains("d"))
+        #expect(cache.statistics.evictions == 1)
+    }
+
+    @Test("AFC-02, AFC-04: purges above the capacity only, down to the lower watermark, oldest first")
+    func watermarks() throws {
+        let cache = MemoryCache(
+            .init(capacity: ByteCount(10 * Self.cost), capacityAfterPurge: ByteCount(6 * Self.cost)))
+        let keys = (0...10).map { ImageKey(source: "\($0)") }
+        for key in keys[..<10] { cache.store(try solidImage(510, 500), forKey: key) }
+        #expect(cache.statistics.bytes == 10 * Self.cost, "exactly full is not too full")
+        #expect(cache.statistics.evictions == 0)
+        _ = cache.image(forKey: keys[0])
+        cache.store(try solidImage(510, 500), forKey: keys[10])
+        #expect(cache.statistics.bytes == 6 * Self.cost)
+        #expect(keys.filter(cache.contains) == [keys[0]] + keys[6...10])
+    }
+
+    @Test("AFC-04: a replaced image no longer counts")
+    func replacing() throws {
+        let cache = MemoryCache()
+        cache.store(try solidImage(510, 500), forKey: "a")
+        cache.store(try solidImage(16, 10), forKey: "a")
+        #expect(cache.statistics.bytes == 640 && cache.statistics.entries == 1)
+        #expect(cache.image(forKey: "a")?.size == PixelSize(width: 16, height: 10))
+    }
+
+    @Test("a purge leaves the image that was just stored, even over the lower watermark")
+    func newcomerOverWatermark() throws {
+        let cache = MemoryCache(.init(capacity: 10_000, capacityAfterPurge: 2_000))
+        cache.store(try solidImage(16, 50), forKey: "small")
+        cache.store(try solidImage(16, 140), forKey: "large")
+        #expect(cache.contains("large") && !cache.contains("small"))
+    }
+
+    @Test("an image over the limit for one is not kept, nor is what it replaces, and nothing else has to go")
+    func tooLarge() throws {
+        let cache = MemoryCache(.init(capacity: 100_000, maximumEntryBytes: 1_000))
+        cache.store(try solidImage(4, 4), forKey: "other")
+        cache.store(try solidImage(4, 4), forKey: "a")
+        cache.store(try solidImage(64, 64), forKey: "a")
+        #expect(cache.image(forKey: "a") == nil)
+        #expect(cache.contains("other") && cache.statistics.evictions == 0)
+    }
+
+    @Test("CMM-05: smaller limits take effect at once")
+    func liveLimits() throws {
+        let cache = MemoryCache()
+        for index in 0..<10 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "\(index)")) }
+        cache.configuration.maximumCount = 4
+        #expect(cache.statistics.entries == 4 && cache.contains("9") && !cache.contains("5"))
+        cache.configuration.capacity = 64
+        #expect(cache.statistics.entries == 1 && cache.statistics.bytes == 64)
+    }
+
+    @Test("CMM-03: trims on request, oldest first")
+    func trimming() throws {
+        let cache = MemoryCache()
+        for index in 0..<10 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "\(index)")) }
+        cache.trim(to: 200)
+        #expect(cache.statistics.entries == 3 && cache.contains("7") && !cache.contains("6"))
+        cache.trim(to: 0)
+        #expect(cache.statistics.entries == 0 && cache.statistics.bytes == 0)
+    }
+
+    @Test("an image lives as long as its time, counted from when it was stored")
+    func timeToLive() throws {
+        let clock = ManualClock()
+        let cache = MemoryCache(.init(timeToLive: .seconds(10)), now: { clock.elapsed })
+        cache.store(try solidImage(1, 1), forKey: "a")
+        clock.advance(.seconds(9))
+        #expect(cache.image(forKey: "a") != nil)
+        clock.advance(.seconds(1))
+        #expect(!cache.contains("a"))
+        #expect(cache.image(forKey: "a") == nil)
+        #expect(cache.statistics.entries == 0 && cache.statistics.bytes == 0)
+    }
+
+    @Test("CMM-04: an evicted image that somebody holds is found again as itself, and counts once")
+    func heldImages() throws {
+        let cache = MemoryCache(.init(maximumCount: 1))
+        let held = try solidImage(16, 1)
+        cache.store(held, forKey: "held")
+        cache.store(try solidImage(16, 2), forKey: "other")
+        #expect(cache.statistics.entries == 1 && cache.heldCount == 1)
+        #expect(cache.contains("held"))
+        #expect(cache.image(forKey: "held")?.isIdentical(to: held) == true)
+        #expect(cache.statistics.entries == 1 && cache.statistics.bytes == 64 && cache.heldCount == 0)
+        #expect(cache.image(forKey: "other") == nil, "nobody held it")
+    }
+
+    @Test("CMM-04: an image that nobody holds any more is gone, and its entry with it")
+    func releasedImages() throws {
+        let cache = MemoryCache()
+        var held: [Image] = []
+        for index in 0..<100 {
+            held.append(try solidImage(1, 1))
+            cache.store(held[index], forKey: ImageKey(source: "\(index)"))
+        }
+        cache.trim(to: 0)
+        #expect(cache.heldCount == 100)
+        held = []
+        #expect(cache.image(forKey: "5") == nil)
+        for index in 0..<60 { cache.store(try solidImage(1, 1), forKey: ImageKey(source: "new \(index)")) }
+        #expect(cache.heldCount == 0)
+    }
+
+    @Test("CMM-04: an image too large to be kept is found as long as it is held")
+    func heldLargeImage() throws {
+        let cache = MemoryCache(.init(capacity: 100))
+        var image: Image? = try solidImage(64, 64)
+        if let image { cache.store(image, forKey: "a") }
+        #expect(cache.image(forKey: "a") != nil && cache.statistics.bytes == 0)
+        image = nil
+        #expect(cache.image(forKey: "a") == nil)
+    }
+
+    @Test("CRM-02: removing forgets held images too")
+    func removingHeld() throws {
+        let cache = MemoryCache()
+        let images = try (0..<3).map { _ in try solidImage(1, 1) }
+        for (index, image) in images.enumerated() { cache.store(image, forKey: ImageKey(source: "\(index)")) }
+        cache.trim(to: 0)
+        #expect(cache.remove("0"))
+        #expect(cache.image(forKey: "0") == nil)
+        #expect(cache.removeAll(source: "1") == 1)
+        cache.removeAll()
+        #expect(cache.image(forKey: "2") == nil && cache.heldCount == 0)
+    }
+
+    @Test("removes every variant of a source, and only of that")
+    func variants() throws {
+        let cache = MemoryCache()
+        func key(_ source: String, _ variant: String = "") -> ImageKey {
+            ImageKey(source: source, variant: ImageVariant(description: variant))
+        }
+        let keys = [key("a"), key("a", "fit=1x1"), key("a", "fit=2x2"), key("a", "fit=3x3"), key("b", "fit=1x1")]
+        for key in keys { cache.store(try solidImage(1, 1), forKey: key) }
+        cache.remove(keys[2])
+        #expect(cache.removeAll(source: "a") == 3)
+        #expect(keys.filter(cache.contains) == [keys[4]])
+        #expect(cache.removeAll(source: "a") == 0)
+    }
+
+    @Test("AFC-07: keys that differ in source or variant are different entries")
+    func keys() throws {
+        let cache = MemoryCache()
+        cache.store(try solidImage(1, 1), forKey: ImageKey(source: "a", variant: ImageVariant(description: "b")))
+        #expect(!cache.contains("a") && !cache.contains("ab"))
+    }
+
+    @Test("behaves like a simple model", arguments: [UInt64.random(in: 0 ... .max), 1, 2])
+    func model(seed: UInt64) throws {
+        print("memory cache model: seed \(seed)")
+        var generator = SeededGenerator(seed: seed)
+        let limits = MemoryCache.Configuration(capacity: 4_000, capacityAfterPurge: 2_500, maximumCount: 30)
+        let cache = MemoryCache(limits)
+        var model: [(key: ImageKey, image: Image)] = []  // The latest last.
+        func bytes() -> Int { model.reduce(0) { $0 + $1.image.memoryCost } }
+        for step in 0..<5_000 {
+            let variant = ["", "fit=1x1", "fit=2x2"].randomElement(using: &generator) ?? ""
+            let source = "\(Int.random(in: 0..<40, using: &generator))"
+            let key = ImageKey(source: source, variant: ImageVariant(description: variant))
+            switch Int.random(in: 0..<100, using: &generator) {
+            case 0..<40:
+                let image = try solidImage(16, Int.random(in: 1...8, using: &generator))
+                cache.store(image, forKey: key)
+                model.removeAll { $0.key == key }
+                model.append((key, image))
+                if bytes() > 4_000 { while bytes() > 2_500, model.count > 1 { model.removeFirst() } }
+                while model.count > 30 { model.removeFirst() }
+            case 40..<80:
+                let found = cache.image(forKey: key)
+                let index = model.firstIndex { $0.key == key }
+                #expect((found == nil) == (index == nil), "step \(step), seed \(seed)")
+                if let index {
+                    #expect(found?.isIdentical(to: model[index].image) == true)
+                    model.append(model.remove(at: index))
+                }
+            case 80..<90:
+                #expect(cache.remove(key) == model.contains { $0.key == key })
+                model.removeAll { $0.key == key }
+            case 90..<96:
+                #expect(cache.removeAll(source: source) == model.count { $0.key.source == source })
+                model.removeAll { $0.key.source == source }
+            case 96..<99:
+                let target = Int.random(in: 0..<3_000, using: &generator)
+                cache.trim(to: ByteCount(target))
+                while bytes() > target { model.removeFirst() }
+            default:
+                cache.removeAll()
+                model = []
+            }
+            #expect(cache.statistics.bytes == bytes() && cache.statistics.entries == model.count, "seed \(seed)")
+        }
+    }
+
+    @Test("many threads at once leave the totals right")
+    func stress() async throws {
+        let cache = MemoryCache(.init(capacity: 20_000))
+        let images = try (1...8).map { try solidImage(16, $0) }
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<4 {
+                group.addTask {
+                    var generator = SeededGenerator(seed: UInt64(task))
+                    for _ in 0..<3_000 {
+                        let key = ImageKey(source: "\(Int.random(in: 0..<200, using: &generator))")
+                        switch Int.random(in: 0..<10, using: &generator) {
+                        case 0..<4: cache.store(images[Int.random(in: 0..<8, using: &generator)], forKey: key)
+                        case 4..<8: _ = cache.image(forKey: key)
+                        case 8: cache.remove(key)
+                        default: cache.trim(to: 10_000)
+                        }
+                    }
+                }
+            }
+        }
+        #expect(cache.statistics.bytes <= 20_000)
+        cache.trim(to: 0)
+        #expect(cache.statistics.bytes == 0 && cache.statistics.entries == 0)
+    }
+}
+
+extension MemoryCache {
+    fileprivate func contains(_ literal: String) -> Bool { contains(ImageKey(source: literal)) }
+}
