@@ -67,7 +67,8 @@ enum Premultiplication {
             let rest = under &* UInt16(255 - bytes.w) &+ 128
             let sum = SIMD4<UInt16>(truncatingIfNeeded: bytes) &+ (rest &+ (rest &>> 8)) &>> 8
             // Premultiplied colour never exceeds alpha, so the sum stays within a byte; hostile pixels are clamped.
-            let flat = SIMD4<UInt8>(truncatingIfNeeded: sum.clamped(lowerBound: .zero, upperBound: .init(repeating: 255)))
+            let flat = SIMD4<UInt8>(
+                truncatingIfNeeded: sum.clamped(lowerBound: .zero, upperBound: .init(repeating: 255)))
             destination.storeBytes(of: flat, toByteOffset: offset, as: SIMD4<UInt8>.self)
         }
     }

@@ -124,7 +124,8 @@ private struct PNGFrameFile {
         bytes.reserveCapacity(length + 128 + chunks.sharedChunks.reduce(0) { $0 + $1.count })
         bytes.append(contentsOf: PNGChunks.signature)
         var header = chunks.header.bytes
-        header.replaceSubrange(0..<8, with: PNGChunk.bigEndian(frame.size.width) + PNGChunk.bigEndian(frame.size.height))
+        header.replaceSubrange(
+            0..<8, with: PNGChunk.bigEndian(frame.size.width) + PNGChunk.bigEndian(frame.size.height))
         begin(.ihdr, length: 13)
         bytes.append(contentsOf: header)
         end()
