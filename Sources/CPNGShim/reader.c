@@ -72,6 +72,11 @@ void tintype_png_reader_destroy(tintype_png_reader *reader) {
     free(reader);
 }
 
+void tintype_png_expect_end(tintype_png_reader *reader) {
+    if (setjmp(png_jmpbuf(reader->png))) return;
+    png_set_compression_buffer_size(reader->png, 32);
+}
+
 tintype_png_status tintype_png_read_header(tintype_png_reader *reader, tintype_png_header *header) {
     if (setjmp(png_jmpbuf(reader->png))) return failure(reader);
     png_read_info(reader->png, reader->info);

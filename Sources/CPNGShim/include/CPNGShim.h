@@ -36,6 +36,8 @@ typedef struct {
 tintype_png_reader *tintype_png_reader_create(const uint8_t *bytes, size_t count, int checks_crc);
 void tintype_png_reader_destroy(tintype_png_reader *reader);
 
+/// For a file whose end is missing: reads the data in small steps, so that less of the last is lost.
+void tintype_png_expect_end(tintype_png_reader *reader);
 /// Reads what stands before the pixels.
 tintype_png_status tintype_png_read_header(tintype_png_reader *reader, tintype_png_header *header);
 /// The embedded profile, valid until the reader is destroyed; NULL if there is none.

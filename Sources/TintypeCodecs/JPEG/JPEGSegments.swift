@@ -49,6 +49,7 @@ struct JPEGSegments {
             offset += length
         }
         profile = Self.join(profileParts, of: bytes)
+        orientation = Orientation(exif: exif, xmp: xmp)
     }
 
     private mutating func read(
@@ -69,9 +70,7 @@ struct JPEGSegments {
         case 0xE1 where begins("Exif\0"):
             // The first block counts; one zero follows, which some writers leave out of the signature.
             guard exif == nil, payload.count > 6 else { return }
-            let block = payload.dropFirst(6)
-            exif = bytes.data(block)
-            orientation = Orientation(exif: UnsafeRawBufferPointer(rebasing: bytes[block]))
+            exif = bytes.data(payload.dropFirst(6))
         case 0xE1 where begins("http://ns.adobe.com/xap/1.0/\0"):
             if xmp == nil { xmp = bytes.data(payload.dropFirst(29)) }
         case 0xE2 where begins("ICC_PROFILE\0"):

@@ -1,17 +1,23 @@
+internal import FoundationEssentials
 internal import TintypeCore
 
 extension Orientation {
-    /// The orientation that an Exif block states, from its TIFF header on (Exif 2.32, section 4.5.2; TIFF 6.0, section 2).
+    /// The orientation that a file's metadata states: Exif first, and XMP where Exif says nothing. Upright if neither does.
+    init(exif: Data?, xmp: Data?) {
+        self =
+            exif.flatMap { $0.withUnsafeBytes { Orientation(exif: $0) } }
+            ?? xmp.flatMap { $0.withUnsafeBytes { Orientation(xmp: $0) } } ?? .up
+    }
+
+    /// The orientation in an Exif block, from its TIFF header on (Exif 2.32, section 4.5.2; TIFF 6.0, section 2).
     ///
-    /// Anything that is missing or makes no sense means upright: a picture on its side is better than none.
-    init(exif bytes: UnsafeRawBufferPointer) {
+    /// `nil` if it is missing or makes no sense: a picture on its side is better than none.
+    init?(exif bytes: UnsafeRawBufferPointer) {
         let isLittleEndian: Bool
         switch (bytes.bigEndian16(at: 0), bytes.bigEndian16(at: 2)) {
         case (0x4949, 0x2A00): isLittleEndian = true
         case (0x4D4D, 0x002A): isLittleEndian = false
-        default:
-            self = .up
-            return
+        default: return nil
         }
         func short(_ offset: Int) -> Int? {
             bytes.bigEndian16(at: offset).map { isLittleEndian ? Int(UInt16($0).byteSwapped) : $0 }
@@ -19,17 +25,34 @@ extension Orientation {
         func long(_ offset: Int) -> Int? {
             bytes.bigEndian32(at: offset).map { isLittleEndian ? Int(UInt32($0).byteSwapped) : $0 }
         }
-        self = .up
-        guard let directory = long(4), let entries = short(directory) else { return }
+        guard let directory = long(4), let entries = short(directory) else { return nil }
         for entry in 0..<entries {
             // 12 bytes: tag, type, count, and the value itself where it fits into four bytes.
             let offset = directory + 2 + entry * 12
-            guard let tag = short(offset), let type = short(offset + 2) else { return }
+            guard let tag = short(offset), let type = short(offset + 2) else { return nil }
             guard tag == 0x0112 else { continue }
             // A SHORT; some writers store a LONG.
-            let value = type == 4 ? long(offset + 8) : short(offset + 8)
-            self = value.flatMap(Orientation.init(rawValue:)) ?? .up
+            guard let value = type == 4 ? long(offset + 8) : short(offset + 8) else { return nil }
+            self.init(rawValue: value)
             return
         }
+        return nil
+    }
+
+    /// The orientation in an XMP packet, `tiff:Orientation` as an attribute or an element (XMP, part 2, section 2.9).
+    init?(xmp bytes: UnsafeRawBufferPointer) {
+        let name = Array("tiff:Orientation".utf8)
+        // Not a parser of XML: the digit behind the name, and behind `="` or `>`, is what decides.
+        var rest = bytes.prefix(1 << 16)
+        while let start = rest.firstRange(of: name) {
+            let value = rest[start.upperBound...].prefix(8).drop { !(0x31...0x38).contains($0) }
+            let between = rest[start.upperBound..<value.startIndex]
+            if let digit = value.first, between.allSatisfy({ "= \"'>\n\t".utf8.contains($0) }) {
+                self.init(rawValue: Int(digit) - 0x30)
+                return
+            }
+            rest = rest[start.upperBound...]
+        }
+        return nil
     }
 }

@@ -22,6 +22,12 @@ struct PNGAnimation {
     var frames: [Frame]
     /// 0 is for ever.
     var loopCount: Int
+
+    /// Whether parts of the canvas can be transparent even if no frame's pixels are.
+    func leavesGaps(in canvas: PixelSize) -> Bool {
+        guard let first = frames.first, first.size == canvas, first.disposal == .none else { return true }
+        return frames.contains { $0.disposal == .background }
+    }
 }
 
 extension PNGAnimation {

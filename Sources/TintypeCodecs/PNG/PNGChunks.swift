@@ -64,6 +64,7 @@ struct PNGChunks {
                 break
             }
         }
+        orientation = Orientation(exif: exif, xmp: xmp)
         self.animation = animation.finish(isComplete: isComplete)
     }
 
@@ -79,7 +80,6 @@ struct PNGChunks {
             // Some writers put the signature of JPEG's segment before the block.
             let block = bytes[payload].starts(with: "Exif\0\0".utf8) ? payload.dropFirst(6) : payload
             exif = bytes.data(block)
-            orientation = Orientation(exif: UnsafeRawBufferPointer(rebasing: bytes[block]))
         case .itxt where xmp == nil:
             // Keyword, two zeros that say "not compressed", and empty language and translation (section 11.3.3.4).
             let keyword = Array("XML:com.adobe.xmp\0\0\0".utf8)

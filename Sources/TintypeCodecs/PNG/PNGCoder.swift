@@ -43,8 +43,7 @@ extension PNGChunks {
             info.frameCount = animation.frames.count
             info.loopCount = animation.loopCount
             info.frameDurations = animation.frames.map { FrameTiming.played($0.delay) }
-            // A frame may leave parts of the canvas free.
-            info.hasAlpha = true
+            info.hasAlpha = hasAlpha || animation.leavesGaps(in: header.size)
         }
         return info
     }

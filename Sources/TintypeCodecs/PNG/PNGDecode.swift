@@ -17,6 +17,7 @@ struct PNGDecode {
 
         let reader = try PNGReader(bytes)
         let color = PNGColor(reader, options)
+        if !chunks.isComplete { reader.expectEnd() }
         try reader.start()
         var sink = try RowSink(stored: source, output: output, orientation: chunks.orientation, context: context)
         let convertsAfter = !reader.hasAlpha && output.pixelCount < source.pixelCount

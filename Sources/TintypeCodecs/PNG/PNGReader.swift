@@ -40,6 +40,9 @@ final class PNGReader {
         return tintype_png_icc_profile(handle, &count).map { Data(bytes: $0, count: count) }
     }
 
+    /// Makes the most of a file whose end is missing, at some cost in time.
+    func expectEnd() { tintype_png_expect_end(handle) }
+
     /// Ends the header: rows come next. Takes memory for a few rows.
     func start() throws(ImageError) { try check(tintype_png_start(handle)) }
 

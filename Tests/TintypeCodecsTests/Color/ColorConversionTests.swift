@@ -1,0 +1,139 @@
+import Foundation
+import Testing
+import TintypeCore
+
+@testable import TintypeCodecs
+
+@Suite("Colour profiles")
+struct ColorConversionTests {
+    let context = DecodeContext()
+
+    /// A picture in a wide space: pure red there is out of reach of sRGB, a soft one becomes stronger.
+    private func wideImage(hasAlpha: Bool = false) throws -> Image {
+        let profile = try ProfileSamples.wide()
+        return try RasterSamples.image(32, 32, hasAlpha: hasAlpha) { _, _ in SIMD4(180, 100, 100, 255) }
+            .with { $0.colorSpace = ColorSpace(name: "wide", profile: profile) }
+    }
+
+    private var coders: [(any ImageCoder, ImageFormat)] { [(JPEGCoder(), .jpeg), (PNGCoder(), .png)] }
+
+    @Test("A profile is embedded, and converted to sRGB when the image is read")
+    func conversion() throws {
+        for (coder, format) in coders {
+            let data = try coder.encode(try wideImage(), as: format, options: EncodeOptions(quality: 1))
+            #expect(try coder.info(of: data, context: context).colorProfile != nil)
+            let image = try coder.decode(data, options: DecodeOptions(), context: context)
+            let pixel = image.pixels[16, 16]
+            #expect(pixel.x > 186 && pixel.x < 200)
+            #expect(pixel.y < 100 && pixel.w == 255)
+            #expect(image.colorSpace == .sRGB)
+        }
+    }
+
+    @Test("A thumbnail, which is converted after it was made, has the same colours")
+    func thumbnail() throws {
+        for (coder, format) in coders {
+            let data = try coder.encode(try wideImage(), as: format, options: EncodeOptions(quality: 1))
+            let full = try coder.decode(data, options: DecodeOptions(), context: context)
+            let small = try coder.decode(
+                data, options: DecodeOptions(thumbnailSize: PixelSize(width: 8, height: 8)), context: context)
+            #expect(RasterSamples.distance(full.pixels[16, 16], small.pixels[4, 4]) <= 1)
+        }
+    }
+
+    @Test("The numbers stay on demand, and say what they are")
+    func kept() throws {
+        let source = try wideImage(hasAlpha: true)
+        let data = try PNGCoder().encode(source, as: .png, options: EncodeOptions())
+        var options = DecodeOptions()
+        options.keepsColorSpace = true
+        let image = try PNGCoder().decode(data, options: options, context: context)
+        #expect(image.pixels == source.pixels)
+        #expect(image.colorSpace.profile == source.colorSpace.profile)
+        #expect(!image.colorSpace.name.isEmpty)
+    }
+
+    @Test("sRGB, also under another name, needs no conversion; a broken profile, or one for other pixels, gives none")
+    func noConversion() throws {
+        let sRGB = try ProfileSamples.sRGB()
+        #expect(ColorConversion(profile: sRGB, source: .rgb) == nil)
+        var renamed = sRGB
+        while let name = renamed.firstRange(of: Data("s\0R\0G\0B".utf8)) {
+            renamed.replaceSubrange(name, with: Data("q\0Q\0Q\0q".utf8))
+        }
+        #expect(ColorConversion(profile: renamed, source: .rgb) == nil)
+        #expect(ColorConversion(profile: Data([1, 2, 3]), source: .rgb) == nil)
+        #expect(try ColorConversion(profile: ProfileSamples.wide().prefix(300), source: .rgb) == nil)
+        #expect(try ColorConversion(profile: ProfileSamples.wide(), source: .cmyk(inverted: false)) == nil)
+        #expect(try ColorConversion(profile: ProfileSamples.linearGray(), source: .rgb) == nil)
+    }
+
+    @Test("A gray profile is applied to gray pixels")
+    func gray() throws {
+        let conversion = try #require(try ColorConversion(profile: ProfileSamples.linearGray(), source: .gray))
+        var row: [SIMD4<UInt8>] = [SIMD4(0, 0, 0, 255), SIMD4(55, 55, 55, 9), SIMD4(255, 255, 255, 255)]
+        row.withUnsafeMutableBytes { bytes in
+            if let base = bytes.baseAddress { conversion.convert(base, count: 3) }
+        }
+        // 55/255 of the light is 0.502 in sRGB.
+        #expect(RasterSamples.distance(row[1], SIMD4(128, 128, 128, 9)) <= 1)
+        #expect(row[0] == SIMD4(0, 0, 0, 255))
+        #expect(row[2] == SIMD4(255, 255, 255, 255))
+    }
+
+    @Test("Damaged profiles never crash")
+    func damage() throws {
+        var generator = SeededGenerator(state: 2)
+        let profile = try ProfileSamples.wide()
+        for _ in 0..<200 {
+            let damaged = profile.damaged(3, using: &generator)
+            _ = ColorConversion(profile: damaged, source: .rgb)
+            _ = ColorConversion.name(of: damaged)
+        }
+    }
+}
+
+@Suite("Premultiplied alpha")
+struct PremultiplicationTests {
+    @Test("Multiplying is exact for every colour and alpha")
+    func premultiply() {
+        var row: [SIMD4<UInt8>] = []
+        for alpha in 0...255 { for color in 0...255 { row.append(SIMD4(UInt8(color), 0, 255, UInt8(alpha))) } }
+        // One more than the loop takes at a time.
+        row.append(SIMD4(200, 100, 255, 128))
+        let straight = row
+        row.withUnsafeMutableBytes { bytes in
+            if let base = bytes.baseAddress { Premultiplication.premultiply(base, count: straight.count) }
+        }
+        let isExact = zip(straight, row).allSatisfy { before, after in
+            let alpha = Double(before.w)
+            return after.x == UInt8((Double(before.x) * alpha / 255).rounded()) && after.z == before.w
+                && after.y == UInt8((Double(before.y) * alpha / 255).rounded()) && after.w == before.w
+        }
+        #expect(isExact)
+    }
+
+    @Test("Dividing is exact for every premultiplied colour, and multiplying gives it back")
+    func unpremultiply() {
+        var row: [SIMD4<UInt8>] = []
+        for alpha in 0...255 { for color in 0...alpha { row.append(SIMD4(UInt8(color), 0, 0, UInt8(alpha))) } }
+        var result = [SIMD4<UInt8>](repeating: .zero, count: row.count)
+        row.withUnsafeBytes { source in
+            result.withUnsafeMutableBytes { target in
+                if let from = source.baseAddress, let to = target.baseAddress {
+                    Premultiplication.unpremultiply(from, into: to, count: row.count)
+                }
+            }
+        }
+        let isExact = zip(row, result).allSatisfy { before, after in
+            before.w == 0
+                ? after == .zero
+                : after.x == UInt8((Double(before.x) * 255 / Double(before.w)).rounded()) && after.w == before.w
+        }
+        #expect(isExact)
+        result.withUnsafeMutableBytes { bytes in
+            if let base = bytes.baseAddress { Premultiplication.premultiply(base, count: row.count) }
+        }
+        #expect(result == row)
+    }
+}

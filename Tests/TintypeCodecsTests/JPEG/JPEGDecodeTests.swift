@@ -1,0 +1,260 @@
+import Foundation
+import Testing
+import TintypeCore
+
+@testable import TintypeCodecs
+
+@Suite("JPEG decoding")
+struct JPEGDecodeTests {
+    let coder = JPEGCoder()
+    let context = DecodeContext()
+
+    private func encoded(_ image: Image, quality: Double = 1, progressive: Bool = false) throws -> Data {
+        var options = EncodeOptions(quality: quality)
+        options.progressive = progressive
+        return try coder.encode(image, as: .jpeg, options: options)
+    }
+
+    private func withExif(_ data: Data, _ orientation: Int, littleEndian: Bool = false) -> Data {
+        data.addingSegment(
+            0xE1, Array("Exif\0\0".utf8) + RasterSamples.exif(orientation, littleEndian: littleEndian))
+    }
+
+    @Test(
+        "Each Exif orientation is turned upright, in both byte orders", arguments: Orientation.allCases, [true, false])
+    func orientation(_ orientation: Orientation, littleEndian: Bool) throws {
+        let data = withExif(
+            try encoded(RasterSamples.quarters(32, 48)), orientation.rawValue, littleEndian: littleEndian)
+        let image = try coder.decode(data, options: DecodeOptions(), context: context)
+        #expect(image.size == orientation.display(PixelSize(width: 32, height: 48)))
+        #expect(RasterSamples.corners(image.pixels) == RasterSamples.upright[orientation])
+        #expect(image.properties.sourceOrientation == orientation)
+        #expect(image.properties.sourceSize == image.size)
+        #expect(try coder.info(of: data, context: context).orientation == orientation)
+    }
+
+    @Test("COD-51: with JFIF and Exif the orientation is applied once")
+    func jfifAndExif() throws {
+        // The encoder writes JFIF; the Exif segment is put before it, and behind it.
+        let plain = try encoded(RasterSamples.quarters(32, 48))
+        let before = withExif(plain, 6)
+        let behind = plain.prefix(20) + withExif(Data([0xFF, 0xD8]), 6).dropFirst(2) + plain.dropFirst(20)
+        for data in [before, Data(behind)] {
+            let image = try coder.decode(data, options: DecodeOptions(), context: context)
+            #expect(RasterSamples.corners(image.pixels) == "BRWG")
+        }
+    }
+
+    @Test("The orientation of XMP counts where Exif has none")
+    func orientationFromXMP() throws {
+        let packet = Array("http://ns.adobe.com/xap/1.0/\0<x tiff:Orientation=\"3\"/>".utf8)
+        let data = try encoded(RasterSamples.quarters(32, 48)).addingSegment(0xE1, packet)
+        let image = try coder.decode(data, options: DecodeOptions(), context: context)
+        #expect(RasterSamples.corners(image.pixels) == "WBGR")
+        #expect(image.metadata.xmp.map { String(decoding: $0, as: UTF8.self) } == "<x tiff:Orientation=\"3\"/>")
+    }
+
+    @Test("COD-30: 5250×3450 fits into 400×300 as 400×263, and a turned photo into the box as it is shown")
+    func thumbnailGeometry() throws {
+        let data = HandmadeJPEG(width: 5250, height: 3450, values: [200]).data
+        let options = DecodeOptions(thumbnailSize: PixelSize(width: 400, height: 300))
+        let image = try coder.decode(data, options: options, context: context)
+        #expect(image.size == PixelSize(width: 400, height: 263))
+        #expect(image.isThumbnail)
+        #expect(image.pixels[200, 130] == SIMD4(200, 200, 200, 255))
+
+        let turned = try coder.decode(withExif(data, 6), options: options, context: context)
+        #expect(turned.size == PixelSize(width: 198, height: 300))
+        #expect(turned.properties.sourceSize == PixelSize(width: 3450, height: 5250))
+    }
+
+    @Test("A thumbnail shows what the full image shows")
+    func thumbnailContent() throws {
+        let source = try RasterSamples.gradient(320, 200)
+        let data = try encoded(source)
+        let options = DecodeOptions(thumbnailSize: PixelSize(width: 40, height: 40))
+        let thumbnail = try coder.decode(data, options: options, context: context)
+        let reference = try source.pixels.resized(to: PixelSize(width: 40, height: 25))
+        #expect(thumbnail.size == reference.size)
+        #expect(RasterSamples.psnr(thumbnail.pixels, reference) > 38)
+    }
+
+    @Test(
+        "The scale has twice the target's sides where the source has",
+        arguments: [
+            (PixelSize(width: 4000, height: 3000), PixelSize(width: 250, height: 187), 1),
+            (PixelSize(width: 4000, height: 3000), PixelSize(width: 251, height: 188), 2),
+            (PixelSize(width: 4000, height: 3000), PixelSize(width: 900, height: 675), 4),
+            (PixelSize(width: 4000, height: 3000), PixelSize(width: 1200, height: 900), 8),
+            (PixelSize(width: 100, height: 100), PixelSize(width: 200, height: 200), 8),
+        ])
+    func scale(source: PixelSize, target: PixelSize, eighths: Int) {
+        #expect(JPEGScale.eighths(from: source, to: target) == eighths)
+    }
+
+    @Test("COD-52: gray is decoded to RGB")
+    func gray() throws {
+        let image = try coder.decode(
+            HandmadeJPEG(values: [77]).data, options: DecodeOptions(), context: context)
+        #expect(image.pixels[3, 3] == SIMD4(77, 77, 77, 255))
+        #expect(!image.hasAlpha)
+    }
+
+    @Test("COD-52: CMYK is decoded to RGB, inverted as Adobe writes it and plain without Adobe's marker")
+    func cmyk() throws {
+        // No cyan, full magenta and yellow, no black: red.
+        let adobe = HandmadeJPEG(values: [255, 0, 0, 255], segments: [HandmadeJPEG.adobe(transform: 0)])
+        let plain = HandmadeJPEG(values: [0, 255, 255, 0])
+        for file in [adobe, plain] {
+            let image = try coder.decode(file.data, options: DecodeOptions(), context: context)
+            #expect(RasterSamples.distance(image.pixels[4, 4], RasterSamples.red) <= 1)
+        }
+    }
+
+    @Test("YCCK is decoded to RGB")
+    func ycck() throws {
+        let file = HandmadeJPEG(values: [200, 128, 128, 255], segments: [HandmadeJPEG.adobe(transform: 2)])
+        let image = try coder.decode(file.data, options: DecodeOptions(), context: context)
+        // libjpeg turns Y of 200 into inverted inks of 55 each, which is light again once inverted.
+        let pixel = image.pixels[4, 4]
+        #expect(pixel.x == pixel.y && pixel.y == pixel.z && pixel.w == 255)
+    }
+
+    @Test("A size over the limit is refused before memory is taken")
+    func limits() throws {
+        let data = HandmadeJPEG(width: 65_500, height: 65_500, values: []).header
+        let pool = PixelBufferPool(limit: 0)
+        expectCode(.limitExceeded) {
+            try coder.decode(data, options: DecodeOptions(), context: DecodeContext(pool: pool))
+        }
+        #expect(pool.statistics.allocated == 0)
+    }
+
+    @Test("The limit for bytes also bounds what a progressive file needs for its coefficients")
+    func progressiveMemory() throws {
+        let data = try encoded(RasterSamples.gradient(640, 640), progressive: true)
+        var limits = DecodeLimits()
+        limits.maximumBytes = 500_000
+        let options = DecodeOptions(thumbnailSize: PixelSize(width: 20, height: 20))
+        expectCode(.limitExceeded) {
+            try coder.decode(data, options: options, context: DecodeContext(limits: limits))
+        }
+        #expect(try coder.decode(data, options: options, context: context).size.width == 20)
+    }
+
+    @Test("A file that is cut is an error, or its part that is there, marked as partial", arguments: [true, false])
+    func truncated(progressive: Bool) throws {
+        let data = try encoded(RasterSamples.gradient(160, 160), progressive: progressive)
+        var partial = DecodeOptions()
+        partial.allowsPartialImage = true
+        for tenth in 0..<10 {
+            let cut = Data(data.prefix(data.count * tenth / 10))
+            #expect(throws: ImageError.self) {
+                try coder.decode(cut, options: DecodeOptions(), context: context)
+            }
+            if let image = try? coder.decode(cut, options: partial, context: context) {
+                #expect(image.isPartial)
+                #expect(image.size == PixelSize(width: 160, height: 160))
+            } else {
+                #expect(tenth < 5)
+            }
+        }
+    }
+
+    @Test("Of a baseline file that is cut, the rows that are there are right and the others transparent")
+    func truncatedRows() throws {
+        let source = try RasterSamples.gradient(160, 160)
+        let data = try encoded(source)
+        var options = DecodeOptions()
+        options.allowsPartialImage = true
+        let image = try coder.decode(Data(data.prefix(data.count * 3 / 4)), options: options, context: context)
+        #expect(image.hasAlpha)
+        #expect(RasterSamples.distance(image.pixels[80, 40], source.pixels[80, 40]) < 6)
+        #expect(image.pixels[80, 159] == RasterSamples.clear)
+    }
+
+    @Test("A cut file has the code truncatedImage")
+    func truncationCode() throws {
+        let data = try encoded(RasterSamples.gradient(64, 64))
+        for count in [data.count / 2, data.count - 40, 100] {
+            expectCode(.truncatedImage) {
+                try coder.decode(Data(data.prefix(count)), options: DecodeOptions(), context: context)
+            }
+        }
+    }
+
+    @Test("Bytes behind the end, and a missing end marker, do no harm")
+    func trailingBytes() throws {
+        let data = try encoded(RasterSamples.gradient(64, 64))
+        let whole = try coder.decode(data, options: DecodeOptions(), context: context)
+        for other in [data + [1, 2, 3, 0xFF, 0xD8], data.dropLast(2)] {
+            let image = try coder.decode(Data(other), options: DecodeOptions(), context: context)
+            #expect(image.pixels == whole.pixels)
+            #expect(!image.isPartial)
+        }
+    }
+
+    @Test("Damaged bytes never crash", arguments: [false, true])
+    func damage(progressive: Bool) throws {
+        var generator = SeededGenerator(state: progressive ? 7 : 11)
+        let data = withExif(try encoded(RasterSamples.gradient(48, 40), progressive: progressive), 5)
+        var options = DecodeOptions()
+        for round in 0..<200 {
+            let damaged = data.damaged(1 + round % 5, from: 2, using: &generator)
+            options.allowsPartialImage = round % 2 == 0
+            options.thumbnailSize = round % 3 == 0 ? PixelSize(width: 12, height: 12) : nil
+            var context = context
+            context.limits.maximumPixels = 1 << 20
+            _ = try? coder.info(of: damaged, context: context)
+            _ = try? coder.decode(damaged, options: options, context: context)
+        }
+    }
+
+    @Test("Work that nobody wants any more ends", arguments: [false, true])
+    func cancellation(progressive: Bool) throws {
+        let data = try encoded(RasterSamples.gradient(64, 600), progressive: progressive)
+        expectCode(.cancelled) {
+            try coder.decode(data, options: DecodeOptions(), context: DecodeContext(isCancelled: { true }))
+        }
+    }
+
+    @Test("The header tells size, profile and depth; without it the error says that bytes are missing")
+    func info() throws {
+        let data = try encoded(RasterSamples.gradient(64, 48))
+        let info = try coder.info(of: data, context: context)
+        #expect(info == ImageInfo(format: .jpeg, size: PixelSize(width: 64, height: 48), hasAlpha: false))
+        expectCode(.truncatedImage) {
+            try coder.info(of: Data(data.prefix(30)), context: context)
+        }
+        expectCode(.corruptImage) {
+            try coder.info(of: Data([0xFF, 0xD8, 0xFF, 0xD9]), context: context)
+        }
+    }
+
+    @Test("The options and the scale stand in the properties")
+    func properties() throws {
+        var options = DecodeOptions(thumbnailSize: PixelSize(width: 16, height: 16))
+        options.scale = 2
+        let image = try coder.decode(
+            try encoded(RasterSamples.gradient(64, 64)), options: options, context: context)
+        #expect(image.scale == 2)
+        #expect(image.properties.decodeOptions == options)
+        #expect(image.format == .jpeg)
+        #expect(image.colorSpace == .sRGB)
+    }
+}
+
+extension HandmadeJPEG {
+    /// A file with one component whose data is not there.
+    var header: Data {
+        var file = self
+        file.width = 8
+        file.height = 8
+        file.values = [128]
+        var data = file.data
+        guard let frame = data.firstRange(of: [0xFF, 0xC0]) else { return data }
+        let sides = [height >> 8, height & 0xFF, width >> 8, width & 0xFF].map(UInt8.init)
+        data.replaceSubrange(frame.lowerBound + 5..<frame.lowerBound + 9, with: sides)
+        return data
+    }
+}

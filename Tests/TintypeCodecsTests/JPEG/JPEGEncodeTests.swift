@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+import TintypeCore
+
+@testable import TintypeCodecs
+
+@Suite("JPEG encoding")
+struct JPEGEncodeTests {
+    let coder = JPEGCoder()
+    let context = DecodeContext()
+
+    private func roundTrip(_ image: Image, _ options: EncodeOptions) throws -> Image {
+        try coder.decode(
+            coder.encode(image, as: .jpeg, options: options), options: DecodeOptions(), context: context)
+    }
+
+    @Test("COD-22: quality decides how near the pixels come, and how large the file is")
+    func quality() throws {
+        let source = try RasterSamples.gradient(128, 96)
+        let good = try coder.encode(source, as: .jpeg, options: EncodeOptions(quality: 0.95))
+        let poor = try coder.encode(source, as: .jpeg, options: EncodeOptions(quality: 0.1))
+        #expect(poor.count < good.count)
+        let image = try coder.decode(good, options: DecodeOptions(), context: context)
+        #expect(RasterSamples.psnr(source.pixels, image.pixels) > 40)
+        #expect(try RasterSamples.psnr(source.pixels, roundTrip(source, EncodeOptions()).pixels) > 34)
+    }
+
+    @Test("Progressive files decode to the same picture as baseline ones")
+    func progressive() throws {
+        let source = try RasterSamples.gradient(128, 96)
+        var options = EncodeOptions()
+        let baseline = try roundTrip(source, options)
+        options.progressive = true
+        #expect(try coder.encode(source, as: .jpeg, options: options).firstRange(of: [0xFF, 0xC2]) != nil)
+        #expect(try roundTrip(source, options).pixels == baseline.pixels)
+    }
+
+    @Test("Colour has its full resolution from a quality of 0.95 on")
+    func subsampling() throws {
+        let source = try RasterSamples.gradient(32, 32)
+        for (quality, sampling) in [(0.95, UInt8(0x11)), (0.9, 0x22)] {
+            let data = try coder.encode(source, as: .jpeg, options: EncodeOptions(quality: quality))
+            let frame = try #require(data.firstRange(of: [0xFF, 0xC0]))
+            #expect(data[frame.lowerBound + 11] == sampling)
+        }
+    }
+
+    @Test("COD-23: transparent pixels are laid on the background")
+    func background() throws {
+        let source = try RasterSamples.image(16, 16, hasAlpha: true) { _, _ in SIMD4(64, 0, 0, 128) }
+        var options = EncodeOptions(quality: 1)
+        #expect(RasterSamples.distance(try roundTrip(source, options).pixels[8, 8], SIMD4(191, 127, 127, 255)) <= 2)
+        options.background = .black
+        #expect(RasterSamples.distance(try roundTrip(source, options).pixels[8, 8], SIMD4(64, 0, 0, 255)) <= 2)
+    }
+
+    @Test("COD-25: the file fits into the bytes with the best quality that does")
+    func maximumBytes() throws {
+        var generator = SeededGenerator(state: 3)
+        let source = try RasterSamples.image(64, 64) { _, _ in
+            SIMD4(UInt8.random(in: 0...255, using: &generator), 128, 128, 255)
+        }
+        let full = try coder.encode(source, as: .jpeg, options: EncodeOptions(quality: 0.9))
+        let limit = full.count * 2 / 3
+        let fitting = try coder.encode(source, as: .jpeg, options: EncodeOptions(quality: 0.9, maximumBytes: limit))
+        #expect(fitting.count <= limit)
+        #expect(fitting.count > limit * 8 / 10)
+        expectCode(.encodeFailed) {
+            try coder.encode(source, as: .jpeg, options: EncodeOptions(quality: 0.9, maximumBytes: 100))
+        }
+    }
+
+    @Test("COD-24: the image is shrunk into the box first")
+    func maximumSize() throws {
+        var options = EncodeOptions()
+        options.maximumSize = PixelSize(width: 40, height: 40)
+        let source = try RasterSamples.gradient(105, 69)
+        #expect(try roundTrip(source, options).size == PixelSize(width: 40, height: 27))
+        options.maximumSize = PixelSize(width: 4000, height: 4000)
+        #expect(try roundTrip(source, options).size == source.size)
+    }
+
+    @Test("A side of more than 65,500 pixels is refused")
+    func tooWide() throws {
+        let source = try RasterSamples.image(65_501, 1) { _, _ in RasterSamples.red }
+        expectCode(.encodeFailed) {
+            try coder.encode(source, as: .jpeg, options: EncodeOptions())
+        }
+    }
+
+    @Test("A quality that is no number, or out of range, is taken as the nearest that makes sense")
+    func oddQuality() throws {
+        let source = try RasterSamples.gradient(16, 16)
+        for quality in [-1, 2, Double.nan] {
+            #expect(try !coder.encode(source, as: .jpeg, options: EncodeOptions(quality: quality)).isEmpty)
+        }
+    }
+}

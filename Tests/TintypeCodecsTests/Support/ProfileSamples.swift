@@ -1,0 +1,39 @@
+import CLCMS2
+import Foundation
+import Testing
+
+/// ICC profiles that tests make for themselves.
+enum ProfileSamples {
+    /// An RGB space with the primaries of P3, the white of D65 and a gamma of 2.2.
+    static func wide() throws -> Data {
+        let curve = try #require(cmsBuildGamma(nil, 2.2))
+        defer { cmsFreeToneCurve(curve) }
+        var white = cmsCIExyY(x: 0.3127, y: 0.3290, Y: 1)
+        var primaries = cmsCIExyYTRIPLE(
+            Red: cmsCIExyY(x: 0.680, y: 0.320, Y: 1), Green: cmsCIExyY(x: 0.265, y: 0.690, Y: 1),
+            Blue: cmsCIExyY(x: 0.150, y: 0.060, Y: 1))
+        var curves: [OpaquePointer?] = [curve, curve, curve]
+        return try bytes(cmsCreateRGBProfile(&white, &primaries, &curves))
+    }
+
+    /// Gray with a gamma of 1: light itself.
+    static func linearGray() throws -> Data {
+        let curve = try #require(cmsBuildGamma(nil, 1))
+        defer { cmsFreeToneCurve(curve) }
+        var white = cmsCIExyY(x: 0.3457, y: 0.3585, Y: 1)
+        return try bytes(cmsCreateGrayProfile(&white, curve))
+    }
+
+    static func sRGB() throws -> Data { try bytes(cmsCreate_sRGBProfile()) }
+
+    private static func bytes(_ profile: cmsHPROFILE?) throws -> Data {
+        let profile = try #require(profile)
+        defer { cmsCloseProfile(profile) }
+        var count: UInt32 = 0
+        try #require(cmsSaveProfileToMem(profile, nil, &count) != 0)
+        var data = Data(count: Int(count))
+        let saved = data.withUnsafeMutableBytes { cmsSaveProfileToMem(profile, $0.baseAddress, &count) }
+        try #require(saved != 0)
+        return data
+    }
+}
