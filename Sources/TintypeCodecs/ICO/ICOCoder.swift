@@ -65,10 +65,12 @@ public struct ICOCoder: ImageCoder {
         let output = options.outputSize(for: info.displaySize)
         try info.check(context.limits, output: output, keptFrames: 1)
         let mask = ICOMask(bytes, header: header)
+        let isMasked = mask.keepsAlpha || mask.isComplete
+        guard isMasked || options.allowsPartialImage else { throw .truncated("the icon ends before its mask does") }
         let decoder = BMPDecoder(bytes: bytes, header: header, options: options, context: context)
         let (pixels, isPartial) = try decoder.decode(to: header.size, keepsAlpha: mask.keepsAlpha)
         var properties = info.properties(options)
-        properties.isPartial = isPartial
+        properties.isPartial = isPartial || !isMasked
         let shown = mask.keepsAlpha ? pixels : try mask.apply(to: pixels, pool: context.pool)
         return Image(pixels: try shown.resized(to: output, pool: context.pool), properties: properties)
     }

@@ -22,11 +22,14 @@ struct ICOMask {
     private var start: Int { header.pixels + header.bytesPerRow * header.size.height }
     private var bytesPerRow: Int { (header.size.width + 31) / 32 * 4 }
 
-    /// The pixels without those that the mask hides. A mask that is missing hides none.
+    /// True if all of the mask is there.
+    var isComplete: Bool {
+        start + bytesPerRow * (header.size.height - 1) + (header.size.width + 7) / 8 <= bytes.count
+    }
+
+    /// The pixels without those that the mask hides. A mask that is not complete hides none.
     func apply(to pixels: PixelBuffer, pool: PixelBufferPool) throws(ImageError) -> PixelBuffer {
-        guard start + bytesPerRow * (header.size.height - 1) + (header.size.width + 7) / 8 <= bytes.count else {
-            return pixels
-        }
+        guard isComplete else { return pixels }
         let target = try MutablePixelBuffer(size: pixels.size, pool: pool)
         for y in 0..<pixels.height {
             let stored = header.isTopDown ? y : pixels.height - 1 - y
