@@ -18,6 +18,8 @@ extension AnimationFrames {
         }
         var properties = properties
         properties.isPartial = isPartial
+        // Rows that are missing are transparent.
+        if isPartial { properties.hasAlpha = true }
         if firstFrameOnly || frames.count == 1 {
             properties.loopCount = 0
             frames = frames.map { ImageFrame(pixels: $0.pixels) }

@@ -28,8 +28,8 @@ struct GIFBlocks: Sendable, Equatable {
     /// The logical screen; of a file that leaves it empty, the first frame's size.
     var screen: PixelSize
     var palette: Range<Int>?
-    /// How often the animation is played, 0 for ever; 1 where the file does not say.
-    var loopCount = 1
+    /// How often the animation is played, 0 for ever, as the first extension says; `nil` where none does.
+    private(set) var statedLoopCount: Int?
     var frames: [Frame] = []
     /// True if the end of the file was seen.
     var hasTrailer = false
@@ -134,7 +134,10 @@ struct GIFBlocks: Sendable, Equatable {
             var length = try reader.byte()
             while length > 0 {
                 var fields = LittleEndianReader(try reader.take(length))
-                if length >= 3, try fields.byte() & 7 == 1 { loopCount = try fields.uint16() }
+                if length >= 3, try fields.byte() & 7 == 1 {
+                    let count = try fields.uint16()
+                    statedLoopCount = statedLoopCount ?? count
+                }
                 length = try reader.byte()
             }
         default:
@@ -162,11 +165,13 @@ extension GIFBlocks {
     /// Whether a picture of the animation may show what is behind it.
     var hasAlpha: Bool {
         guard let first = frames.first else { return true }
-        if !first.rect.covers(screen) { return true }
-        if frames.contains(where: { $0.transparentIndex != nil }) { return true }
-        // An area that was cleared shows unless the next frame covers all.
-        return zip(frames, frames.dropFirst()).contains { $0.disposal == .clear && !$1.rect.covers(screen) }
+        func isOpaque(_ frame: Frame) -> Bool { frame.rect.covers(screen) && frame.transparentIndex == nil }
+        // Over an opaque picture, later frames may have holes; an area that was cleared shows unless the next covers all.
+        return !isOpaque(first) || zip(frames, frames.dropFirst()).contains { $0.disposal == .clear && !isOpaque($1) }
     }
+
+    /// How often the animation is played, 0 for ever; once where the file does not say.
+    var loopCount: Int { statedLoopCount ?? 1 }
 
     var info: ImageInfo {
         let isAnimated = frames.count > 1

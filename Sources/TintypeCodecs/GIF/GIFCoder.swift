@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import TintypeCore
 
-/// Reads GIF, still and animated.
+/// Reads and writes GIF, still and animated.
 ///
 /// Frames are drawn as browsers draw them: an area that is cleared becomes transparent, and what lies beyond the logical
 /// screen is cut off. An animation without a loop extension plays once; a delay under 11 ms counts as 100 ms.
@@ -9,6 +9,7 @@ public struct GIFCoder: AnimatedImageCoder {
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.gif] }
+    public var encodableFormats: Set<ImageFormat> { [.gif] }
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
         try data.withBytes { bytes throws(ImageError) in try GIFBlocks(bytes).info }
@@ -24,5 +25,16 @@ public struct GIFCoder: AnimatedImageCoder {
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
         try GIFFrameDecoder(data, options: options, context: context, keepsFrames: false)
+    }
+
+    /// Writes a GIF, animated if the image is.
+    ///
+    /// Each frame has up to 256 colours of its own; a frame with no more than that is exact. Pixels are either opaque or
+    /// transparent, divided at half. Delays are rounded to hundredths of a second, with exact sums, and are at least two.
+    /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 65,535 pixels, and where the limit of bytes cannot be
+    ///   kept even with two colours.
+    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
+        let source = try FramesToEncode(image, options: options, maximumSide: GIFEncoder.maximumSide)
+        return try GIFEncoder(source: source, maximumBytes: options.maximumBytes).encode()
     }
 }

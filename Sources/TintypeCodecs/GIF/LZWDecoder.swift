@@ -49,7 +49,8 @@ struct LZWDecoder: ~Copyable {
         guard wanted > 0 else { return .complete }
         guard let first = bytes.first else { return .notEnough }
         let rootBits = Int(first)
-        guard (1...8).contains(rootBits) else { return .invalidCode }
+        // Over 8 is against the rules, but in the wild; no index needs more than its low 8 bits then.
+        guard (1...11).contains(rootBits) else { return .invalidCode }
         join(bytes)
         reserve(wanted)
         let bits = (codes.count - 8) * 8
@@ -86,7 +87,7 @@ struct LZWDecoder: ~Copyable {
         let entries = entries
         let out = UnsafeMutableRawPointer(buffer)
         let end = Self.literals + wanted
-        for literal in 0..<clear { entries[literal] = Self.entry(at: literal, length: 1) }
+        for literal in 0..<clear { entries[literal] = Self.entry(at: literal & 0xFF, length: 1) }
         // Length 0 marks the two codes that stand for no string.
         entries[clear] = 0
         entries[clear + 1] = 0

@@ -9,6 +9,7 @@ public struct WebPCoder: AnimatedImageCoder {
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.webp] }
+    public var encodableFormats: Set<ImageFormat> { [.webp] }
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
         try container(data).info
@@ -25,6 +26,16 @@ public struct WebPCoder: AnimatedImageCoder {
     ) throws(ImageError) -> any FrameDecoder {
         try WebPFrameDecoder(
             data, container: container(data), options: options, context: context, keepsFrames: false)
+    }
+
+    /// Writes a WebP file, animated if the image is.
+    ///
+    /// Frames that are equal become one that is shown longer. A colour profile of the image is written, its metadata is not.
+    /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 16,383 pixels, and where the limit of bytes cannot be
+    ///   kept.
+    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
+        let source = try FramesToEncode(image, options: options, maximumSide: WebPEncoder.maximumSide)
+        return try WebPEncoder(source: source, options: options, profile: image.colorSpace.profile).encode()
     }
 
     private func container(_ data: Data) throws(ImageError) -> WebPContainer {

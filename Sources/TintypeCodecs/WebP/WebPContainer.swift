@@ -52,7 +52,10 @@ struct WebPContainer: Sendable {
         hasAlpha = flags & ALPHA_FLAG.rawValue != 0
         isAnimated = flags & ANIMATION_FLAG.rawValue != 0
         loopCount = isAnimated ? Int(WebPDemuxGetI(demuxer, WEBP_FF_LOOP_COUNT)) : 0
-        guard !canvas.isEmpty else { throw .truncated("the WebP file ends in its header") }
+        // The size is -1, as an unsigned number, until the image's own header is there.
+        guard !canvas.isEmpty, max(canvas.width, canvas.height) <= 1 << 24 else {
+            throw .truncated("the WebP file ends in its header")
+        }
         if let base = bytes.baseAddress { readFrames(demuxer, base) }
         if frames.isEmpty, isComplete { throw .corrupt("the WebP file has no image") }
         profile = Self.chunk("ICCP", demuxer)
@@ -99,8 +102,6 @@ struct WebPContainer: Sendable {
 }
 
 extension WebPContainer {
-    /// What the header says.
-    /// - Parameter bytes: the file, of which the profile's name is not read here: see ``WebPCoder``.
     var info: ImageInfo {
         let isAnimated = frames.count > 1
         return ImageInfo(

@@ -1,0 +1,121 @@
+internal import TintypeCore
+
+/// The header of a Windows or OS/2 bitmap: what is needed to find and read its pixels.
+///
+/// Source: Microsoft, "Bitmap Storage" (BITMAPCOREHEADER to BITMAPV5HEADER), and the OS/2 2.0 bitmap header.
+struct BMPHeader {
+    enum Compression {
+        case none, runLength8, runLength4
+    }
+
+    let size: PixelSize
+    let isTopDown: Bool
+    let bitsPerPixel: Int
+    let compression: Compression
+    /// The bits of red, green, blue and alpha in a pixel of 16 or 32 bits; zero for a component that is not there.
+    let masks: SIMD4<UInt32>
+    /// The colours of a palette, opaque.
+    let palette: [UInt32]
+    /// Where the pixels begin.
+    let pixels: Int
+
+    var bytesPerRow: Int { (size.width * bitsPerPixel + 31) / 32 * 4 }
+    var hasAlpha: Bool { masks.w != 0 }
+
+    /// - Parameter isIcon: for the bitmap of an icon, which has no file header, twice its height for the mask behind it, and
+    ///   alpha in pixels of 32 bits.
+    /// - Throws: ``ImageError/Code/truncatedImage``, ``ImageError/Code/corruptImage``, and
+    ///   ``ImageError/Code/formatNotEnabled`` for a compression that is not read.
+    init(_ bytes: UnsafeRawBufferPointer, isIcon: Bool = false) throws(ImageError) {
+        var reader = LittleEndianReader(bytes)
+        var stated: Int?
+        if !isIcon {
+            guard try reader.take(2).elementsEqual("BM".utf8) else {
+                throw .corrupt("the bytes do not begin like a BMP")
+            }
+            try reader.skip(8)
+            stated = try reader.uint32()
+        }
+        let start = reader.offset
+        let length = try reader.uint32()
+        guard [12, 16, 40, 52, 56, 64, 108, 124].contains(length) else {
+            throw .corrupt("no BMP has a header of \(length) bytes")
+        }
+        let isCore = length == 12
+        let width = isCore ? try reader.uint16() : try reader.int32()
+        let height = isCore ? try reader.uint16() : try reader.int32()
+        try reader.skip(2)
+        let bits = try reader.uint16()
+        let method = length >= 40 ? try reader.uint32() : 0
+        var colors = 0
+        if length >= 40 {
+            try reader.skip(12)
+            colors = try reader.uint32()
+            try reader.skip(4)
+        }
+        isTopDown = height < 0
+        size = PixelSize(width: width, height: abs(height) / (isIcon ? 2 : 1))
+        guard !size.isEmpty else { throw .corrupt("the BMP has a size of \(size)") }
+        guard [1, 2, 4, 8, 16, 24, 32].contains(bits) || bits == 0 && method >= 4 else {
+            throw .corrupt("no BMP has pixels of \(bits) bits")
+        }
+        bitsPerPixel = bits
+        (compression, masks) = try Self.layout(method, bits, length, isIcon: isIcon, &reader)
+        try reader.skip(to: max(reader.offset, start + length))
+        palette = Self.palette(
+            &reader, count: bits > 8 ? 0 : colors == 0 ? 1 << bits : min(colors, 256), entry: isCore ? 3 : 4,
+            end: stated ?? bytes.count)
+        // An icon's pixels follow its palette.
+        pixels = stated ?? reader.offset
+    }
+
+    private static func layout(
+        _ method: Int, _ bits: Int, _ length: Int, isIcon: Bool, _ reader: inout LittleEndianReader
+    ) throws(ImageError) -> (Compression, SIMD4<UInt32>) {
+        var masks: SIMD4<UInt32> =
+            bits == 16 ? [0x7C00, 0x3E0, 0x1F, 0] : [0xFF_0000, 0xFF00, 0xFF, isIcon ? 0xFF00_0000 : 0]
+        switch method {
+        case 0: return (.none, bits == 16 || bits == 32 ? masks : SIMD4(masks.x, masks.y, masks.z, 0))
+        case 1 where bits == 8 && length != 12: return (.runLength8, .zero)
+        case 2 where bits == 4 && length != 12: return (.runLength4, .zero)
+        case 3 where (bits == 16 || bits == 32) && length != 64, 6 where bits == 16 || bits == 32:
+            for component in 0..<3 { masks[component] = UInt32(truncatingIfNeeded: try reader.uint32()) }
+            let storesAlpha = length >= 56 || method == 6
+            masks[3] = storesAlpha ? UInt32(truncatingIfNeeded: try reader.uint32()) : 0
+            for component in 0..<4 where !isContiguous(masks[component]) {
+                throw .corrupt("the bits of a component of the BMP do not lie together")
+            }
+            return (.none, masks)
+        default:
+            throw ImageError(
+                .formatNotEnabled, stage: .decode,
+                reason: "BMP compression \(method) with \(bits) bits a pixel cannot be read; only run lengths can")
+        }
+    }
+
+    private static func isContiguous(_ mask: UInt32) -> Bool {
+        guard mask != 0 else { return true }
+        let shifted = mask >> UInt32(mask.trailingZeroBitCount)
+        return shifted & (shifted &+ 1) == 0
+    }
+
+    /// Colours that the file has no room for are black.
+    private static func palette(_ reader: inout LittleEndianReader, count: Int, entry: Int, end: Int) -> [UInt32] {
+        var palette: [UInt32] = []
+        while palette.count < count, reader.offset + entry <= end, let color = try? reader.take(entry) {
+            palette.append(
+                UInt32(color[2]) | UInt32(color[1]) << 8 | UInt32(color[0]) << 16 | 0xFF00_0000)
+        }
+        if count > 0 { palette += [UInt32](repeating: 0xFF00_0000, count: 256 - palette.count) }
+        return palette
+    }
+}
+
+extension BMPHeader {
+    var info: ImageInfo {
+        let bits = (0..<4).map { masks[$0].nonzeroBitCount }.max() ?? 0
+        return ImageInfo(
+            format: .bmp, size: size, hasAlpha: hasAlpha || compression != .none,
+            bitsPerComponent: bitsPerPixel == 16 || bitsPerPixel == 32 ? max(1, bits) : 8)
+    }
+}

@@ -1,0 +1,97 @@
+internal import CGIF
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// giflib's writer, into memory.
+final class GIFWriter {
+    private final class Output {
+        var data = Data()
+    }
+
+    private let output = Output()
+    private var file: UnsafeMutablePointer<GifFileType>?
+
+    init(size: PixelSize) throws(ImageError) {
+        var error: Int32 = 0
+        let write: OutputFunc = { file, bytes, count in
+            guard let file, let bytes, let target = file.pointee.UserData else { return 0 }
+            Unmanaged<Output>.fromOpaque(target).takeUnretainedValue().data.append(bytes, count: Int(count))
+            return count
+        }
+        // The output lives as long as the writer, which closes the file before it goes.
+        file = EGifOpen(Unmanaged.passUnretained(output).toOpaque(), write, &error)
+        guard let file else { throw Self.failure("giflib gave error \(error)") }
+        EGifSetGifVersion(file, true)
+        try check(EGifPutScreenDesc(file, Int32(size.width), Int32(size.height), 8, 0, nil))
+    }
+
+    deinit {
+        var error: Int32 = 0
+        if let file { EGifCloseFile(file, &error) }
+    }
+
+    /// The extension of Netscape 2.0. It stands in front of the first frame.
+    func write(loopCount: Int) throws(ImageError) {
+        let count = min(max(loopCount, 0), 65_535)
+        let name = Array("NETSCAPE2.0".utf8)
+        let block: [UInt8] = [1, UInt8(count & 0xFF), UInt8(count >> 8)]
+        try check(EGifPutExtensionLeader(file, APPLICATION_EXT_FUNC_CODE))
+        try check(EGifPutExtensionBlock(file, Int32(name.count), name))
+        try check(EGifPutExtensionBlock(file, Int32(block.count), block))
+        try check(EGifPutExtensionTrailer(file))
+    }
+
+    /// - Parameters:
+    ///   - pixels: straight RGBA of the rectangle.
+    ///   - delay: in hundredths of a second.
+    func write(
+        _ pixels: [UInt8], rect: PixelRect, quantizer: ColorQuantizer, delay: Int, clearsAfterwards: Bool,
+        isOpaque: Bool
+    ) throws(ImageError) {
+        let colors = quantizer.palette.count + (isOpaque ? 0 : 1)
+        let transparent = isOpaque ? nil : UInt8(quantizer.palette.count)
+        let control: [UInt8] = [
+            (clearsAfterwards ? 2 << 2 : 1 << 2) | (isOpaque ? 0 : 1), UInt8(delay & 0xFF), UInt8(delay >> 8),
+            transparent ?? 0,
+        ]
+        try check(EGifPutExtension(file, GRAPHICS_EXT_FUNC_CODE, Int32(control.count), control))
+        var map = quantizer.palette.map { GifColorType(Red: $0.x, Green: $0.y, Blue: $0.z) }
+        var size = 2
+        while size < colors { size *= 2 }
+        map += [GifColorType](repeating: GifColorType(), count: size - map.count)
+        guard let palette = GifMakeMapObject(Int32(size), map) else { throw Self.failure("giflib has no memory") }
+        defer { GifFreeMapObject(palette) }
+        let (width, height) = (rect.size.width, rect.size.height)
+        try check(
+            EGifPutImageDesc(file, Int32(rect.x), Int32(rect.y), Int32(width), Int32(height), false, palette))
+        var row = [UInt8](repeating: 0, count: width)
+        for y in 0..<height {
+            for x in 0..<width {
+                let place = (y * width + x) * 4
+                if let transparent, !ColorQuantizer.isOpaque(pixels[place + 3]) {
+                    row[x] = transparent
+                } else {
+                    row[x] = quantizer.index(red: pixels[place], green: pixels[place + 1], blue: pixels[place + 2])
+                }
+            }
+            try check(EGifPutLine(file, &row, Int32(width)))
+        }
+    }
+
+    /// Writes the trailer and gives the bytes.
+    func finish() throws(ImageError) -> Data {
+        var error: Int32 = 0
+        let closed = EGifCloseFile(file, &error)
+        file = nil
+        guard closed == GIF_OK else { throw Self.failure("giflib gave error \(error)") }
+        return output.data
+    }
+
+    private func check(_ result: Int32) throws(ImageError) {
+        guard result == GIF_OK else { throw Self.failure("giflib gave error \(file?.pointee.Error ?? 0)") }
+    }
+
+    private static func failure(_ reason: String) -> ImageError {
+        ImageError(.encodeFailed, stage: .encode, reason: "the GIF could not be written: \(reason)")
+    }
+}

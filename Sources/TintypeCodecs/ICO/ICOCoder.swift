@@ -1,0 +1,77 @@
+public import FoundationEssentials
+public import TintypeCore
+
+/// Reads Windows icons and cursors: the largest image of the file, and of several the one with the most colours.
+///
+/// An image in the PNG format is given to another coder.
+public struct ICOCoder: ImageCoder {
+    private let png: any ImageCoder
+
+    /// - Parameter png: reads images in the PNG format.
+    public init(png: any ImageCoder) { self.png = png }
+
+    public var decodableFormats: Set<ImageFormat> { [.ico] }
+
+    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        let entry = try entry(of: data)
+        if Self.isPNG(entry) {
+            var info = try png.info(of: entry, context: context)
+            info.format = .ico
+            return info
+        }
+        return try entry.withBytes { bytes throws(ImageError) in
+            Self.info(try BMPHeader(bytes, isIcon: true))
+        }
+    }
+
+    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        let entry = try entry(of: data)
+        if Self.isPNG(entry) {
+            var inner = options
+            inner.firstFrameOnly = true
+            return try png.decode(entry, options: inner, context: context).with {
+                $0.format = .ico
+                $0.decodeOptions = options
+            }
+        }
+        return try entry.withBytes { bytes throws(ImageError) in
+            try Self.bitmap(bytes, options: options, context: context)
+        }
+    }
+
+    private func entry(of data: Data) throws(ImageError) -> Data {
+        let start = try data.withBytes { bytes throws(ImageError) in
+            guard let entry = try ICODirectory(bytes).largest else { throw .corrupt("the icon has no images") }
+            guard entry.offset < bytes.count else { throw .truncated("the icon ends before its largest image") }
+            return entry.offset
+        }
+        return data.dropFirst(start)
+    }
+
+    private static func isPNG(_ entry: Data) -> Bool { entry.starts(with: [0x89, 0x50, 0x4E, 0x47]) }
+
+    private static func info(_ header: BMPHeader) -> ImageInfo {
+        var info = header.info
+        info.format = .ico
+        info.hasAlpha = true
+        return info
+    }
+
+    private static func bitmap(
+        _ bytes: UnsafeRawBufferPointer, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> Image {
+        let header = try BMPHeader(bytes, isIcon: true)
+        let info = info(header)
+        let output = options.outputSize(for: info.displaySize)
+        try info.check(context.limits, output: output, keptFrames: 1)
+        let mask = ICOMask(bytes, header: header)
+        let isMasked = mask.keepsAlpha || mask.isComplete
+        guard isMasked || options.allowsPartialImage else { throw .truncated("the icon ends before its mask does") }
+        let decoder = BMPDecoder(bytes: bytes, header: header, options: options, context: context)
+        let (pixels, isPartial) = try decoder.decode(to: header.size, keepsAlpha: mask.keepsAlpha)
+        var properties = info.properties(options)
+        properties.isPartial = isPartial || !isMasked
+        let shown = mask.keepsAlpha ? pixels : try mask.apply(to: pixels, pool: context.pool)
+        return Image(pixels: try shown.resized(to: output, pool: context.pool), properties: properties)
+    }
+}

@@ -1,0 +1,37 @@
+internal import TintypeCore
+
+/// The directory of an icon or cursor file (Microsoft, "Icons", 1995).
+struct ICODirectory {
+    struct Entry {
+        var size: PixelSize
+        var bits: Int
+        /// Where the image begins. Its length is not kept: writers give wrong ones, and the image knows its own.
+        var offset: Int
+    }
+
+    private(set) var entries: [Entry] = []
+
+    /// - Throws: ``ImageError/Code/truncatedImage`` and ``ImageError/Code/corruptImage``
+    init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+        var reader = LittleEndianReader(bytes)
+        let reserved = try reader.uint16()
+        let type = try reader.uint16()
+        guard reserved == 0, type == 1 || type == 2 else { throw .corrupt("the bytes do not begin like an icon") }
+        for _ in 0..<(try reader.uint16()) {
+            func side(_ stored: Int) -> Int { stored == 0 ? 256 : stored }
+            let size = PixelSize(width: side(try reader.byte()), height: side(try reader.byte()))
+            try reader.skip(4)
+            let bits = try reader.uint16()
+            try reader.skip(4)
+            let offset = try reader.uint32()
+            // A cursor has its hot spot's row where an icon has the bits.
+            entries.append(Entry(size: size, bits: type == 1 ? bits : 0, offset: offset))
+        }
+        guard !entries.isEmpty else { throw .corrupt("the icon has no images") }
+    }
+
+    /// The image with the most pixels, and of those the one with the most bits.
+    var largest: Entry? {
+        entries.max { ($0.size.pixelCount, $0.bits) < ($1.size.pixelCount, $1.bits) }
+    }
+}

@@ -1,0 +1,84 @@
+import FoundationEssentials
+import Testing
+import TintypeCore
+
+/// A small generator of numbers that are the same in every run (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+        return z ^ z >> 31
+    }
+}
+
+/// Pixels from a function of the place: premultiplied RGBA.
+func makePixels(_ width: Int, _ height: Int, _ color: (Int, Int) -> SIMD4<UInt8>) throws -> PixelBuffer {
+    let buffer = try MutablePixelBuffer(size: PixelSize(width: width, height: height))
+    for y in 0..<height {
+        for x in 0..<width {
+            buffer.row(y).storeBytes(of: color(x, y), toByteOffset: x * 4, as: SIMD4<UInt8>.self)
+        }
+    }
+    return buffer.freeze()
+}
+
+/// Pixels with every alpha, premultiplied as a decoder would: colour times alpha, rounded.
+func makeTranslucent(_ width: Int, _ height: Int, seed: UInt64) throws -> PixelBuffer {
+    var generator = SeededGenerator(state: seed)
+    return try makePixels(width, height) { _, _ in
+        let alpha = UInt8.random(in: 0...255, using: &generator)
+        func component() -> UInt8 { UInt8((Int.random(in: 0...255, using: &generator) * Int(alpha) + 127) / 255) }
+        return SIMD4(component(), component(), component(), alpha)
+    }
+}
+
+func makeImage(_ pixels: PixelBuffer, hasAlpha: Bool = true) -> Image {
+    Image(pixels: pixels).with { $0.hasAlpha = hasAlpha }
+}
+
+extension ImageCoder {
+    func info(_ data: Data) throws -> ImageInfo { try info(of: data, context: DecodeContext()) }
+
+    func decode(_ data: Data, _ change: (inout DecodeOptions) -> Void = { _ in }) throws -> Image {
+        var options = DecodeOptions()
+        change(&options)
+        return try decode(data, options: options, context: DecodeContext())
+    }
+
+    /// Decodes hundreds of damaged copies: each must end in an image or in an error of the type, and none may crash.
+    func survives(damageTo data: Data, cases: Int, seed: UInt64) throws {
+        var generator = SeededGenerator(state: seed)
+        var context = DecodeContext()
+        context.limits.maximumPixels = 1 << 20
+        var options = DecodeOptions()
+        var readable = 0
+        for number in 0..<cases {
+            var damaged = [UInt8](data)
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                damaged[Int.random(in: 0..<damaged.count, using: &generator)] = UInt8.random(
+                    in: 0...255, using: &generator)
+            }
+            if number % 4 == 0 { damaged.removeLast(Int.random(in: 0..<damaged.count, using: &generator)) }
+            options.allowsPartialImage = number % 2 == 0
+            options.thumbnailSize = number % 3 == 0 ? PixelSize(width: 5, height: 5) : nil
+            _ = try? info(of: Data(damaged), context: context)
+            do throws(ImageError) {
+                let image = try decode(Data(damaged), options: options, context: context)
+                #expect(image.frames.allSatisfy { !$0.pixels.size.isEmpty })
+                readable += 1
+            } catch {
+                #expect(error.stage == .decode && !error.reason.isEmpty)
+            }
+        }
+        #expect(readable < cases, "damage went unnoticed everywhere: the test changes nothing")
+    }
+}
+
+let red: SIMD4<UInt8> = [255, 0, 0, 255]
+let green: SIMD4<UInt8> = [0, 255, 0, 255]
+let blue: SIMD4<UInt8> = [0, 0, 255, 255]
+let clear: SIMD4<UInt8> = .zero

@@ -1,0 +1,279 @@
+import FoundationEssentials
+import Testing
+import TintypeCodecs
+import TintypeCore
+
+@Suite("GIF: decoding")
+struct GIFCoderTests {
+    let coder = GIFCoder()
+
+    /// Two frames: all red, then one green pixel at (1, 0).
+    private func twoFrames(
+        disposal: Int = 0, second: Int = 0, loop: Int? = nil, delay: Int? = nil, third: Bool = false
+    ) -> TestGIF {
+        var gif = TestGIF(2, 2)
+        if let loop { gif.loop(loop) }
+        gif.frame((0, 0, 2, 2), [0, 0, 0, 0], delay: delay, disposal: disposal)
+        gif.frame((1, 0, 1, 1), [1], delay: delay, disposal: second)
+        if third { gif.frame((0, 1, 1, 1), [2], delay: delay) }
+        return gif
+    }
+
+    private func rows(_ pixels: PixelBuffer) -> [[SIMD4<UInt8>]] {
+        (0..<pixels.height).map { y in (0..<pixels.width).map { pixels[$0, y] } }
+    }
+
+    @Test("a still picture has its colours, one frame and no loop count")
+    func still() throws {
+        var gif = TestGIF(2, 2)
+        gif.frame((0, 0, 2, 2), [0, 1, 2, 0])
+        let image = try coder.decode(gif.data)
+        #expect(rows(image.pixels) == [[red, green], [blue, red]])
+        #expect(image.frames.count == 1 && image.loopCount == 0 && image.frames[0].duration == .zero)
+        #expect(image.format == .gif && !image.hasAlpha && !image.isPartial)
+        #expect(image.properties.sourceSize == PixelSize(width: 2, height: 2))
+        let info = try coder.info(gif.data)
+        #expect(info.loopCount == nil && info.frameDurations.isEmpty && info.isComplete && !info.hasAlpha)
+    }
+
+    @Test("disposal 0 and 1 leave the frame, 2 makes its area transparent, 3 brings back what was before")
+    func disposal() throws {
+        for keep in [0, 1] {
+            let image = try coder.decode(twoFrames(second: keep, third: true).data)
+            #expect(rows(image.frames[1].pixels) == [[red, green], [red, red]])
+            #expect(rows(image.frames[2].pixels) == [[red, green], [blue, red]])
+        }
+        let cleared = try coder.decode(twoFrames(second: 2, third: true).data)
+        #expect(rows(cleared.frames[2].pixels) == [[red, clear], [blue, red]])
+        #expect(cleared.hasAlpha)
+        let restored = try coder.decode(twoFrames(second: 3, third: true).data)
+        #expect(rows(restored.frames[2].pixels) == [[red, red], [blue, red]])
+        #expect(!restored.hasAlpha)
+    }
+
+    @Test("disposal of the first frame to what was before leaves an empty canvas")
+    func restoreToNothing() throws {
+        let image = try coder.decode(twoFrames(disposal: 3).data)
+        #expect(rows(image.frames[1].pixels) == [[clear, green], [clear, clear]])
+    }
+
+    @Test("the transparent index shows what is below")
+    func transparency() throws {
+        var gif = TestGIF(2, 1)
+        gif.frame((0, 0, 2, 1), [0, 3], transparent: 3)
+        gif.frame((0, 0, 2, 1), [3, 2], transparent: 3)
+        let image = try coder.decode(gif.data)
+        #expect(rows(image.frames[0].pixels) == [[red, clear]])
+        #expect(rows(image.frames[1].pixels) == [[red, blue]])
+        #expect(image.hasAlpha)
+    }
+
+    @Test("interlaced rows stand in their places", arguments: [1, 2, 3, 4, 5, 8, 9, 17])
+    func interlace(height: Int) throws {
+        let order = [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { Array(stride(from: $0, to: height, by: $1)) }
+        var gif = TestGIF(1, height)
+        gif.frame((0, 0, 1, height), order.map { UInt8($0 % 3) }, interlaced: true)
+        let pixels = try coder.decode(gif.data).pixels
+        #expect((0..<height).map { pixels[0, $0] } == (0..<height).map { [red, green, blue][$0 % 3] })
+    }
+
+    @Test("a frame's own palette goes before the global one; without any, all is black")
+    func palettes() throws {
+        var own = TestGIF(1, 1)
+        own.frame((0, 0, 1, 1), [0], palette: [0, 255, 0, 0, 0, 0])
+        #expect(try coder.decode(own.data).pixels[0, 0] == green)
+        var none = TestGIF(1, 1, palette: nil)
+        none.frame((0, 0, 1, 1), [7])
+        #expect(try coder.decode(none.data).pixels[0, 0] == [0, 0, 0, 255])
+    }
+
+    @Test("what lies beyond the logical screen is cut off")
+    func offScreen() throws {
+        var gif = TestGIF(2, 2)
+        gif.frame((1, 1, 3, 3), [0, 1, 1, 1, 1, 1, 1, 1, 1])
+        gif.frame((9, 9, 1, 1), [1])
+        let image = try coder.decode(gif.data)
+        #expect(rows(image.frames[0].pixels) == [[clear, clear], [clear, red]])
+        #expect(image.frames[1].pixels === image.frames[0].pixels)
+    }
+
+    @Test("a logical screen of 0x0 takes the size of the first frame")
+    func emptyScreen() throws {
+        var gif = TestGIF(0, 0)
+        gif.frame((0, 0, 2, 1), [0, 1])
+        #expect(rows(try coder.decode(gif.data).pixels) == [[red, green]])
+        #expect(try coder.info(gif.data).size == PixelSize(width: 2, height: 1))
+    }
+
+    @Test("COD-41: a GIF without a loop extension plays once, 0 is for ever, n is n times")
+    func loops() throws {
+        #expect(try coder.decode(twoFrames().data).loopCount == 1)
+        for count in [0, 1, 2, 65_535] {
+            let data = twoFrames(loop: count).data
+            #expect(try coder.decode(data).loopCount == count)
+            #expect(try coder.info(data).loopCount == count)
+        }
+        var other = TestGIF(1, 1)
+        other.loop(5, name: "ANIMEXTS1.0")
+        other.frame((0, 0, 1, 1), [0])
+        other.frame((0, 0, 1, 1), [1])
+        #expect(try coder.decode(other.data).loopCount == 5)
+    }
+
+    @Test("COD-43: delays under 11 ms are shown for 100 ms")
+    func delays() throws {
+        for (stated, played) in [(nil, 100), (0, 100), (1, 100), (2, 20), (10, 100), (65_535, 655_350)] as [(Int?, Int)]
+        {
+            let data = twoFrames(delay: stated).data
+            #expect(try coder.decode(data).frames.map(\.duration) == [.milliseconds(played), .milliseconds(played)])
+            #expect(try coder.info(data).frameDurations == [.milliseconds(played), .milliseconds(played)])
+        }
+    }
+
+    @Test("frames that show the same share a buffer")
+    func sharing() throws {
+        var gif = TestGIF(2, 2)
+        for _ in 0..<3 { gif.frame((0, 0, 2, 2), [0, 1, 2, 0]) }
+        let image = try coder.decode(gif.data)
+        #expect(image.frames.count == 3 && image.memoryCost == image.pixels.byteCount)
+    }
+
+    @Test("all frames of a thumbnail have the size that was asked for")
+    func thumbnails() throws {
+        var gif = TestGIF(40, 20)
+        gif.frame((0, 0, 40, 20), [UInt8](repeating: 0, count: 800))
+        gif.frame((0, 0, 3, 3), [UInt8](repeating: 1, count: 9))
+        let image = try coder.decode(gif.data) { $0.thumbnailSize = PixelSize(width: 10, height: 10) }
+        #expect(image.frames.map(\.pixels.size) == [PixelSize](repeating: PixelSize(width: 10, height: 5), count: 2))
+        #expect(image.isThumbnail && image.properties.sourceSize == PixelSize(width: 40, height: 20))
+        let stretched = try coder.decode(gif.data) {
+            $0.thumbnailSize = PixelSize(width: 10, height: 10)
+            $0.preservesAspectRatio = false
+        }
+        #expect(stretched.size == PixelSize(width: 10, height: 10))
+    }
+
+    @Test("only the first frame is decoded if no more is wanted")
+    func firstFrame() throws {
+        let image = try coder.decode(twoFrames(loop: 3).data) { $0.firstFrameOnly = true }
+        #expect(image.frames.count == 1 && image.loopCount == 0 && image.pixels[1, 0] == red)
+    }
+
+    @Test("frames on demand are those of the whole decode, and again after going back")
+    func onDemand() throws {
+        let data = twoFrames(second: 2, loop: 0, third: true).data
+        let all = try coder.decode(data)
+        let decoder = try coder.frameDecoder(for: data, options: DecodeOptions(), context: DecodeContext())
+        #expect(decoder.info.frameCount == 3 && decoder.outputSize == all.size)
+        for _ in 0..<2 {
+            var frames: [ImageFrame] = []
+            while let frame = try decoder.nextFrame() { frames.append(frame) }
+            #expect(frames == all.frames)
+            try decoder.rewind()
+        }
+    }
+
+    @Test("a file cut anywhere is truncated, or a partial image where that is allowed")
+    func truncation() throws {
+        let whole = twoFrames(loop: 0, third: true).unfinished
+        for tenth in 1..<10 {
+            let cut = whole.prefix(whole.count * tenth / 10)
+            #expect { try coder.decode(cut) } throws: { ($0 as? ImageError)?.code == .truncatedImage }
+            guard let image = try? coder.decode(cut, { $0.allowsPartialImage = true }) else { continue }
+            #expect(image.isPartial && image.hasAlpha && image.frames.count < 3 || image.frames.count == 1)
+        }
+        let info = try coder.info(whole.prefix(whole.count - 4))
+        #expect(!info.isComplete && info.frameCount == 3)
+    }
+
+    @Test("rows of a first frame without end are shown as a partial image")
+    func partialRows() throws {
+        var gif = TestGIF(100, 100)
+        gif.frame((0, 0, 100, 100), [UInt8](repeating: 1, count: 10_000))
+        let image = try coder.decode(gif.unfinished.prefix(gif.unfinished.count / 2)) { $0.allowsPartialImage = true }
+        #expect(image.isPartial && image.pixels[0, 0] == green && image.pixels[0, 99] == clear)
+    }
+
+    @Test("a missing trailer, and bytes behind it, do no harm")
+    func trailer() throws {
+        let gif = twoFrames()
+        #expect(try coder.decode(gif.unfinished).frames.count == 2)
+        #expect(try !coder.decode(gif.unfinished).isPartial)
+        #expect(try coder.decode(gif.data + Data([1, 2, 3, 0x2C])).frames.count == 2)
+    }
+
+    @Test("codes that mean nothing and missing pixels are corrupt")
+    func corrupt() throws {
+        let bad: [[Int]] = [[256, 0, 300], [300], [256, 258], [256, 0, 257], [256, 0, 1]]
+        for codes in bad {
+            var gif = TestGIF(2, 2)
+            gif.frame((0, 0, 2, 2), [], codes: TestGIF.pack(codes))
+            #expect { try coder.decode(gif.data) } throws: { ($0 as? ImageError)?.code == .corruptImage }
+        }
+        #expect { try coder.decode(TestGIF(2, 2).data) } throws: { ($0 as? ImageError)?.code == .corruptImage }
+    }
+
+    @Test("a code may stand for the string that it begins itself")
+    func selfReference() throws {
+        // 0, then 258 = "0 0", then 259 = "0 0 0": six pixels.
+        var gif = TestGIF(6, 1)
+        gif.frame((0, 0, 6, 1), [], codes: TestGIF.pack([256, 1, 258, 259, 257]))
+        #expect(rows(try coder.decode(gif.data).pixels) == [[green, green, green, green, green, green]])
+    }
+
+    @Test("a header of 65535x65535 is refused before memory is taken")
+    func bomb() throws {
+        var screen = TestGIF(65_535, 65_535)
+        screen.frame((0, 0, 1, 1), [0])
+        var frame = TestGIF(2, 2)
+        frame.frame((0, 0, 65_535, 65_535), [0, 0, 0, 0], interlaced: true)
+        let pool = PixelBufferPool(limit: 0)
+        for data in [screen.data, frame.data] {
+            #expect {
+                try coder.decode(data, options: DecodeOptions(), context: DecodeContext(pool: pool))
+            } throws: {
+                ($0 as? ImageError)?.code == .limitExceeded
+            }
+        }
+        #expect(pool.statistics.allocated <= 1)
+    }
+
+    @Test("more frames, or bytes of frames, than the limits allow are refused")
+    func frameLimits() throws {
+        var gif = TestGIF(1, 1)
+        for _ in 0..<5 { gif.frame((0, 0, 1, 1), [0]) }
+        var context = DecodeContext()
+        context.limits.maximumFrames = 4
+        #expect(throws: ImageError.self) { try coder.decode(gif.data, options: DecodeOptions(), context: context) }
+        #expect(throws: ImageError.self) {
+            try coder.frameDecoder(for: gif.data, options: DecodeOptions(), context: context)
+        }
+        context.limits.maximumFrames = 5
+        context.limits.maximumBytes = 19
+        #expect(throws: ImageError.self) { try coder.decode(gif.data, options: DecodeOptions(), context: context) }
+        // One frame at a time fits.
+        let decoder = try coder.frameDecoder(for: gif.data, options: DecodeOptions(), context: context)
+        #expect(try decoder.nextFrame() != nil)
+    }
+
+    @Test("cancelling ends the work")
+    func cancellation() throws {
+        let context = DecodeContext(isCancelled: { true })
+        #expect {
+            try coder.decode(twoFrames().data, options: DecodeOptions(), context: context)
+        } throws: {
+            ($0 as? ImageError)?.isCancellation == true
+        }
+    }
+
+    @Test("damaged files never crash")
+    func fuzz() throws {
+        var gif = twoFrames(second: 2, loop: 0, delay: 5, third: true)
+        gif.frame((0, 0, 2, 2), [0, 3, 2, 3], disposal: 3, transparent: 3, interlaced: true)
+        try coder.survives(damageTo: gif.data, cases: 400, seed: 1)
+        var generator = SeededGenerator(state: 3)
+        let noisy = try makePixels(40, 40) { _, _ in [UInt8.random(in: 0...255, using: &generator), 0, 0, 255] }
+        let encoded = try coder.encode(makeImage(noisy), as: .gif, options: EncodeOptions())
+        try coder.survives(damageTo: encoded, cases: 400, seed: 2)
+    }
+}

@@ -1,0 +1,94 @@
+import FoundationEssentials
+import Testing
+import TintypeCodecs
+import TintypeCore
+
+@Suite("GIF: encoding")
+struct GIFEncodingTests {
+    let coder = GIFCoder()
+
+    private func roundTrip(_ image: Image, _ options: EncodeOptions = EncodeOptions()) throws -> Image {
+        try coder.decode(try coder.encode(image, as: .gif, options: options))
+    }
+
+    @Test("a picture of up to 256 colours comes back exactly", arguments: [2, 16, 256])
+    func exact(colors: Int) throws {
+        // Long enough for the dictionary to fill, more than once.
+        var generator = SeededGenerator(state: 7)
+        let pixels = try makePixels(200, 150) { _, _ in
+            let value = UInt8(Int.random(in: 0..<colors, using: &generator))
+            return SIMD4(value, 255 - value, value / 2, 255)
+        }
+        #expect(try roundTrip(makeImage(pixels, hasAlpha: false)).pixels == pixels)
+    }
+
+    @Test("runs of one colour come back exactly")
+    func runs() throws {
+        let pixels = try makePixels(300, 300) { _, y in y < 200 ? red : blue }
+        #expect(try roundTrip(makeImage(pixels, hasAlpha: false)).pixels == pixels)
+    }
+
+    @Test("a picture of many colours stays close")
+    func quantized() throws {
+        let pixels = try makePixels(64, 64) { x, y in SIMD4(UInt8(x * 4), UInt8(y * 4), 128, 255) }
+        let result = try roundTrip(makeImage(pixels, hasAlpha: false)).pixels
+        var worst = 0
+        for y in 0..<64 {
+            for x in 0..<64 {
+                for c in 0..<4 { worst = max(worst, abs(Int(pixels[x, y][c]) - Int(result[x, y][c]))) }
+            }
+        }
+        #expect(worst > 0 && worst <= 16)
+    }
+
+    @Test("alpha is divided at half")
+    func alpha() throws {
+        let pixels = try makePixels(3, 1) { x, _ in [[255, 0, 0, 255], [128, 0, 0, 128], [127, 0, 0, 127]][x] }
+        let result = try roundTrip(makeImage(pixels)).pixels
+        #expect((0..<3).map { result[$0, 0] } == [red, red, clear])
+    }
+
+    @Test("frames, delays and loop count of an animation come back", arguments: [0, 1, 4])
+    func animation(loopCount: Int) throws {
+        let frames = try [red, green, blue].enumerated().map { index, color in
+            ImageFrame(
+                pixels: try makePixels(8, 6) { x, y in x == index && y == 2 ? color : [1, 2, 3, 255] },
+                duration: .milliseconds([20, 125, 1_000][index]))
+        }
+        var properties = Image.Properties()
+        properties.loopCount = loopCount
+        properties.hasAlpha = false
+        let image = try #require(Image(frames: frames, properties: properties))
+        let result = try roundTrip(image)
+        #expect(result.frames.map(\.pixels) == frames.map(\.pixels))
+        #expect(result.frames.map(\.duration) == [.milliseconds(20), .milliseconds(130), .milliseconds(1_000)])
+        #expect(result.loopCount == loopCount)
+        var options = EncodeOptions()
+        options.firstFrameOnly = true
+        #expect(try !roundTrip(image, options).isAnimated)
+    }
+
+    @Test("holes of a frame show nothing of the one before")
+    func transparentFrames() throws {
+        let frames = try (0..<3).map { index in
+            ImageFrame(pixels: try makePixels(3, 1) { x, _ in x == index ? red : clear }, duration: .milliseconds(50))
+        }
+        let image = try #require(Image(frames: frames))
+        #expect(try roundTrip(image).frames == frames)
+    }
+
+    @Test("a limit of bytes costs colours, and is an error where nothing helps")
+    func maximumBytes() throws {
+        let pixels = try makePixels(64, 64) { x, y in SIMD4(UInt8(x * 4), UInt8(y * 4), UInt8((x ^ y) * 4), 255) }
+        let image = makeImage(pixels, hasAlpha: false)
+        let full = try coder.encode(image, as: .gif, options: EncodeOptions())
+        let small = try coder.encode(image, as: .gif, options: EncodeOptions(maximumBytes: full.count / 2))
+        #expect(small.count <= full.count / 2)
+        #expect(try coder.decode(small).size == image.size)
+        #expect {
+            try coder.encode(image, as: .gif, options: EncodeOptions(maximumBytes: 50))
+        } throws: {
+            ($0 as? ImageError)?.code == .encodeFailed
+        }
+    }
+}

@@ -1,0 +1,253 @@
+import FoundationEssentials
+import Testing
+import TintypeCodecs
+import TintypeCore
+
+@Suite("WebP")
+struct WebPCoderTests {
+    let coder = WebPCoder()
+
+    private func encode(_ image: Image, lossless: Bool = true, quality: Double = 0.85) throws -> Data {
+        var options = EncodeOptions(quality: quality)
+        options.lossless = lossless
+        return try coder.encode(image, as: .webp, options: options)
+    }
+
+    private func photo(_ width: Int, _ height: Int) throws -> Image {
+        var generator = SeededGenerator(state: 5)
+        return makeImage(
+            try makePixels(width, height) { x, y in
+                let noise = UInt8.random(in: 0...15, using: &generator)
+                return SIMD4(UInt8(x * 200 / width) + noise, UInt8(y * 200 / height) + noise, 100 + noise, 255)
+            }, hasAlpha: false)
+    }
+
+    private func animation(loopCount: Int = 0, _ durations: [Int] = [50, 70, 120]) throws -> Image {
+        let frames = try durations.enumerated().map { index, duration in
+            ImageFrame(
+                pixels: try makePixels(20, 10) { x, _ in x / 4 == index ? [0, 64, 0, 128] : x < 10 ? red : clear },
+                duration: .milliseconds(duration))
+        }
+        var properties = Image.Properties()
+        properties.loopCount = loopCount
+        return try #require(Image(frames: frames, properties: properties))
+    }
+
+    /// The file in the extended format, with chunks added.
+    private func extended(_ data: Data, _ size: PixelSize, flags: UInt8, _ chunks: [(String, [UInt8])]) -> Data {
+        func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 0xFF) } }
+        func chunk(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
+            Array(name.utf8) + little(bytes.count, 4) + bytes + (bytes.count % 2 == 0 ? [] : [0])
+        }
+        let header = [flags, 0, 0, 0] + little(size.width - 1, 3) + little(size.height - 1, 3)
+        let before = chunks.filter { $0.0 == "ICCP" }.flatMap { chunk($0.0, $0.1) }
+        let after = chunks.filter { $0.0 != "ICCP" }.flatMap { chunk($0.0, $0.1) }
+        let body = Array("WEBP".utf8) + chunk("VP8X", header) + before + data.dropFirst(12) + after
+        return Data(Array("RIFF".utf8) + little(body.count, 4) + body)
+    }
+
+    @Test("without loss every pixel comes back, also the translucent ones")
+    func lossless() throws {
+        let pixels = try makeTranslucent(67, 41, seed: 1)
+        let image = try coder.decode(try encode(makeImage(pixels)))
+        #expect(image.pixels == pixels)
+        #expect(image.hasAlpha && image.format == .webp && !image.isAnimated && image.loopCount == 0)
+        let opaque = try photo(33, 20)
+        let decoded = try coder.decode(try encode(opaque))
+        #expect(decoded.pixels == opaque.pixels && !decoded.hasAlpha)
+    }
+
+    @Test("with loss the picture is close, and quality costs bytes")
+    func lossy() throws {
+        let image = try photo(64, 64)
+        let low = try encode(image, lossless: false, quality: 0.2)
+        let high = try encode(image, lossless: false, quality: 0.95)
+        #expect(low.count < high.count)
+        let pixels = try coder.decode(high).pixels
+        var sum = 0
+        for y in 0..<64 { for x in 0..<64 { sum += abs(Int(pixels[x, y].x) - Int(image.pixels[x, y].x)) } }
+        #expect(sum / (64 * 64) < 8)
+    }
+
+    @Test("COD-42: frames, durations and the loop count come back; 0 is for ever", arguments: [0, 1, 7])
+    func animationRoundTrip(loopCount: Int) throws {
+        let image = try animation(loopCount: loopCount)
+        let data = try encode(image)
+        let result = try coder.decode(data)
+        #expect(result.frames == image.frames)
+        #expect(result.loopCount == loopCount)
+        let info = try coder.info(data)
+        #expect(info.loopCount == loopCount && info.frameCount == 3 && info.isComplete && info.hasAlpha)
+        #expect(info.frameDurations == image.frames.map(\.duration))
+    }
+
+    @Test("COD-43: durations under 11 ms are shown for 100 ms")
+    func shortDurations() throws {
+        let image = try animation([5, 11, 10])
+        let result = try coder.decode(try encode(image))
+        #expect(result.frames.map(\.duration) == [.milliseconds(100), .milliseconds(11), .milliseconds(100)])
+    }
+
+    /// An animation by hand: frames at any place, with every blend and disposal.
+    private func container(_ frames: [(x: Int, y: Int, flags: UInt8, image: PixelBuffer)]) throws -> Data {
+        func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 0xFF) } }
+        var body = Array("WEBPVP8X".utf8) + little(10, 4) + [0x12, 0, 0, 0] + little(3, 3) + little(3, 3)
+        body += Array("ANIM".utf8) + little(6, 4) + [9, 9, 9, 255] + little(2, 2)
+        for frame in frames {
+            let image = [UInt8](try encode(makeImage(frame.image)).dropFirst(12))
+            body += Array("ANMF".utf8) + little(16 + image.count, 4)
+            body += little(frame.x / 2, 3) + little(frame.y / 2, 3)
+            body += little(frame.image.width - 1, 3) + little(frame.image.height - 1, 3) + little(40, 3) + [frame.flags]
+            body += image
+        }
+        return Data(Array("RIFF".utf8) + little(body.count, 4) + body)
+    }
+
+    @Test("frames are blended or take the place, and are kept or cleared, as their flags say")
+    func composing() throws {
+        let (dispose, replace): (UInt8, UInt8) = (1, 2)
+        let half: SIMD4<UInt8> = [0, 128, 0, 128]
+        let full = try makePixels(4, 4) { _, _ in red }
+        let patch = try makePixels(2, 2) { x, _ in x == 0 ? half : clear }
+        let blended = try coder.decode(try container([(0, 0, 0, full), (2, 2, 0, patch)])).frames[1].pixels
+        #expect(blended[2, 2] == [127, 128, 0, 255] && blended[3, 3] == red && blended[0, 0] == red)
+        let replaced = try coder.decode(try container([(0, 0, 0, full), (2, 2, replace, patch)])).frames[1].pixels
+        #expect(replaced[2, 2] == half && replaced[3, 3] == clear && replaced[0, 0] == red)
+        let cleared = try coder.decode(try container([(0, 0, dispose, full), (2, 2, 0, patch)]))
+        #expect(cleared.frames[1].pixels[2, 2] == half && cleared.frames[1].pixels[0, 0] == clear)
+        #expect(cleared.loopCount == 2)
+        let part = try coder.decode(try container([(2, 0, 0, patch), (0, 0, 0, patch)]))
+        #expect(part.frames[0].pixels[0, 0] == clear && part.frames[0].pixels[2, 0] == half)
+    }
+
+    @Test("frames on demand are those of the whole decode, and again after going back")
+    func onDemand() throws {
+        let image = try animation()
+        let data = try encode(image)
+        let decoder = try coder.frameDecoder(for: data, options: DecodeOptions(), context: DecodeContext())
+        for _ in 0..<2 {
+            var frames: [ImageFrame] = []
+            while let frame = try decoder.nextFrame() { frames.append(frame) }
+            #expect(frames == image.frames)
+            try decoder.rewind()
+        }
+        let first = try coder.decode(data) { $0.firstFrameOnly = true }
+        #expect(first.frames.count == 1 && first.loopCount == 0)
+    }
+
+    @Test("thumbnails have the size that was asked for, moving or not")
+    func thumbnails() throws {
+        let small = try coder.decode(try encode(try animation())) {
+            $0.thumbnailSize = PixelSize(width: 10, height: 10)
+        }
+        #expect(small.frames.map(\.pixels.size) == [PixelSize](repeating: PixelSize(width: 10, height: 5), count: 3))
+        let image = try photo(400, 300)
+        let data = try encode(image)
+        let thumbnail = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 40, height: 40) }
+        #expect(thumbnail.size == PixelSize(width: 40, height: 30))
+        // Scaling while decoding gives what shrinking the whole picture does, nearly.
+        let reference = try image.pixels.resized(to: thumbnail.size)
+        var worst = 0
+        for y in 0..<30 {
+            for x in 0..<40 { worst = max(worst, abs(Int(reference[x, y].x) - Int(thumbnail.pixels[x, y].x))) }
+        }
+        #expect(worst <= 6)
+    }
+
+    @Test("an Exif orientation is applied, and the chunks are kept", arguments: [1, 3, 6, 8])
+    func orientation(value: Int) throws {
+        let image = try photo(20, 10)
+        let exif: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(value), 0, 0]
+        let data = extended(
+            try encode(image), image.size, flags: 0x0C, [("EXIF", exif), ("XMP ", Array("<x/>".utf8))])
+        let orientation = try #require(Orientation(rawValue: value))
+        let info = try coder.info(data)
+        #expect(info.orientation == orientation && info.size == image.size)
+        let result = try coder.decode(data)
+        #expect(result.pixels == (try image.pixels.oriented(orientation)))
+        #expect(result.metadata.exif == Data(exif) && result.metadata.xmp == Data("<x/>".utf8))
+        #expect(result.properties.sourceOrientation == orientation)
+        #expect(result.properties.sourceSize == orientation.display(image.size))
+    }
+
+    @Test("a colour profile is written and named")
+    func profile() throws {
+        var profile = [UInt8](repeating: 0, count: 128) + [0, 0, 0, 1] + Array("desc".utf8)
+        profile += [0, 0, 0, 144, 0, 0, 0, 20] + Array("desc".utf8) + [0, 0, 0, 0, 0, 0, 0, 6] + Array("My P3\0".utf8)
+        let image = try photo(8, 8).with { $0.colorSpace = ColorSpace(name: "x", profile: Data(profile)) }
+        #expect(try coder.info(try encode(image)).colorProfile == "My P3")
+        #expect(try coder.info(try encode(try photo(8, 8))).colorProfile == nil)
+    }
+
+    @Test("a file cut anywhere is truncated, or a partial image where that is allowed")
+    func truncation() throws {
+        for whole in [
+            try encode(try photo(90, 90)), try encode(try photo(90, 90), lossless: false), try encode(try animation()),
+        ] {
+            var partial = 0
+            for tenth in 1..<10 {
+                let cut = whole.prefix(whole.count * tenth / 10)
+                #expect { try coder.decode(cut) } throws: { ($0 as? ImageError)?.code == .truncatedImage }
+                guard let image = try? coder.decode(cut, { $0.allowsPartialImage = true }) else { continue }
+                #expect(image.isPartial && image.hasAlpha)
+                partial += 1
+            }
+            #expect(partial >= 3)
+        }
+        #expect { try coder.info(Data("RIFF".utf8)) } throws: { ($0 as? ImageError)?.code == .truncatedImage }
+        let header = try coder.info(try encode(try photo(90, 80), lossless: false).prefix(64))
+        #expect(header.size == PixelSize(width: 90, height: 80) && !header.isComplete)
+    }
+
+    @Test("more pixels or frames than the limits allow are refused before memory is taken")
+    func limits() throws {
+        let pool = PixelBufferPool(limit: 0)
+        var context = DecodeContext(pool: pool)
+        context.limits.maximumPixels = 99
+        let still = try encode(try photo(10, 10))
+        #expect {
+            try coder.decode(still, options: DecodeOptions(), context: context)
+        } throws: {
+            ($0 as? ImageError)?.code == .limitExceeded
+        }
+        context.limits = DecodeLimits()
+        context.limits.maximumFrames = 2
+        let moving = try encode(try animation())
+        #expect {
+            try coder.decode(moving, options: DecodeOptions(), context: context)
+        } throws: {
+            ($0 as? ImageError)?.code == .limitExceeded
+        }
+        var huge = extended(still, PixelSize(width: 65_535, height: 65_535), flags: 0, [])
+        huge[4] = UInt8(truncatingIfNeeded: huge.count - 8)
+        #expect(throws: ImageError.self) { try coder.decode(huge, options: DecodeOptions(), context: context) }
+        #expect(pool.statistics.allocated == 0)
+    }
+
+    @Test("COD-25: a limit of bytes costs quality, and is an error where nothing helps")
+    func maximumBytes() throws {
+        let image = try photo(128, 128)
+        let full = try encode(image, lossless: false, quality: 0.95)
+        var options = EncodeOptions(quality: 0.95, maximumBytes: full.count / 3)
+        let small = try coder.encode(image, as: .webp, options: options)
+        #expect(small.count <= full.count / 3 && small.count > full.count / 8)
+        options.maximumBytes = 20
+        #expect {
+            try coder.encode(image, as: .webp, options: options)
+        } throws: {
+            ($0 as? ImageError)?.code == .encodeFailed
+        }
+        options.maximumBytes = nil
+        options.maximumSize = PixelSize(width: 32, height: 32)
+        #expect(
+            try coder.decode(try coder.encode(image, as: .webp, options: options)).size
+                == PixelSize(width: 32, height: 32))
+    }
+
+    @Test("damaged files never crash")
+    func fuzz() throws {
+        try coder.survives(damageTo: try encode(try animation()), cases: 300, seed: 4)
+        try coder.survives(damageTo: try encode(try photo(40, 40), lossless: false), cases: 300, seed: 5)
+        try coder.survives(damageTo: try encode(makeImage(try makeTranslucent(20, 20, seed: 2))), cases: 200, seed: 6)
+    }
+}
