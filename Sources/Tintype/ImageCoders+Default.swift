@@ -1,6 +1,6 @@
 extension ImageCoders {
     /// A coder for each format of this build: JPEG, PNG and APNG, GIF, WebP, BMP, ICO, and those of the package traits.
     public static let `default` = ImageCoders([
-        WebPCoder(), GIFCoder(), PNGCoder(), JPEGCoder(),
+        ICOCoder(png: PNGCoder()), BMPCoder(), WebPCoder(), GIFCoder(), PNGCoder(), JPEGCoder(),
     ])
 }

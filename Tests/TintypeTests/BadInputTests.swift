@@ -102,7 +102,7 @@ struct BadInputTests {
         let file = try folder.write(Data("in the way".utf8), to: "cache")
         let server = try await OriginServer.start(routes: ["/good": OriginResponse(try Self.bytes(.png))])
         let disk = DiskCache(DiskCache.Configuration(directory: file.path))
-        let setup = try Setup(cache: ImageCache(memory: MemoryCache(), disk: disk, coders: ImageCoders.default))
+        let setup = try Setup(cache: ImageCache(memory: MemoryCache(), disk: disk))
         var request = ImageRequest(server.url("/good"))
         request.options = .waitStoreCache
         let result = try await setup.manager.load(request)
@@ -131,7 +131,7 @@ struct BadInputTests {
 
         init(cache: ImageCache? = nil) throws {
             let disk = DiskCache(DiskCache.Configuration(directory: folder.path + "/cache"))
-            self.cache = cache ?? ImageCache(memory: MemoryCache(), disk: disk, coders: ImageCoders.default)
+            self.cache = cache ?? ImageCache(memory: MemoryCache(), disk: disk)
             var configuration = ImageDownloader.Configuration()
             configuration.timeout = .milliseconds(300)
             configuration.maximumBytes = .megabytes(1)

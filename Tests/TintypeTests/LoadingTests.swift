@@ -12,7 +12,7 @@ struct LoadingTests {
         ImageManager(
             cache: ImageCache(
                 memory: MemoryCache(), disk: DiskCache(DiskCache.Configuration(directory: folder.path)),
-                coders: ImageCoders.default))
+                ))
     }
 
     @Test("cold from the network, warm from disk with a new manager, hot from memory", arguments: [

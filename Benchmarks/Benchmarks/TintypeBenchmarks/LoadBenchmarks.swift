@@ -28,7 +28,7 @@ func loadBenchmarks() {
 /// Loads with a manager of its own, so that nothing is in memory.
 private func load(_ urls: [URL], in folder: TemporaryDirectory) async throws {
     let disk = DiskCache(DiskCache.Configuration(directory: folder.path))
-    let manager = ImageManager(cache: ImageCache(memory: MemoryCache(), disk: disk, coders: ImageCoders.default))
+    let manager = ImageManager(cache: ImageCache(memory: MemoryCache(), disk: disk))
     try await withThrowingTaskGroup(of: Void.self) { group in
         for url in urls {
             group.addTask {

@@ -61,7 +61,7 @@ struct WebPContainer: Sendable {
         profile = Self.chunk("ICCP", demuxer)
         metadata.xmp = Self.chunk("XMP ", demuxer)
         metadata.exif = Self.chunk("EXIF", demuxer).map(Self.withoutPrefix)
-        if let exif = metadata.exif { orientation = exif.withUnsafeBytes { Orientation(exif: $0) } }
+        orientation = Orientation(exif: metadata.exif, xmp: metadata.xmp)
     }
 
     private mutating func readFrames(_ demuxer: OpaquePointer, _ base: UnsafeRawPointer) {

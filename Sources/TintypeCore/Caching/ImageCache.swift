@@ -20,7 +20,7 @@ public final class ImageCache: ImageCaching {
     ///   - coder: reads and writes images for ``image(forKey:)`` and ``store(_:data:forKey:in:options:)``.
     ///   - processing: where that is done.
     public init(
-        memory: any MemoryCaching, disk: (any DiskCaching)?, coder: any ImageCoder = ImageCoders(),
+        memory: any MemoryCaching, disk: (any DiskCaching)?, coder: any ImageCoder,
         processing: WorkQueue = .processing
     ) {
         self.memory = memory
@@ -33,7 +33,7 @@ public final class ImageCache: ImageCaching {
     ///   directory can be used is seen when something is stored.
     public convenience init(
         memory: MemoryCache.Configuration = MemoryCache.Configuration(),
-        disk: DiskCache.Configuration?, coder: any ImageCoder = ImageCoders()
+        disk: DiskCache.Configuration?, coder: any ImageCoder
     ) throws(ImageError) {
         if let disk { try disk.validate() }
         self.init(memory: MemoryCache(memory), disk: disk.map { DiskCache($0) }, coder: coder)
