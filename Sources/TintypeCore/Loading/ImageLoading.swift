@@ -5,6 +5,9 @@ public protocol ImageLoading: Sendable {
     /// Whether the loader takes such a URL; usually a question of its scheme.
     func canLoad(_ url: URL) -> Bool
 
+    /// The schemes that the loader takes, for messages that say what could have been loaded; empty if there is no such list.
+    var schemes: [String] { get }
+
     /// Gets all the bytes.
     ///
     /// Follows the cancellation of the task it is called from, and ends soon after it. Reports what comes through
@@ -17,10 +20,17 @@ public protocol ImageLoading: Sendable {
 }
 
 extension ImageLoading {
-    /// True for failures that another try would only repeat: a missing file or page, a URL that cannot be, no image.
-    public func shouldRememberFailure(_ error: ImageError) -> Bool {
-        switch error.code {
-        case .badStatus: error.statusCode.map { (400..<500).contains($0) && ![408, 425, 429].contains($0) } ?? false
+    public var schemes: [String] { [] }
+
+    /// ``ImageError/wouldRepeat``.
+    public func shouldRememberFailure(_ error: ImageError) -> Bool { error.wouldRepeat }
+}
+
+extension ImageError {
+    /// True for failures to load that another try would only repeat: a missing file or page, a URL that cannot be, no image.
+    public var wouldRepeat: Bool {
+        switch code {
+        case .badStatus: statusCode.map { (400..<500).contains($0) && ![408, 425, 429].contains($0) } ?? false
         case .invalidURL, .unknownFormat, .emptyBody, .badRedirect, .bodyTooLarge, .badContentType: true
         default: false
         }

@@ -1,0 +1,122 @@
+public import FoundationEssentials
+internal import Glibc
+
+/// Loads the images of `file:` URLs.
+///
+/// Only regular files are read: a directory, a pipe or a device is refused, so that a URL from outside cannot make a program wait.
+/// A file's ``LoadedData/validators`` tell its contents apart by its time and size, so that a cached image of an unchanged file is
+/// ``ImageError/Code/notModified``.
+public struct FileLoader: ImageLoading {
+    /// The largest file that is read.
+    public var maximumBytes: ByteCount
+
+    /// How much is read between two looks at whether the load is cancelled.
+    private static let chunkBytes = 256 * 1_024
+
+    public init(maximumBytes: ByteCount = .megabytes(200)) { self.maximumBytes = maximumBytes }
+
+    public var schemes: [String] { ["file"] }
+
+    public func canLoad(_ url: URL) -> Bool { url.scheme?.lowercased() == "file" }
+
+    /// - Throws: ``ImageError/Code/fileUnreadable``, ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/emptyBody``,
+    ///   ``ImageError/Code/notModified``, ``ImageError/Code/incompleteBody`` if the file shrinks meanwhile.
+    public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+        let source = request.url.shortDescription
+        do throws(ImageError) {
+            let path = try Self.path(of: request.url)
+            let limit = maximumBytes.bytes
+            return try await WorkQueue.files.perform(priority: request.priority) { isCancelled throws(ImageError) in
+                try Self.read(path, for: request, limit: limit, isCancelled: isCancelled)
+            }
+        } catch {
+            throw error.concerning(source)
+        }
+    }
+
+    private static func path(of url: URL) throws(ImageError) -> String {
+        let host = url.host(percentEncoded: false) ?? ""
+        guard host.isEmpty || host.lowercased() == "localhost" else {
+            throw ImageError(.invalidURL, stage: .load, reason: "the URL names a file on another computer, “\(host)”")
+        }
+        let path = url.path(percentEncoded: false)
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw ImageError(.invalidURL, stage: .load, reason: "the URL has no usable path")
+        }
+        return path
+    }
+
+    private static func read(
+        _ path: String, for request: LoadRequest, limit: Int, isCancelled: () -> Bool
+    ) throws(ImageError) -> LoadedData {
+        // Not to wait until somebody writes to a pipe is what O_NONBLOCK is for; regular files do not know it.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw .unreadable(errno) }
+        defer { close(descriptor) }
+
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .unreadable(errno) }
+        try checkKind(status.st_mode)
+        let size = Int(status.st_size)
+        guard size <= limit else {
+            throw ImageError(
+                .bodyTooLarge, stage: .load, reason: "the file has \(ByteCount(size)), the limit is \(ByteCount(limit))")
+        }
+        let validators = CacheValidators(
+            entityTag: "\"\(status.st_ino)-\(size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)\"")
+        if let known = request.validators?.entityTag, known == validators.entityTag {
+            throw ImageError(.notModified, stage: .load, reason: "the file has not changed")
+        }
+        let data = try readAll(descriptor, size: size, limit: limit, isCancelled: isCancelled, receive: request.receive)
+        return LoadedData(data: data, url: request.url, validators: validators)
+    }
+
+    private static func checkKind(_ mode: mode_t) throws(ImageError) {
+        let kind: String
+        switch mode & S_IFMT {
+        case S_IFREG: return
+        case S_IFDIR: kind = "a directory"
+        case S_IFIFO: kind = "a pipe"
+        case S_IFSOCK: kind = "a socket"
+        default: kind = "a device"
+        }
+        throw ImageError(.fileUnreadable, stage: .load, reason: "it is \(kind), not a file")
+    }
+
+    private static func readAll(
+        _ descriptor: Int32, size: Int, limit: Int, isCancelled: () -> Bool, receive: (LoadProgress) -> Void
+    ) throws(ImageError) -> Data {
+        receive(LoadProgress(receivedBytes: 0, expectedBytes: size))
+        var data = Data()
+        data.reserveCapacity(size)
+        var chunk = Data(count: min(max(size, 1), chunkBytes))
+        while true {
+            if isCancelled() { throw ImageError(.cancelled, stage: .load, reason: "cancelled while the file was read") }
+            let count = chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .unreadable(errno) }
+            guard count > 0 else { break }
+            data.append(chunk.prefix(count))
+            guard data.count <= limit else {
+                throw ImageError(
+                    .bodyTooLarge, stage: .load, reason: "the file grew over the limit of \(ByteCount(limit))")
+            }
+            receive(
+                LoadProgress(
+                    chunk: Data(chunk.prefix(count)), receivedBytes: data.count, expectedBytes: max(size, data.count)))
+        }
+        guard data.count >= size else {
+            throw ImageError(
+                .incompleteBody, stage: .load,
+                reason: "the file had \(size) bytes, but only \(data.count) could be read: it is being written")
+        }
+        guard !data.isEmpty else { throw ImageError(.emptyBody, stage: .load, reason: "the file is empty") }
+        return data
+    }
+}
+
+extension ImageError {
+    fileprivate static func unreadable(_ number: Int32) -> ImageError {
+        ImageError(.fileUnreadable, stage: .load, reason: String(cString: strerror(number)))
+    }
+}

@@ -1,0 +1,42 @@
+/// The header fields of an HTTP message by name, whose case does not matter.
+///
+/// Fields that were repeated are one field here, their values joined with commas (RFC 9110, section 5.3).
+public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+    /// By lowercase name.
+    private var fields: [String: Field] = [:]
+
+    private struct Field: Hashable {
+        var name: String
+        var value: String
+    }
+
+    public init() {}
+
+    public init(_ fields: [String: String]) {
+        for (name, value) in fields { self[name] = value }
+    }
+
+    public init(dictionaryLiteral elements: (String, String)...) {
+        for (name, value) in elements { add(name, value) }
+    }
+
+    /// The value of a field; `nil` if it is not there. Setting `nil` removes it.
+    public subscript(name: String) -> String? {
+        get { fields[name.lowercased()]?.value }
+        set { fields[name.lowercased()] = newValue.map { Field(name: name, value: $0) } }
+    }
+
+    /// The fields, sorted by name, in the spelling in which they were set.
+    public var all: [(name: String, value: String)] {
+        fields.sorted { $0.key < $1.key }.map { ($0.value.name, $0.value.value) }
+    }
+
+    mutating func add(_ name: String, _ value: String) {
+        self[name] = self[name].map { "\($0), \(value)" } ?? value
+    }
+
+    /// Takes the fields of the other, also where there are some of the same name. An empty value removes a field.
+    mutating func merge(_ other: [String: String]) {
+        for (name, value) in other { self[name] = value.isEmpty ? nil : value }
+    }
+}

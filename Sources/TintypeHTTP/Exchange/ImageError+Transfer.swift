@@ -1,0 +1,112 @@
+#if HTTP
+internal import AsyncHTTPClient
+internal import Glibc
+internal import NIOCore
+internal import NIOHTTP1
+internal import TintypeCore
+
+/// How far a transfer was when it failed.
+enum TransferPhase: Sendable {
+    case request
+    case body(received: Int, expected: Int?)
+}
+
+extension ImageError {
+    /// What an error of the client library means.
+    init(transferError error: any Error, at phase: TransferPhase) {
+        if let error = error as? ImageError {
+            self = error
+            return
+        }
+        if Task.isCancelled || error is CancellationError {
+            self = .cancelledTransfer
+            return
+        }
+        switch error {
+        case let error as HTTPClientError: self = .client(error, phase)
+        case let error as HTTPParserError where error == .invalidEOFState: self = .closed(phase, error)
+        case let error as HTTPParserError:
+            self = .load(.badResponse, "the answer breaks the rules of HTTP: \(error)", error)
+        case let error as IOError: self = .system(error, phase)
+        default:
+            let kind = String(describing: type(of: error))
+            if kind.hasPrefix("Decompression") {
+                self = .load(.badResponse, "the answer is compressed, and cannot be decompressed: \(error)", error)
+            } else if kind.contains("SSL") || kind.contains("TLS") {
+                self = .load(phase.isRequest ? .connectionFailed : .connectionLost, "the secure connection failed: \(error)", error)
+            } else {
+                self = .load(phase.isRequest ? .connectionFailed : .connectionLost, "\(error)", error)
+            }
+        }
+    }
+
+    static let cancelledTransfer = ImageError(.cancelled, stage: .load, reason: "cancelled while loading")
+
+    static func incomplete(_ received: Int, of expected: Int, _ error: (any Error)? = nil) -> ImageError {
+        load(.incompleteBody, "only \(received) of \(expected) bytes came", error)
+    }
+
+    /// An error that the program's own closure threw.
+    static func refused(_ code: Code, by what: String, _ error: any Error) -> ImageError {
+        if Task.isCancelled || error is CancellationError { return .cancelledTransfer }
+        return load(code, "\(what) refused: \(error)", error)
+    }
+
+    private static func client(_ error: HTTPClientError, _ phase: TransferPhase) -> ImageError {
+        switch error {
+        case .cancelled, .requestStreamCancelled: return .cancelledTransfer
+        case .alreadyShutdown: return load(.loadingDisallowed, "the downloader was shut down", error)
+        case .remoteConnectionClosed: return closed(phase, error)
+        case .readTimeout, .writeTimeout, .deadlineExceeded:
+            return load(.timedOut, "nothing came for too long", error)
+        case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout, .socksHandshakeTimeout,
+            .httpProxyHandshakeTimeout:
+            return load(.timedOut, "connecting took too long", error)
+        case .invalidURL, .emptyHost, .emptyScheme:
+            return load(.invalidURL, "the URL cannot be asked for: \(error.shortDescription)", error)
+        default: break
+        }
+        // The others concern what was sent, such as header fields that cannot be, or the proxy.
+        return load(phase.isRequest ? .badRequest : .badResponse, error.shortDescription, error)
+    }
+
+    private static func system(_ error: IOError, _ phase: TransferPhase) -> ImageError {
+        let reason = String(cString: strerror(error.errnoCode))
+        switch error.errnoCode {
+        case ECONNRESET, EPIPE, ECONNABORTED:
+            return load(.connectionLost, "the connection broke\(phase.progress): \(reason)", error)
+        case ETIMEDOUT: return load(.timedOut, "connecting took too long: \(reason)", error)
+        default:
+            return phase.isRequest
+                ? load(.connectionFailed, "no connection: \(reason)", error)
+                : load(.connectionLost, "the connection broke\(phase.progress): \(reason)", error)
+        }
+    }
+
+    /// The server closed the connection before the end.
+    private static func closed(_ phase: TransferPhase, _ error: any Error) -> ImageError {
+        if case .body(let received, let expected?) = phase, received < expected {
+            return incomplete(received, of: expected, error)
+        }
+        return load(.connectionLost, "the server closed the connection\(phase.progress)", error)
+    }
+
+    private static func load(_ code: Code, _ reason: String, _ error: (any Error)?) -> ImageError {
+        ImageError(code, stage: .load, reason: reason, underlying: error)
+    }
+}
+
+extension TransferPhase {
+    fileprivate var isRequest: Bool {
+        if case .request = self { true } else { false }
+    }
+
+    fileprivate var progress: String {
+        switch self {
+        case .request: " before the answer"
+        case .body(let received, let expected?): " after \(received) of \(expected) bytes"
+        case .body(let received, nil): " after \(received) bytes"
+        }
+    }
+}
+#endif

@@ -1,4 +1,0 @@
-#if HTTP
-internal import AsyncHTTPClient
-#endif
-enum Placeholder {}

@@ -1,0 +1,179 @@
+import Testing
+import TintypeCore
+
+@testable import TintypeHTTP
+
+@Suite("Download queue")
+struct DownloadQueueTests {
+    /// Adds so many downloads, whose tickets are 1, 2, 3 and so on, and returns those that start.
+    private func add(_ count: Int, to queue: inout DownloadQueue, priority: ImagePriority = .normal) -> [Int] {
+        var started: [Int] = []
+        for _ in 0..<count {
+            let ticket = queue.makeTicket()
+            started += queue.add(ticket, priority: priority)
+        }
+        return started
+    }
+
+    /// Ends whatever runs until nothing is left, and returns the order in which the others started.
+    private func drain(_ queue: inout DownloadQueue) -> [Int] {
+        var order: [Int] = []
+        while let running = queue.running.min() { order += queue.finish(running) }
+        return order
+    }
+
+    @Test("DLC-01: no more than the limit run at once")
+    func limit() {
+        var queue = DownloadQueue(limit: 3, order: .firstInFirstOut)
+        #expect(add(5, to: &queue) == [1, 2, 3])
+        #expect(queue.running == [1, 2, 3])
+        #expect(queue.waitingCount == 2)
+        #expect(queue.finish(2) == [4])
+        #expect(queue.finish(1) == [5])
+        #expect(queue.finish(3) == [])
+        #expect(queue.running == [4, 5])
+    }
+
+    @Test("DLC-06: first in, first out")
+    func firstInFirstOut() {
+        var queue = DownloadQueue(limit: 1, order: .firstInFirstOut)
+        #expect(add(5, to: &queue) == [1])
+        #expect(drain(&queue) == [2, 3, 4, 5])
+    }
+
+    @Test("DLR-18: last in, first out, also for what is added later")
+    func lastInFirstOut() {
+        var queue = DownloadQueue(limit: 1, order: .lastInFirstOut)
+        var order = add(7, to: &queue)
+        order += queue.finish(1)
+        order += add(7, to: &queue)
+        order += drain(&queue)
+        #expect(order == [1, 7, 14, 13, 12, 11, 10, 9, 8, 6, 5, 4, 3, 2])
+    }
+
+    @Test("DLR-19: the more urgent begin first", arguments: DownloadOrder.allCases)
+    func priorities(order: DownloadOrder) {
+        var queue = DownloadQueue(limit: 1, order: order)
+        _ = add(1, to: &queue)
+        for priority in [ImagePriority.low, .veryHigh, .normal, .veryLow, .high] {
+            _ = add(1, to: &queue, priority: priority)
+        }
+        #expect(drain(&queue) == [3, 6, 4, 2, 5])
+    }
+
+    @Test("a download that moves takes the place that its arrival gives it")
+    func move() {
+        var queue = DownloadQueue(limit: 1, order: .firstInFirstOut)
+        _ = add(6, to: &queue)
+        queue.move(6, to: .high)
+        queue.move(3, to: .high)
+        queue.move(2, to: .low)
+        queue.move(5, to: .low)
+        queue.move(5, to: .normal)
+        #expect(drain(&queue) == [3, 6, 4, 5, 2])
+    }
+
+    @Test("moving what runs, is over or never was changes nothing")
+    func moveOthers() {
+        var queue = DownloadQueue(limit: 1, order: .firstInFirstOut)
+        _ = add(2, to: &queue)
+        queue.move(1, to: .veryHigh)
+        queue.move(99, to: .veryHigh)
+        #expect(queue.waitingCount == 1)
+        #expect(queue.finish(1) == [2])
+        #expect(queue.finish(1) == [])
+    }
+
+    @Test("a download can be cancelled only while it waits")
+    func cancel() {
+        var queue = DownloadQueue(limit: 1, order: .firstInFirstOut)
+        _ = add(4, to: &queue)
+        let outcomes = [1, 3, 3].map { queue.cancel($0) }
+        #expect(outcomes == [false, true, false])
+        #expect(drain(&queue) == [2, 4])
+    }
+
+    @Test("DLC-01: the limit can change, and is at least 1")
+    func changeLimit() {
+        var queue = DownloadQueue(limit: 0, order: .firstInFirstOut)
+        #expect(add(5, to: &queue) == [1])
+        #expect(queue.setLimit(3) == [2, 3])
+        #expect(queue.setLimit(-1) == [])
+        #expect(queue.limit == 1)
+        #expect(queue.finish(1) == [])
+        #expect(queue.finish(2) == [])
+        #expect(queue.finish(3) == [4])
+    }
+
+    @Test("DLR-20: a suspended queue starts nothing, and what runs goes on")
+    func suspend() {
+        var queue = DownloadQueue(limit: 2, order: .firstInFirstOut)
+        _ = add(1, to: &queue)
+        #expect(queue.setSuspended(true) == [])
+        #expect(add(2, to: &queue) == [])
+        #expect(queue.running == [1])
+        #expect(queue.finish(1) == [])
+        #expect(queue.setSuspended(false) == [2, 3])
+    }
+
+    @Test("whatever happens, none is lost, none runs twice, the best is next", arguments: DownloadOrder.allCases)
+    func model(order: DownloadOrder) {
+        var queue = DownloadQueue(limit: 2, order: order)
+        var model = Model(order: order)
+        var random = Random(state: 42)
+        for _ in 0..<3_000 {
+            let priority = ImagePriority.allCases[random.next(ImagePriority.allCases.count)]
+            switch random.next(5) {
+            case 0, 1:
+                let ticket = queue.makeTicket()
+                model.waiting.append((ticket, priority))
+                #expect(queue.add(ticket, priority: priority) == model.start())
+            case 2:
+                guard let ticket = model.running.min() else { continue }
+                model.running.remove(ticket)
+                #expect(queue.finish(ticket) == model.start())
+            case 3 where !model.waiting.isEmpty:
+                let index = random.next(model.waiting.count)
+                model.waiting[index].priority = priority
+                queue.move(model.waiting[index].ticket, to: priority)
+            case 4 where !model.waiting.isEmpty:
+                let wasWaiting = queue.cancel(model.waiting.remove(at: random.next(model.waiting.count)).ticket)
+                #expect(wasWaiting)
+            default: continue
+            }
+            #expect(queue.running == model.running)
+            #expect(queue.waitingCount == model.waiting.count)
+        }
+    }
+
+    /// The same, as a plain list that is sorted whenever something is to start.
+    private struct Model {
+        let order: DownloadOrder
+        var waiting: [(ticket: Int, priority: ImagePriority)] = []
+        var running: Set<Int> = []
+
+        mutating func start() -> [Int] {
+            var started: [Int] = []
+            while running.count < 2, !waiting.isEmpty {
+                waiting.sort { left, right in
+                    if left.priority != right.priority { return left.priority > right.priority }
+                    return order == .firstInFirstOut ? left.ticket < right.ticket : left.ticket > right.ticket
+                }
+                let next = waiting.removeFirst()
+                running.insert(next.ticket)
+                started.append(next.ticket)
+            }
+            return started
+        }
+    }
+
+    /// The same numbers every time.
+    private struct Random {
+        var state: UInt64
+
+        mutating func next(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+    }
+}

@@ -1,0 +1,186 @@
+#if HTTP
+import Foundation
+import Testing
+import TintypeCore
+import TintypeTesting
+
+@testable import TintypeHTTP
+
+@Suite("Downloads", .timeLimit(.minutes(1)))
+struct DownloadTests {
+    private let downloader = ImageDownloader()
+
+    @Test("the bytes come with what the server says of them")
+    func success() async throws {
+        let response = OriginResponse(
+            bytes, type: "Image/PNG; charset=x", headers: ["ETag": "\"1\"", "Last-Modified": "then"])
+        let server = try await OriginServer.start(["/a.png": response])
+        let loaded = try await downloader.load(LoadRequest(url: server.url("/a.png")))
+        #expect(loaded.data == bytes)
+        #expect(loaded.url == server.url("/a.png"))
+        #expect(loaded.statusCode == 200)
+        #expect(loaded.mimeType == "image/png")
+        #expect(loaded.validators == CacheValidators(entityTag: "\"1\"", lastModified: "then"))
+        #expect(loaded.networkProtocol == "HTTP/1.1")
+        let statistics = downloader.statistics
+        #expect(statistics.started == 1 && statistics.succeeded == 1 && statistics.receivedBytes == 5_000)
+        #expect(statistics.active == 0 && statistics.waiting == 0)
+    }
+
+    @Test("DLR-02: default fields are sent; the configuration and the request replace them")
+    func headers() async throws {
+        let server = try await OriginServer.start { _ in OriginResponse(bytes) }
+        _ = try await downloader.load(LoadRequest(url: server.url("/")))
+        let other = ImageDownloader(.init(headers: ["accept": "image/webp", "User-Agent": "", "X-A": "1"]))
+        _ = try await other.load(LoadRequest(url: server.url("/"), headers: ["x-a": "2"]))
+        let requests = server.requests
+        #expect(requests[0].header("Accept") == "image/*,*/*;q=0.8")
+        #expect(requests[0].header("Accept-Encoding") == "identity")
+        #expect(requests[0].header("User-Agent")?.hasPrefix("Tintype/") == true)
+        #expect(requests[1].header("Accept") == "image/webp")
+        #expect(requests[1].header("User-Agent") == nil)
+        #expect(requests[1].header("X-A") == "2")
+    }
+
+    @Test("DLR-26: progress begins with the head and counts every piece")
+    func progress() async throws {
+        let gate = OriginGate()
+        let server = try await OriginServer.start { _ in
+            var response = OriginResponse(chunks: [bytes.prefix(1_000), bytes.dropFirst(1_000)], gate: gate)
+            response.framing = .contentLength(nil)
+            return response
+        }
+        let reports = Reports()
+        let load = Task { try await downloader.load(reports.request(server.url("/a"))) }
+        try await reports.all.wait { $0.count == 1 }
+        gate.open()
+        try await reports.waitForBytes(1_000)
+        #expect(reports.all.value.last?.fraction == 0.2)
+        gate.open()
+        #expect(try await load.value.data == bytes)
+        let all = reports.all.value
+        #expect(all.first?.chunk.isEmpty == true && all.first?.receivedBytes == 0)
+        #expect(all.allSatisfy { $0.expectedBytes == 5_000 })
+        #expect(all.map(\.chunk).reduce(Data(), +) == bytes)
+        #expect(all.dropFirst().allSatisfy { !$0.chunk.isEmpty })
+        #expect(all.last?.receivedBytes == 5_000)
+    }
+
+    @Test("a body of unknown length comes whole, chunked or until the connection closes")
+    func unknownLength() async throws {
+        var untilClose = OriginResponse(bytes)
+        untilClose.framing = .untilClose
+        let server = try await OriginServer.start(["/chunked": OriginResponse(bytes).chunked(), "/close": untilClose])
+        for path in ["/chunked", "/close"] {
+            let reports = Reports()
+            #expect(try await downloader.load(reports.request(server.url(path))).data == bytes)
+            #expect(reports.all.value.allSatisfy { $0.expectedBytes == nil && $0.fraction == nil })
+        }
+    }
+
+    @Test("connections are kept, also after errors and redirects")
+    func keepAlive() async throws {
+        let server = try await OriginServer.start([
+            "/a": OriginResponse(bytes), "/b": .redirect(to: "/a"), "/c": OriginResponse(Data("no".utf8), status: 404),
+        ])
+        for path in ["/a", "/b", "/c", "/a"] { _ = try? await downloader.load(LoadRequest(url: server.url(path))) }
+        #expect(server.requests.map(\.path) == ["/a", "/b", "/a", "/c", "/a"])
+        #expect(Set(server.requests.map(\.connection)) == [1])
+    }
+
+    @Test("a kept connection that the server has closed costs one more try")
+    func staleConnection() async throws {
+        let server = try await OriginServer.start { request in
+            request.path == "/a" || request.connection > 1 ? OriginResponse(bytes) : .vanishing
+        }
+        _ = try await downloader.load(LoadRequest(url: server.url("/a")))
+        #expect(try await downloader.load(LoadRequest(url: server.url("/b"))).data == bytes)
+        #expect(server.requests.map(\.path) == ["/a", "/b", "/b"])
+    }
+
+    @Test("what was compressed unasked is decompressed, up to the limit of bytes")
+    func contentEncoding() async throws {
+        let packed = try #require(Data(base64Encoded: Self.gzipped))
+        let server = try await OriginServer.start([
+            "/gzip": OriginResponse(packed, headers: ["Content-Encoding": "gzip"]),
+            "/broken": OriginResponse(bytes, headers: ["Content-Encoding": "gzip"]),
+            "/br": OriginResponse(bytes, headers: ["Content-Encoding": "br"]),
+        ])
+        let reports = Reports()
+        let loaded = try await downloader.load(reports.request(server.url("/gzip")))
+        #expect(loaded.data == Self.unzipped)
+        #expect(reports.all.value.allSatisfy { $0.expectedBytes == nil })
+        #expect(try await failure(downloader, LoadRequest(url: server.url("/broken"))).code == .badResponse)
+        #expect(try await failure(downloader, LoadRequest(url: server.url("/br"))).code == .badResponse)
+        let small = ImageDownloader(.init(maximumBytes: .bytes(Self.unzipped.count - 1)))
+        #expect(try await failure(small, LoadRequest(url: server.url("/gzip"))).code == .bodyTooLarge)
+    }
+
+    private static let unzipped = Data((0..<60).map { "<rect x='\($0)'/>" }.joined().utf8)
+    /// ``unzipped``, compressed with gzip.
+    private static let gzipped =
+        "H4sIAAAAAAACA1XSOQpCUQxA0a3Y/VIzOYC6GXEDYuHyxUJ4p7xVDkmur+fjvfvctsO2v1//EWvkGrVGrzFrHNc4rXFe48JQCRgC"
+        + "RKAIGIEjgASSgBJYEku6DyyJJbEklsSSWBJLYikshaU8DpbCUlgKS2EpLIWlsTSWxtJ+CpbG0lgaS2NpLINlsAyWwTK+LZbBMlgG"
+        + "y/wsX7+MnA8+AwAA"
+
+    @Test("a downloader that is shut down loads nothing more")
+    func shutdown() async throws {
+        let server = try await OriginServer.start(["/a": OriginResponse(bytes)])
+        _ = try await downloader.load(LoadRequest(url: server.url("/a")))
+        await downloader.shutdown()
+        await downloader.shutdown()
+        #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).code == .loadingDisallowed)
+        try await server.waitForOpenConnections(atMost: 0)
+    }
+
+    @Test("DLR-41: a downloader that nobody holds closes its connections")
+    func lifetime() async throws {
+        let server = try await OriginServer.start(["/a": OriginResponse(bytes)])
+        do {
+            let short = ImageDownloader()
+            _ = try await short.load(LoadRequest(url: server.url("/a")))
+            #expect(server.openConnections == 1)
+        }
+        try await server.waitForOpenConnections(atMost: 0)
+    }
+
+    @Test("DLR-05: a request modifier changes what is sent, or refuses")
+    func requestModifier() async throws {
+        struct Denied: Error {}
+        let server = try await OriginServer.start { OriginResponse(Data("\($0.method) \($0.target)".utf8)) }
+        let signing = ImageDownloader(
+            .init(requestModifier: { request in
+                guard request.url.path() != "/no" else { throw Denied() }
+                request.url.append(queryItems: [URLQueryItem(name: "signature", value: "1")])
+                request.headers["X-Token"] = "t"
+                request.method = "POST"
+                request.body = Data("body".utf8)
+            }))
+        let loaded = try await signing.load(LoadRequest(url: server.url("/a")))
+        #expect(loaded.data == Data("POST /a?signature=1".utf8))
+        #expect(server.requests[0].header("X-Token") == "t")
+        #expect(server.requests[0].body == Data("body".utf8))
+        let error = try await failure(signing, LoadRequest(url: server.url("/no")))
+        #expect(error.code == .badRequest && error.underlying is Denied)
+        #expect(server.requestCount() == 1)
+    }
+
+    @Test("DLR-07, DLR-21: a response modifier comes before every check, or refuses")
+    func responseModifier() async throws {
+        struct Denied: Error {}
+        let server = try await OriginServer.start { _ in OriginResponse(bytes, status: 404, type: "text/html") }
+        let lenient = ImageDownloader(
+            .init(
+                acceptableContentTypes: ["image/png"],
+                responseModifier: { response in
+                    guard response.url.path() != "/no" else { throw Denied() }
+                    response.statusCode = 200
+                    response.headers["content-type"] = "image/png"
+                }))
+        let loaded = try await lenient.load(LoadRequest(url: server.url("/a")))
+        #expect(loaded.statusCode == 200 && loaded.mimeType == "image/png")
+        let error = try await failure(lenient, LoadRequest(url: server.url("/no")))
+        #expect(error.code == .badResponse && error.underlying is Denied)
+    }
+}
+#endif

@@ -1,0 +1,63 @@
+#if HTTP
+import Foundation
+import Testing
+import TintypeCore
+import TintypeHTTP
+import TintypeTesting
+
+@Suite("Origin server", .timeLimit(.minutes(1)))
+struct OriginServerTests {
+    private let downloader = ImageDownloader()
+
+    @Test("a folder is served with types and validators, and 304 for what is known")
+    func directory() async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(bytes, to: "sub/ä b.png")
+        let server = try await OriginServer.start(directory: folder.path)
+        var request = LoadRequest(url: server.url("/sub/%C3%A4%20b.png?x=1"))
+        let loaded = try await downloader.load(request)
+        #expect(loaded.data == bytes && loaded.mimeType == "image/png")
+        request.validators = loaded.validators
+        #expect(try await failure(downloader, request).code == .notModified)
+        request.validators = CacheValidators(lastModified: loaded.validators?.lastModified)
+        #expect(try await failure(downloader, request).code == .notModified)
+        try folder.write(bytes + bytes, to: "sub/ä b.png")
+        request.validators = CacheValidators(entityTag: loaded.validators?.entityTag)
+        #expect(try await downloader.load(request).data.count == 10_000)
+    }
+
+    @Test(
+        "nothing outside of the folder is served",
+        arguments: ["/../secret", "/%2e%2e/secret", "/..%2fsecret", "/link", "/sub", "/", "/none", "/%00", "//"])
+    func traversal(_ path: String) async throws {
+        let outer = try TemporaryDirectory()
+        try outer.write(bytes, to: "secret")
+        try outer.write(bytes, to: "root/sub/file")
+        try FileManager.default.createSymbolicLink(
+            at: outer.url(of: "root/link"), withDestinationURL: outer.url(of: "secret"))
+        let server = try await OriginServer.start(directory: outer.path + "/root")
+        let sending = ImageDownloader()
+        #expect(try await failure(sending, LoadRequest(url: server.url(path))).statusCode == 404)
+    }
+
+    @Test("HEAD has the fields of GET and no body")
+    func head() async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(bytes, to: "a.gif")
+        let server = try await OriginServer.start(directory: folder.path)
+        let asking = ImageDownloader(.init(requestModifier: { $0.method = "HEAD" }))
+        #expect(try await failure(asking, LoadRequest(url: server.url("/a.gif"))).code == .emptyBody)
+        #expect(try await downloader.load(LoadRequest(url: server.url("/a.gif"))).data == bytes)
+    }
+
+    @Test("a temporary folder goes away with its last holder")
+    func temporaryDirectory() throws {
+        var folder: TemporaryDirectory? = try TemporaryDirectory()
+        let path = try #require(folder?.path)
+        try folder?.write(bytes, to: "a/b/c")
+        #expect(FileManager.default.fileExists(atPath: path + "/a/b/c"))
+        folder = nil
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+}
+#endif
