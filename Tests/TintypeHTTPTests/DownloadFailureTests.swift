@@ -9,7 +9,9 @@ import TintypeTesting
 struct DownloadFailureTests {
     private let downloader = ImageDownloader()
 
-    @Test("URLs that cannot be loaded over HTTP", arguments: ["ftp://host/a", "file:///a", "a.png", "http://", "http:///a"])
+    @Test(
+        "URLs that cannot be loaded over HTTP",
+        arguments: ["ftp://host/a", "file:///a", "a.png", "http://", "http:///a"])
     func invalidURL(_ text: String) async throws {
         let url = try #require(URL(string: text))
         let error = try await failure(downloader, LoadRequest(url: url))
@@ -18,7 +20,8 @@ struct DownloadFailureTests {
         #expect(downloader.statistics.started == 0 && downloader.statistics.failed == 1)
     }
 
-    @Test("DLC-10: a status other than success", arguments: [(404, "404 Not Found"), (500, "500 Internal Server Error")])
+    @Test(
+        "DLC-10: a status other than success", arguments: [(404, "404 Not Found"), (500, "500 Internal Server Error")])
     func badStatus(_ status: Int, _ text: String) async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes, status: status) }
         let error = try await failure(downloader, LoadRequest(url: server.url("/a")))

@@ -21,43 +21,49 @@ struct BadInputTests {
         var testDescription: String { name }
     }
 
-    static let cases: [Case] = [
-        Case(name: "404", response: { .status(404) }, code: .badStatus, word: "404", status: 404),
-        Case(name: "500", response: { .status(500) }, code: .badStatus, word: "500", status: 500),
-        Case(
-            name: "an error page in place of an image",
-            response: { OriginResponse(Data("<!DOCTYPE html><p>Sorry".utf8), type: "image/jpeg") },
-            code: .unknownFormat, stage: .decode, word: "HTML"),
-        Case(name: "reset in the middle", response: { try photo(.jpeg).reset(after: 100) }, code: .connectionLost),
-        Case(name: "closed in the middle", response: { try photo(.jpeg).close(after: 100) }, code: .incompleteBody),
-        Case(name: "silence in the middle", response: { try photo(.jpeg).silence(after: 100) }, code: .timedOut),
-        Case(name: "silence from the beginning", response: { try photo(.jpeg).silence(after: 0) }, code: .timedOut),
-        Case(name: "a redirect in a circle", response: { .redirect(to: "/bad") }, code: .badRedirect),
-        Case(
-            name: "a body over the limit, announced", response: { OriginResponse(Data(count: 2_000_000)) },
-            code: .bodyTooLarge),
-        Case(
-            name: "a body over the limit, not announced", response: { OriginResponse(Data(count: 2_000_000)).chunked() },
-            code: .bodyTooLarge),
-        Case(
-            name: "a length that promises too much",
-            response: { try photo(.png).announcing(contentLength: 900_000).close(after: 1_000_000) }, code: .incompleteBody),
-        Case(
-            name: "a length that promises too little",
-            response: { try photo(.png).announcing(contentLength: 60) }, code: .truncatedImage, stage: .decode),
-        Case(name: "an empty body", response: { OriginResponse(type: "image/png") }, code: .emptyBody),
-        Case(
-            name: "a text", response: { OriginResponse(Data("hello".utf8), type: "image/png") }, code: .unknownFormat,
-            stage: .decode),
-        Case(
-            name: "a PNG that claims 65,535 × 65,535 pixels",
-            response: { OriginResponse(hugePNG, type: "image/png") }, code: .limitExceeded, stage: .decode,
-            word: "65535x65535"),
-    ] + [ImageFormat.jpeg, .png, .gif, .webp].map { format in
-        Case(
-            name: "a truncated \(format)", response: { OriginResponse(try bytes(format).dropLast(try bytes(format).count / 3)) },
-            code: .truncatedImage, stage: .decode)
-    }
+    static let cases: [Case] =
+        [
+            Case(name: "404", response: { .status(404) }, code: .badStatus, word: "404", status: 404),
+            Case(name: "500", response: { .status(500) }, code: .badStatus, word: "500", status: 500),
+            Case(
+                name: "an error page in place of an image",
+                response: { OriginResponse(Data("<!DOCTYPE html><p>Sorry".utf8), type: "image/jpeg") },
+                code: .unknownFormat, stage: .decode, word: "HTML"),
+            Case(name: "reset in the middle", response: { try photo(.jpeg).reset(after: 100) }, code: .connectionLost),
+            Case(name: "closed in the middle", response: { try photo(.jpeg).close(after: 100) }, code: .incompleteBody),
+            Case(name: "silence in the middle", response: { try photo(.jpeg).silence(after: 100) }, code: .timedOut),
+            Case(name: "silence from the beginning", response: { try photo(.jpeg).silence(after: 0) }, code: .timedOut),
+            Case(name: "a redirect in a circle", response: { .redirect(to: "/bad") }, code: .badRedirect),
+            Case(
+                name: "a body over the limit, announced", response: { OriginResponse(Data(count: 2_000_000)) },
+                code: .bodyTooLarge),
+            Case(
+                name: "a body over the limit, not announced",
+                response: { OriginResponse(Data(count: 2_000_000)).chunked() },
+                code: .bodyTooLarge),
+            Case(
+                name: "a length that promises too much",
+                response: { try photo(.png).announcing(contentLength: 900_000).close(after: 1_000_000) },
+                code: .incompleteBody),
+            Case(
+                name: "a length that promises too little",
+                response: { try photo(.png).announcing(contentLength: 60) }, code: .truncatedImage, stage: .decode),
+            Case(name: "an empty body", response: { OriginResponse(type: "image/png") }, code: .emptyBody),
+            Case(
+                name: "a text", response: { OriginResponse(Data("hello".utf8), type: "image/png") },
+                code: .unknownFormat,
+                stage: .decode),
+            Case(
+                name: "a PNG that claims 65,535 × 65,535 pixels",
+                response: { OriginResponse(hugePNG, type: "image/png") }, code: .limitExceeded, stage: .decode,
+                word: "65535x65535"),
+        ]
+        + [ImageFormat.jpeg, .png, .gif, .webp].map { format in
+            Case(
+                name: "a truncated \(format)",
+                response: { OriginResponse(try bytes(format).dropLast(try bytes(format).count / 3)) },
+                code: .truncatedImage, stage: .decode)
+        }
 
     @Test("one typed error, nothing cached, and the others go on", arguments: cases)
     func bad(bad: Case) async throws {

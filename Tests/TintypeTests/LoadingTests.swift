@@ -12,12 +12,14 @@ struct LoadingTests {
         ImageManager(
             cache: ImageCache(
                 memory: MemoryCache(), disk: DiskCache(DiskCache.Configuration(directory: folder.path)),
-                ))
+            ))
     }
 
-    @Test("cold from the network, warm from disk with a new manager, hot from memory", arguments: [
-        ImageFormat.jpeg, .png, .gif, .webp,
-    ])
+    @Test(
+        "cold from the network, warm from disk with a new manager, hot from memory",
+        arguments: [
+            ImageFormat.jpeg, .png, .gif, .webp,
+        ])
     func threeWays(format: ImageFormat) async throws {
         let data = try BadInputTests.bytes(format)
         let server = try await OriginServer.start(routes: ["/a": OriginResponse(data, type: format.mimeType)])

@@ -33,7 +33,9 @@ extension ImageError {
             if kind.hasPrefix("Decompression") {
                 self = .load(.badResponse, "the answer is compressed, and cannot be decompressed: \(error)", error)
             } else if kind.contains("SSL") || kind.contains("TLS") {
-                self = .load(phase.isRequest ? .connectionFailed : .connectionLost, "the secure connection failed: \(error)", error)
+                self = .load(
+                    phase.isRequest ? .connectionFailed : .connectionLost, "the secure connection failed: \(error)",
+                    error)
             } else {
                 self = .load(phase.isRequest ? .connectionFailed : .connectionLost, "\(error)", error)
             }

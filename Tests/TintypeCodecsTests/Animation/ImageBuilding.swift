@@ -1,19 +1,7 @@
 import FoundationEssentials
 import Testing
 import TintypeCore
-
-/// A small generator of numbers that are the same in every run (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
-    }
-}
+import TintypeTesting
 
 /// Pixels from a function of the place: premultiplied RGBA.
 func makePixels(_ width: Int, _ height: Int, _ color: (Int, Int) -> SIMD4<UInt8>) throws -> PixelBuffer {
@@ -28,7 +16,7 @@ func makePixels(_ width: Int, _ height: Int, _ color: (Int, Int) -> SIMD4<UInt8>
 
 /// Pixels with every alpha, premultiplied as a decoder would: colour times alpha, rounded.
 func makeTranslucent(_ width: Int, _ height: Int, seed: UInt64) throws -> PixelBuffer {
-    var generator = SeededGenerator(state: seed)
+    var generator = SeededRandom(seed: seed)
     return try makePixels(width, height) { _, _ in
         let alpha = UInt8.random(in: 0...255, using: &generator)
         func component() -> UInt8 { UInt8((Int.random(in: 0...255, using: &generator) * Int(alpha) + 127) / 255) }
@@ -51,7 +39,7 @@ extension ImageCoder {
 
     /// Decodes hundreds of damaged copies: each must end in an image or in an error of the type, and none may crash.
     func survives(damageTo data: Data, cases: Int, seed: UInt64) throws {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededRandom(seed: seed)
         var context = DecodeContext()
         context.limits.maximumPixels = 1 << 20
         var options = DecodeOptions()

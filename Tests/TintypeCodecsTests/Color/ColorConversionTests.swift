@@ -3,6 +3,7 @@ import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
+import TintypeTesting
 
 @Suite("Colour profiles")
 struct ColorConversionTests {
@@ -83,7 +84,7 @@ struct ColorConversionTests {
 
     @Test("Damaged profiles never crash")
     func damage() throws {
-        var generator = SeededGenerator(state: 2)
+        var generator = SeededRandom(seed: 2)
         let profile = try ProfileSamples.wide()
         for _ in 0..<200 {
             let damaged = profile.damaged(3, using: &generator)

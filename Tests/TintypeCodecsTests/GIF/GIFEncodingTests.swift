@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 import TintypeCodecs
 import TintypeCore
+import TintypeTesting
 
 @Suite("GIF: encoding")
 struct GIFEncodingTests {
@@ -14,7 +15,7 @@ struct GIFEncodingTests {
     @Test("a picture of up to 256 colours comes back exactly", arguments: [2, 16, 256])
     func exact(colors: Int) throws {
         // Long enough for the dictionary to fill, more than once.
-        var generator = SeededGenerator(state: 7)
+        var generator = SeededRandom(seed: 7)
         let pixels = try makePixels(200, 150) { _, _ in
             let value = UInt8(Int.random(in: 0..<colors, using: &generator))
             return SIMD4(value, 255 - value, value / 2, 255)

@@ -3,6 +3,7 @@ import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
+import TintypeTesting
 
 @Suite("JPEG decoding")
 struct JPEGDecodeTests {
@@ -196,7 +197,7 @@ struct JPEGDecodeTests {
 
     @Test("Damaged bytes never crash", arguments: [false, true])
     func damage(progressive: Bool) throws {
-        var generator = SeededGenerator(state: progressive ? 7 : 11)
+        var generator = SeededRandom(seed: progressive ? 7 : 11)
         let data = withExif(try encoded(RasterSamples.gradient(48, 40), progressive: progressive), 5)
         var options = DecodeOptions()
         for round in 0..<200 {

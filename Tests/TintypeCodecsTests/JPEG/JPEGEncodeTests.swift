@@ -3,6 +3,7 @@ import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
+import TintypeTesting
 
 @Suite("JPEG encoding")
 struct JPEGEncodeTests {
@@ -56,7 +57,7 @@ struct JPEGEncodeTests {
 
     @Test("COD-25: the file fits into the bytes with the best quality that does")
     func maximumBytes() throws {
-        var generator = SeededGenerator(state: 3)
+        var generator = SeededRandom(seed: 3)
         let source = try RasterSamples.image(64, 64) { _, _ in
             SIMD4(UInt8.random(in: 0...255, using: &generator), 128, 128, 255)
         }

@@ -3,6 +3,7 @@ import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
+import TintypeTesting
 
 @Suite("Orientation in metadata")
 struct ExifOrientationTests {
@@ -35,7 +36,7 @@ struct ExifOrientationTests {
 
     @Test("Damaged blocks never crash")
     func damage() {
-        var generator = SeededGenerator(state: 1)
+        var generator = SeededRandom(seed: 1)
         let exif = Data(RasterSamples.exif(3, littleEndian: false))
         for _ in 0..<500 { _ = orientation([UInt8](exif.damaged(2, using: &generator))) }
     }

@@ -3,6 +3,7 @@ import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
+import TintypeTesting
 
 @Suite("PNG decoding")
 struct PNGDecodeTests {
@@ -161,7 +162,7 @@ struct PNGDecodeTests {
 
     @Test("Damaged bytes never crash")
     func damage() throws {
-        var generator = SeededGenerator(state: 5)
+        var generator = SeededRandom(seed: 5)
         let still = try coder.encode(RasterSamples.translucent(24, 20), as: .png, options: EncodeOptions())
         let moving = HandmadeAnimation(frames: [
             .init(color: RasterSamples.red, width: 4, height: 4, disposal: 2),

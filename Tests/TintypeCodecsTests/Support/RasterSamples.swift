@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TintypeCore
+import TintypeTesting
 
 /// Small pictures that tests draw for themselves.
 enum RasterSamples {
@@ -99,22 +100,9 @@ enum RasterSamples {
     }
 }
 
-/// Numbers that look random and are the same in each run (Vigna's SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-}
-
 extension Data {
     /// A copy with some bytes changed.
-    func damaged(_ count: Int, from start: Int = 0, using generator: inout SeededGenerator) -> Data {
+    func damaged(_ count: Int, from start: Int = 0, using generator: inout SeededRandom) -> Data {
         var copy = Data(self)
         for _ in 0..<count {
             let index = Int.random(in: start..<copy.count, using: &generator)

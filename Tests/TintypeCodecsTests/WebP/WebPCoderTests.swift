@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 import TintypeCodecs
 import TintypeCore
+import TintypeTesting
 
 @Suite("WebP")
 struct WebPCoderTests {
@@ -14,7 +15,7 @@ struct WebPCoderTests {
     }
 
     private func photo(_ width: Int, _ height: Int) throws -> Image {
-        var generator = SeededGenerator(state: 5)
+        var generator = SeededRandom(seed: 5)
         return makeImage(
             try makePixels(width, height) { x, y in
                 let noise = UInt8.random(in: 0...15, using: &generator)

@@ -1,4 +1,5 @@
 import Foundation
+import TintypeTesting
 
 @testable public import TintypeCore
 
@@ -34,19 +35,6 @@ final class TemporaryDirectory: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// Numbers that a printed seed brings back.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
-
 extension DiskCache {
     /// A cache in a temporary directory, without regard to the free space of the machine that runs the tests.
     static func temporary(
@@ -69,6 +57,6 @@ extension DiskCache {
 
 /// Bytes that differ for every seed.
 func someBytes(_ count: Int, seed: UInt64 = 1) -> Data {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededRandom(seed: seed)
     return Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
 }

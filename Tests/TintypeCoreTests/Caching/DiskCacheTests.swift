@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import TintypeCore
+import TintypeTesting
 
 @Suite("Disk cache")
 struct DiskCacheTests {
@@ -232,7 +233,7 @@ struct DiskCacheTests {
     @Test("behaves like a simple model", arguments: [UInt64.random(in: 0 ... .max), 1])
     func model(seed: UInt64) async throws {
         print("disk cache model: seed \(seed)")
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         var cache = DiskCache.temporary(path, maximumCount: 20, clock: clock)
         var model: [(key: ImageKey, data: Data)] = []  // The latest last.
         for step in 0..<600 {
@@ -277,7 +278,7 @@ struct DiskCacheTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<6 {
                 group.addTask {
-                    var generator = SeededGenerator(seed: UInt64(task))
+                    var generator = SeededRandom(seed: UInt64(task))
                     let cache = task.isMultiple(of: 2) ? one : two
                     for step in 0..<60 {
                         let name = UInt64.random(in: 0..<8, using: &generator)

@@ -158,6 +158,6 @@ struct ImageCacheTests {
 
     @Test("a directory that cannot be one is refused at once")
     func impossibleDirectory() {
-        #expect(throws: ImageError.self) { try ImageCache(disk: .init(directory: "")) }
+        #expect(throws: ImageError.self) { try ImageCache(disk: .init(directory: ""), coder: ImageCoders()) }
     }
 }

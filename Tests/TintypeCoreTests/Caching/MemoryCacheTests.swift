@@ -1,6 +1,7 @@
 import Testing
 
 @testable import TintypeCore
+import TintypeTesting
 
 @Suite("Memory cache")
 struct MemoryCacheTests {
@@ -181,7 +182,7 @@ struct MemoryCacheTests {
     @Test("behaves like a simple model", arguments: [UInt64.random(in: 0 ... .max), 1, 2])
     func model(seed: UInt64) throws {
         print("memory cache model: seed \(seed)")
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         let limits = MemoryCache.Configuration(capacity: 4_000, capacityAfterPurge: 2_500, maximumCount: 30)
         let cache = MemoryCache(limits)
         var model: [(key: ImageKey, image: Image)] = []  // The latest last.
@@ -231,7 +232,7 @@ struct MemoryCacheTests {
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<4 {
                 group.addTask {
-                    var generator = SeededGenerator(seed: UInt64(task))
+                    var generator = SeededRandom(seed: UInt64(task))
                     for _ in 0..<3_000 {
                         let key = ImageKey(source: "\(Int.random(in: 0..<200, using: &generator))")
                         switch Int.random(in: 0..<10, using: &generator) {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Testing
 import TintypeCore
+import TintypeTesting
 
 @Suite("Recognising formats")
 struct ImageFormatTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import TintypeCore
+import TintypeTesting
 
 @Suite("The table of shared work")
 struct SharedJobsStateTests {

@@ -1,5 +1,6 @@
 import Testing
 import TintypeCore
+import TintypeTesting
 
 @Suite("Sizes")
 struct PixelSizeTests {
