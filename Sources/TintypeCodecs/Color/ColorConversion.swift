@@ -21,6 +21,8 @@ final class ColorConversion {
 
     private enum Method {
         case transform(cmsHTRANSFORM)
+        /// Three curves and a matrix, which most profiles are.
+        case matrix(MatrixConversion)
         /// The colours of the 256 grays.
         case table([UInt32])
     }
@@ -38,6 +40,11 @@ final class ColorConversion {
         }
         self.context = context
         self.method = method
+    }
+
+    /// Whether tables do the work, and not LittleCMS.
+    var usesTables: Bool {
+        if case .matrix = method { true } else { false }
     }
 
     deinit {
@@ -80,15 +87,21 @@ final class ColorConversion {
             cmsDeleteTransform(transform)
             return .table(colors)
         }
-        if input == PixelLayout.rgba, changesNothing(transform) {
+        guard input == PixelLayout.rgba else { return .transform(transform) }
+        let (colors, converted) = probe(transform)
+        if isClose(colors, converted) {
             cmsDeleteTransform(transform)
             return nil
+        }
+        if let matrix = MatrixConversion(profile), isClose(convert(colors, matrix), converted) {
+            cmsDeleteTransform(transform)
+            return .matrix(matrix)
         }
         return .transform(transform)
     }
 
-    /// Whether 729 colours all over the cube, and all grays, stay as they are within one step: sRGB by another name.
-    private static func changesNothing(_ transform: cmsHTRANSFORM) -> Bool {
+    /// 729 colours all over the cube, and all grays, before and after a transform.
+    private static func probe(_ transform: cmsHTRANSFORM) -> (colors: [SIMD4<UInt8>], converted: [SIMD4<UInt8>]) {
         let steps: [UInt8] = [0, 32, 64, 96, 128, 160, 192, 224, 255]
         var colors: [SIMD4<UInt8>] = (0...255).map { SIMD4(UInt8($0), UInt8($0), UInt8($0), 255) }
         for red in steps {
@@ -98,9 +111,22 @@ final class ColorConversion {
         }
         var converted = colors
         cmsDoTransform(transform, colors, &converted, UInt32(colors.count))
-        return zip(colors, converted).allSatisfy { before, after in
-            (0..<3).allSatisfy { abs(Int(before[$0]) - Int(after[$0])) <= 1 }
+        return (colors, converted)
+    }
+
+    /// Whether colours are the same within one step.
+    private static func isClose(_ colors: [SIMD4<UInt8>], _ others: [SIMD4<UInt8>]) -> Bool {
+        zip(colors, others).allSatisfy { color, other in
+            (0..<3).allSatisfy { abs(Int(color[$0]) - Int(other[$0])) <= 1 }
         }
+    }
+
+    private static func convert(_ colors: [SIMD4<UInt8>], _ matrix: MatrixConversion) -> [SIMD4<UInt8>] {
+        var colors = colors
+        colors.withUnsafeMutableBytes { bytes in
+            if let base = bytes.baseAddress { matrix.convert(base, count: bytes.count / 4) }
+        }
+        return colors
     }
 
     private static func open(_ data: Data, _ context: cmsContext?) -> cmsHPROFILE? {
@@ -138,6 +164,7 @@ final class ColorConversion {
     func convert(_ row: UnsafeMutableRawPointer, count: Int) {
         switch method {
         case .transform(let transform): cmsDoTransform(transform, row, row, UInt32(count))
+        case .matrix(let matrix): matrix.convert(row, count: count)
         case .table(let table):
             table.withUnsafeBufferPointer { table in
                 for offset in stride(from: 0, to: count * 4, by: 4) {

@@ -82,13 +82,37 @@ struct ColorConversionTests {
         #expect(row[2] == SIMD4(255, 255, 255, 255))
     }
 
+    @Test("The tables give what LittleCMS gives, within one step, and leave alpha")
+    func tables() throws {
+        let data = try ProfileSamples.wide()
+        let conversion = try #require(ColorConversion(profile: data, source: .rgb))
+        #expect(conversion.usesTables)
+        var generator = SeededGenerator(state: 9)
+        let colors = (0..<20_000).map { _ in
+            SIMD4<UInt8>.random(in: 0...255, using: &generator)
+        }
+        var converted = colors
+        converted.withUnsafeMutableBytes { bytes in
+            if let base = bytes.baseAddress { conversion.convert(base, count: colors.count) }
+        }
+        let reference = try ProfileSamples.convertedToSRGB(colors, from: data)
+        let worst = zip(converted, reference).map { RasterSamples.distance($0, $1) }.max()
+        #expect(try #require(worst) <= 1)
+        #expect(converted != colors)
+    }
+
     @Test("Damaged profiles never crash")
     func damage() throws {
         var generator = SeededRandom(seed: 2)
         let profile = try ProfileSamples.wide()
+        var row = (0...255).map { SIMD4<UInt8>(UInt8($0), UInt8(255 - $0), 255, 255) }
         for _ in 0..<200 {
             let damaged = profile.damaged(3, using: &generator)
-            _ = ColorConversion(profile: damaged, source: .rgb)
+            if let conversion = ColorConversion(profile: damaged, source: .rgb) {
+                row.withUnsafeMutableBytes { bytes in
+                    if let base = bytes.baseAddress { conversion.convert(base, count: bytes.count / 4) }
+                }
+            }
             _ = ColorConversion.name(of: damaged)
         }
     }

@@ -26,6 +26,21 @@ enum ProfileSamples {
 
     static func sRGB() throws -> Data { try bytes(cmsCreate_sRGBProfile()) }
 
+    /// What LittleCMS makes of colours; alpha stays.
+    static func convertedToSRGB(_ colors: [SIMD4<UInt8>], from profile: Data) throws -> [SIMD4<UInt8>] {
+        let source = try #require(profile.withUnsafeBytes { cmsOpenProfileFromMem($0.baseAddress, UInt32($0.count)) })
+        defer { cmsCloseProfile(source) }
+        let target = try #require(cmsCreate_sRGBProfile())
+        defer { cmsCloseProfile(target) }
+        // TYPE_RGBA_8, and an intent of relative colorimetric.
+        let layout = UInt32(PT_RGB) << 16 | 1 << 7 | 3 << 3 | 1
+        let transform = try #require(cmsCreateTransform(source, layout, target, layout, 1, 0))
+        defer { cmsDeleteTransform(transform) }
+        var converted = colors
+        cmsDoTransform(transform, colors, &converted, UInt32(colors.count))
+        return converted
+    }
+
     private static func bytes(_ profile: cmsHPROFILE?) throws -> Data {
         let profile = try #require(profile)
         defer { cmsCloseProfile(profile) }
