@@ -87,7 +87,7 @@ struct ColorConversionTests {
         let data = try ProfileSamples.wide()
         let conversion = try #require(ColorConversion(profile: data, source: .rgb))
         #expect(conversion.usesTables)
-        var generator = SeededGenerator(state: 9)
+        var generator = SeededRandom(seed: 9)
         let colors = (0..<20_000).map { _ in
             SIMD4<UInt8>.random(in: 0...255, using: &generator)
         }
