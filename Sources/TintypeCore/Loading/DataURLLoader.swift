@@ -62,7 +62,8 @@ public struct DataURLLoader: ImageLoading {
                 index += 1
                 continue
             }
-            guard index + 2 < bytes.endIndex, let high = hexDigit(bytes[index + 1]), let low = hexDigit(bytes[index + 2])
+            guard index + 2 < bytes.endIndex, let high = hexDigit(bytes[index + 1]),
+                let low = hexDigit(bytes[index + 2])
             else { throw ImageError(.invalidURL, stage: .load, reason: "the data: URL has a broken percent escape") }
             result.append(high << 4 | low)
             index += 3
@@ -91,6 +92,7 @@ public struct DataURLLoader: ImageLoading {
     }
 
     private static func tooLarge(_ limit: Int) -> ImageError {
-        ImageError(.bodyTooLarge, stage: .load, reason: "the data: URL holds more than the limit of \(ByteCount(limit))")
+        ImageError(
+            .bodyTooLarge, stage: .load, reason: "the data: URL holds more than the limit of \(ByteCount(limit))")
     }
 }

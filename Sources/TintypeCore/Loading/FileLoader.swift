@@ -60,7 +60,8 @@ public struct FileLoader: ImageLoading {
         let size = Int(status.st_size)
         guard size <= limit else {
             throw ImageError(
-                .bodyTooLarge, stage: .load, reason: "the file has \(ByteCount(size)), the limit is \(ByteCount(limit))")
+                .bodyTooLarge, stage: .load, reason: "the file has \(ByteCount(size)), the limit is \(ByteCount(limit))"
+            )
         }
         let validators = CacheValidators(
             entityTag: "\"\(status.st_ino)-\(size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)\"")

@@ -29,7 +29,8 @@ struct RedirectPolicy: Sendable {
             throw refused("the server redirected to “\(location.prefix(200))”, which is no URL that can be loaded")
         }
         if request.url.scheme?.lowercased() == "https", target.scheme?.lowercased() == "http" {
-            throw refused("the server redirected from https to http, where anybody could change the image: \(path(to: target))")
+            throw refused(
+                "the server redirected from https to http, where anybody could change the image: \(path(to: target))")
         }
         guard !chain.contains(target) else {
             throw refused("the server redirected in a circle: \(path(to: target))")

@@ -56,7 +56,7 @@ struct Transfer: Sendable {
     private func send(_ request: DownloadRequest) async throws(ImageError) -> HTTPClientResponse {
         do throws(ImageError) {
             return try await sendOnce(request)
-        } catch where error.code == .connectionLost && request.method == "GET" && request.body == nil {
+        } catch  where error.code == .connectionLost && request.method == "GET" && request.body == nil {
             return try await sendOnce(request)
         }
     }
@@ -78,7 +78,9 @@ struct Transfer: Sendable {
     /// Reads what little text comes with a redirect or an error, because only then can the connection be used again.
     private func drain(_ response: HTTPClientResponse) async {
         let limit = 16 * 1_024
-        guard let length = response.headers.first(name: "Content-Length").flatMap({ Int($0) }), length <= limit else { return }
+        guard let length = response.headers.first(name: "Content-Length").flatMap({ Int($0) }), length <= limit else {
+            return
+        }
         // What goes wrong here does not matter: the connection is then closed.
         _ = try? await response.body.collect(upTo: limit)
         limits.sign()
@@ -93,7 +95,9 @@ struct Transfer: Sendable {
         for (name, value) in message.headers { fields.add(name, value) }
         var response = DownloadResponse(url: url, statusCode: Int(message.status.code), headers: fields)
         if let modify = configuration.responseModifier {
-            do { try await modify(&response) } catch { throw .refused(.badResponse, by: "the response modifier", error) }
+            do { try await modify(&response) } catch {
+                throw .refused(.badResponse, by: "the response modifier", error)
+            }
         }
         do throws(ImageError) {
             try check(response, for: load)
@@ -122,10 +126,12 @@ struct Transfer: Sendable {
         }
         if let acceptable = configuration.acceptableContentTypes {
             guard let type = response.mimeType else {
-                throw ImageError(.badContentType, stage: .load, reason: "the server did not say what type the answer is of")
+                throw ImageError(
+                    .badContentType, stage: .load, reason: "the server did not say what type the answer is of")
             }
             guard acceptable.contains(type) else {
-                throw ImageError(.badContentType, stage: .load, reason: "the answer is of the type \(type), which is not accepted")
+                throw ImageError(
+                    .badContentType, stage: .load, reason: "the answer is of the type \(type), which is not accepted")
             }
         }
         let encodings = (response.headers["Content-Encoding"] ?? "identity").lowercased()
@@ -158,7 +164,8 @@ struct Transfer: Sendable {
                 limits.sign()
                 countBytes(buffer.readableBytes)
                 guard data.count + buffer.readableBytes <= limit else {
-                    throw ImageError(.bodyTooLarge, stage: .load, reason: "more came than the limit of \(ByteCount(limit))")
+                    throw ImageError(
+                        .bodyTooLarge, stage: .load, reason: "more came than the limit of \(ByteCount(limit))")
                 }
                 // The receiver's copy is its own: what it keeps of it must not make the growing data be copied.
                 let chunk = Data(buffer.readableBytesView)

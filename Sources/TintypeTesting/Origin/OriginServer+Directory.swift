@@ -39,7 +39,8 @@ struct OriginFiles: Sendable {
             let data = try? Data(contentsOf: URL(filePath: path))
         else { return .status(404) }
 
-        let tag = "\"\(String(status.st_size, radix: 16))-\(String(status.st_mtim.tv_sec, radix: 16))"
+        let tag =
+            "\"\(String(status.st_size, radix: 16))-\(String(status.st_mtim.tv_sec, radix: 16))"
             + "-\(String(status.st_mtim.tv_nsec, radix: 16))\""
         let modified = Self.httpDate(status.st_mtim.tv_sec)
         let validators = ["ETag": tag, "Last-Modified": modified]
@@ -66,7 +67,8 @@ struct OriginFiles: Sendable {
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let date = "\(two(parts.tm_mday)) \(months[Int(parts.tm_mon)]) \(Int(parts.tm_year) + 1_900)"
-        return "\(days[Int(parts.tm_wday)]), \(date) \(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) GMT"
+        return
+            "\(days[Int(parts.tm_wday)]), \(date) \(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) GMT"
     }
 
     private static func type(of path: String) -> String {
