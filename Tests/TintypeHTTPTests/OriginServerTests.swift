@@ -45,8 +45,14 @@ struct OriginServerTests {
         let folder = try TemporaryDirectory()
         try folder.write(bytes, to: "a.gif")
         let server = try await OriginServer.start(directory: folder.path)
-        let asking = ImageDownloader(.init(requestModifier: { $0.method = "HEAD" }))
-        #expect(try await failure(asking, LoadRequest(url: server.url("/a.gif"))).code == .emptyBody)
+        let heads = Watched<[DownloadResponse]>([])
+        let asking = ImageDownloader(
+            .init(
+                requestModifier: { $0.method = "HEAD" },
+                responseModifier: { response in heads.update { [response] in $0.append(response) } }))
+        _ = try await failure(asking, LoadRequest(url: server.url("/a.gif")))
+        #expect(heads.value.first?.headers["Content-Length"] == "5000")
+        #expect(heads.value.first?.mimeType == "image/gif")
         #expect(try await downloader.load(LoadRequest(url: server.url("/a.gif"))).data == bytes)
     }
 

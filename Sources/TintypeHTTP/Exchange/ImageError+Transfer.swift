@@ -27,18 +27,11 @@ extension ImageError {
         case let error as HTTPParserError where error == .invalidEOFState: self = .closed(phase, error)
         case let error as HTTPParserError:
             self = .load(.badResponse, "the answer breaks the rules of HTTP: \(error)", error)
+        case ChannelError.connectTimeout: self = .load(.timedOut, "connecting took too long", error)
+        // A kept connection that has closed in the moment in which it was to be used.
+        case is ChannelError: self = .closed(phase, error)
         case let error as IOError: self = .system(error, phase)
-        default:
-            let kind = String(describing: type(of: error))
-            if kind.hasPrefix("Decompression") {
-                self = .load(.badResponse, "the answer is compressed, and cannot be decompressed: \(error)", error)
-            } else if kind.contains("SSL") || kind.contains("TLS") {
-                self = .load(
-                    phase.isRequest ? .connectionFailed : .connectionLost, "the secure connection failed: \(error)",
-                    error)
-            } else {
-                self = .load(phase.isRequest ? .connectionFailed : .connectionLost, "\(error)", error)
-            }
+        default: self = .other(error, phase)
         }
     }
 
@@ -54,17 +47,33 @@ extension ImageError {
         return load(code, "\(what) refused: \(error)", error)
     }
 
+    /// Errors of modules that are not ours to import: known by the name of their type, and by their own words.
+    private static func other(_ error: any Error, _ phase: TransferPhase) -> ImageError {
+        let kind = String(describing: type(of: error))
+        let text = String(describing: error)
+        let code = phase.isRequest ? Code.connectionFailed : .connectionLost
+        if kind.contains("Decompression") {
+            return load(.badResponse, "the answer is compressed and cannot be decompressed: \(text)", error)
+        }
+        if kind.contains("SSL") || kind.contains("TLS") {
+            return load(code, "the secure connection failed: \(text)", error)
+        }
+        return load(code, text.hasPrefix("DNS error") ? "the host’s name is not known: \(text)" : text, error)
+    }
+
     private static func client(_ error: HTTPClientError, _ phase: TransferPhase) -> ImageError {
+        // The type is spelled out, because `ImageError.Code` has cases of the same names that match any error.
         switch error {
-        case .cancelled, .requestStreamCancelled: return .cancelledTransfer
-        case .alreadyShutdown: return load(.loadingDisallowed, "the downloader was shut down", error)
-        case .remoteConnectionClosed: return closed(phase, error)
-        case .readTimeout, .writeTimeout, .deadlineExceeded:
+        case HTTPClientError.cancelled, HTTPClientError.requestStreamCancelled: return .cancelledTransfer
+        case HTTPClientError.alreadyShutdown: return load(.loadingDisallowed, "the downloader was shut down", error)
+        case HTTPClientError.remoteConnectionClosed: return closed(phase, error)
+        case HTTPClientError.readTimeout, HTTPClientError.writeTimeout, HTTPClientError.deadlineExceeded:
             return load(.timedOut, "nothing came for too long", error)
-        case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout, .socksHandshakeTimeout,
-            .httpProxyHandshakeTimeout:
+        case HTTPClientError.connectTimeout, HTTPClientError.tlsHandshakeTimeout,
+            HTTPClientError.getConnectionFromPoolTimeout, HTTPClientError.socksHandshakeTimeout,
+            HTTPClientError.httpProxyHandshakeTimeout:
             return load(.timedOut, "connecting took too long", error)
-        case .invalidURL, .emptyHost, .emptyScheme:
+        case HTTPClientError.invalidURL, HTTPClientError.emptyHost, HTTPClientError.emptyScheme:
             return load(.invalidURL, "the URL cannot be asked for: \(error.shortDescription)", error)
         default: break
         }

@@ -7,59 +7,39 @@ internal import NIOHTTP1
 /// One connection of an ``OriginServer``. Requests are parsed by NIO; answers are written byte for byte, because half of them
 /// are meant to be wrong.
 struct OriginConnection: Sendable {
-    private let wrapped: NIOAsyncChannel<HTTPServerRequestPart, ByteBuffer>
-    private let log: OriginLog
-    private let number: Int
-
-    private typealias Inbound = NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
-    private var channel: any Channel { wrapped.channel }
+    private let channel: any Channel
 
     /// Whether the connection can take another request.
     private enum Fate { case open, closed }
 
-    init(channel: any Channel, log: OriginLog) throws {
-        try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(HTTPRequestDecoder()))
-        wrapped = try NIOAsyncChannel(wrappingChannelSynchronously: channel)
-        self.log = log
-        number = log.state.update { log in
-            log.connections += 1
-            log.open += 1
-            return log.connections
+    /// Begins to answer what comes over a connection; on its event loop.
+    static func start(on channel: any Channel, state: OriginState, handler: @escaping OriginServer.Handler) throws {
+        let (number, isClosed) = state.seen.update { seen in
+            seen.lastConnection += 1
+            seen.connections[seen.lastConnection] = channel
+            return (seen.lastConnection, seen.isClosed)
         }
-        channel.closeFuture.whenComplete { _ in log.state.update { $0.open -= 1 } }
-    }
-
-    /// Answers one request after another until either side closes.
-    func serve(_ handler: OriginServer.Handler) async {
-        // The client going away in the middle is an ordinary end.
-        try? await wrapped.executeThenClose { inbound, _ in
-            var inbound = inbound.makeAsyncIterator()
-            while let request = try await nextRequest(&inbound) {
-                log.state.update { $0.requests.append(request) }
+        let (requests, continuation) = AsyncStream.makeStream(of: OriginRequest.self)
+        try channel.pipeline.syncOperations.addHandlers(
+            ByteToMessageHandler(HTTPRequestDecoder()), OriginRequestCollector(number: number, requests: continuation))
+        let serving = Task {
+            let connection = OriginConnection(channel: channel)
+            for await request in requests {
+                state.seen.update { $0.requests.append(request) }
                 let response = await handler(request)
-                guard try await send(response, to: request, &inbound) == .open else { return }
+                // The client going away in the middle is an ordinary end.
+                guard (try? await connection.send(response, to: request)) == .open else { break }
             }
+            channel.close(promise: nil)
         }
+        channel.closeFuture.whenComplete { _ in
+            serving.cancel()
+            state.seen.update { $0.connections[number] = nil }
+        }
+        if isClosed { channel.close(promise: nil) }
     }
 
-    private func nextRequest(_ inbound: inout Inbound) async throws -> OriginRequest? {
-        var request: OriginRequest?
-        while let part = try await inbound.next() {
-            switch part {
-            case .head(let head):
-                request = OriginRequest(
-                    method: head.method.rawValue, target: head.uri,
-                    headers: head.headers.map { (name: $0.name, value: $0.value) }, body: Data(), connection: number)
-            case .body(let bytes): request?.body.append(contentsOf: bytes.readableBytesView)
-            case .end: return request
-            }
-        }
-        return nil
-    }
-
-    private func send(
-        _ response: OriginResponse, to request: OriginRequest, _ inbound: inout Inbound
-    ) async throws -> Fate {
+    private func send(_ response: OriginResponse, to request: OriginRequest) async throws -> Fate {
         let bodyBytes = response.body.count
         var head = "HTTP/1.1 \(response.status) \(HTTPResponseStatus(statusCode: response.status).reasonPhrase)\r\n"
         for (name, value) in response.headers { head += "\(name): \(value)\r\n" }
@@ -87,7 +67,7 @@ struct OriginConnection: Sendable {
                 return .closed
             case .close: return .closed
             case .silence:
-                while try await inbound.next() != nil {}
+                try await channel.closeFuture.get()
                 return .closed
             }
         }
@@ -103,5 +83,36 @@ struct OriginConnection: Sendable {
     private func write(_ data: Data) async throws {
         try await channel.writeAndFlush(ByteBuffer(bytes: data))
     }
+}
+
+/// Puts the parts of requests together.
+private final class OriginRequestCollector: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+
+    private let number: Int
+    private let requests: AsyncStream<OriginRequest>.Continuation
+    private var request: OriginRequest?
+
+    init(number: Int, requests: AsyncStream<OriginRequest>.Continuation) {
+        self.number = number
+        self.requests = requests
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            request = OriginRequest(
+                method: head.method.rawValue, target: head.uri,
+                headers: head.headers.map { (name: $0.name, value: $0.value) }, body: Data(), connection: number)
+        case .body(let bytes): request?.body.append(contentsOf: bytes.readableBytesView)
+        case .end:
+            if let request { requests.yield(request) }
+            request = nil
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { requests.finish() }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 #endif

@@ -22,43 +22,36 @@ public final class OriginServer: Sendable {
 
     /// The port it listens on.
     public let port: Int
-    let log: OriginLog
-    private let serving: Task<Void, Never>
+    private let listener: any Channel
+    private let state: OriginState
 
-    private init(port: Int, log: OriginLog, serving: Task<Void, Never>) {
-        self.port = port
-        self.log = log
-        self.serving = serving
+    private init(listener: any Channel, state: OriginState) {
+        self.listener = listener
+        self.state = state
+        port = listener.localAddress?.port ?? 0
     }
 
-    deinit { serving.cancel() }
+    deinit {
+        listener.close(promise: nil)
+        state.closeAll()
+    }
 
     /// Starts a server that answers with a closure.
     /// - Parameter port: 0 for any that is free.
     /// - Throws: what the system says if it cannot listen.
     public static func start(port: Int = 0, handler: @escaping Handler) async throws -> OriginServer {
-        let log = OriginLog()
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let state = OriginState()
+        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .bind(host: "127.0.0.1", port: port) { channel in
+            .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try OriginConnection(channel: channel, log: log)
+                    try OriginConnection.start(on: channel, state: state, handler: handler)
                 }
             }
-        let serving = Task {
-            await withDiscardingTaskGroup { group in
-                // An error of the listening socket ends the server; there is nobody to tell.
-                try? await channel.executeThenClose { connections in
-                    for try await connection in connections {
-                        group.addTask { await connection.serve(handler) }
-                    }
-                }
-                group.cancelAll()
-            }
-        }
-        return OriginServer(port: channel.channel.localAddress?.port ?? 0, log: log, serving: serving)
+            .bind(host: "127.0.0.1", port: port).get()
+        return OriginServer(listener: listener, state: state)
     }
 
     /// Starts a server with an answer for each path; every other path is 404.
@@ -70,8 +63,10 @@ public final class OriginServer: Sendable {
 
     /// Closes all connections, and returns when that is done. Stopping again does nothing.
     public func stop() async {
-        serving.cancel()
-        await serving.value
+        // The one error there is says that it is closed already.
+        try? await listener.close()
+        state.closeAll()
+        try? await state.seen.wait { $0.connections.isEmpty }
     }
 
     /// The URL of a path on this server; the path begins with a slash and is percent encoded.
@@ -84,7 +79,7 @@ public final class OriginServer: Sendable {
 
 extension OriginServer {
     /// All requests in the order in which they came.
-    public var requests: [OriginRequest] { log.state.value.requests }
+    public var requests: [OriginRequest] { state.seen.value.requests }
 
     /// How many requests came for a path, or for all of them.
     public func requestCount(_ path: String? = nil) -> Int {
@@ -93,28 +88,39 @@ extension OriginServer {
 
     /// Returns when at least so many requests have come, for a path or for all of them.
     public func waitForRequests(_ count: Int, _ path: String? = nil) async throws {
-        try await log.state.wait { log in
-            log.requests.count { path == nil || $0.path == path } >= count
+        try await state.seen.wait { seen in
+            seen.requests.count { path == nil || $0.path == path } >= count
         }
     }
 
     /// How many connections are open.
-    public var openConnections: Int { log.state.value.open }
+    public var openConnections: Int { state.seen.value.connections.count }
 
     /// Returns when no more than so many connections are open.
     public func waitForOpenConnections(atMost count: Int) async throws {
-        try await log.state.wait { $0.open <= count }
+        try await state.seen.wait { $0.connections.count <= count }
     }
 }
 
-/// What a server has seen.
-final class OriginLog: Sendable {
-    struct State: Sendable {
+/// What a server has seen, and what it is busy with.
+final class OriginState: Sendable {
+    struct Seen: Sendable {
         var requests: [OriginRequest] = []
-        var connections = 0
-        var open = 0
+        /// The open connections by number.
+        var connections: [Int: any Channel] = [:]
+        var lastConnection = 0
+        var isClosed = false
     }
 
-    let state = Watched(State())
+    let seen = Watched(Seen())
+
+    /// Closes all connections, and those that the system still hands over.
+    func closeAll() {
+        let channels = seen.update { seen in
+            seen.isClosed = true
+            return Array(seen.connections.values)
+        }
+        for channel in channels { channel.close(promise: nil) }
+    }
 }
 #endif
