@@ -7,11 +7,14 @@ internal import Glibc
 ///
 /// Nothing of somebody else's (a delegate, a coder, a continuation) is ever called while the lock is held.
 public final class Lock<State: ~Copyable>: @unchecked Sendable {  // Sendable: `state` is reached only between lock and unlock.
-    private var state: State
+    // Behind a pointer: a variable of an object would be checked for overlapping access at each use, which the mutex rules
+    // out already and which costs as much as the mutex.
+    private let state: UnsafeMutablePointer<State>
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     public init(_ state: consuming sending State) {
-        self.state = state
+        self.state = .allocate(capacity: 1)
+        self.state.initialize(to: state)
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())
         pthread_mutex_init(mutex, nil)
@@ -20,6 +23,8 @@ public final class Lock<State: ~Copyable>: @unchecked Sendable {  // Sendable: `
     deinit {
         pthread_mutex_destroy(mutex)
         mutex.deallocate()
+        state.deinitialize(count: 1)
+        state.deallocate()
     }
 
     /// Runs `body` with exclusive access to the value.
@@ -29,6 +34,6 @@ public final class Lock<State: ~Copyable>: @unchecked Sendable {  // Sendable: `
     ) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return try body(&state)
+        return try body(&state.pointee)
     }
 }

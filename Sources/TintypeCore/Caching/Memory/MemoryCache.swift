@@ -38,12 +38,11 @@ public final class MemoryCache: MemoryCaching {
     }
 
     public func image(forKey key: ImageKey) -> Image? {
-        let (image, discarded) = state.withLock { store in
-            let image = store.image(forKey: key, now: now)
-            return (image, store.takeDiscarded())
+        switch state.withLock({ $0.lookUp(key) }) {
+        case .hit(let image): image
+        case .miss: nil
+        case .unsure: change { $0.image(forKey: key, now: now) }
         }
-        _ = discarded
-        return image
     }
 
     public func contains(_ key: ImageKey) -> Bool { state.withLock { $0.contains(key, now: now) } }

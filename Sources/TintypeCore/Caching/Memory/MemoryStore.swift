@@ -11,8 +11,6 @@ struct MemoryStore<Policy: EvictionPolicy> {
 
     private struct Entry {
         var key: ImageKey
-        /// The image, if the cache itself keeps it.
-        var storage: Image.Storage?
         /// The image, if only somebody else may keep it.
         var held: HeldImage?
         var cost: Int
@@ -20,7 +18,11 @@ struct MemoryStore<Policy: EvictionPolicy> {
         var deadline: Duration?
     }
 
+    /// The images that the cache itself keeps. Apart from the rest of the entries, because a hit needs nothing else of them.
+    private var images: [Image.Storage?] = []
     private var slots: [Entry?] = []
+    /// Entries with a deadline; as long as there are none, a hit asks no clock.
+    private var timedCount = 0
     private var free: [Slot] = []
     private var table: [ImageKey: Slot] = [:]
     private var policy = Policy()
@@ -43,30 +45,38 @@ struct MemoryStore<Policy: EvictionPolicy> {
 
     // MARK: Lookup
 
-    /// - Parameter now: asked only if the entry has a deadline.
+    /// What a lookup that has to be quick can tell.
+    enum Lookup {
+        case hit(Image), miss
+        /// There is an entry, but with a deadline, or only somebody else keeps its image.
+        case unsure
+    }
+
     @inline(__always)
+    mutating func lookUp(_ key: ImageKey) -> Lookup {
+        guard let slot = table[key] else {
+            statistics.misses += 1
+            return .miss
+        }
+        guard timedCount == 0, let storage = images[Int(slot)] else { return .unsure }
+        statistics.hits += 1
+        policy.used(slot)
+        return .hit(Image(storage: storage))
+    }
+
+    /// The image under a key, whatever its entry is like.
     mutating func image(forKey key: ImageKey, now: () -> Duration) -> Image? {
         guard let slot = table[key] else {
             statistics.misses += 1
             return nil
         }
-        if let storage = slots[Int(slot)]?.storage, slots[Int(slot)]?.deadline == nil {
-            statistics.hits += 1
-            policy.used(slot)
-            return Image(storage: storage)
-        }
-        return rareImage(at: slot, key: key, now: now)
-    }
-
-    /// A lookup that ends in an entry with a deadline, or in one that only somebody else keeps.
-    private mutating func rareImage(at slot: Slot, key: ImageKey, now: () -> Duration) -> Image? {
         guard let storage = live(slot, now: now) else {
             remove(slot)
             statistics.misses += 1
             return nil
         }
         statistics.hits += 1
-        if slots[Int(slot)]?.storage != nil {
+        if images[Int(slot)] != nil {
             policy.used(slot)
         } else if storage.memoryCost <= largestEntry {
             // Somebody held it all the time: it is kept again, as the image it was.
@@ -84,7 +94,7 @@ struct MemoryStore<Policy: EvictionPolicy> {
     private func live(_ slot: Slot, now: () -> Duration) -> Image.Storage? {
         guard let entry = slots[Int(slot)] else { return nil }
         if let deadline = entry.deadline, deadline <= now() { return nil }
-        return entry.storage ?? entry.held?.storage
+        return images[Int(slot)] ?? entry.held?.storage
     }
 
     // MARK: Change
@@ -104,7 +114,7 @@ struct MemoryStore<Policy: EvictionPolicy> {
 
     mutating func remove(_ key: ImageKey) -> Bool {
         guard let slot = table[key] else { return false }
-        let existed = slots[Int(slot)]?.storage != nil || slots[Int(slot)]?.held?.storage != nil
+        let existed = isAlive(slot)
         remove(slot)
         return existed
     }
@@ -112,14 +122,16 @@ struct MemoryStore<Policy: EvictionPolicy> {
     mutating func removeAll(source: String) -> Int {
         var count = remove(ImageKey(source: source)) ? 1 : 0
         while let slot = variants[source]?.first {
-            if slots[Int(slot)]?.storage != nil || slots[Int(slot)]?.held?.storage != nil { count += 1 }
+            if isAlive(slot) { count += 1 }
             remove(slot)
         }
         return count
     }
 
+    private func isAlive(_ slot: Slot) -> Bool { images[Int(slot)] != nil || slots[Int(slot)]?.held?.storage != nil }
+
     mutating func removeAll() {
-        discarded = slots.compactMap { $0?.storage }
+        discarded = images.compactMap { $0 }
         let statistics = statistics
         self = MemoryStore(limits: limits, discarded: discarded)
         self.statistics = statistics
@@ -164,7 +176,7 @@ struct MemoryStore<Policy: EvictionPolicy> {
         statistics.entries -= 1
         statistics.bytes -= cost
         // Taken out of the slot, so that the reference here is the only one if nobody else has the image.
-        guard var storage = slots[Int(slot)]?.storage.take() else { return true }
+        guard var storage = images[Int(slot)].take() else { return true }
         if isKnownUniquelyReferenced(&storage) {
             forget(slot)
         } else {
@@ -179,7 +191,7 @@ struct MemoryStore<Policy: EvictionPolicy> {
     private mutating func insert(_ storage: Image.Storage, forKey key: ImageKey, deadline: Duration?) {
         let cost = storage.memoryCost
         let slot = makeSlot(key: key, cost: cost, deadline: deadline)
-        slots[Int(slot)]?.storage = storage
+        images[Int(slot)] = storage
         statistics.entries += 1
         statistics.bytes += cost
         policy.inserted(slot, cost: cost)
@@ -195,11 +207,13 @@ struct MemoryStore<Policy: EvictionPolicy> {
         } else {
             slot = Slot(slots.count)
             slots.append(entry)
+            images.append(nil)
             policy.grow()
             heldLinks.grow()
             variantLinks.grow()
         }
         table[key] = slot
+        if deadline != nil { timedCount += 1 }
         if !key.variant.isOriginal { variantLinks.prepend(slot, to: &variants[key.source, default: SlotList()]) }
         return slot
     }
@@ -207,7 +221,7 @@ struct MemoryStore<Policy: EvictionPolicy> {
     /// Removes an entry of either kind.
     private mutating func remove(_ slot: Slot) {
         guard let entry = slots[Int(slot)] else { return }
-        if let storage = entry.storage {
+        if let storage = images[Int(slot)].take() {
             policy.removed(slot)
             statistics.entries -= 1
             statistics.bytes -= entry.cost
@@ -220,7 +234,9 @@ struct MemoryStore<Policy: EvictionPolicy> {
 
     /// Takes a slot that is in no list any more out of the tables.
     private mutating func forget(_ slot: Slot) {
-        guard let key = slots[Int(slot)]?.key else { return }
+        guard let entry = slots[Int(slot)] else { return }
+        let key = entry.key
+        if entry.deadline != nil { timedCount -= 1 }
         slots[Int(slot)] = nil
         free.append(slot)
         table[key] = nil
