@@ -61,6 +61,23 @@ struct LoadingTests {
         await server.stop()
     }
 
+    @Test("3.17: a local file is read anew from where it is, and not copied to the disk cache")
+    func localFile() async throws {
+        let files = try TemporaryDirectory()
+        let url = try files.write(try BadInputTests.bytes(.png), to: "a.png")
+        let manager = manager()
+        #expect(try await manager.load(url).source == .network)
+        await manager.flush()
+        let key = manager.key(for: ImageRequest(url))
+        #expect(await manager.cache.contains(key, in: .all) == .memory)
+        // It became something else: a new manager must not see what it was.
+        try Data("no image".utf8).write(to: url)
+        let result = await self.manager().task(for: url).result
+        #expect(result.failure?.code == .unknownFormat)
+        try BadInputTests.bytes(.gif).write(to: url)
+        #expect(try await self.manager().image(for: url).format == .gif)
+    }
+
     @Test("at most six at a time")
     func six() async throws {
         let data = try BadInputTests.bytes(.png)

@@ -11,6 +11,8 @@ public struct DataURLLoader: ImageLoading {
 
     public func canLoad(_ url: URL) -> Bool { url.scheme?.lowercased() == "data" }
 
+    public func isLocal(_ url: URL) -> Bool { true }
+
     /// - Throws: ``ImageError/Code/invalidURL`` if the URL breaks RFC 2397, ``ImageError/Code/bodyTooLarge``,
     ///   ``ImageError/Code/emptyBody``.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {

@@ -19,6 +19,8 @@ public struct FileLoader: ImageLoading {
 
     public func canLoad(_ url: URL) -> Bool { url.scheme?.lowercased() == "file" }
 
+    public func isLocal(_ url: URL) -> Bool { true }
+
     /// - Throws: ``ImageError/Code/fileUnreadable``, ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/emptyBody``,
     ///   ``ImageError/Code/notModified``, ``ImageError/Code/incompleteBody`` if the file shrinks meanwhile.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {

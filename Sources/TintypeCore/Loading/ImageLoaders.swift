@@ -38,6 +38,8 @@ public final class ImageLoaders: ImageLoading, Sendable {
 
     public func canLoad(_ url: URL) -> Bool { loader(for: url) != nil }
 
+    public func isLocal(_ url: URL) -> Bool { loader(for: url)?.isLocal(url) ?? false }
+
     /// - Throws: ``ImageError/Code/invalidURL`` if no loader takes such a URL, and what the loader throws.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         guard let loader = loader(for: request.url) else { throw noLoader(for: request.url) }

@@ -15,11 +15,17 @@ public protocol ImageLoading: Sendable {
     /// - Throws: ``ImageError`` of the stage ``ImageError/Stage/load``, saying which URL failed and why.
     func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData
 
+    /// Whether the bytes of a URL are at hand without a network. Such bytes are not copied to the disk cache, and their
+    /// failures are not remembered: the source itself is asked each time.
+    func isLocal(_ url: URL) -> Bool
+
     /// Whether a URL that failed like this should not be tried again for a while.
     func shouldRememberFailure(_ error: ImageError) -> Bool
 }
 
 extension ImageLoading {
+    public func isLocal(_ url: URL) -> Bool { false }
+
     public var schemes: [String] { [] }
 
     /// ``ImageError/wouldRepeat``.

@@ -10,7 +10,7 @@ extension ImageManager {
         if let image = memoryHit(request, key: key) {
             return await memoryResult(image, request, key: key, start: start)
         }
-        let name = Self.display(request.url)
+        let name = request.url.shortDescription
         guard !Task.isCancelled else { throw ImageError.gaveUp.concerning(name) }
         guard request.url.scheme != nil, !request.url.absoluteString.isEmpty else {
             throw ImageError(
@@ -30,9 +30,10 @@ extension ImageManager {
     }
 
     private func work(for request: ImageRequest, key: ImageKey) -> ImageWork {
+        let isLocal = loader.isLocal(request.url)
         let fetch = FetchWork(
             url: request.url, source: key.source, headers: request.headers,
-            readsDisk: request.queryFrom.contains(.disk) && !request.options.contains(.fromLoaderOnly),
+            readsDisk: !isLocal && request.queryFrom.contains(.disk) && !request.options.contains(.fromLoaderOnly),
             mayLoad: !request.options.contains(.fromCacheOnly),
             refreshes: request.options.contains(.refreshCached),
             retriesFailed: request.options.contains(.retryFailed))
@@ -45,7 +46,8 @@ extension ImageManager {
             transform: transform,
             queriesMemory: request.queryFrom.contains(.memory)
                 && request.options.isDisjoint(with: [.fromLoaderOnly, .refreshCached]),
-            storeTo: request.storeTo, storesVariant: request.storesVariant, encode: request.encode,
+            storeTo: isLocal ? request.storeTo.subtracting(.disk) : request.storeTo,
+            storesVariant: request.storesVariant, encode: request.encode,
             waitsForStore: request.options.contains(.waitStoreCache))
     }
 
@@ -86,19 +88,5 @@ extension ImageManager {
             image: outcome.image, data: outcome.fetched?.data,
             source: outcome.isFromMemory ? .memory : outcome.fetched?.source ?? .memory, url: request.url, key: key,
             mimeType: outcome.fetched?.entry.mimeType, metrics: metrics, storeError: outcome.storeError)
-    }
-
-    /// A URL as errors show it: without a password, and without the bytes of a `data:` URL.
-    static func display(_ url: URL) -> String {
-        if url.scheme?.lowercased() == "data" {
-            let text = url.absoluteString
-            return text.count > 64 ? "\(text.prefix(48))…" : text
-        }
-        guard url.password(percentEncoded: true) != nil,
-            var parts = URLComponents(url: url, resolvingAgainstBaseURL: false)
-        else { return url.absoluteString }
-        parts.password = nil
-        parts.user = nil
-        return parts.string ?? url.absoluteString
     }
 }

@@ -222,7 +222,7 @@ extension ImageManager {
     }
 
     private func rememberFailure(_ error: ImageError, of work: FetchWork) {
-        guard !error.isCancellation, loader.shouldRememberFailure(error) else { return }
+        guard !error.isCancellation, !loader.isLocal(work.url), loader.shouldRememberFailure(error) else { return }
         let now = configuration.now()
         failures.withLock { $0.insert(work.url.absoluteString, error, at: now) }
     }
