@@ -54,11 +54,12 @@ let package = Package(
         system("CXXHash", apt: "libxxhash-dev"),
         .target(name: "CJPEGShim", dependencies: ["CJPEG"]),
         .target(name: "CPNGShim", dependencies: ["CPNG"]),
+        .target(name: "CResample"),
 
         // The library, lowest first.
         .target(
             name: "TintypeCore",
-            dependencies: [.product(name: "Logging", package: "swift-log"), "CSQLite", "CXXHash"],
+            dependencies: [.product(name: "Logging", package: "swift-log"), "CResample", "CSQLite", "CXXHash"],
             swiftSettings: settings),
         .target(
             name: "TintypeCodecs",

@@ -8,7 +8,7 @@ extension PixelBuffer {
         var resampler = try RowResampler(from: size, to: target, pool: pool)
         for row in 0..<height {
             withRow(row) { bytes in
-                if let base = bytes.baseAddress { resampler.push(base) }
+                if let base = bytes.baseAddress { resampler.push(lasting: base) }
             }
         }
         return resampler.finish()

@@ -1,61 +1,83 @@
-internal import Glibc
+internal import CResample
 
 /// Makes an image of another size out of rows as they come, top to bottom.
 ///
 /// The filter is Lanczos with three lobes (Duchon, "Lanczos filtering in one and two dimensions", 1979), stretched to the
-/// scale when shrinking, over premultiplied components. Only the rows under the filter are held: about six destination rows'
-/// worth of sums.
+/// scale when shrinking, over premultiplied components. Components are within 1/255 of the exact result, an area of one
+/// colour keeps that colour, and no colour exceeds its alpha.
 ///
-/// - Complexity: O(source pixels + destination pixels × filter width); memory O(width × filter height / scale).
+/// Rows are first added up vertically, at the source's width, then filtered horizontally.
+///
+/// - Complexity: O(source pixels + target height × source width + target pixels), times about six; memory for at most 32
+///   source rows, or 16 and the sums of eight rows (a source pixel in a sum takes 16 bytes), whatever the scale.
 public struct RowResampler: ~Copyable {
     private let source: PixelSize
     private let horizontal: FilterWeights
     private let vertical: FilterWeights
-    private var destination: MutablePixelBuffer
-    /// Sums of the destination rows that are under way, at destination width, four floats a pixel.
-    private var sums: [Int: [SIMD4<Float>]] = [:]
+    private let spans: [cresample_span]
+    private let destination: MutablePixelBuffer
+    private let memory: ResamplerMemory
+    private let kernels: cresample_kernels
+    /// How many source rows are added up at once, when the filter is too high to keep all of its rows; else `nil`.
+    private let batch: Int?
     private var nextRow = 0
+    /// The first destination row that is not finished.
     private var firstOpen = 0
+
+    /// Up to this many rows of the filter, the source rows themselves are kept, and each destination row is added up at
+    /// once.
+    private static let keptRows = 32
+    private static let batchRows = 16
+
+    /// The kernels for this processor's instruction sets, best first.
+    static let kernels: [cresample_kernels] = {
+        var kernels = [cresample_kernels](repeating: cresample_kernels(), count: 3)
+        let count = cresample_available(&kernels)
+        return Array(kernels.prefix(Int(count)))
+    }()
 
     /// - Throws: ``ImageError/Code/limitExceeded`` and ``ImageError/Code/outOfMemory``
     public init(from source: PixelSize, to target: PixelSize, pool: PixelBufferPool = .shared) throws(ImageError) {
-        self.source = source
+        try self.init(from: source, to: target, pool: pool, kernels: Self.kernels[0])
+    }
+
+    init(
+        from source: PixelSize, to target: PixelSize, pool: PixelBufferPool, kernels: cresample_kernels
+    ) throws(ImageError) {
+        let longest = 1 << 27
+        guard !source.isEmpty, !target.isEmpty,
+            max(source.width, source.height, target.width, target.height) <= longest
+        else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "\(source) pixels cannot be resampled to \(target): sides are 1 to \(longest)")
+        }
+        let vertical = FilterWeights(source: source.height, target: target.height, group: 2, maximumBits: 22)
+        let horizontal = FilterWeights(source: source.width, target: target.width, group: 8, maximumBits: 16)
+        let batch = vertical.longestSpan <= Self.keptRows ? nil : Self.batchRows
+        let memory = try ResamplerMemory(
+            width: source.width, rows: batch ?? vertical.longestSpan, sums: batch == nil ? 0 : 8, pool: pool)
         destination = try MutablePixelBuffer(size: target, pool: pool)
-        horizontal = FilterWeights(source: source.width, target: target.width)
-        vertical = FilterWeights(source: source.height, target: target.height)
+        self.source = source
+        self.vertical = vertical
+        self.horizontal = horizontal
+        self.batch = batch
+        self.memory = memory
+        self.kernels = kernels
+        spans = Self.kernelSpans(of: horizontal)
     }
 
     /// Takes the next row: `source.width` pixels of premultiplied RGBA, 8 bits.
     public mutating func push(_ row: UnsafeRawPointer) {
-        precondition(nextRow < source.height, "more rows than the image has")
-        var shrunk = [SIMD4<Float>](repeating: .zero, count: destination.width)
-        for x in 0..<destination.width {
-            let span = horizontal.spans[x]
-            var sum = SIMD4<Float>.zero
-            for tap in 0..<span.count {
-                let pixel = row.loadUnaligned(fromByteOffset: (span.first + tap) * 4, as: SIMD4<UInt8>.self)
-                sum += SIMD4<Float>(pixel) * horizontal.weights[span.offset + tap]
-            }
-            shrunk[x] = sum
-        }
-        var y = firstOpen
-        while y < destination.height, vertical.spans[y].first <= nextRow {
-            let span = vertical.spans[y]
-            let tap = nextRow - span.first
-            if tap < span.count {
-                let weight = vertical.weights[span.offset + tap]
-                var sum = sums.removeValue(forKey: y) ?? [SIMD4<Float>](repeating: .zero, count: destination.width)
-                for x in 0..<destination.width { sum[x] += shrunk[x] * weight }
-                if tap == span.count - 1 {
-                    write(sum, to: y)
-                    if y == firstOpen { firstOpen += 1 }
-                } else {
-                    sums[y] = sum
-                }
-            }
-            y += 1
-        }
-        nextRow += 1
+        memory.keepCopy(of: row, at: nextRow)
+        advance()
+    }
+
+    /// Takes the next row without copying it. The row must stay where it is until the end, and be readable up to a multiple
+    /// of 64 bytes.
+    mutating func push(lasting row: UnsafeRawPointer) {
+        memory.keep(row, at: nextRow)
+        advance()
     }
 
     /// The resampled pixels, when all rows have come.
@@ -64,50 +86,60 @@ public struct RowResampler: ~Copyable {
         return destination.freeze()
     }
 
-    private func write(_ sums: [SIMD4<Float>], to y: Int) {
-        let row = destination.row(y)
-        for x in 0..<destination.width {
-            let rounded = sums[x].rounded(.toNearestOrAwayFromZero)
-            // A premultiplied component never exceeds alpha; the filter's negative lobes may push it there.
-            let alpha = min(max(rounded.w, 0), 255)
-            var pixel = SIMD4<UInt8>(
-                clamping: SIMD4<Int32>(rounded.clamped(lowerBound: .zero, upperBound: .init(repeating: alpha))))
-            pixel.w = UInt8(alpha)
-            row.storeBytes(of: pixel, toByteOffset: x * 4, as: SIMD4<UInt8>.self)
-        }
-    }
-}
-
-/// For each destination sample, which source samples it is made of and with which weights.
-struct FilterWeights {
-    struct Span {
-        var first: Int
-        var count: Int
-        var offset: Int
-    }
-
-    private(set) var spans: [Span] = []
-    private(set) var weights: [Float] = []
-
-    init(source: Int, target: Int) {
-        let scale = Double(source) / Double(target)
-        let stretch = max(1, scale)
-        let support = 3 * stretch
-        for index in 0..<target {
-            let center = (Double(index) + 0.5) * scale
-            let first = max(0, Int(center - support + 0.5))
-            let end = min(source, Int(center + support + 0.5))
-            let taps = (first..<max(end, first + 1)).map { Self.lanczos((Double($0) + 0.5 - center) / stretch) }
-            let sum = taps.reduce(0, +)
-            spans.append(Span(first: first, count: taps.count, offset: weights.count))
-            weights += taps.map { Float($0 / sum) }
+    private mutating func advance() {
+        precondition(nextRow < source.height, "more rows than the image has")
+        nextRow += 1
+        if let batch {
+            if nextRow % batch == 0 || nextRow == source.height { addBatch(from: (nextRow - 1) / batch * batch) }
+        } else {
+            while firstOpen < destination.height, isComplete(vertical.spans[firstOpen]) {
+                let span = vertical.spans[firstOpen]
+                add(rows: span.first..<span.end, to: firstOpen, begins: true)
+                firstOpen += 1
+            }
         }
     }
 
-    private static func lanczos(_ x: Double) -> Double {
-        guard abs(x) < 3 else { return 0 }
-        guard x != 0 else { return 1 }
-        let t = x * .pi
-        return 3 * sin(t) * sin(t / 3) / (t * t)
+    /// Adds the rows from `start` up to the last that has come to every destination row that they are part of.
+    private mutating func addBatch(from start: Int) {
+        var y = firstOpen
+        while y < destination.height, vertical.spans[y].first < nextRow {
+            let span = vertical.spans[y]
+            // Spans begin and end at even rows, and so do batches: a last odd row has a weight of zero behind it.
+            let end = min(span.end, nextRow + nextRow % 2)
+            add(rows: max(span.first, start)..<end, to: y, begins: span.first >= start)
+            y += 1
+            if isComplete(span) { firstOpen = y }
+        }
+    }
+
+    private func isComplete(_ span: FilterWeights.Span) -> Bool { min(span.end, source.height) <= nextRow }
+
+    /// Adds source rows to a destination row, and writes its pixels if it is complete.
+    private func add(rows: Range<Int>, to y: Int, begins: Bool) {
+        let span = vertical.spans[y]
+        let completes = isComplete(span)
+        vertical.weights.withUnsafeBufferPointer { weights in
+            guard let base = weights.baseAddress else { return }
+            kernels.accumulate(
+                completes ? memory.pairs : nil, memory.sums(of: y), begins, memory.rows(from: rows.lowerBound),
+                base + span.offset + rows.lowerBound - span.first, rows.count, Int32(vertical.bits), memory.blocks)
+        }
+        guard completes else { return }
+        horizontal.weights.withUnsafeBufferPointer { weights in
+            let pixels = destination.row(y).assumingMemoryBound(to: UInt8.self)
+            kernels.convolve(
+                pixels, memory.pairs, spans, weights.baseAddress, Int32(horizontal.bits), spans.count)
+        }
+    }
+
+    /// The spans of a row in the kernel's words, filled up to a multiple of 4 with spans of nothing.
+    private static func kernelSpans(of weights: FilterWeights) -> [cresample_span] {
+        var spans = weights.spans.map {
+            cresample_span(
+                first_pair: Int32($0.first / 2), groups: Int32($0.count / 8), first_weight: Int32($0.offset))
+        }
+        while spans.count % 4 != 0 { spans.append(cresample_span()) }
+        return spans
     }
 }

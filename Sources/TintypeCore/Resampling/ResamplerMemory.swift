@@ -1,0 +1,69 @@
+/// What a ``RowResampler`` works in: the last source rows, the sums of unfinished rows, and one row between the passes.
+///
+/// All of it is one block from the pool; nothing is allocated per row.
+struct ResamplerMemory {
+    /// How many blocks of 16 pixels a source row has.
+    let blocks: Int
+    /// The row between the two passes.
+    let pairs: UnsafeMutablePointer<Int16>
+    private let block: PixelMemory
+    private let sumRows: Int
+    private let sums: UnsafeMutablePointer<Int32>
+    private let copies: UnsafeMutableRawPointer
+    private let rowBytes: Int
+    private let capacity: Int
+    /// The addresses of the last `capacity` rows, twice in a row, so that any successive rows are successive here.
+    private let addresses: UnsafeMutablePointer<UnsafePointer<UInt8>?>
+
+    /// - Parameters:
+    ///   - rows: how many source rows are kept.
+    ///   - sums: how many rows of sums there are; zero if none are kept.
+    init(width: Int, rows: Int, sums sumRows: Int, pool: PixelBufferPool) throws(ImageError) {
+        blocks = (width + 15) / 16
+        rowBytes = width * 4
+        capacity = rows
+        self.sumRows = sumRows
+        let copyBytes = rows * blocks * 64
+        let sumBytes = sumRows * blocks * 256
+        let pairBytes = (blocks + 1) * 128
+        let addressBytes = 2 * rows * MemoryLayout<UnsafePointer<UInt8>?>.stride
+        let bytes = copyBytes + sumBytes + pairBytes + addressBytes
+        guard let block = pool.take(bytes) else {
+            throw ImageError(
+                .outOfMemory, stage: .decode, reason: "the system has no \(ByteCount(bytes)) to resample in")
+        }
+        self.block = block
+        copies = block.base
+        sums = (copies + copyBytes).bindMemory(to: Int32.self, capacity: sumBytes / 4)
+        pairs = (copies + copyBytes + sumBytes).bindMemory(to: Int16.self, capacity: pairBytes / 2)
+        addresses = (copies + copyBytes + sumBytes + pairBytes)
+            .bindMemory(to: UnsafePointer<UInt8>?.self, capacity: 2 * rows)
+        // A row that never comes is read with weight zero: the address must be good.
+        for index in 0..<2 * rows {
+            (addresses + index).initialize(to: UnsafePointer(copies.assumingMemoryBound(to: UInt8.self)))
+        }
+    }
+
+    /// The sums of a destination row.
+    func sums(of y: Int) -> UnsafeMutablePointer<Int32> {
+        sumRows == 0 ? sums : sums + y % sumRows * blocks * 64
+    }
+
+    /// The addresses of source rows from a row on.
+    func rows(from row: Int) -> UnsafeMutablePointer<UnsafePointer<UInt8>?> { addresses + row % capacity }
+
+    /// Keeps a copy of a source row.
+    func keepCopy(of source: UnsafeRawPointer, at row: Int) {
+        let copy = copies + row % capacity * blocks * 64
+        copy.copyMemory(from: source, byteCount: rowBytes)
+        keep(copy, at: row)
+    }
+
+    /// Keeps the address of a source row.
+    func keep(_ source: UnsafeRawPointer, at row: Int) {
+        let slot = row % capacity
+        let address = source.assumingMemoryBound(to: UInt8.self)
+        addresses[slot] = address
+        addresses[slot + capacity] = address
+    }
+}
