@@ -17,7 +17,7 @@ extension ImageKey: ExpressibleByStringLiteral {
 }
 
 /// A clock that only moves when it is told to.
-final class ManualClock: Sendable {
+final class WallClock: Sendable {
     private let state: Lock<Date>
     init(_ date: Date = Date(timeIntervalSince1970: 1_700_000_000)) { state = Lock(date) }
     var date: Date { state.withLock { $0 } }
@@ -25,22 +25,12 @@ final class ManualClock: Sendable {
     var elapsed: Duration { .seconds(date.timeIntervalSince1970) }
 }
 
-/// A directory that is gone when the test is over.
-final class TemporaryDirectory: Sendable {
-    let path: String
-    init() throws {
-        path = NSTemporaryDirectory() + "tintype-caching-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-}
-
 extension DiskCache {
     /// A cache in a temporary directory, without regard to the free space of the machine that runs the tests.
     static func temporary(
         _ path: String, capacity: ByteCount = .megabytes(10), maximumAge: Duration? = nil,
         expiry: Configuration.Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = 0,
-        clock: ManualClock = ManualClock(), files: any CacheFileSystem = PosixFileSystem(),
+        clock: WallClock = WallClock(), files: any CacheFileSystem = PosixFileSystem(),
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) -> DiskCache {
         DiskCache(

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import TintypeCore
+import TintypeTesting
 
 @Suite("Disk cache: damage and failures")
 struct DiskCacheFailureTests {
@@ -12,7 +13,7 @@ struct DiskCacheFailureTests {
     init() throws { directory = try TemporaryDirectory() }
 
     private func cache(
-        _ path: String? = nil, clock: ManualClock = ManualClock(), files: any CacheFileSystem = PosixFileSystem(),
+        _ path: String? = nil, clock: WallClock = WallClock(), files: any CacheFileSystem = PosixFileSystem(),
         minimumFreeSpace: ByteCount = 0
     ) -> DiskCache {
         DiskCache.temporary(
@@ -213,7 +214,7 @@ struct DiskCacheFailureTests {
 
     @Test("a rebuild takes the later of two files with one key")
     func rebuildTakesLatest() async throws {
-        let clock = ManualClock()
+        let clock = WallClock()
         let first = cache(clock: clock)
         try await first.put(someBytes(10, seed: 1), "a")
         let old = try #require(try files().first)
@@ -251,7 +252,7 @@ struct DiskCacheFailureTests {
 
     @Test("files that a crash left behind go once they are old enough, and no others")
     func orphans() async throws {
-        let clock = ManualClock(Date())
+        let clock = WallClock(Date())
         let cache = cache(clock: clock)
         try await cache.put(someBytes(10), "a")
         await cache.maintain()

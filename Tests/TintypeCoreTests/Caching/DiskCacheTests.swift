@@ -7,7 +7,7 @@ import TintypeTesting
 @Suite("Disk cache")
 struct DiskCacheTests {
     let directory: TemporaryDirectory
-    let clock = ManualClock()
+    let clock = WallClock()
     var path: String { directory.path + "/cache" }
 
     init() throws { directory = try TemporaryDirectory() }

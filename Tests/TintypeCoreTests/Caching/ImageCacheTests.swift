@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import TintypeCore
+import TintypeTesting
 
 /// Writes the format's name and the width, and reads it again. Counts what it does.
 private final class ToyCoder: ImageCoder {

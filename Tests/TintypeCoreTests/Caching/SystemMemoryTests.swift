@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import TintypeCore
+import TintypeTesting
 
 @Suite("System memory")
 struct SystemMemoryTests {
