@@ -159,11 +159,10 @@ private final class WorkQueueCore: @unchecked Sendable {  // Sendable: all state
             item.state = .waiting
             waiting += 1
             buckets[item.priority.rawValue].append(item)
-            pthread_cond_signal(condition)
             return .queued
         }
         switch outcome {
-        case .queued: break
+        case .queued: pthread_cond_signal(condition)  // After the unlock: else the thread would wake to wait for the mutex.
         case .cancelled: end(item, isRunning: false)
         case .noThread: end(item, isRunning: true)  // The system gives no thread at all: better here than never.
         }

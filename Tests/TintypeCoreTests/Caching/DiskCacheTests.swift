@@ -52,6 +52,8 @@ struct DiskCacheTests {
         try await DiskCache.temporary(deep).put(someBytes(1), "a")
         let mode = try FileManager.default.attributesOfItem(atPath: deep)[.posixPermissions] as? Int
         #expect(mode == 0o700)
+        let index = try FileManager.default.attributesOfItem(atPath: deep + "/index.sqlite")
+        #expect(index[.posixPermissions] as? Int == 0o600, "it holds the URLs")
     }
 
     @Test("replacing leaves one entry and one file")

@@ -153,7 +153,10 @@ public final class DiskCache: DiskCaching {
 
     /// Waits until everything that was asked for before is done, and writes what reading left to write.
     public func flush() async {
-        _ = try? await writes.perform { [store] _ throws(ImageError) in try store.doChores() }
+        // Waited for even by a task that is cancelled: who flushes is about to end the program.
+        await Task { [writes, store] in
+            _ = try? await writes.perform { _ throws(ImageError) in try store.doChores() }
+        }.value
     }
 
     private func doChoresLater() {

@@ -72,7 +72,7 @@ extension DiskIndex {
         try database.execute(
             """
             PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF;
-            PRAGMA journal_size_limit = 8388608;
+            PRAGMA wal_autocheckpoint = 2000; PRAGMA journal_size_limit = 16777216;
             """)
     }
 }

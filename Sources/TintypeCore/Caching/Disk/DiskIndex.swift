@@ -183,6 +183,8 @@ final class DiskIndex {
         return try rows(oldest)
     }
 
+    func makeCreatedIndex() throws(SQLiteError) { try database.execute(DiskIndexSchema.createdIndex) }
+
     /// Files for which a condition holds on an indexed column.
     func files(where condition: String, _ value: Int64, limit: Int) throws(SQLiteError) -> [StoredFile] {
         let statement = try database.prepare("SELECT id, file_size FROM entries WHERE \(condition) LIMIT ?2")

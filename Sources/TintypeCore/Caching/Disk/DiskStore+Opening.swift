@@ -60,6 +60,8 @@ extension DiskStore {
     }
 
     private func openLocked(_ writer: inout Writer, mayReplace: Bool) throws(ImageError) -> DiskIndex {
+        // SQLite would make the file readable for others; an empty one is a new database to it.
+        try? files.create(layout.index, parts: [])
         do throws(DiskIndexProblem) {
             let index = try DiskIndex.open(layout.index) {
                 ((try? files.list(layout.data)) ?? []).isEmpty == false

@@ -150,8 +150,8 @@ extension DiskStore {
             defer { chores = Chores() }
             return chores
         }
-        guard !work.isEmpty else { return }
-        // An index that was never made needs none.
+        // Where there is no index any more, there is nothing to bring up to date, and none is made for it.
+        guard !work.isEmpty, (try? files.status(layout.index)) != nil else { return }
         guard !work.indexIsDamaged else { return try checkIndex() }
         let dropped = try withIndex { index throws(DiskFailure) in
             try index.change { () throws(DiskFailure) in
@@ -245,6 +245,7 @@ extension DiskStore {
         try doChores()
         let time = time
         let removed = try remove { index throws(SQLiteError) in
+            if limits.withLock({ $0.expiry }) == .byCreation { try index.makeCreatedIndex() }
             var expired = try index.files(where: "expires <= ?1", time, limit: limit)
             if let bound = ageBound(at: time, sweeping: true), expired.count < limit {
                 let (condition, value) =
