@@ -64,6 +64,9 @@ struct DiskCacheTests {
         #expect(await cache.entry(forKey: "a")?.data == someBytes(50, seed: 2))
         #expect(await cache.usage().entries == 1)
         #expect(try payloadFiles().count == 1)
+        let usage = await cache.usage()
+        #expect(cache.statistics.entries == 1 && cache.statistics.bytes == usage.bytes)
+        #expect(cache.statistics.stores == 2)
     }
 
     @Test("the image comes first in its file, so that any viewer opens it; usage counts whole files")
@@ -137,6 +140,19 @@ struct DiskCacheTests {
             clock.advance(.seconds(1))
         }
         #expect(await cache.entries().map(\.key.source) == ["2", "3", "4"])
+    }
+
+    @Test("limits that are lowered hold after the next sweep; the directory stays")
+    func liveLimits() async throws {
+        let cache = DiskCache.temporary(path, clock: clock)
+        for index in 0..<5 {
+            try await cache.put(someBytes(10), ImageKey(source: "\(index)"))
+            clock.advance(.seconds(1))
+        }
+        cache.configuration = DiskCache.Configuration(directory: "/elsewhere", maximumAge: nil, maximumCount: 2)
+        #expect(cache.configuration.directory == path)
+        #expect(try await cache.removeExpired().files == 3)
+        #expect(await cache.entries().map(\.key.source) == ["3", "4"])
     }
 
     @Test("an entry larger than the cache is refused and nothing has to go for it")

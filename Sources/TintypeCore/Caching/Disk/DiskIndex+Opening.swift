@@ -14,7 +14,8 @@ enum DiskIndexProblem: Error {
 
 extension DiskIndex {
     /// Opens the index, and makes it if it is not there.
-    /// - Parameter hasFiles: asked for a new index; if there are files already, the index is to be made again from them.
+    /// - Parameter hasFiles: asked for a new index; if there are files already, the index is to be made again from
+    ///   them.
     static func open(_ path: String, hasFiles: () -> Bool) throws(DiskIndexProblem) -> DiskIndex {
         let result: Result<DiskIndex, DiskIndexProblem>
         do throws(SQLiteError) {

@@ -65,7 +65,8 @@ struct PosixFileSystem: CacheFileSystem {
     }
 
     private func openForReading(_ path: String) throws(FileError) -> Int32 {
-        // Without O_NOFOLLOW and O_NONBLOCK somebody's link or pipe under an entry's name could lead or hold us elsewhere.
+        // Without O_NOFOLLOW and O_NONBLOCK somebody's link or pipe under an entry's name could lead or hold us
+        // elsewhere.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { throw FileError(operation: "open", path: path, code: errno) }
         return file
