@@ -2,16 +2,17 @@ public import FoundationEssentials
 
 /// Keeps encoded images on disk, or anywhere that outlives the process.
 ///
-/// An entry is seen whole or not at all, by this process and any other. The methods do their work on threads of their own:
-/// none blocks the caller's executor.
+/// An entry is seen whole or not at all, by this process and any other. The methods do their work on threads of their
+/// own: none blocks the caller's executor.
 public protocol DiskCaching: Sendable {
-    /// The entry under a key, which counts as used; `nil` if there is none, or the one there was damaged (and is dropped).
+    /// The entry under a key, which counts as used; `nil` if there is none, or the one there was damaged (and is
+    /// dropped).
     func entry(forKey key: ImageKey) async -> DiskCacheEntry?
     /// Whether there is an entry; does not count as use.
     func contains(_ key: ImageKey) async -> Bool
     /// Keeps an entry in place of the one under the key. When it returns, the entry survives the end of the process.
-    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``; what was there before is then
-    ///   still there, or gone, but never half new.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``; what was there before is
+    ///   then still there, or gone, but never half new.
     func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError)
     /// Removes an entry; true if there was one.
     @discardableResult func remove(_ key: ImageKey) async throws(ImageError) -> Bool

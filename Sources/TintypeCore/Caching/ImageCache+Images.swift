@@ -45,10 +45,10 @@ extension ImageCache {
 
     /// Keeps an image, its encoded bytes, or both.
     ///
-    /// In memory the image is kept at once, before anything is encoded. The disk keeps the bytes; without them the image is
-    /// encoded as ``storageFormat(for:)`` says.
-    /// - Throws: ``ImageError/Code/encodeFailed``, ``ImageError/Code/formatNotEncodable``, or what the disk cache throws. The
-    ///   image is in memory even then.
+    /// In memory the image is kept at once, before anything is encoded. The disk keeps the bytes; without them the
+    /// image is encoded as ``storageFormat(for:)`` says.
+    /// - Throws: ``ImageError/Code/encodeFailed``, ``ImageError/Code/formatNotEncodable``, or what the disk cache
+    ///   throws. The image is in memory even then.
     public func store(
         _ image: Image?, data: Data? = nil, forKey key: ImageKey, in layers: CacheLayers = .all,
         options: EncodeOptions = EncodeOptions()
@@ -72,8 +72,8 @@ extension ImageCache {
         try await disk.store(entry, forKey: key)
     }
 
-    /// The format that an image is encoded in: its own; where that is not known or cannot be written, GIF if it moves, PNG if
-    /// it may be transparent, else JPEG.
+    /// The format that an image is encoded in: its own; where that is not known or cannot be written, GIF if it moves,
+    /// PNG if it may be transparent, else JPEG.
     public func storageFormat(for image: Image) -> ImageFormat {
         let writable = coder.encodableFormats
         if let format = image.format, writable.contains(format) { return format }

@@ -29,8 +29,8 @@ public final class ImageCache: ImageCaching {
         self.processing = processing
     }
 
-    /// - Throws: ``ImageError/Code/cacheUnavailable`` for a directory that can be none, such as an empty path. Whether the
-    ///   directory can be used is seen when something is stored.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` for a directory that can be none, such as an empty path. Whether
+    ///   the directory can be used is seen when something is stored.
     public convenience init(
         memory: MemoryCache.Configuration = MemoryCache.Configuration(),
         disk: DiskCache.Configuration?, coder: any ImageCoder

@@ -53,6 +53,8 @@ struct DiskCacheTests {
         try await DiskCache.temporary(deep).put(someBytes(1), "a")
         let mode = try FileManager.default.attributesOfItem(atPath: deep)[.posixPermissions] as? Int
         #expect(mode == 0o700)
+        let index = try FileManager.default.attributesOfItem(atPath: deep + "/index.sqlite")
+        #expect(index[.posixPermissions] as? Int == 0o600, "it holds the URLs")
     }
 
     @Test("replacing leaves one entry and one file")
@@ -63,6 +65,9 @@ struct DiskCacheTests {
         #expect(await cache.entry(forKey: "a")?.data == someBytes(50, seed: 2))
         #expect(await cache.usage().entries == 1)
         #expect(try payloadFiles().count == 1)
+        let usage = await cache.usage()
+        #expect(cache.statistics.entries == 1 && cache.statistics.bytes == usage.bytes)
+        #expect(cache.statistics.stores == 2)
     }
 
     @Test("the image comes first in its file, so that any viewer opens it; usage counts whole files")
@@ -136,6 +141,19 @@ struct DiskCacheTests {
             clock.advance(.seconds(1))
         }
         #expect(await cache.entries().map(\.key.source) == ["2", "3", "4"])
+    }
+
+    @Test("limits that are lowered hold after the next sweep; the directory stays")
+    func liveLimits() async throws {
+        let cache = DiskCache.temporary(path, clock: clock)
+        for index in 0..<5 {
+            try await cache.put(someBytes(10), ImageKey(source: "\(index)"))
+            clock.advance(.seconds(1))
+        }
+        cache.configuration = DiskCache.Configuration(directory: "/elsewhere", maximumAge: nil, maximumCount: 2)
+        #expect(cache.configuration.directory == path)
+        #expect(try await cache.removeExpired().files == 3)
+        #expect(await cache.entries().map(\.key.source) == ["3", "4"])
     }
 
     @Test("an entry larger than the cache is refused and nothing has to go for it")

@@ -3,8 +3,8 @@ internal import Logging
 
 /// Encoded images on disk: an index in SQLite, and a file for each image, which any viewer opens.
 ///
-/// - An entry is seen whole or not at all, by this process and any other that uses the directory. What was damaged, be it
-///   one bit, is noticed when it is read, and dropped.
+/// - An entry is seen whole or not at all, by this process and any other that uses the directory. What was damaged, be
+///   it one bit, is noticed when it is read, and dropped.
 /// - The limits hold after every store. Evicting costs what is evicted, whatever else there is.
 /// - Reads wait neither for writes nor for sweeps.
 /// - Where the directory cannot be used, reads find nothing, and writes say why. Each cause is logged once.
@@ -42,8 +42,8 @@ public final class DiskCache: DiskCaching {
         reads = queue
     }
 
-    /// The limits, which can change at any time; under smaller ones the next store or sweep removes what is too much. The
-    /// directory stays what it was.
+    /// The limits, which can change at any time; under smaller ones the next store or sweep removes what is too much.
+    /// The directory stays what it was.
     public var configuration: Configuration {
         get { store.limits.withLock { $0 } }
         set {
@@ -85,11 +85,11 @@ public final class DiskCache: DiskCaching {
         while try await writes.perform({ [store] _ in store.emptyTrash(limit: 500) }) {}
     }
 
-    /// Removes entries that are too old, and looks for files that a crash left behind.
+    /// Removes entries that are too old, and what is over limits that were lowered, and looks for files that a crash left behind.
     ///
     /// It works in slices, between which others store.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
-        var sweep = CacheSweep()
+        var sweep = try await writes.perform { [store] _ throws(ImageError) in try store.enforceLimits() }
         while true {
             let slice = try await writes.perform { [store] _ throws(ImageError) in
                 try store.removeExpired(limit: Self.sliceSize)
@@ -110,8 +110,8 @@ public final class DiskCache: DiskCaching {
         (try? await reads.perform { [store] _ in store.usage() }) ?? CacheUsage()
     }
 
-    /// What the cache has done since it was made. ``CacheStatistics/entries`` and ``CacheStatistics/bytes`` are those of
-    /// the last time that ``usage()`` was asked or something was stored.
+    /// What the cache has done since it was made. ``CacheStatistics/entries`` and ``CacheStatistics/bytes`` are those
+    /// of the last time that ``usage()`` was asked or something was stored.
     public var statistics: CacheStatistics { store.counters.withLock { $0 } }
 
     /// Entries in the order in which they were stored (to the millisecond), without their images.
@@ -153,7 +153,10 @@ public final class DiskCache: DiskCaching {
 
     /// Waits until everything that was asked for before is done, and writes what reading left to write.
     public func flush() async {
-        _ = try? await writes.perform { [store] _ throws(ImageError) in try store.doChores() }
+        // Waited for even by a task that is cancelled: who flushes is about to end the program.
+        await Task { [writes, store] in
+            _ = try? await writes.perform { _ throws(ImageError) in try store.doChores() }
+        }.value
     }
 
     private func doChoresLater() {

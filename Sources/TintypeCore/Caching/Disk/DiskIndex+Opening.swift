@@ -14,7 +14,8 @@ enum DiskIndexProblem: Error {
 
 extension DiskIndex {
     /// Opens the index, and makes it if it is not there.
-    /// - Parameter hasFiles: asked for a new index; if there are files already, the index is to be made again from them.
+    /// - Parameter hasFiles: asked for a new index; if there are files already, the index is to be made again from
+    ///   them.
     static func open(_ path: String, hasFiles: () -> Bool) throws(DiskIndexProblem) -> DiskIndex {
         let result: Result<DiskIndex, DiskIndexProblem>
         do throws(SQLiteError) {
@@ -72,7 +73,7 @@ extension DiskIndex {
         try database.execute(
             """
             PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF;
-            PRAGMA journal_size_limit = 8388608;
+            PRAGMA wal_autocheckpoint = 2000; PRAGMA journal_size_limit = 16777216;
             """)
     }
 }

@@ -2,7 +2,8 @@ internal import CSQLite
 
 /// The connection that writes the index. Used by one thread at a time, within ``transaction(_:)``.
 ///
-/// It knows rows only: the files of rows that it removes are for the caller to remove, after the transaction is committed.
+/// It knows rows only: the files of rows that it removes are for the caller to remove, after the transaction is
+/// committed.
 final class DiskIndex {
     private let database: Database
     private let find: Statement
@@ -81,7 +82,7 @@ final class DiskIndex {
         let statement = try database.prepare("PRAGMA quick_check(1)")
         guard try statement.step(), statement.isText(0, equalTo: "ok") else {
             throw SQLiteError(
-                code: SQLITE_CORRUPT, message: statement.text(0) ?? "the check of the index gave no answer")
+                code: SQLITE_CORRUPT, message: statement.text(0) ?? "the check gave no answer")
         }
     }
 
@@ -164,8 +165,8 @@ final class DiskIndex {
         change.bytes -= usage.bytes
     }
 
-    /// Writes the times of reads. Times later than now, from before the clock was set back, become now: else those entries
-    /// would never be the oldest.
+    /// Writes the times of reads. Times later than now, from before the clock was set back, become now: else those
+    /// entries would never be the oldest.
     func setAccessTimes(_ times: [Int64: Int64], now: Int64) throws(SQLiteError) {
         for (id, time) in times {
             touch.bind(1, id)
@@ -182,6 +183,8 @@ final class DiskIndex {
         oldest.bind(2, limit)
         return try rows(oldest)
     }
+
+    func makeCreatedIndex() throws(SQLiteError) { try database.execute(DiskIndexSchema.createdIndex) }
 
     /// Files for which a condition holds on an indexed column.
     func files(where condition: String, _ value: Int64, limit: Int) throws(SQLiteError) -> [StoredFile] {

@@ -1,4 +1,5 @@
-/// A connection that only reads the index. Write-ahead logging lets it read while others write. Used by one thread at a time.
+/// A connection that only reads the index. Write-ahead logging lets it read while others write. Used by one thread at a
+/// time.
 final class DiskIndexReader {
     private let lookup: Statement
     private let totals: Statement

@@ -29,8 +29,8 @@ struct DiskLayout: Sendable, Hashable {
         return String(repeating: "0", count: max(0, 16 - digits.utf8.count)) + digits
     }
 
-    /// An id for a file stored now: the time in milliseconds, then 20 random bits. A file's name is not used a second time
-    /// but by an accident, which creating the file notices, and so does reading, by key and checksum.
+    /// An id for a file stored now: the time in milliseconds, then 20 random bits. A file's name is not used a second
+    /// time but by an accident, which creating the file notices, and so does reading, by key and checksum.
     static func newID(at time: Int64, using random: Int64 = .random(in: 0..<1 << 20)) -> Int64 {
         lowestID(at: time) | random
     }

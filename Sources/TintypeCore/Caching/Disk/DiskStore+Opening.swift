@@ -6,7 +6,9 @@ extension DiskStore {
         _ body: (DiskIndex) throws(DiskFailure) -> Result
     ) throws(ImageError) -> Result {
         try writer.withLock { writer throws(ImageError) in
-            for attempt in 1... {
+            var attempt = 0
+            while true {
+                attempt += 1
                 let index = try openIndex(&writer)
                 do throws(DiskFailure) {
                     return try body(index)
@@ -30,7 +32,6 @@ extension DiskStore {
                     }
                 }
             }
-            preconditionFailure("the loop has no end")
         }
     }
 
@@ -60,6 +61,8 @@ extension DiskStore {
     }
 
     private func openLocked(_ writer: inout Writer, mayReplace: Bool) throws(ImageError) -> DiskIndex {
+        // SQLite would make the file readable for others; an empty one is a new database to it.
+        try? files.create(layout.index, parts: [])
         do throws(DiskIndexProblem) {
             let index = try DiskIndex.open(layout.index) {
                 ((try? files.list(layout.data)) ?? []).isEmpty == false
@@ -75,7 +78,7 @@ extension DiskStore {
                 return try openLocked(&writer, mayReplace: false)
             case .newer(let version):
                 throw unavailable(
-                    "the index is of version \(version), which a newer Tintype wrote, and is left alone; use another directory"
+                    "a newer Tintype wrote the index (version \(version)), which is left alone; use another directory"
                 )
             case .foreign:
                 throw unavailable("the file is some other program's database and is left alone; use another directory")

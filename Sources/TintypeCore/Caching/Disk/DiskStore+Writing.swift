@@ -29,7 +29,9 @@ extension DiskStore {
                     _ = try index.remove(old)
                     try index.insert(row)
                     // A rebuild may have found the file before its row was here.
-                    return try old.filter { $0.id != id } + evict(from: index, configuration, except: id)
+                    let gone = try old.filter { $0.id != id } + evict(from: index, configuration, except: id)
+                    noteUsage(try index.state().usage)
+                    return gone
                 }
             }
             isKept = true
@@ -68,8 +70,8 @@ extension DiskStore {
 
     // MARK: Limits
 
-    /// Removes rows, least recently used first, until count and bytes are a little under the limits; tells their files. The
-    /// margin makes it rare, and many rows share one transaction.
+    /// Removes rows, least recently used first, until count and bytes are a little under the limits; tells their files.
+    /// The margin makes it rare, and many rows share one transaction.
     private func evict(
         from index: DiskIndex, _ configuration: DiskCache.Configuration, except id: Int64
     ) throws(SQLiteError) -> [StoredFile] {
@@ -123,15 +125,14 @@ extension DiskStore {
         }
     }
 
-    /// Brings the cache under limits that were changed, or after files were found.
-    func enforceLimits() throws(ImageError) {
+    /// Brings the cache under limits that were changed, or after files were found; tells what had to go.
+    @discardableResult
+    func enforceLimits() throws(ImageError) -> CacheSweep {
         let configuration = limits.withLock { $0 }
-        removeFiles(
-            try withIndex { index throws(DiskFailure) in
-                try index.change { () throws(DiskFailure) in
-                    try indexed { () throws(SQLiteError) in try evict(from: index, configuration, except: -1) }
-                }
-            })
+        let removed = try remove { index throws(SQLiteError) in
+            try evict(from: index, configuration, except: -1)
+        }
+        return CacheSweep(files: removed.count, bytes: removed.reduce(0) { $0 + $1.size })
     }
 
     private func writeAccessTimes(_ index: DiskIndex) throws(SQLiteError) {
@@ -150,8 +151,8 @@ extension DiskStore {
             defer { chores = Chores() }
             return chores
         }
-        guard !work.isEmpty else { return }
-        // An index that was never made needs none.
+        // Where there is no index any more, there is nothing to bring up to date, and none is made for it.
+        guard !work.isEmpty, (try? files.status(layout.index)) != nil else { return }
         guard !work.indexIsDamaged else { return try checkIndex() }
         let dropped = try withIndex { index throws(DiskFailure) in
             try index.change { () throws(DiskFailure) in
@@ -175,22 +176,23 @@ extension DiskStore {
     // MARK: Removing
 
     func remove(_ key: ImageKey) throws(ImageError) -> Bool {
-        try !remove { index throws(SQLiteError) in try index.files(forKey: key) }.isEmpty
+        try !remove { index throws(SQLiteError) in try index.remove(index.files(forKey: key)) }.isEmpty
     }
 
     func removeAll(source: String) throws(ImageError) -> Int {
-        try remove { index throws(SQLiteError) in try index.files(ofSource: source) }.count
+        try remove { index throws(SQLiteError) in try index.remove(index.files(ofSource: source)) }.count
     }
 
+    /// Runs what removes rows, and then removes their files.
     private func remove(
-        _ choose: (DiskIndex) throws(SQLiteError) -> [StoredFile]
+        _ removeRows: (DiskIndex) throws(SQLiteError) -> [StoredFile]
     ) throws(ImageError) -> [StoredFile] {
         // Removing from a cache that is not there makes none.
         guard (try? files.status(layout.index)) != nil else { return [] }
         let removed = try withIndex { index throws(DiskFailure) in
             try index.change { () throws(DiskFailure) in
                 try indexed { () throws(SQLiteError) in
-                    try index.remove(try choose(index))
+                    try removeRows(index)
                 }
             }
         }
@@ -198,14 +200,15 @@ extension DiskStore {
         return removed
     }
 
-    /// Removes everything from sight, in a time that does not depend on how much there is; ``emptyTrash(limit:)`` gives the
-    /// space back.
+    /// Removes everything from sight, in a time that does not depend on how much there is; ``emptyTrash(limit:)`` gives
+    /// the space back.
     func removeAll() throws(ImageError) {
         guard (try? files.status(layout.index)) != nil else { return }
         chores.withLock { $0 = Chores() }
         try withIndex { index throws(DiskFailure) in
             try index.change { () throws(DiskFailure) in
-                // Whoever writes an entry looks for its file once it is in its own transaction, so none is lost unnoticed.
+                // Whoever writes an entry looks for its file once it is in its own transaction, so none is lost
+                // unnoticed.
                 let trash = layout.trash(DiskLayout.newID(at: time))
                 do throws(FileError) {
                     try files.rename(layout.data, to: trash)
@@ -245,6 +248,7 @@ extension DiskStore {
         try doChores()
         let time = time
         let removed = try remove { index throws(SQLiteError) in
+            if limits.withLock({ $0.expiry }) == .byCreation { try index.makeCreatedIndex() }
             var expired = try index.files(where: "expires <= ?1", time, limit: limit)
             if let bound = ageBound(at: time, sweeping: true), expired.count < limit {
                 let (condition, value) =
@@ -255,7 +259,7 @@ extension DiskStore {
                     }
                 expired += try index.files(where: condition, value, limit: limit - expired.count)
             }
-            return expired
+            return try index.remove(expired)
         }
         return CacheSweep(files: removed.count, bytes: removed.reduce(0) { $0 + $1.size })
     }

@@ -7,9 +7,10 @@ internal import Glibc
 /// Reading takes a connection of its own from a small pool and waits for nobody. Everything that changes the index goes
 /// through one connection under ``writer``; the queue above sees to it that one thread at a time wants it.
 ///
-/// An entry is stored in this order: the file, complete, under a name never used before; the row, in one transaction with the
-/// removal of the row it replaces; then the replaced file is removed. Whoever looks at any moment, from any process, sees
-/// the old entry or the new one. What a crash in between leaves is a file without a row, which is found later.
+/// An entry is stored in this order: the file, complete, under a name never used before; the row, in one transaction
+/// with the removal of the row it replaces; then the replaced file is removed. Whoever looks at any moment, from any
+/// process, sees the old entry or the new one. What a crash in between leaves is a file without a row, which is found
+/// later.
 final class DiskStore: Sendable {
     /// What writing needs.
     struct Writer {
@@ -215,7 +216,16 @@ final class DiskStore: Sendable {
     }
 
     func usage() -> CacheUsage {
-        withReader { reader throws(SQLiteError) in try reader.usage() } ?? CacheUsage()
+        let usage = withReader { reader throws(SQLiteError) in try reader.usage() } ?? CacheUsage()
+        noteUsage(usage)
+        return usage
+    }
+
+    func noteUsage(_ usage: CacheUsage) {
+        counters.withLock { counters in
+            counters.entries = usage.entries
+            counters.bytes = usage.bytes
+        }
     }
 
     // MARK: Errors

@@ -4,8 +4,8 @@ internal import FoundationEssentials
 /// The file of one entry: the image's bytes, then what is known of them, then a footer of fixed size.
 ///
 /// The bytes come first so that any viewer opens the file; what follows lets a lost index be made again. Numbers are
-/// little-endian. The footer: the checksum of the payload, the checksum of the description, the payload's length (8 bytes
-/// each), the description's length (4), the version (4), and 8 bytes that mark the end of a complete file.
+/// little-endian. The footer: the checksum of the payload, the checksum of the description, the payload's length (8
+/// bytes each), the description's length (4), the version (4), and 8 bytes that mark the end of a complete file.
 enum EntryFile {
     static let version: UInt32 = 1
     static let marker: [UInt8] = Array("TINTYPE\n".utf8)

@@ -7,12 +7,30 @@ struct PosixFileSystem: CacheFileSystem {
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw FileError(operation: "create", path: path, code: errno) }
         var failure: Int32 = 0
-        for part in parts where failure == 0 { failure = write(part, to: file) }
+        if !writeAtOnce(parts, to: file) {
+            // What a first try wrote of it is written over.
+            lseek(file, 0, SEEK_SET)
+            for part in parts where failure == 0 { failure = write(part, to: file) }
+        }
         // Where the disk is a network's, only closing tells whether there was room.
         if close(file) != 0, failure == 0 { failure = errno }
         guard failure == 0 else {
             unlink(path)
             throw FileError(operation: "write", path: path, code: failure)
+        }
+    }
+
+    /// Writes a payload and its trailer with one call; false if it did not take all.
+    private func writeAtOnce(_ parts: [Data], to file: Int32) -> Bool {
+        guard parts.count == 2 else { return false }
+        return parts[0].withUnsafeBytes { first in
+            parts[1].withUnsafeBytes { second in
+                let vectors = [
+                    iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: first.count),
+                    iovec(iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: second.count),
+                ]
+                return writev(file, vectors, 2) == first.count + second.count
+            }
         }
     }
 
@@ -47,7 +65,8 @@ struct PosixFileSystem: CacheFileSystem {
     }
 
     private func openForReading(_ path: String) throws(FileError) -> Int32 {
-        // Without O_NOFOLLOW and O_NONBLOCK somebody's link or pipe under an entry's name could lead or hold us elsewhere.
+        // Without O_NOFOLLOW and O_NONBLOCK somebody's link or pipe under an entry's name could lead or hold us
+        // elsewhere.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { throw FileError(operation: "open", path: path, code: errno) }
         return file

@@ -3,13 +3,13 @@ extension MemoryCache {
     public struct Configuration: Sendable, Hashable {
         /// The most that the pixels of all images may take.
         public var capacity: ByteCount
-        /// What is left after a purge, which happens when ``capacity`` is exceeded; `nil` for the capacity itself, so that
-        /// only as much goes as has to.
+        /// What is left after a purge, which happens when ``capacity`` is exceeded; `nil` for the capacity itself, so
+        /// that only as much goes as has to.
         public var capacityAfterPurge: ByteCount?
         /// The most images; `nil` for any number.
         public var maximumCount: Int?
-        /// The largest image that is kept; `nil` for the capacity. Larger ones are found only as long as somebody else holds
-        /// them.
+        /// The largest image that is kept; `nil` for the capacity. Larger ones are found only as long as somebody else
+        /// holds them.
         public var maximumEntryBytes: ByteCount?
         /// How long an image is kept from when it was stored; `nil` for as long as there is room.
         public var timeToLive: Duration?

@@ -1,8 +1,8 @@
 /// Decoded images in memory, bounded in bytes; what was not used for the longest time goes first.
 ///
-/// Its cost is the bytes of the pixels. By default it takes at most a fifth of the memory that the machine or the control
-/// group has, and at most 512 MB. An image that is still held elsewhere stays reachable after it had to go, and is the same
-/// image then; it neither counts nor is it kept alive.
+/// Its cost is the bytes of the pixels. By default it takes at most a fifth of the memory that the machine or the
+/// control group has, and at most 512 MB. An image that is still held elsewhere stays reachable after it had to go, and
+/// is the same image then; it neither counts nor is it kept alive.
 ///
 /// ```swift
 /// let cache = MemoryCache(.init(capacity: .megabytes(100), capacityAfterPurge: .megabytes(60)))
@@ -20,7 +20,8 @@ public final class MemoryCache: MemoryCaching {
         self.init(configuration, now: { ContinuousClock.now - start })
     }
 
-    /// - Parameter now: the time since some moment, which never goes back; asked only where entries have a time to live.
+    /// - Parameter now: the time since some moment, which never goes back; asked only where entries have a time to
+    ///   live.
     init(_ configuration: Configuration, now: @escaping @Sendable () -> Duration) {
         state = Lock(MemoryStore(limits: configuration))
         self.now = now
@@ -62,8 +63,8 @@ public final class MemoryCache: MemoryCaching {
     /// For tests: entries that only somebody else may keep.
     var heldCount: Int { state.withLock { $0.heldCount } }
 
-    /// Changes the state; images that fall out are released when the lock is left, because giving their memory back takes
-    /// another lock and may take long.
+    /// Changes the state; images that fall out are released when the lock is left, because giving their memory back
+    /// takes another lock and may take long.
     private func change<Result>(_ body: (inout MemoryStore<LeastRecentlyUsed>) -> Result) -> Result {
         let (result, discarded) = state.withLock { store in
             let result = body(&store)

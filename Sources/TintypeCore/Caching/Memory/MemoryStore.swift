@@ -1,7 +1,7 @@
 /// The state of a memory cache: entries in slots, found by key and by source, and the policy that evicts them.
 ///
-/// A value without a lock or a clock. Whatever takes an image out hands it back in `discarded`, so that its memory is given
-/// back after the lock is left.
+/// A value without a lock or a clock. Whatever takes an image out hands it back in `discarded`, so that its memory is
+/// given back after the lock is left.
 struct MemoryStore<Policy: EvictionPolicy> {
     /// An image that somebody else may still hold after the cache has let go of it.
     private final class HeldImage {
@@ -18,7 +18,8 @@ struct MemoryStore<Policy: EvictionPolicy> {
         var deadline: Duration?
     }
 
-    /// The images that the cache itself keeps. Apart from the rest of the entries, because a hit needs nothing else of them.
+    /// The images that the cache itself keeps. Apart from the rest of the entries, because a hit needs nothing else of
+    /// them.
     private var images: [Image.Storage?] = []
     private var slots: [Entry?] = []
     /// Entries with a deadline; as long as there are none, a hit asks no clock.
@@ -149,8 +150,8 @@ struct MemoryStore<Policy: EvictionPolicy> {
     /// The largest image that is kept.
     private var largestEntry: Int { min(limits.capacity, limits.maximumEntryBytes ?? limits.capacity).bytes }
 
-    /// Evicts until all limits hold. A purge leaves one image that fits, even if it is over the lower watermark: else the
-    /// image that was just stored would be gone at once.
+    /// Evicts until all limits hold. A purge leaves one image that fits, even if it is over the lower watermark: else
+    /// the image that was just stored would be gone at once.
     mutating func enforceLimits() {
         let capacity = limits.capacity.bytes
         if statistics.bytes > capacity {
@@ -254,8 +255,8 @@ struct MemoryStore<Policy: EvictionPolicy> {
         sweepHeld(2)
     }
 
-    /// Looks at the entries that were looked at longest ago and forgets those whose image is gone. With two for each one
-    /// that is added, dead entries never outnumber the living by much, and none costs more than O(1).
+    /// Looks at the entries that were looked at longest ago and forgets those whose image is gone. With two for each
+    /// one that is added, dead entries never outnumber the living by much, and none costs more than O(1).
     private mutating func sweepHeld(_ count: Int) {
         for _ in 0..<min(count, heldList.count) {
             let slot = heldList.last
