@@ -34,12 +34,11 @@ typedef int64_t i64x8 __attribute__((vector_size(64)));
 #if defined(__x86_64__)
 
 // One instruction does it (pmaddwd), which the compiler does not find by itself: it is asked for, register by register.
-#define QUARTER(v, n) \
+#define QUARTER(v, n)                                                                                                 \
     __builtin_shufflevector(v, v, n * 8, n * 8 + 1, n * 8 + 2, n * 8 + 3, n * 8 + 4, n * 8 + 5, n * 8 + 6, n * 8 + 7)
 #define JOIN_QUARTERS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
-#define HALF(v, n) __builtin_shufflevector(QUARTER(v, (2 * n)), QUARTER(v, (2 * n + 1)), \
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #define JOIN_HALVES(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define HALF(v, n) JOIN_HALVES(QUARTER(v, (2 * n)), QUARTER(v, (2 * n + 1)))
 #define MULTIPLY_ADD_QUARTER(a, b, n) __builtin_ia32_pmaddwd128(QUARTER(a, n), QUARTER(b, n))
 #define MULTIPLY_ADD_HALF(a, b, n) __builtin_ia32_pmaddwd256(HALF(a, n), HALF(b, n))
 

@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Orientation")
 struct OrientationTests {
-    /// Where the pixel that is shown at (x, y) is stored, by the table of Exif 2.32, 4.6.4 A: which edges of the picture the
-    /// stored row 0 and column 0 are.
+    /// Where the pixel that is shown at (x, y) is stored, by the table of Exif 2.32, 4.6.4 A: which edges of the
+    /// picture the stored row 0 and column 0 are.
     private static func stored(_ x: Int, _ y: Int, _ orientation: Orientation, in size: PixelSize) -> (Int, Int) {
         let (right, bottom) = (size.width - 1, size.height - 1)
         return switch orientation {

@@ -6,13 +6,13 @@ import Testing
 
 @Suite("Resampling")
 struct ResamplerTests {
-    /// Sizes that reach every way through the resampler: a little, a lot and no change in each direction, both ways of adding
-    /// up, blocks that are not full, single rows and columns.
+    /// Sizes that reach every way through the resampler: a little, a lot and no change in each direction, both ways of
+    /// adding up, blocks that are not full, single rows and columns.
     static let cases: [(PixelSize, PixelSize)] = [
         (size(64, 48), size(32, 24)), (size(100, 75), size(40, 30)), (size(131, 97), size(13, 11)),
         (size(200, 150), size(20, 15)), (size(90, 301), size(30, 7)), (size(33, 17), size(66, 51)),
         (size(17, 33), size(40, 33)), (size(40, 33), size(40, 12)), (size(5, 7), size(90, 80)),
-        (size(200, 3), size(20, 40)), (size(3, 200), size(50, 11)), (size(1, 50), size(9, 5)),
+        (size(200, 3), size(20, 11)), (size(3, 200), size(50, 11)), (size(1, 50), size(9, 5)),
         (size(50, 1), size(5, 9)), (size(2, 2), size(1, 1)), (size(1, 1), size(21, 3)),
         (size(16, 16), size(15, 17)), (size(400, 65), size(2, 2)), (size(31, 193), size(32, 32)),
     ]
@@ -30,7 +30,25 @@ struct ResamplerTests {
         #expect(difference.psnr > 55, "\(difference)")
     }
 
-    @Test("all versions of the kernels make the same pixels", arguments: cases)
+    @Test(
+        "an image that becomes much narrower and much higher is within 4", arguments: Picture.allCases,
+        [size(200, 3), size(200, 10), size(203, 1)])
+    func narrowerAndHigher(picture: Picture, from: PixelSize) throws {
+        let source = try picture.draw(from)
+        let to = Self.size(20, 40)
+        let difference = Difference(try source.resized(to: to), Reference.resize(source, to: to))
+        #expect(difference.largest <= 4 && difference.psnr > 50, "\(difference)")
+    }
+
+    @Test("the work follows the pixels, not the product of the long sides")
+    func crossedSides() throws {
+        // 10^10 multiplications if wide rows were added up for each target row.
+        let row = try PixelBuffer.drawn(Self.size(100_000, 1)) { _, _ in SIMD4(1, 2, 3, 4) }
+        let result = try row.resized(to: Self.size(1, 100_000))
+        #expect(result[0, 0] == SIMD4(1, 2, 3, 4) && result[0, 99_999] == SIMD4(1, 2, 3, 4))
+    }
+
+    @Test("all versions of the kernels make the same pixels", arguments: cases + [(size(200, 3), size(20, 40))])
     func versions(sizes: (PixelSize, PixelSize)) throws {
         let source = try Picture.noise.draw(sizes.0)
         let expected = try source.resized(to: sizes.1)
@@ -41,7 +59,9 @@ struct ResamplerTests {
         }
     }
 
-    @Test("rows that come one by one, in memory that is used again, make the same pixels", arguments: cases)
+    @Test(
+        "rows that come one by one, in memory that is used again, make the same pixels",
+        arguments: cases + [(size(200, 3), size(20, 40))])
     func streaming(sizes: (PixelSize, PixelSize)) throws {
         let source = try Picture.noise.draw(sizes.0)
         var resampler = try RowResampler(from: sizes.0, to: sizes.1)

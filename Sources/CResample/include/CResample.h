@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The two kernels of the resampler. They are in C because Swift has no function multiversioning: on x86-64 each is compiled
-// for AVX-512, AVX2 and SSE2. The arithmetic is in integers, so every version makes the same pixels.
+// The two kernels of the resampler. They are in C because Swift has no function multiversioning: on x86-64 each is
+// compiled for AVX-512, AVX2 and SSE2. The arithmetic is in integers, so every version makes the same pixels.
 //
 // Kernels work in blocks of 16 pixels, which are 64 bytes of RGBA; rows have room for whole blocks.
 
@@ -24,8 +24,8 @@ typedef struct {
 
 /// The vertical pass: adds up rows of 8-bit pixels, each times its weight.
 ///
-/// - pairs: where the sums go as 16-bit components with CRESAMPLE_FRACTION_BITS, by pairs of pixels (r r g g b b a a); or
-///   NULL if more rows will be added. 64 per block, aligned to 64 bytes.
+/// - pairs: where the sums go as 16-bit components with CRESAMPLE_FRACTION_BITS, by pairs of pixels (r r g g b b a a);
+///   or NULL if more rows will be added. 64 per block, aligned to 64 bytes.
 /// - sums: where the sums are kept between calls, in an order that is the kernel's own; not used if it begins and ends
 ///   with this call. 64 per block, aligned to 64 bytes.
 /// - begin: starts at zero instead of with what `sums` holds

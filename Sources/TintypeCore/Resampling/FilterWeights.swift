@@ -53,7 +53,8 @@ struct FilterWeights {
         spans.append(Span(first: first - padding, count: count, offset: weights.count))
         longestSpan = max(longestSpan, count)
         if padding == 1 { weights.append(0) }
-        // What rounding took from one weight is given to the next: the sum is exact, and the error is of high frequency.
+        // What rounding took from one weight is given to the next: the sum is exact, and the error is of high
+        // frequency.
         let unit = Double(1 << bits) / taps.reduce(0, +)
         var carry = 0.0
         for tap in taps {
@@ -65,8 +66,8 @@ struct FilterWeights {
         for _ in (padding + taps.count)..<count { weights.append(0) }
     }
 
-    /// How many bits behind the point the largest weight has room for. It is about `1 / stretch`, and up to 1.3 times that
-    /// at an edge, where a side of the filter is missing.
+    /// How many bits behind the point the largest weight has room for. It is about `1 / stretch`, and up to 1.3 times
+    /// that at an edge, where a side of the filter is missing.
     private static func bits(stretch: Double, maximum: Int) -> Int {
         let largest = Double(Int16.max) * stretch / 1.5
         return min(maximum, Int(log2(largest)))

@@ -52,9 +52,12 @@ struct ResamplerMemory {
     /// The addresses of source rows from a row on.
     func rows(from row: Int) -> UnsafeMutablePointer<UnsafePointer<UInt8>?> { addresses + row % capacity }
 
+    /// Where the copy of a source row goes.
+    func copy(at row: Int) -> UnsafeMutableRawPointer { copies + row % capacity * blocks * 64 }
+
     /// Keeps a copy of a source row.
     func keepCopy(of source: UnsafeRawPointer, at row: Int) {
-        let copy = copies + row % capacity * blocks * 64
+        let copy = copy(at: row)
         copy.copyMemory(from: source, byteCount: rowBytes)
         keep(copy, at: row)
     }

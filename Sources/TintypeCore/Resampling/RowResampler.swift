@@ -2,19 +2,20 @@ internal import CResample
 
 /// Makes an image of another size out of rows as they come, top to bottom.
 ///
-/// The filter is Lanczos with three lobes (Duchon, "Lanczos filtering in one and two dimensions", 1979), stretched to the
-/// scale when shrinking, over premultiplied components. Components are within 1/255 of the exact result, an area of one
-/// colour keeps that colour, and no colour exceeds its alpha.
+/// The filter is Lanczos with three lobes (Duchon, "Lanczos filtering in one and two dimensions", 1979), stretched to
+/// the scale when shrinking, over premultiplied components. Components are within 1/255 of the exact result (4/255
+/// where an image becomes much narrower and much higher at once), an area of one colour keeps that colour, and no
+/// colour exceeds its alpha.
 ///
 /// Rows are first added up vertically, at the source's width, then filtered horizontally.
 ///
-/// - Complexity: O(source pixels + target height × source width + target pixels), times about six; memory for at most 32
-///   source rows, or 16 and the sums of eight rows (a source pixel in a sum takes 16 bytes), whatever the scale.
+/// - Complexity: O(source pixels + target pixels), times about six for each direction; memory for at most 32 source
+///   rows, or 16 and the sums of eight rows (a source pixel in a sum takes 16 bytes), whatever the scale.
 public struct RowResampler: ~Copyable {
     private let source: PixelSize
-    private let horizontal: FilterWeights
+    private let narrower: RowNarrower?
     private let vertical: FilterWeights
-    private let spans: [cresample_span]
+    private let horizontal: HorizontalPass
     private let destination: MutablePixelBuffer
     private let memory: ResamplerMemory
     private let kernels: cresample_kernels
@@ -53,29 +54,31 @@ public struct RowResampler: ~Copyable {
                 reason: "\(source) pixels cannot be resampled to \(target): sides are 1 to \(longest)")
         }
         let vertical = FilterWeights(source: source.height, target: target.height, group: 2, maximumBits: 22)
-        let horizontal = FilterWeights(source: source.width, target: target.width, group: 8, maximumBits: 16)
         let batch = vertical.longestSpan <= Self.keptRows ? nil : Self.batchRows
+        let narrower = try RowNarrower(from: source, to: target, pool: pool, kernels: kernels)
+        let width = narrower == nil ? source.width : target.width
         let memory = try ResamplerMemory(
-            width: source.width, rows: batch ?? vertical.longestSpan, sums: batch == nil ? 0 : 8, pool: pool)
+            width: width, rows: batch ?? vertical.longestSpan, sums: batch == nil ? 0 : 8, pool: pool)
         destination = try MutablePixelBuffer(size: target, pool: pool)
+        horizontal = HorizontalPass(source: width, target: target.width, kernels: kernels)
+        self.narrower = narrower
         self.source = source
         self.vertical = vertical
-        self.horizontal = horizontal
         self.batch = batch
         self.memory = memory
         self.kernels = kernels
-        spans = Self.kernelSpans(of: horizontal)
     }
 
     /// Takes the next row: `source.width` pixels of premultiplied RGBA, 8 bits.
     public mutating func push(_ row: UnsafeRawPointer) {
-        memory.keepCopy(of: row, at: nextRow)
+        memory.keepCopy(of: narrower?.narrow(row) ?? row, at: nextRow)
         advance()
     }
 
-    /// Takes the next row without copying it. The row must stay where it is until the end, and be readable up to a multiple
-    /// of 64 bytes.
+    /// Takes the next row without copying it. The row must stay where it is until the end, and be readable up to a
+    /// multiple of 64 bytes.
     mutating func push(lasting row: UnsafeRawPointer) {
+        guard narrower == nil else { return push(row) }
         memory.keep(row, at: nextRow)
         advance()
     }
@@ -126,20 +129,6 @@ public struct RowResampler: ~Copyable {
                 base + span.offset + rows.lowerBound - span.first, rows.count, Int32(vertical.bits), memory.blocks)
         }
         guard completes else { return }
-        horizontal.weights.withUnsafeBufferPointer { weights in
-            let pixels = destination.row(y).assumingMemoryBound(to: UInt8.self)
-            kernels.convolve(
-                pixels, memory.pairs, spans, weights.baseAddress, Int32(horizontal.bits), spans.count)
-        }
-    }
-
-    /// The spans of a row in the kernel's words, filled up to a multiple of 4 with spans of nothing.
-    private static func kernelSpans(of weights: FilterWeights) -> [cresample_span] {
-        var spans = weights.spans.map {
-            cresample_span(
-                first_pair: Int32($0.first / 2), groups: Int32($0.count / 8), first_weight: Int32($0.offset))
-        }
-        while spans.count % 4 != 0 { spans.append(cresample_span()) }
-        return spans
+        horizontal.filter(memory.pairs, to: destination.row(y))
     }
 }
