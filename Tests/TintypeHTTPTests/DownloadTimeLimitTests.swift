@@ -98,7 +98,7 @@ struct DownloadTimeLimitTests {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes).silence(after: 100)])
         let downloader = ImageDownloader(.init(timeout: .milliseconds(50)))
         let error = try await failure(downloader, LoadRequest(url: server.url("/a")))
-        #expect(error.code == .timedOut && error.reason == "nothing came for 0.05 s")
+        #expect(error.code == .timedOut && error.reason == "nothing came for 50 ms")
     }
 }
 #endif

@@ -69,7 +69,7 @@ struct BadInputTests {
     func bad(bad: Case) async throws {
         let good = try Self.bytes(.png)
         let response = try bad.response()
-        let server = try await OriginServer.start(routes: [bad.path: response, "/good": OriginResponse(good)])
+        let server = try await OriginServer.start([bad.path: response, "/good": OriginResponse(good)])
         let setup = try Setup()
         async let beside = setup.manager.load(server.url("/good"))
         let url = server.url(bad.path)
@@ -81,7 +81,7 @@ struct BadInputTests {
         #expect(error.code == bad.code, "\(error)")
         #expect(error.stage == bad.stage)
         #expect(error.source == url.absoluteString)
-        #expect(error.reason.contains(bad.word), "\(error.reason)")
+        #expect(bad.word.isEmpty || error.reason.contains(bad.word), "\(error.reason)")
         #expect(error.statusCode == bad.status)
         #expect(!error.description.contains("\n"))
         #expect(try await beside.data == good)
@@ -94,10 +94,10 @@ struct BadInputTests {
 
     @Test("a port that nobody listens on")
     func refused() async throws {
-        let server = try await OriginServer.start(routes: [:])
+        let server = try await OriginServer.start([:])
         let url = server.url("/a.png")
         await server.stop()
-        let error = await Setup().manager.task(for: url).result.failure
+        let error = try await Setup().manager.task(for: url).result.failure
         #expect(error?.code == .connectionFailed)
         #expect(error?.source == url.absoluteString)
     }
@@ -106,7 +106,7 @@ struct BadInputTests {
     func cacheIsAFile() async throws {
         let folder = try TemporaryDirectory()
         let file = try folder.write(Data("in the way".utf8), to: "cache")
-        let server = try await OriginServer.start(routes: ["/good": OriginResponse(try Self.bytes(.png))])
+        let server = try await OriginServer.start(["/good": OriginResponse(try Self.bytes(.png))])
         let disk = DiskCache(DiskCache.Configuration(directory: file.path))
         let setup = try Setup(cache: ImageCache(memory: MemoryCache(), disk: disk))
         var request = ImageRequest(server.url("/good"))

@@ -22,7 +22,7 @@ struct LoadingTests {
         ])
     func threeWays(format: ImageFormat) async throws {
         let data = try BadInputTests.bytes(format)
-        let server = try await OriginServer.start(routes: ["/a": OriginResponse(data, type: format.mimeType)])
+        let server = try await OriginServer.start(["/a": OriginResponse(data, type: format.mimeType)])
         var request = ImageRequest(server.url("/a"))
         request.thumbnailSize = PixelSize(width: 32, height: 32)
         let first = manager()
@@ -45,13 +45,13 @@ struct LoadingTests {
     func thousand() async throws {
         let data = try BadInputTests.bytes(.jpeg)
         let gate = OriginGate()
-        let server = try await OriginServer.start(routes: ["/a": OriginResponse(chunks: [data], gate: gate)])
+        let server = try await OriginServer.start(["/a": OriginResponse(chunks: [data], gate: gate)])
         let manager = manager()
         let url = server.url("/a")
         try await withThrowingTaskGroup(of: Image.self) { group in
             for _ in 0..<1_000 { group.addTask { try await manager.image(for: url) } }
             try await server.waitForRequests(1)
-            gate.open()
+            gate.openForGood()
             var images: [Image] = []
             for try await image in group { images.append(image) }
             #expect(images.allSatisfy { $0.isIdentical(to: images[0]) })
@@ -88,7 +88,7 @@ struct LoadingTests {
         try await server.waitForRequests(6)
         #expect(server.openConnections <= 6)
         #expect(server.requestCount() == 6)
-        gate.open()
+        gate.openForGood()
         for task in tasks { _ = try await task.image }
         #expect(server.requestCount() == 20)
         await server.stop()

@@ -14,7 +14,7 @@ func loadBenchmarks() {
                 let data = try Pictures.encoded(.jpeg, width: 800, height: 600, seed: UInt32(index + 1))
                 for copy in 0..<50 { routes["/\(index)-\(copy).jpg"] = OriginResponse(body: data) }
             }
-            let server = try await OriginServer.start(routes: routes)
+            let server = try await OriginServer.start(routes)
             let urls = routes.keys.sorted().map(server.url)
             if pass.hasPrefix("warm") { try await load(urls, in: folder) }
             benchmark.startMeasurement()

@@ -5,7 +5,9 @@ extension ImageError {
         public init(rawValue: String) { self.rawValue = rawValue }
         public var description: String { rawValue }
 
-        /// Matches any error in a `catch` clause.
+        /// Matches any error in a `catch` clause. Disfavoured, so that `case .cancelled` in a `switch` over another library's
+        /// error means that library's.
+        @_disfavoredOverload
         public static func ~= (code: Code, error: any Error) -> Bool { (error as? ImageError)?.code == code }
     }
 }

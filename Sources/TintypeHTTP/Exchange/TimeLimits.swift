@@ -94,6 +94,6 @@ struct Timekeeper: Sendable {
 extension Duration {
     /// The duration in seconds without needless digits, such as `15 s`.
     fileprivate var inWords: String {
-        components.attoseconds == 0 ? "\(components.seconds) s" : "\(inSeconds) s"
+        components.attoseconds == 0 ? "\(components.seconds) s" : "\(Int(inMilliseconds.rounded())) ms"
     }
 }
