@@ -104,13 +104,18 @@ struct ConformanceTests {
 
     private func checkFrames(_ file: CorpusFile, _ image: Image) throws {
         struct Frames: Decodable {
-            var md5_rgba8_composited: [String]?
-            var default_image_not_in_animation: Bool?
+            var digests: [String]?
+            var hidesDefaultImage: Bool?
+
+            enum CodingKeys: String, CodingKey {
+                case digests = "md5_rgba8_composited"
+                case hidesDefaultImage = "default_image_not_in_animation"
+            }
         }
         guard !file["frames_json"].isEmpty else { return }
         let frames = try JSONDecoder().decode(Frames.self, from: file.data(file["frames_json"]))
-        guard var digests = frames.md5_rgba8_composited else { return }
-        if frames.default_image_not_in_animation == true { digests.removeFirst() }
+        guard var digests = frames.digests else { return }
+        if frames.hidesDefaultImage == true { digests.removeFirst() }
         guard digests.count == image.frames.count else { return }
         for (index, (digest, frame)) in zip(digests, image.frames).enumerated() {
             if let bytes = canonicalBytes(frame.pixels) { #expect(md5(bytes) == digest, "frame \(index)") }

@@ -6,7 +6,8 @@ internal import Glibc
 /// library that is not instrumented and reports races that are none. An uncontended `withLock` costs about 16 ns.
 ///
 /// Nothing of somebody else's (a delegate, a coder, a continuation) is ever called while the lock is held.
-public final class Lock<State: ~Copyable>: @unchecked Sendable {  // Sendable: `state` is reached only between lock and unlock.
+// Sendable: `state` is reached only between lock and unlock.
+public final class Lock<State: ~Copyable>: @unchecked Sendable {
     // Behind a pointer: a variable of an object would be checked for overlapping access at each use, which the mutex rules
     // out already and which costs as much as the mutex.
     private let state: UnsafeMutablePointer<State>

@@ -170,7 +170,8 @@ private final class WorkQueueCore: @unchecked Sendable {  // Sendable: all state
             return .queued
         }
         switch outcome {
-        case .queued: pthread_cond_signal(condition)  // After the unlock: else the thread would wake to wait for the mutex.
+        // After the unlock: else the thread would wake to wait for the mutex.
+        case .queued: pthread_cond_signal(condition)
         case .cancelled: end(item, isRunning: false)
         case .noThread: end(item, isRunning: true)  // The system gives no thread at all: better here than never.
         }
