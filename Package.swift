@@ -94,6 +94,7 @@ let package = Package(
             dependencies: [
                 "Tintype", "TintypeTesting",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
 

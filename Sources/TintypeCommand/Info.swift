@@ -1,0 +1,140 @@
+internal import ArgumentParser
+internal import Tintype
+
+/// `tintype info`
+struct InfoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "info",
+        abstract: "Says what image files are: format, size, frames, orientation, colour profile.",
+        discussion: """
+            Only the header is read, unless --decode asks for every frame. With --json each file is one JSON object a \
+            line, with the keys path, format, width, height (as stored), displayWidth, displayHeight (upright), frames, \
+            loopCount (0 is for ever), durations (milliseconds), orientation (1 to 8, as in Exif), hasAlpha, \
+            bitsPerComponent, colorProfile and bytes; or path and error.
+            """)
+
+    @Argument(help: ArgumentHelp("Image files; - is standard input.", valueName: "file"), completion: .file())
+    var files: [String]
+
+    @Flag(help: "Print one JSON object a line.")
+    var json = false
+
+    @Flag(help: "Decode every frame, to find what the header does not tell: damage, a missing end.")
+    var decode = false
+
+    func run() throws { try run(Console.standard) }
+
+    func run(_ console: Console) throws {
+        var failed = false
+        for file in files {
+            do throws(ImageError) {
+                let report = try InfoReport(path: file, decoding: decode)
+                console.print(json ? JSONLine.encode(report) : report.line)
+            } catch {
+                failed = true
+                if json { console.print(JSONLine.encode(InfoFailure(path: file, error: ErrorReport(error)))) }
+                console.error(error.concerning(file))
+            }
+        }
+        if failed { throw ExitCode(1) }
+    }
+}
+
+/// What is known of one image file.
+struct InfoReport: Encodable {
+    var path: String
+    var info: ImageInfo
+    /// The length of the file.
+    var bytes: Int
+
+    /// Looks at a file.
+    /// - Parameter decoding: decodes every frame, one at a time, so that damage is found.
+    init(path: String, decoding: Bool) throws(ImageError) {
+        self.path = path
+        let context = DecodeContext()
+        var file = try InputFile(path)
+        info = try Self.header(of: &file, context)
+        // A stream has no length until its end.
+        if decoding || file.length == nil { try file.readAll() }
+        bytes = file.length ?? file.data.count
+        if decoding { try Self.decode(file.data, context) }
+    }
+
+    /// Reads only as much of the file as its header takes; all of it where that is what counts the frames.
+    private static func header(of file: inout InputFile, _ context: DecodeContext) throws(ImageError) -> ImageInfo {
+        var wanted = 1 << 16
+        while true {
+            try file.read(upTo: wanted)
+            do throws(ImageError) {
+                let info = try ImageCoders.default.info(of: file.data, context: context)
+                if info.isComplete || file.isAtEnd { return info }
+            } catch {
+                guard error.code == .truncatedImage, !file.isAtEnd else { throw error }
+            }
+            if wanted >= InputFile.limit.bytes { try file.readAll() }
+            wanted *= 4
+        }
+    }
+
+    private static func decode(_ data: Data, _ context: DecodeContext) throws(ImageError) {
+        let coders = ImageCoders.default
+        guard let frames = try coders.frameDecoder(for: data, options: DecodeOptions(), context: context) else {
+            _ = try coders.decode(data, options: DecodeOptions(), context: context)
+            return
+        }
+        while try frames.nextFrame() != nil {}
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case path, format, width, height, displayWidth, displayHeight, frames, loopCount, durations, orientation,
+            hasAlpha
+        case bitsPerComponent, colorProfile, bytes
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(path, forKey: .path)
+        try container.encode(info.format.rawValue, forKey: .format)
+        try container.encode(info.size.width, forKey: .width)
+        try container.encode(info.size.height, forKey: .height)
+        try container.encode(info.displaySize.width, forKey: .displayWidth)
+        try container.encode(info.displaySize.height, forKey: .displayHeight)
+        try container.encode(info.frameCount, forKey: .frames)
+        // Written as null where there is none, so that every line has every key.
+        try container.encode(info.loopCount, forKey: .loopCount)
+        try container.encode(info.frameDurations.map(\.reportedMilliseconds), forKey: .durations)
+        try container.encode(info.orientation.rawValue, forKey: .orientation)
+        try container.encode(info.hasAlpha, forKey: .hasAlpha)
+        try container.encode(info.bitsPerComponent, forKey: .bitsPerComponent)
+        try container.encode(info.colorProfile, forKey: .colorProfile)
+        try container.encode(bytes, forKey: .bytes)
+    }
+
+    /// The same for people.
+    var line: String {
+        var parts = ["\(path): \(info.format) \(info.displaySize)"]
+        if info.orientation != .up { parts.append("stored \(info.size), orientation \(info.orientation.rawValue)") }
+        if info.isAnimated {
+            let duration = info.frameDurations.reduce(Duration.zero, +)
+            let loops =
+                switch info.loopCount ?? 1 {
+                case 0: "loops for ever"
+                case 1: "plays once"
+                case let count: "plays \(count) times"
+                }
+            parts.append("\(info.frameCount) frames in \(duration.short), \(loops)")
+        }
+        if info.bitsPerComponent != 8 { parts.append("\(info.bitsPerComponent) bits per component") }
+        if info.hasAlpha { parts.append("alpha") }
+        if let profile = info.colorProfile { parts.append(profile) }
+        parts.append("\(ByteCount(bytes))")
+        if !info.isComplete { parts.append("the end is missing") }
+        return parts.joined(separator: ", ")
+    }
+}
+
+/// A file that is no image, or a damaged one.
+struct InfoFailure: Encodable {
+    var path: String
+    var error: ErrorReport
+}

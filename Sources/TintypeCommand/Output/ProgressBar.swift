@@ -1,0 +1,57 @@
+internal import TintypeCore
+
+/// A line that says how far a list of images has come.
+struct ProgressBar: Sendable {
+    /// How many there are; `nil` if nobody knows yet.
+    var total: Int?
+    var finished = 0
+    var failed = 0
+    var bytes = 0
+
+    /// The line, at most `width` columns wide.
+    func line(width: Int) -> String {
+        let failures = failed == 0 ? "" : "  \(failed) failed"
+        let size = "  \(ByteCount(bytes))"
+        guard let total, total > 0 else {
+            return String("\(counted(finished, "image"))\(failures)\(size)".prefix(width))
+        }
+        let counts = " \(finished)/\(total)\(failures)\(size)"
+        let columns = min(40, width - counts.count)
+        guard columns >= 8 else { return String(counts.dropFirst().prefix(width)) }
+        let filled = min(columns, finished * columns / total)
+        return String(repeating: "█", count: filled) + String(repeating: "░", count: columns - filled) + counts
+    }
+}
+
+/// Counts what is done and shows it, at most every 50 ms.
+final class ProgressDisplay: Sendable {
+    private struct State {
+        var bar: ProgressBar
+        var nextDraw: ContinuousClock.Instant
+    }
+
+    private let console: Console
+    private let state: Lock<State>
+
+    init(_ console: Console, total: Int?) {
+        self.console = console
+        state = Lock(State(bar: ProgressBar(total: total), nextDraw: .now))
+        if console.isInteractive { console.showStatus(ProgressBar(total: total).line(width: console.width - 1)) }
+    }
+
+    func finishedOne(bytes: Int, failed: Bool) {
+        let bar = state.withLock { state -> ProgressBar? in
+            state.bar.finished += 1
+            state.bar.failed += failed ? 1 : 0
+            state.bar.bytes += bytes
+            guard console.isInteractive else { return nil }
+            let now = ContinuousClock.now
+            guard now >= state.nextDraw || state.bar.finished == state.bar.total else { return nil }
+            state.nextDraw = now + .milliseconds(50)
+            return state.bar
+        }
+        if let bar { console.showStatus(bar.line(width: console.width - 1)) }
+    }
+
+    func end() { console.showStatus("") }
+}

@@ -1,0 +1,140 @@
+internal import Tintype
+
+/// Draws boxes, images and text into a picture.
+struct SheetCanvas: ~Copyable {
+    /// An opaque colour in sRGB.
+    struct Color {
+        var red: Float, green: Float, blue: Float
+
+        init(_ hex: UInt32) {
+            red = Float(hex >> 16 & 255)
+            green = Float(hex >> 8 & 255)
+            blue = Float(hex & 255)
+        }
+
+        fileprivate var pixel: SIMD4<UInt8> { SIMD4(UInt8(red), UInt8(green), UInt8(blue), 255) }
+        fileprivate var vector: SIMD4<Float> { SIMD4(red, green, blue, 255) }
+    }
+
+    /// A place on the sheet.
+    struct Box {
+        var x: Int, y: Int, width: Int, height: Int
+
+        /// A box of another size with the same middle.
+        func centered(_ size: PixelSize) -> Box {
+            Box(
+                x: x + (width - size.width) / 2, y: y + (height - size.height) / 2, width: size.width,
+                height: size.height)
+        }
+    }
+
+    private var buffer: MutablePixelBuffer
+
+    init(_ size: PixelSize, background: Color) throws(ImageError) {
+        buffer = try MutablePixelBuffer(size: size)
+        fill(Box(x: 0, y: 0, width: size.width, height: size.height), background)
+    }
+
+    consuming func finish() -> Image {
+        Image(pixels: buffer.freeze()).with { $0.hasAlpha = false }
+    }
+
+    /// Fills a box, its corners rounded.
+    mutating func fill(_ box: Box, _ color: Color, radius: Int = 0) {
+        for y in 0..<box.height {
+            for x in 0..<box.width {
+                blend(color, coverage(x, y, box, radius), x: box.x + x, y: box.y + y)
+            }
+        }
+    }
+
+    /// The two tones under what is transparent.
+    mutating func chequer(_ box: Box, _ light: Color, _ dark: Color, side: Int = 8, radius: Int) {
+        for y in 0..<box.height {
+            for x in 0..<box.width {
+                let color = (x / side + y / side).isMultiple(of: 2) ? light : dark
+                blend(color, coverage(x, y, box, radius), x: box.x + x, y: box.y + y)
+            }
+        }
+    }
+
+    /// Lays an image on the sheet, its corners rounded.
+    mutating func draw(_ pixels: PixelBuffer, in box: Box, radius: Int) {
+        for y in 0..<min(box.height, pixels.height) {
+            for x in 0..<min(box.width, pixels.width) {
+                let source = SIMD4<Float>(pixels[x, y]) * coverage(x, y, box, radius)
+                update(x: box.x + x, y: box.y + y) { source + $0 * (1 - source.w / 255) }
+            }
+        }
+    }
+
+    /// Writes a line of text.
+    /// - Parameters:
+    ///   - unit: the size of a unit of the font's grid, in pixels.
+    ///   - weight: how thick its lines are, in pixels.
+    mutating func write(_ text: String, x: Float, y: Float, unit: Float, weight: Float, _ color: Color) {
+        var left = x
+        for character in text {
+            let glyph = StrokeFont.glyph(character)
+            for line in glyph.lines {
+                let points = line.map { StrokeFont.Point(left, y) + $0 * unit }
+                stroke(points, radius: weight / 2, color)
+            }
+            left += glyph.advance * unit
+        }
+    }
+
+    // MARK: Inside
+
+    /// Draws a line through points; a pixel takes the colour by its distance from the nearest part.
+    private mutating func stroke(_ points: [StrokeFont.Point], radius: Float, _ color: Color) {
+        guard let first = points.first else { return }
+        var low = first
+        var high = first
+        for point in points {
+            low = pointwiseMin(low, point)
+            high = pointwiseMax(high, point)
+        }
+        let margin = radius + 1
+        for row in Int(low.y - margin)...Int(high.y + margin) {
+            for column in Int(low.x - margin)...Int(high.x + margin) {
+                let center = StrokeFont.Point(Float(column) + 0.5, Float(row) + 0.5)
+                var distance = Self.distance(center, first, first)
+                for (from, to) in zip(points, points.dropFirst()) {
+                    distance = min(distance, Self.distance(center, from, to))
+                }
+                blend(color, max(0, min(1, radius + 0.5 - distance)), x: column, y: row)
+            }
+        }
+    }
+
+    private static func distance(_ point: StrokeFont.Point, _ from: StrokeFont.Point, _ to: StrokeFont.Point) -> Float {
+        let line = to - from
+        let length = (line * line).sum()
+        let position = length > 0 ? max(0, min(1, ((point - from) * line).sum() / length)) : 0
+        let offset = point - from - line * position
+        return (offset * offset).sum().squareRoot()
+    }
+
+    /// How much of a pixel of a box with round corners belongs to it.
+    private func coverage(_ x: Int, _ y: Int, _ box: Box, _ radius: Int) -> Float {
+        guard radius > 0 else { return 1 }
+        let right = Float(radius - min(x, box.width - 1 - x)) - 0.5
+        let down = Float(radius - min(y, box.height - 1 - y)) - 0.5
+        guard right > 0, down > 0 else { return 1 }
+        return max(0, min(1, Float(radius) + 0.5 - (right * right + down * down).squareRoot()))
+    }
+
+    private mutating func blend(_ color: Color, _ coverage: Float, x: Int, y: Int) {
+        guard coverage > 0 else { return }
+        update(x: x, y: y) { $0 + (color.vector - $0) * coverage }
+    }
+
+    private mutating func update(x: Int, y: Int, _ change: (SIMD4<Float>) -> SIMD4<Float>) {
+        guard x >= 0, y >= 0, x < buffer.width, y < buffer.height else { return }
+        let address = buffer.row(y) + x * 4
+        let old = SIMD4<Float>(address.loadUnaligned(as: SIMD4<UInt8>.self))
+        let new = change(old).clamped(lowerBound: .zero, upperBound: SIMD4(repeating: 255))
+        address.storeBytes(of: SIMD4<UInt8>(truncatingIfNeeded: SIMD4<Int32>(new + 0.5)), as: SIMD4<UInt8>.self)
+    }
+}

@@ -1,0 +1,79 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import TintypeCore
+
+/// A file, or standard input, that is read from its beginning as far as it is needed.
+struct InputFile: ~Copyable {
+    /// What has been read.
+    private(set) var data = Data()
+    /// True once everything has been read.
+    private(set) var isAtEnd = false
+    /// The whole length, if it is known.
+    let length: Int?
+
+    private let descriptor: Int32
+    private let path: String
+
+    /// No image file of sense is larger; more is not read.
+    static let limit = ByteCount.gigabytes(2)
+
+    /// - Parameter path: a path, or `-` for standard input.
+    init(_ path: String) throws(ImageError) {
+        self.path = path
+        descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Self.failure(path, String(cString: strerror(errno))) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Self.failure(path, String(cString: strerror(errno))) }
+        let type = status.st_mode & S_IFMT
+        if type == S_IFDIR {
+            close(descriptor)
+            throw Self.failure(path, "is a directory")
+        }
+        length = type == S_IFREG ? Int(status.st_size) : nil
+        if path != "-" { _ = fcntl(descriptor, F_SETFL, 0) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Reads on until `count` bytes are there, or the end.
+    mutating func read(upTo count: Int) throws(ImageError) {
+        let block = 1 << 20
+        while data.count < count, !isAtEnd {
+            let old = data.count
+            let wanted = min(block, count - old)
+            data.count = old + wanted
+            let received = data.withUnsafeMutableBytes { bytes -> Int in
+                guard let base = bytes.baseAddress else { return 0 }
+                while true {
+                    let result = Glibc.read(descriptor, base + old, wanted)
+                    if result >= 0 || errno != EINTR { return result }
+                }
+            }
+            data.count = old + max(0, received)
+            if received < 0 { throw Self.failure(path, String(cString: strerror(errno))) }
+            isAtEnd = received == 0 || data.count == length
+        }
+    }
+
+    /// Reads the rest.
+    /// - Throws: ``ImageError/Code/limitExceeded`` for a file over ``limit``.
+    mutating func readAll() throws(ImageError) {
+        if length ?? 0 <= Self.limit.bytes { try read(upTo: Self.limit.bytes + 1) }
+        guard isAtEnd, data.count <= Self.limit.bytes else {
+            throw ImageError(
+                .limitExceeded, stage: .load, source: path,
+                reason: "there are more bytes than the limit of \(Self.limit)")
+        }
+    }
+
+    /// All bytes of a file.
+    static func contents(of path: String) throws(ImageError) -> Data {
+        var file = try InputFile(path)
+        try file.readAll()
+        return file.data
+    }
+
+    private static func failure(_ path: String, _ reason: String) -> ImageError {
+        ImageError(.fileUnreadable, stage: .load, source: path, reason: "cannot be read: \(reason)")
+    }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import Testing
+import Tintype
+
+@testable import TintypeCommand
+
+@Suite("Arguments")
+struct ArgumentTests {
+    @Test(
+        "wrong usage ends with 64",
+        arguments: [
+            ["nonsense"], ["fetch"], ["fetch", "--jobs", "0", "http://a/b"], ["fetch", "--jobs", "257", "http://a/b"],
+            ["fetch", "--jobs", "many", "http://a/b"], ["fetch", "--timeout", "0", "http://a/b"],
+            ["fetch", "--timeout", "-1", "http://a/b"], ["fetch", "--timeout", "nan", "http://a/b"],
+            ["fetch", "--thumbnail", "400", "http://a/b"], ["fetch", "--thumbnail", "0x300", "http://a/b"],
+            ["fetch", "--format", "avif", "http://a/b"], ["fetch", "--format", "exe", "http://a/b"],
+            ["fetch", "--cache", "c", "--no-cache", "http://a/b"], ["fetch", "-o", "", "http://a/b"],
+            ["fetch", "--unknown", "http://a/b"], ["info"], ["convert", "a.png"], ["convert", "a.png", "b"],
+            ["convert", "a.png", "b.xyz"], ["convert", "a.png", "dir.png/b"],
+            ["convert", "a.png", "b.jpg", "--quality", "101"], ["convert", "a.png", "b.jpg", "--quality", "1.5"],
+            ["convert", "a.png", "b.jpg", "--resize", "x"], ["cache", "burn"], ["bench"], ["bench", "encode", "a.png"],
+            ["bench", "decode"], ["bench", "decode", "a.png", "--size", "10x10"],
+            ["bench", "decode", "a.png", "--seconds", "-1"],
+        ])
+    func wrongUsage(arguments: [String]) {
+        #expect(refusal(arguments) == 64)
+    }
+
+    @Test(
+        "right usage is taken",
+        arguments: [
+            ["fetch", "http://a/b", "-o", "out", "--thumbnail", "400x300", "--format", "webp"],
+            ["fetch", "--from", "urls.txt", "--jobs", "16"], ["fetch", "--from", "-", "--json", "--no-cache"],
+            ["fetch", "http://a/b", "--timeout", "0.5", "--cache", "dir", "--format", "JPG"],
+            ["info", "a.png", "b.png", "--json", "--decode"],
+            ["convert", "a.png", "b.webp", "--resize", "1600x", "--quality", "70"],
+            ["cache", "stats"], ["cache", "clear", "--cache", "dir", "--json"],
+            ["bench", "thumbnail", "a.png", "--size", "100x100", "--seconds", "0.1", "--json"],
+        ])
+    func rightUsage(arguments: [String]) {
+        #expect(refusal(arguments) == 0)
+    }
+
+    @Test("a format that cannot be written is refused with those that can")
+    func formatRefused() {
+        do {
+            _ = try TintypeTool.parseAsRoot(["convert", "a.png", "b.heic"])
+            Issue.record("taken")
+        } catch {
+            let message = TintypeTool.message(for: error)
+            #expect(message.contains("heic cannot be written"))
+            #expect(message.contains("jpeg") && message.contains("png") && message.contains("webp"))
+        }
+    }
+
+    @Test("sizes: both sides, or one left open")
+    func sizes() {
+        #expect(SizeArgument(argument: "400x300")?.box == .init(width: 400, height: 300))
+        #expect(SizeArgument(argument: "1600x")?.box == .init(width: 1600, height: SizeArgument.openSide))
+        #expect(SizeArgument(argument: "x900")?.box == .init(width: SizeArgument.openSide, height: 900))
+        #expect(SizeArgument(argument: "40X30")?.box == .init(width: 40, height: 30))
+        for wrong in [
+            "", "x", "400", "400x300x2", "-4x3", "+4x3", "4 x 3", "0x5", "5x0", "999999999x1", "axb", "4.5x3",
+        ] {
+            #expect(SizeArgument(argument: wrong) == nil, "\(wrong)")
+        }
+    }
+
+    @Test("qualities: per cent as a whole number, or a fraction")
+    func qualities() {
+        #expect(QualityArgument(argument: "70")?.fraction == 0.7)
+        #expect(QualityArgument(argument: "0.7")?.fraction == 0.7)
+        #expect(QualityArgument(argument: "0")?.fraction == 0)
+        #expect(QualityArgument(argument: "100")?.fraction == 1)
+        #expect(QualityArgument(argument: "1.0")?.fraction == 1)
+        for wrong in ["", "-1", "101", "1.01", "nan", "inf", "best"] {
+            #expect(QualityArgument(argument: wrong) == nil, "\(wrong)")
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+import Tintype
+import TintypeTesting
+
+@testable import TintypeCommand
+
+@Suite("Contact sheet and samples")
+struct ContactSheetTests {
+    private func sheet() throws -> ContactSheet {
+        let still = try Image(data: picture(width: 120, height: 80).encoded(as: .jpeg))
+        let transparent = try Image(data: picture(alpha: true).encoded(as: .png))
+        let moving = try Image(data: animation().encoded(as: .gif))
+        return ContactSheet(
+            title: "A <b> & \"c\"", subtitle: "three",
+            entries: [
+                .init(
+                    name: "<script>alert(1)</script>.jpg", image: still, bytes: 1_000,
+                    times: [("cold", .milliseconds(3))]),
+                .init(name: "b.png", image: transparent, bytes: 2_000),
+                .init(name: String(repeating: "long ", count: 50), image: moving, bytes: 3_000),
+            ], omitted: 2)
+    }
+
+    @Test("the picture decodes again, and the thumbnails are on it")
+    func decodable() throws {
+        let image = try Image(data: sheet().picture().encoded(as: .png))
+        #expect(image.size.width >= 500 && image.size.height > 200 && !image.hasAlpha)
+        var colors = Set<SIMD4<UInt8>>()
+        for y in stride(from: 0, to: image.size.height, by: 3) {
+            for x in stride(from: 0, to: image.size.width, by: 3) { colors.insert(image.pixels[x, y]) }
+        }
+        #expect(colors.count > 500)
+    }
+
+    @Test("the page holds every thumbnail, needs nothing from outside, and takes names as text")
+    func page() throws {
+        let page = try sheet().page()
+        #expect(page.components(separatedBy: "<figure>").count == 4)
+        #expect(!page.contains("<script") && page.contains("&lt;script&gt;") && page.contains("A &lt;b&gt; &amp;"))
+        #expect(!page.contains("http://") && !page.contains("https://"))
+        #expect(page.contains("2 more images") && page.contains("cold 3.0 ms"))
+        let sources = page.components(separatedBy: "src=\"data:").dropFirst()
+        #expect(sources.count == 3)
+        let formats = try sources.map { source -> ImageFormat? in
+            let base64 = try required(
+                source.components(separatedBy: "base64,").last?.components(separatedBy: "\"").first)
+            return try Image(data: required(Data(base64Encoded: base64))).format
+        }
+        #expect(formats == [.jpeg, .webp, .webp])
+    }
+
+    @Test("a sheet of one image, and of none")
+    func few() throws {
+        var sheet = try sheet()
+        sheet.entries = Array(sheet.entries.prefix(1))
+        #expect(try !sheet.picture().size.isEmpty)
+        sheet.entries = []
+        #expect(try !sheet.picture().size.isEmpty)
+    }
+
+    @Test("a text that is too long loses its middle")
+    func fittedText() {
+        #expect(StrokeFont.fitted("short.png", width: 100) == "short.png")
+        let fitted = StrokeFont.fitted("a-very-long-name-of-a-file.jpeg", width: 60)
+        #expect(fitted.contains("…") && fitted.hasPrefix("a") && fitted.hasSuffix("g"))
+        #expect(StrokeFont.width(fitted) <= 60)
+    }
+
+    @Test("every sample is what it says it is")
+    func samples() throws {
+        let samples = try SampleImages.all(scale: 0.06)
+        #expect(samples.count >= 20 && Set(samples.map(\.name)).count == samples.count)
+        for sample in samples {
+            let info = try ImageInfo(data: sample.data)
+            let image = try Image(data: sample.data)
+            #expect(info.format == sample.format, "\(sample.name)")
+            #expect(image.size == sample.size && info.displaySize == sample.size, "\(sample.name)")
+            #expect(image.frames.count == sample.frameCount && info.frameCount == sample.frameCount, "\(sample.name)")
+        }
+        let formats = Set(samples.map(\.format))
+        #expect(formats == ImageCoders.default.decodableFormats)
+    }
+
+    @Test("samples of every orientation show the same picture")
+    func orientations() throws {
+        let turned = try SampleImages.all(scale: 0.2).filter { $0.name.hasPrefix("orientation-") }
+        #expect(turned.count == 4)
+        for sample in turned {
+            let image = try Image(data: sample.data)
+            // The orange dot is at the top right.
+            let color = image.pixels[image.size.width - image.size.height * 15 / 100, image.size.height * 15 / 100]
+            #expect(color.x > 200 && color.z < 120, "\(sample.name) \(color)")
+        }
+    }
+}

@@ -1,0 +1,213 @@
+#if HTTP
+import ArgumentParser
+import Foundation
+import Testing
+import Tintype
+import TintypeTesting
+
+@testable import TintypeCommand
+
+@Suite("tintype fetch")
+struct FetchCommandTests {
+    private let folder: TemporaryDirectory
+    private let transcript = Transcript()
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private var output: String { folder.path + "/out" }
+
+    private func fetch(_ arguments: String..., cache: [String]? = nil) async throws -> Int32 {
+        let cache = cache ?? ["--cache", folder.path + "/cache"]
+        let fetch = try required(
+            TintypeTool.parseAsRoot(["fetch", "-o", output] + cache + arguments) as? FetchCommand)
+        return await status { try await fetch.run(transcript.console()) }
+    }
+
+    @Test("what is missing is one line and the end 1; the others are saved as they came")
+    func missing() async throws {
+        let jpeg = try picture().encoded(as: .jpeg)
+        let png = try picture(alpha: true).encoded(as: .png)
+        let server = try await OriginServer.start([
+            "/a.jpg": OriginResponse(jpeg, type: "image/jpeg"), "/b.png": OriginResponse(png, type: "image/png"),
+        ])
+        let urls = ["/a.jpg", "/missing.jpg", "/b.png"].map { server.url($0).absoluteString }
+        #expect(try await fetch(urls[0], urls[1], urls[2]) == 1)
+        #expect(try names(in: output) == ["a.jpg", "b.png"])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: output + "/a.jpg")) == jpeg)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: output + "/b.png")) == png)
+        #expect(transcript.output.count == 2)
+        let complaints = transcript.errors.filter { $0.hasPrefix("tintype: ") }
+        #expect(
+            complaints.count == 1 && complaints[0].hasPrefix("tintype: \(urls[1]): ") && complaints[0].contains("404"))
+        #expect(transcript.errors.last?.hasPrefix("2 images, ") == true)
+        await server.stop()
+    }
+
+    @Test("--json has the promised keys; the second run is from the disk cache")
+    func json() async throws {
+        let server = try await OriginServer.start(["/a.png": OriginResponse(try picture().encoded(as: .png))])
+        let url = server.url("/a.png").absoluteString
+        let bad = server.url("/none").absoluteString
+        #expect(try await fetch("--json", url) == 0)
+        #expect(try await fetch("--json", url, bad) == 1)
+        let lines = try transcript.output.map(object)
+        let good = lines.filter { $0["error"] == nil }
+        #expect(good.count == 2)
+        #expect(Set(good[0].keys) == ["url", "path", "format", "width", "height", "bytes", "source", "ms"])
+        #expect(good[0]["url"] as? String == url && good[0]["path"] as? String == output + "/a.png")
+        #expect(good[0]["width"] as? Int == 48 && good[0]["format"] as? String == "png")
+        #expect(good[0]["source"] as? String == "network" && good[1]["source"] as? String == "disk")
+        let failure = try required(lines.first { $0["error"] != nil })
+        #expect(Set(failure.keys) == ["url", "error"] && failure["url"] as? String == bad)
+        #expect(Set((failure["error"] as? [String: Any] ?? [:]).keys) == ["code", "stage", "reason"])
+        #expect(server.requestCount("/a.png") == 1)
+        await server.stop()
+    }
+
+    @Test("what does not decode is not saved: HTML, an empty body, half an image")
+    func notDecodable() async throws {
+        let png = try picture(width: 100, height: 100).encoded(as: .png)
+        let server = try await OriginServer.start([
+            "/page.jpg": OriginResponse(Data("<!doctype html><p>Hello".utf8), type: "image/jpeg"),
+            "/empty.jpg": OriginResponse(Data(), type: "image/jpeg"),
+            "/half.png": OriginResponse(png.prefix(png.count / 2), type: "image/png"),
+        ])
+        let urls = ["/page.jpg", "/empty.jpg", "/half.png"].map { server.url($0).absoluteString }
+        #expect(try await fetch(urls[0], urls[1], urls[2]) == 1)
+        #expect(try names(in: output).isEmpty)
+        let complaints = transcript.errors.filter { $0.hasPrefix("tintype: ") }
+        #expect(complaints.count == 3)
+        for url in urls { #expect(complaints.contains { $0.contains(url) }) }
+        await server.stop()
+    }
+
+    @Test("thumbnails are saved in the chosen format, else in the source's")
+    func thumbnails() async throws {
+        let server = try await OriginServer.start([
+            "/a.jpg": OriginResponse(try picture(width: 400, height: 200).encoded(as: .jpeg)),
+            "/b.bmp": OriginResponse(try animation().encoded(as: .gif)),
+        ])
+        let urls = ["/a.jpg", "/b.bmp"].map { server.url($0).absoluteString }
+        #expect(try await fetch("--thumbnail", "100x100", urls[0], urls[1]) == 0)
+        #expect(try await fetch("--thumbnail", "x20", "--format", "webp", urls[0]) == 0)
+        #expect(try names(in: output) == ["a.jpg", "a.webp", "b.gif"])
+        #expect(try InfoReport(path: output + "/a.jpg", decoding: true).info.size == PixelSize(width: 100, height: 50))
+        #expect(try InfoReport(path: output + "/a.webp", decoding: true).info.size == PixelSize(width: 40, height: 20))
+        #expect(try InfoReport(path: output + "/b.gif", decoding: true).info.frameCount == 4)
+        await server.stop()
+    }
+
+    @Test("a list with URLs of one name; --jobs at a time; without a cache each is asked for")
+    func list() async throws {
+        let data = try picture().encoded(as: .png)
+        let server = try await OriginServer.start { _ in OriginResponse(data) }
+        let lines = (0..<20).map { server.url("/\($0)/photo.png").absoluteString }
+        let list = try folder.write(Data(lines.joined(separator: "\n").utf8), to: "urls.txt").path
+        #expect(try await fetch("--from", list, "--jobs", "4", cache: ["--no-cache"]) == 0)
+        #expect(try names(in: output).count == 20)
+        #expect(try names(in: output).contains("photo-20.png"))
+        #expect(try names(in: folder.path) == ["out", "urls.txt"])
+        await server.stop()
+    }
+
+    @Test("a cache that cannot be used costs one line of warning, not the images")
+    func unusableCache() async throws {
+        let data = try picture().encoded(as: .png)
+        let server = try await OriginServer.start { _ in OriginResponse(data) }
+        let file = try folder.write(Data("x".utf8), to: "file").path
+        let urls = (0..<5).map { server.url("/\($0).png").absoluteString }
+        #expect(try await fetch(urls[0], urls[1], urls[2], urls[3], urls[4], cache: ["--cache", file]) == 0)
+        #expect(try names(in: output).count == 5)
+        let warnings = transcript.errors.filter { $0.contains("warning") }
+        #expect(warnings.count == 1 && warnings[0].contains(file))
+        await server.stop()
+    }
+
+    @Test("what is no URL, and a server that is not there, are errors of theirs alone")
+    func wrongURLs() async throws {
+        let server = try await OriginServer.start([:])
+        let gone = server.url("/a.png").absoluteString
+        await server.stop()
+        #expect(try await fetch("photo.jpg", "", "ftp://a/b.png", gone, "--timeout", "5") == 1)
+        #expect(transcript.errors.filter { $0.hasPrefix("tintype: ") }.count == 4)
+        #expect(transcript.errors.contains { $0.hasPrefix("tintype: photo.jpg: ") })
+    }
+
+    @Test("data: and file: URLs are fetched too")
+    func otherSchemes() async throws {
+        let png = try picture().encoded(as: .png)
+        let file = try folder.write(png, to: "in.png")
+        #expect(try await fetch(file.absoluteString, "data:image/png;base64,\(png.base64EncodedString())") == 0)
+        #expect(try names(in: output) == ["image.png", "in.png"])
+    }
+
+    @Test("cancelling leaves no half files")
+    func cancellation() async throws {
+        let gate = OriginGate()
+        let data = try picture().encoded(as: .png)
+        let server = try await OriginServer.start([
+            "/a.png": OriginResponse(chunks: [data.prefix(50), data.dropFirst(50)], gate: gate)
+        ])
+        let url = server.url("/a.png").absoluteString
+        let fetch = try required(
+            TintypeTool.parseAsRoot(["fetch", "-o", output, "--no-cache", url]) as? FetchCommand)
+        let task = Task { try await fetch.run(transcript.console()) }
+        try await server.waitForRequests(1)
+        task.cancel()
+        try await task.value
+        #expect(try names(in: output).isEmpty && transcript.output.isEmpty)
+        await server.stop()
+    }
+}
+
+@Suite("tintype demo")
+struct DemoCommandTests {
+    @Test("a folder is loaded cold, warm and hot, and shown on a sheet")
+    func folder() async throws {
+        let folder = try TemporaryDirectory()
+        for sample in try SampleImages.all(scale: 0.04) {
+            try folder.write(sample.data, to: "images/ä #1?/\(sample.name)")
+        }
+        try folder.write(Data("hello".utf8), to: "images/readme.txt")
+        let count = try SampleImages.all(scale: 0.04).count
+        let transcript = Transcript()
+        let demo = try command(
+            DemoCommand.self, "demo", folder.path + "/images", "--out", folder.path + "/out", "--thumbnail", "64x64")
+        #expect(await status { try await demo.run(transcript.console()) } == 0)
+        func row(_ pass: String) throws -> [Substring] {
+            try required(transcript.output.first { $0.hasPrefix("\(pass) ") }).split(separator: " ")
+        }
+        // pass, images, read (number, unit), network, disk, memory, failed
+        #expect(try Array(row("cold")[4...7]) == ["\(count)", "0", "0", "0"])
+        #expect(try Array(row("warm")[4...7]) == ["0", "\(count)", "0", "0"])
+        #expect(try Array(row("hot")[4...7]) == ["0", "0", "\(count)", "0"])
+        #expect(transcript.errors.contains { $0.contains("passed over 1 file") })
+        #expect(try names(in: folder.path + "/out") == ["contact-sheet.html", "contact-sheet.png"])
+        #expect(try InfoReport(path: folder.path + "/out/contact-sheet.png", decoding: true).info.format == .png)
+    }
+
+    @Test("an image that fails is listed, and the end is 1")
+    func failure() async throws {
+        let folder = try TemporaryDirectory()
+        let png = try picture(width: 200, height: 200).encoded(as: .png)
+        try folder.write(png, to: "images/a.png")
+        try folder.write(png.prefix(png.count / 2), to: "images/cut.png")
+        let transcript = Transcript()
+        let demo = try command(DemoCommand.self, "demo", folder.path + "/images", "--out", folder.path + "/out")
+        #expect(await status { try await demo.run(transcript.console()) } == 1)
+        #expect(transcript.errors.contains { $0.hasPrefix("tintype: ") && $0.contains("cut.png") })
+        #expect(try names(in: folder.path + "/out").count == 2)
+    }
+
+    @Test("what is neither a folder nor a URL is an error")
+    func nothing() async throws {
+        let folder = try TemporaryDirectory()
+        let transcript = Transcript()
+        for path in [folder.path + "/none", folder.path] {
+            let demo = try command(DemoCommand.self, "demo", path, "--out", folder.path + "/out")
+            #expect(await status { try await demo.run(transcript.console()) } == 1)
+        }
+        #expect(refusal(["demo", "a", "b"]) == 64 && refusal(["demo", "a", "http://b/c"]) == 64)
+    }
+}
+#endif

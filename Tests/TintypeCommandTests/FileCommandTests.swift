@@ -1,0 +1,186 @@
+import ArgumentParser
+import Foundation
+import Testing
+import Tintype
+import TintypeTesting
+
+@testable import TintypeCommand
+
+@Suite("tintype info, convert, bench and cache")
+struct FileCommandTests {
+    private let folder: TemporaryDirectory
+    private let transcript = Transcript()
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func file(_ name: String, _ image: Image, _ format: ImageFormat) throws -> String {
+        try folder.write(image.encoded(as: format), to: name).path
+    }
+
+    // MARK: info
+
+    @Test("info --json has exactly the promised keys")
+    func infoKeys() async throws {
+        let path = try file("a.png", picture(alpha: true), .png)
+        let info = try command(InfoCommand.self, "info", "--json", path)
+        #expect(await status { try info.run(transcript.console()) } == 0)
+        let line = try object(required(transcript.output.first))
+        #expect(
+            Set(line.keys) == [
+                "path", "format", "width", "height", "displayWidth", "displayHeight", "frames", "loopCount",
+                "durations",
+                "orientation", "hasAlpha", "bitsPerComponent", "colorProfile", "bytes",
+            ])
+        #expect(line["path"] as? String == path && line["format"] as? String == "png")
+        #expect(line["width"] as? Int == 48 && line["height"] as? Int == 32 && line["frames"] as? Int == 1)
+        #expect(line["hasAlpha"] as? Bool == true && line["loopCount"] is NSNull && line["colorProfile"] is NSNull)
+        #expect(line["bytes"] as? Int == (try Data(contentsOf: URL(fileURLWithPath: path)).count))
+    }
+
+    @Test("info tells stored and upright size, and the frames of an animation in milliseconds")
+    func infoDetails() async throws {
+        let samples = try SampleImages.all(scale: 0.05)
+        let turned = try required(samples.first { $0.name == "orientation-6.jpg" })
+        let path = try folder.write(turned.data, to: turned.name).path
+        let moving = try file("a.gif", animation(), .gif)
+        let info = try command(InfoCommand.self, "info", "--json", path, moving)
+        try info.run(transcript.console())
+        let still = try object(transcript.output[0])
+        #expect(still["orientation"] as? Int == 6)
+        #expect(still["displayWidth"] as? Int == turned.size.width && still["width"] as? Int == turned.size.height)
+        let frames = try object(transcript.output[1])
+        #expect(frames["frames"] as? Int == 4 && (frames["durations"] as? [Double])?.count == 4)
+    }
+
+    @Test("a bad file does not stop the others, and the end is 1")
+    func infoFailure() async throws {
+        let good = try file("a.jpg", picture(), .jpeg)
+        let bad = try folder.write(Data("<html></html>".utf8), to: "b.jpg").path
+        let missing = folder.path + "/none.jpg"
+        let info = try command(InfoCommand.self, "info", "--json", bad, missing, good)
+        #expect(await status { try info.run(transcript.console()) } == 1)
+        #expect(transcript.output.count == 3)
+        #expect(Set(try object(transcript.output[0]).keys) == ["path", "error"])
+        #expect(try object(transcript.output[2])["format"] as? String == "jpeg")
+        #expect(transcript.errors.count == 2)
+        #expect(transcript.errors[0].hasPrefix("tintype: \(bad): ") && transcript.errors[1].contains("No such file"))
+    }
+
+    @Test("only the header is read, unless every frame is asked for")
+    func infoDecode() async throws {
+        let whole = try picture(width: 400, height: 400).encoded(as: .jpeg)
+        let path = try folder.write(whole.prefix(whole.count / 2), to: "cut.jpg").path
+        #expect(await status { try command(InfoCommand.self, "info", path).run(transcript.console()) } == 0)
+        #expect(await status { try command(InfoCommand.self, "info", "--decode", path).run(transcript.console()) } == 1)
+        #expect(transcript.errors.count == 1 && transcript.errors[0].contains(path))
+    }
+
+    @Test("a header behind more than 64 KB is found")
+    func farHeader() throws {
+        var data = try picture().encoded(as: .jpeg)
+        // Comments of 60,000 bytes before everything else.
+        let comment = Data([0xFF, 0xFE, 0xEA, 0x62]) + Data(repeating: 0x20, count: 60_000)
+        for _ in 0..<5 { data.insert(contentsOf: comment, at: 2) }
+        let path = try folder.write(data, to: "far.jpg").path
+        #expect(try InfoReport(path: path, decoding: false).info.size == PixelSize(width: 48, height: 32))
+    }
+
+    @Test("a folder, and a file that never ends, are errors")
+    func strangeFiles() {
+        for path in [folder.path, "/dev/zero", "/dev/null"] {
+            #expect(throws: ImageError.self) { _ = try InfoReport(path: path, decoding: false) }
+        }
+    }
+
+    // MARK: convert
+
+    @Test("convert changes format and size, and back")
+    func convert() async throws {
+        let input = try file("a.png", picture(), .png)
+        for (name, format) in [("b.webp", ImageFormat.webp), ("c.jpg", .jpeg), ("d.PNG", .png)] {
+            let output = "\(folder.path)/\(name)"
+            let convert = try command(
+                ConvertCommand.self, "convert", input, output, "--resize", "24x", "--quality", "70")
+            #expect(await status { try convert.run(transcript.console()) } == 0)
+            let report = try InfoReport(path: output, decoding: true)
+            #expect(report.info.format == format && report.info.size == PixelSize(width: 24, height: 16))
+        }
+        #expect(try names(in: folder.path) == ["a.png", "b.webp", "c.jpg", "d.PNG"])
+    }
+
+    @Test("convert can make an image larger, and keeps animations where the format has them")
+    func convertMore() async throws {
+        let input = try file("a.gif", animation(), .gif)
+        let larger = try command(ConvertCommand.self, "convert", input, folder.path + "/b.webp", "--resize", "x64")
+        try larger.run(transcript.console())
+        let report = try InfoReport(path: folder.path + "/b.webp", decoding: true)
+        #expect(report.info.size == PixelSize(width: 96, height: 64) && report.info.frameCount == 4)
+        let still = try command(ConvertCommand.self, "convert", input, folder.path + "/c.jpg")
+        try still.run(transcript.console())
+        #expect(transcript.errors.contains { $0.contains("warning") && $0.contains("first of 4") })
+    }
+
+    @Test("a failed conversion leaves what was there")
+    func convertFailure() async throws {
+        let input = try folder.write(Data("no image".utf8), to: "a.png").path
+        let output = try folder.write(Data("precious".utf8), to: "b.png").path
+        let convert = try command(ConvertCommand.self, "convert", input, output)
+        #expect(await status { try convert.run(transcript.console()) } == 1)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: output)) == Data("precious".utf8))
+        #expect(transcript.errors.count == 1 && transcript.errors[0].hasPrefix("tintype: \(input): "))
+    }
+
+    // MARK: bench
+
+    @Test("bench measures each file, and a thumbnail at its size")
+    func bench() async throws {
+        let path = try file("a.jpg", picture(width: 200, height: 100), .jpeg)
+        let bench = try command(
+            BenchCommand.self, "bench", "thumbnail", path, "--size", "50x50", "--seconds", "0", "--json")
+        #expect(await status { try bench.run(transcript.console()) } == 0)
+        let line = try object(required(transcript.output.first))
+        #expect(line["width"] as? Int == 200 && line["outputWidth"] as? Int == 50 && line["outputHeight"] as? Int == 25)
+        #expect(line["runs"] as? Int == DecodeMeasurement.fewestRuns && (line["wallMs"] as? Double ?? 0) > 0)
+        #expect(
+            await status { try command(BenchCommand.self, "bench", "decode", "/none").run(transcript.console()) } == 1)
+    }
+
+    // MARK: cache
+
+    @Test("cache stats and clear")
+    func cache() async throws {
+        let directory = folder.path + "/cache"
+        let disk = DiskCache(DiskCache.Configuration(directory: directory))
+        try await disk.store(DiskCacheEntry(data: Data("image".utf8), created: Date()), forKey: ImageKey(source: "a"))
+        await disk.flush()
+        let stats = try command(CacheCommand.Stats.self, "cache", "stats", "--cache", directory, "--json")
+        try await stats.run(transcript.console())
+        #expect(try object(transcript.output[0])["entries"] as? Int == 1)
+        let clear = try command(CacheCommand.Clear.self, "cache", "clear", "--cache", directory)
+        try await clear.run(transcript.console())
+        #expect(transcript.output[1].contains("removed 1 image"))
+        try await stats.run(transcript.console())
+        #expect(try object(transcript.output[2])["entries"] as? Int == 0)
+    }
+
+    @Test("looking at a cache that is not there makes none; a file is no cache")
+    func noCache() async throws {
+        let directory = folder.path + "/none"
+        for name in ["stats", "clear"] {
+            let arguments = ["cache", name, "--cache", directory]
+            if name == "stats" {
+                try await required(TintypeTool.parseAsRoot(arguments) as? CacheCommand.Stats).run(transcript.console())
+            } else {
+                try await required(TintypeTool.parseAsRoot(arguments) as? CacheCommand.Clear).run(transcript.console())
+            }
+        }
+        #expect(try names(in: folder.path).isEmpty)
+        let file = try folder.write(Data("x".utf8), to: "file").path
+        let stats = try command(CacheCommand.Stats.self, "cache", "stats", "--cache", file)
+        #expect(await status { try await stats.run(transcript.console()) } == 1)
+        let clear = try command(CacheCommand.Clear.self, "cache", "clear", "--cache", file)
+        #expect(await status { try await clear.run(transcript.console()) } == 1)
+        #expect(transcript.errors.count == 2 && transcript.errors.allSatisfy { $0.contains(file) })
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data("x".utf8))
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+import Tintype
+import TintypeTesting
+
+@testable import TintypeCommand
+
+@Suite("Files that are written")
+struct OutputFileTests {
+    @Test("a file is replaced whole, has the usual mode, and nothing is left beside it")
+    func replace() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/a.png"
+        try OutputFile.replace(path, with: Data("old".utf8))
+        try OutputFile.replace(path, with: Data("new".utf8))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("new".utf8))
+        #expect(try names(in: folder.path) == ["a.png"])
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect((mode ?? 0) & 0o600 == 0o600 && (mode ?? 0) & 0o111 == 0)
+    }
+
+    @Test("what is there is not overwritten")
+    func create() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/a.png"
+        #expect(try OutputFile.create(path, with: Data("first".utf8)))
+        #expect(try !OutputFile.create(path, with: Data("second".utf8)))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("first".utf8))
+        #expect(try names(in: folder.path) == ["a.png"])
+    }
+
+    @Test("a link to nowhere counts as something that is there")
+    func danglingLink() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/a.png"
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: folder.path + "/elsewhere")
+        #expect(try !OutputFile.create(path, with: Data("x".utf8)))
+        #expect(try names(in: folder.path) == ["a.png"])
+    }
+
+    @Test("a folder that is missing is an error that names the file")
+    func missingFolder() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/none/a.png"
+        let error = #expect(throws: ImageError.self) { try OutputFile.replace(path, with: Data()) }
+        #expect(error?.code == .fileWriteFailed && error?.source == path)
+    }
+
+    @Test("a file where the folder should be is an error")
+    func fileAsFolder() throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(Data(), to: "file")
+        let error = #expect(throws: ImageError.self) { try OutputFile.makeDirectory(folder.path + "/file") }
+        #expect(error?.reason.contains("is a file") == true)
+    }
+
+    @Test("the second photo.jpg of a run becomes photo-2.jpg, also with equal bytes")
+    func uniqueNames() throws {
+        let folder = try TemporaryDirectory()
+        let output = OutputFolder(folder.path)
+        let reservations = ["http://a/photo.jpg", "http://b/photo.jpg", "http://c/photo.jpg"].map(output.reserve)
+        // In another order than that of the list.
+        for index in [2, 0, 1] {
+            let path = try output.save(Data("x".utf8), format: .jpeg, as: reservations[index])
+            #expect(path == folder.path + ["/photo.jpg", "/photo-2.jpg", "/photo-3.jpg"][index])
+        }
+        #expect(try names(in: folder.path) == ["photo-2.jpg", "photo-3.jpg", "photo.jpg"])
+    }
+
+    @Test("an earlier run's file stays; equal bytes are not saved twice")
+    func laterRun() throws {
+        let folder = try TemporaryDirectory()
+        func save(_ text: String) throws -> String {
+            let output = OutputFolder(folder.path)
+            return try output.save(Data(text.utf8), format: .png, as: output.reserve(url: "http://a/x.png"))
+        }
+        #expect(try save("one") == folder.path + "/x.png")
+        #expect(try save("one") == folder.path + "/x.png")
+        #expect(try save("two") == folder.path + "/x-2.png")
+        #expect(try save("two") == folder.path + "/x-2.png")
+        #expect(try names(in: folder.path) == ["x-2.png", "x.png"])
+    }
+
+    @Test("the ending tells the real format")
+    func endings() throws {
+        let folder = try TemporaryDirectory()
+        let output = OutputFolder(folder.path)
+        func save(_ url: String, _ format: ImageFormat) throws -> String {
+            String(
+                try output.save(Data(), format: format, as: output.reserve(url: url)).dropFirst(folder.path.count + 1))
+        }
+        #expect(try save("http://a/1.jpeg", .jpeg) == "1.jpeg")
+        #expect(try save("http://a/2.JPG", .jpeg) == "2.JPG")
+        #expect(try save("http://a/3.jpg", .webp) == "3.webp")
+        #expect(try save("http://a/4.php", .png) == "4.php.png")
+        #expect(try save("http://a/5", .gif) == "5.gif")
+        #expect(try save("http://a/v1.2", .png) == "v1.2.png")
+    }
+}

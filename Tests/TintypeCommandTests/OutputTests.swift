@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+import Tintype
+
+@testable import TintypeCommand
+
+@Suite("Output")
+struct OutputTests {
+    @Test("control characters of a server's words do not reach the terminal")
+    func printable() {
+        #expect(Console.printable("a\u{1B}[2Jb\nc\rd\u{9B}e\u{202E}f") == "a [2Jb c d\u{FFFD}e\u{FFFD}f")
+        #expect(Console.printable("grün 日本 👍") == "grün 日本 👍")
+    }
+
+    @Test("lines push the status line away, and it comes back")
+    func statusLine() {
+        let transcript = Transcript()
+        let console = transcript.console(isInteractive: true)
+        console.showStatus("half")
+        console.note("note")
+        console.showStatus("")
+        #expect(transcript.rawErrors == "\r\u{1B}[Khalf\r\u{1B}[Knote\nhalf\r\u{1B}[K")
+    }
+
+    @Test("without a terminal there is no status line")
+    func noTerminal() {
+        let transcript = Transcript()
+        let display = ProgressDisplay(transcript.console(), total: 2)
+        display.finishedOne(bytes: 10, failed: false)
+        display.end()
+        #expect(transcript.rawErrors.isEmpty)
+    }
+
+    @Test("the bar fills up, says what failed, and fits")
+    func progressBar() {
+        var bar = ProgressBar(total: 4)
+        #expect(bar.line(width: 80).hasPrefix("░"))
+        bar.finished = 2
+        bar.failed = 1
+        bar.bytes = 1_500_000
+        #expect(
+            bar.line(width: 80) == String(repeating: "█", count: 20) + String(repeating: "░", count: 20)
+                + " 2/4  1 failed  1.5 MB")
+        for width in 1...80 { #expect(bar.line(width: width).count <= width) }
+        bar.finished = 4
+        #expect(!bar.line(width: 80).contains("░"))
+        bar.total = nil
+        #expect(bar.line(width: 80) == "4 images  1 failed  1.5 MB")
+    }
+
+    @Test("columns are as wide as they need to be")
+    func table() {
+        var table = Table([("name", .left), ("n", .right)])
+        table.add(["a", "1"])
+        table.add(["longer", "123"])
+        #expect(table.lines == ["name      n", "──────  ───", "a         1", "longer  123"])
+    }
+
+    @Test("numbers")
+    func numbers() {
+        #expect((3.14159).fixed(2) == "3.14")
+        #expect((0.999).fixed(2) == "1.00")
+        #expect((-1.5).fixed(0) == "-2")
+        #expect((-0.001).fixed(1) == "0.0")
+        #expect((12.03).fixed(3) == "12.030")
+        #expect(Duration.nanoseconds(850).short == "850 ns")
+        #expect(Duration.microseconds(12).short == "12.0 µs")
+        #expect(Duration.milliseconds(3).short == "3.0 ms")
+        #expect(Duration.milliseconds(2_450).short == "2.45 s")
+        #expect(counted(1, "image") == "1 image" && counted(2, "image") == "2 images")
+    }
+
+    @Test("a summary")
+    func summary() {
+        var summary = FetchSummary(duration: .seconds(2))
+        for source in ["network", "disk", "network"] {
+            summary.add(
+                FetchReport(url: "", path: "", format: "png", width: 1, height: 1, bytes: 500, source: source, ms: 1))
+        }
+        summary.failed = 1
+        #expect(summary.line == "3 images, 1.5 kB (2 network, 1 disk), 1 failed, 2.00 s")
+    }
+
+    @Test("the median is the middle one, or the mean of the two")
+    func median() {
+        #expect(DecodeMeasurement.median([.seconds(3), .seconds(1), .seconds(2)]) == .seconds(2))
+        #expect(DecodeMeasurement.median([.seconds(4), .seconds(1), .seconds(2), .seconds(3)]) == .milliseconds(2_500))
+        #expect(DecodeMeasurement.median([]) == .zero)
+    }
+}

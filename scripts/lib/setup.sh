@@ -1,0 +1,37 @@
+# What the scripts share; to be sourced. Needs bash.
+
+# Debian's packages of the C libraries that Tintype is built on.
+tintype_packages=(
+    libjpeg62-turbo-dev libpng-dev libwebp-dev libgif-dev liblcms2-dev libsqlite3-dev libxxhash-dev
+)
+
+# Installs those of the packages that are missing. Asks for nothing, and does nothing where all are there.
+install_libraries() {
+    command -v dpkg >/dev/null || {
+        echo "This is no Debian system; install what these packages hold: ${tintype_packages[*]}" >&2
+        return 0
+    }
+    local missing=() package as_root=()
+    for package in "${tintype_packages[@]}"; do
+        dpkg -s "$package" 2>/dev/null | grep -q '^Status: .* installed$' || missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && return 0
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || {
+            echo "Missing packages: ${missing[*]}. Install them as root, for there is no sudo." >&2
+            return 1
+        }
+        as_root=(sudo)
+    fi
+    echo "== Installing ${missing[*]} =="
+    # Lists of packages may be missing or old; without them, try anyway and let the installation say what is wrong.
+    "${as_root[@]}" apt-get update -qq || true
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}"
+}
+
+# Says what to do if there is no Swift.
+require_swift() {
+    command -v swift >/dev/null && return 0
+    echo "Swift is missing: install Swift 6.3 from https://www.swift.org/install/linux/" >&2
+    return 1
+}
