@@ -33,7 +33,8 @@ public struct BMPCoder: ImageCoder {
     /// Writes 24 bits a pixel, or 32 with alpha and bit fields (BITMAPV4HEADER) if the image may have transparent pixels.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a file of 4 GB or more, or over the limit of bytes.
     public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let source = try FramesToEncode(image, options: options, stills: true, maximumSide: Int(Int32.max))
-        return try BMPEncoder(source: source, maximumBytes: options.maximumBytes).encode()
+        let image = try EncodePreparation.prepare(
+            image, as: .bmp, options, maximumSide: Int(Int32.max), isStill: true)
+        return try BMPEncoder(image: image, maximumBytes: options.maximumBytes).encode()
     }
 }

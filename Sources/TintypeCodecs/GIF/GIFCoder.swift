@@ -34,7 +34,7 @@ public struct GIFCoder: AnimatedImageCoder {
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 65,535 pixels, and where the limit of bytes cannot be
     ///   kept even with two colours.
     public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let source = try FramesToEncode(image, options: options, maximumSide: GIFEncoder.maximumSide)
-        return try GIFEncoder(source: source, maximumBytes: options.maximumBytes).encode()
+        let image = try EncodePreparation.prepare(image, as: .gif, options, maximumSide: GIFEncoder.maximumSide)
+        return try GIFEncoder(image: image, maximumBytes: options.maximumBytes).encode()
     }
 }

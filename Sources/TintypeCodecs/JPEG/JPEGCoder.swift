@@ -21,10 +21,7 @@ public struct JPEGCoder: ImageCoder {
         guard !size.isEmpty else {
             throw ImageError(.corruptImage, stage: .decode, reason: "the JPEG has a size of \(size)")
         }
-        return ImageInfo(
-            format: .jpeg, size: size, orientation: segments.orientation, hasAlpha: false,
-            bitsPerComponent: segments.bitsPerComponent,
-            colorProfile: segments.profile.flatMap(ColorConversion.name(of:)), isComplete: !segments.isTruncated)
+        return segments.info(size: size)
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
@@ -38,5 +35,14 @@ public struct JPEGCoder: ImageCoder {
             throw ImageError(.corruptImage, stage: .decode, reason: "the bytes do not begin like a JPEG")
         }
         return JPEGSegments(bytes)
+    }
+}
+
+extension JPEGSegments {
+    /// - Parameter size: the size of the frame.
+    func info(size: PixelSize) -> ImageInfo {
+        ImageInfo(
+            format: .jpeg, size: size, orientation: orientation, hasAlpha: false, bitsPerComponent: bitsPerComponent,
+            colorProfile: profile.flatMap(ColorConversion.name(of:)), isComplete: !isTruncated)
     }
 }

@@ -26,7 +26,11 @@ struct JPEGDecode {
             try reader.consumeScans(maximum: Self.maximumScans(source), context: context)
         }
         var sink = try RowSink(stored: size, output: output, orientation: segments.orientation, context: context)
-        let color = color(header.components, isCMYK: isCMYK, inverted: header.has_adobe_marker != 0)
+        let color = DecodedColor(
+            profile: segments.profile,
+            source: isCMYK
+                ? .cmyk(inverted: header.has_adobe_marker != 0) : header.components == 1 ? .gray : .rgb,
+            options: options)
         let convertsAfter = target.pixelCount < size.pixelCount
         if isCMYK {
             try readCMYK(reader, size, inverted: header.has_adobe_marker != 0, color.conversion, into: &sink)
@@ -38,7 +42,8 @@ struct JPEGDecode {
         if convertsAfter, !isCMYK, let conversion = color.conversion {
             pixels = try conversion.convert(opaque: pixels, pool: context.pool)
         }
-        var properties = properties(display)
+        var properties = segments.info(size: source).properties(options)
+        properties.metadata = ImageMetadata(exif: segments.exif, xmp: segments.xmp)
         properties.colorSpace = color.space
         properties.isPartial = reader.isMissingData
         // Rows that never came are transparent.
@@ -90,30 +95,5 @@ struct JPEGDecode {
         guard options.allowsPartialImage else { throw reader.truncation }
         // Scans cover the whole image, so that of several each row has something.
         return reader.header.has_multiple_scans != 0
-    }
-
-    private func color(
-        _ components: Int32, isCMYK: Bool, inverted: Bool
-    ) -> (conversion: ColorConversion?, space: ColorSpace) {
-        guard let profile = segments.profile else { return (nil, .sRGB) }
-        if options.keepsColorSpace, components == 3, let space = ColorConversion.keptColorSpace(profile) {
-            return (nil, space)
-        }
-        let source: ColorConversion.Source =
-            isCMYK ? .cmyk(inverted: inverted) : components == 1 ? .gray : .rgb
-        return (ColorConversion(profile: profile, source: source), .sRGB)
-    }
-
-    private func properties(_ display: PixelSize) -> Image.Properties {
-        var properties = Image.Properties()
-        properties.format = .jpeg
-        properties.scale = options.scale
-        properties.bitsPerComponent = segments.bitsPerComponent
-        properties.hasAlpha = false
-        properties.sourceSize = display
-        properties.sourceOrientation = segments.orientation
-        properties.metadata = ImageMetadata(exif: segments.exif, xmp: segments.xmp)
-        properties.decodeOptions = options
-        return properties
     }
 }

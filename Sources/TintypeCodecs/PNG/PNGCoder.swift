@@ -19,7 +19,9 @@ public struct PNGCoder: AnimatedImageCoder {
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
         if chunks.animation != nil {
-            return try PNGFrameDecoder(data, chunks, options: options, context: context).image()
+            return try PNGFrameDecoder(
+                data, chunks, options: options, context: context, keepsFrames: !options.firstFrameOnly
+            ).image(firstFrameOnly: options.firstFrameOnly)
         }
         return try data.withBytes { bytes throws(ImageError) in
             try PNGDecode(chunks: chunks, options: options, context: context).run(bytes)
@@ -30,7 +32,7 @@ public struct PNGCoder: AnimatedImageCoder {
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
-        return try PNGFrameDecoder(data, chunks, options: options, context: context)
+        return try PNGFrameDecoder(data, chunks, options: options, context: context, keepsFrames: false)
     }
 }
 

@@ -12,6 +12,7 @@ final class WebPFrameDecoder: AnimationFrames {
     private let data: Data
     private let container: WebPContainer
     private let context: DecodeContext
+    private let color: DecodedColor
     /// `nil` until an animation's first frame; a still image never has one.
     private var canvas: AnimationCanvas?
     private var next = 0
@@ -34,6 +35,8 @@ final class WebPFrameDecoder: AnimationFrames {
         self.context = context
         var properties = info.properties(options)
         properties.metadata = container.metadata
+        color = DecodedColor(profile: container.profile, source: .rgb, options: options)
+        properties.colorSpace = color.space
         self.properties = properties
     }
 
@@ -68,15 +71,20 @@ final class WebPFrameDecoder: AnimationFrames {
         let target = info.orientation.stored(outputSize)
         let size = frame.hasAlpha ? stored : Self.decodedSize(stored, for: target)
         let buffer = try MutablePixelBuffer(size: size, pool: context.pool)
-        let outcome = try decode(frame, size: size, into: buffer.row(0), bytesPerRow: buffer.bytesPerRow)
+        let convertsAfter = !frame.hasAlpha && target.pixelCount < size.pixelCount
+        let outcome = try decode(
+            frame, size: size, convertsColor: !convertsAfter, into: buffer.row(0), bytesPerRow: buffer.bytesPerRow)
         if case .truncated(let rows) = outcome {
             try noteTruncation()
             for y in rows..<size.height {
                 buffer.row(y).initializeMemory(as: UInt8.self, repeating: 0, count: size.width * 4)
             }
         }
-        return try buffer.freeze().resized(to: target, pool: context.pool)
-            .oriented(info.orientation, pool: context.pool)
+        var pixels = try buffer.freeze().resized(to: target, pool: context.pool)
+        if convertsAfter, let conversion = color.conversion {
+            pixels = try conversion.convert(opaque: pixels, pool: context.pool)
+        }
+        return try pixels.oriented(info.orientation, pool: context.pool)
     }
 
     /// A whole fraction of the size that is at least three times the target; the rest of the way is the resampler's.
@@ -105,38 +113,38 @@ final class WebPFrameDecoder: AnimationFrames {
         }
         let place = base + frame.rect.y * bytesPerRow + frame.rect.x * 4
         if frame.blends, frame.hasAlpha {
-            try blend(frame, over: place, bytesPerRow: bytesPerRow)
+            let layer = try MutablePixelBuffer(size: frame.rect.size, pool: context.pool)
+            let rows = try decodeRows(of: frame, into: layer.row(0), bytesPerRow: layer.bytesPerRow)
+            canvas?.draw(layer, at: frame.rect, rows: rows, blends: true)
         } else {
-            let outcome = try decode(frame, size: frame.rect.size, into: place, bytesPerRow: bytesPerRow)
-            if case .truncated = outcome { try noteTruncation() }
+            _ = try decodeRows(of: frame, into: place, bytesPerRow: bytesPerRow)
+            canvas?.touch()
         }
-        canvas?.touch()
     }
 
-    private func blend(
-        _ frame: WebPContainer.Frame, over place: UnsafeMutableRawPointer, bytesPerRow: Int
-    ) throws(ImageError) {
-        let size = frame.rect.size
-        let layer = try MutablePixelBuffer(size: size, pool: context.pool)
-        let outcome = try decode(frame, size: size, into: layer.row(0), bytesPerRow: layer.bytesPerRow)
-        var rows = size.height
-        if case .truncated(let decoded) = outcome {
+    /// - Returns: how many rows of the frame are there.
+    private func decodeRows(
+        of frame: WebPContainer.Frame, into rows: UnsafeMutableRawPointer, bytesPerRow: Int
+    ) throws(ImageError) -> Int {
+        switch try decode(frame, size: frame.rect.size, into: rows, bytesPerRow: bytesPerRow) {
+        case .complete: return frame.rect.size.height
+        case .truncated(let rows):
             try noteTruncation()
-            rows = decoded
-        }
-        for y in 0..<rows {
-            AlphaRows.blend(layer.row(y), over: place + y * bytesPerRow, count: size.width)
+            return rows
         }
     }
 
     private func decode(
-        _ frame: WebPContainer.Frame, size: PixelSize, into rows: UnsafeMutableRawPointer, bytesPerRow: Int
+        _ frame: WebPContainer.Frame, size: PixelSize, convertsColor: Bool = true,
+        into rows: UnsafeMutableRawPointer, bytesPerRow: Int
     ) throws(ImageError) -> WebPImageDecoder.Outcome {
         let context = context
+        let finisher = RowFinisher(
+            width: size.width, conversion: convertsColor ? color.conversion : nil, premultiplies: frame.hasAlpha)
         return try data.withBytes { bytes throws(ImageError) in
             try WebPImageDecoder.decode(
                 UnsafeRawBufferPointer(rebasing: bytes[frame.payload]), size: size,
-                isScaled: size != frame.rect.size, premultiplies: frame.hasAlpha, into: rows,
+                isScaled: size != frame.rect.size, finisher: finisher, into: rows,
                 bytesPerRow: bytesPerRow, context: context)
         }
     }

@@ -14,9 +14,9 @@ enum WebPImageDecoder {
     /// - Parameters:
     ///   - size: the size of the image, or a smaller one, which libwebp averages to while it decodes.
     ///   - rows: room for `size.height` rows, `bytesPerRow` apart.
-    ///   - premultiplies: false for an image that is known to be opaque.
+    ///   - finisher: what each row goes through.
     static func decode(
-        _ bytes: UnsafeRawBufferPointer, size: PixelSize, isScaled: Bool, premultiplies: Bool,
+        _ bytes: UnsafeRawBufferPointer, size: PixelSize, isScaled: Bool, finisher: RowFinisher,
         into rows: UnsafeMutableRawPointer, bytesPerRow: Int, context: DecodeContext
     ) throws(ImageError) -> Outcome {
         var config = WebPDecoderConfig()
@@ -42,9 +42,7 @@ enum WebPImageDecoder {
             case .complete: size.height
             case .truncated(let rows): rows
             }
-        if premultiplies {
-            for y in 0..<done { AlphaRows.premultiply(rows + y * bytesPerRow, count: size.width) }
-        }
+        for y in 0..<done { finisher.finish(rows + y * bytesPerRow) }
         return outcome
     }
 
