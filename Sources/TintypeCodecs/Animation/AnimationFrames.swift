@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import TintypeCore
 
 /// A frame decoder that can also put all its frames into one image.
@@ -6,6 +7,13 @@ protocol AnimationFrames: FrameDecoder {
     var properties: Image.Properties { get }
     /// True once it turned out that frames, or rows of the one that was given last, are missing.
     var isPartial: Bool { get }
+
+    /// Whether the file's end is there.
+    var isWhole: Bool { get }
+    /// Whether all of the next frame is there.
+    var hasWholeFrame: Bool { get }
+    /// Takes the bytes again with more of them at the end; the frames that have been given stay what they are.
+    func extend(_ data: Data) throws(ImageError)
 }
 
 extension AnimationFrames {

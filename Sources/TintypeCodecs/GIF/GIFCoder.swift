@@ -5,7 +5,7 @@ public import TintypeCore
 ///
 /// Frames are drawn as browsers draw them: an area that is cleared becomes transparent, and what lies beyond the logical
 /// screen is cut off. An animation without a loop extension plays once; a delay under 11 ms counts as 100 ms.
-public struct GIFCoder: AnimatedImageCoder {
+public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.gif] }
@@ -19,6 +19,12 @@ public struct GIFCoder: AnimatedImageCoder {
         let keepsFrames = !options.firstFrameOnly
         return try GIFFrameDecoder(data, options: options, context: context, keepsFrames: keepsFrames)
             .image(firstFrameOnly: options.firstFrameOnly)
+    }
+
+    public func progressiveDecoder(
+        options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ProgressiveDecoder {
+        GIFProgressiveDecoder(options: options, context: context)
     }
 
     public func frameDecoder(

@@ -5,7 +5,7 @@ public import TintypeCore
 ///
 /// A thumbnail is decoded at a fraction of the size by libjpeg and resampled from there, row by row; the full bitmap is
 /// never made. The Exif orientation is applied, an embedded ICC profile is converted to sRGB.
-public struct JPEGCoder: ImageCoder {
+public struct JPEGCoder: ProgressiveImageCoder {
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.jpeg] }
@@ -28,6 +28,12 @@ public struct JPEGCoder: ImageCoder {
         try data.withBytes { bytes throws(ImageError) in
             try JPEGDecode(segments: Self.segments(bytes), options: options, context: context).run(bytes)
         }
+    }
+
+    public func progressiveDecoder(
+        options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ProgressiveDecoder {
+        try JPEGProgressiveDecoder(options: options, context: context)
     }
 
     private static func segments(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> JPEGSegments {

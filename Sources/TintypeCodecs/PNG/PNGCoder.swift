@@ -5,7 +5,7 @@ public import TintypeCore
 ///
 /// Pixels become RGBA with 8 bits; 16 bits are rounded to the nearest. `gAMA` and `cHRM` are not applied, an ICC profile is
 /// converted to sRGB, the Exif orientation is applied. Broken ancillary chunks are passed over.
-public struct PNGCoder: AnimatedImageCoder {
+public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.png] }
@@ -26,6 +26,12 @@ public struct PNGCoder: AnimatedImageCoder {
         return try data.withBytes { bytes throws(ImageError) in
             try PNGDecode(chunks: chunks, options: options, context: context).run(bytes)
         }
+    }
+
+    public func progressiveDecoder(
+        options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ProgressiveDecoder {
+        try PNGProgressiveDecoder(options: options, context: context)
     }
 
     public func frameDecoder(

@@ -3,15 +3,16 @@ internal import TintypeCore
 
 /// Composes the frames of an animated PNG; gives a still image as an animation of one frame.
 final class PNGFrameDecoder: AnimationFrames {
-    let info: ImageInfo
+    private(set) var info: ImageInfo
     let outputSize: PixelSize
-    let properties: Image.Properties
+    private(set) var properties: Image.Properties
     private(set) var isPartial: Bool
 
-    private let data: Data
-    private let chunks: PNGChunks
-    private let animation: PNGAnimation?
+    private var data: Data
+    private var chunks: PNGChunks
+    private var animation: PNGAnimation?
     private let options: DecodeOptions
+    private let keepsFrames: Bool
     private let context: DecodeContext
     private let color: DecodedColor
     /// What has been drawn so far, in the size of the file; `nil` until an animation's first frame.
@@ -25,6 +26,7 @@ final class PNGFrameDecoder: AnimationFrames {
         self.data = data
         self.chunks = chunks
         self.options = options
+        self.keepsFrames = keepsFrames
         self.context = context
         animation = chunks.animation
         info = chunks.info
@@ -37,6 +39,22 @@ final class PNGFrameDecoder: AnimationFrames {
         }
         color = try data.withBytes { bytes throws(ImageError) in try PNGReader(bytes).color(options) }
         properties = chunks.properties(options, colorSpace: color.space)
+    }
+
+    var isWhole: Bool { chunks.isComplete }
+
+    var hasWholeFrame: Bool { animation.map { next < $0.wholeFrames } ?? (isWhole && next == 0) }
+
+    func extend(_ data: Data) throws(ImageError) {
+        let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+        let frameCount = chunks.info.frameCount
+        try chunks.info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? frameCount : 1)
+        self.data = data
+        self.chunks = chunks
+        animation = chunks.animation
+        info = chunks.info
+        properties = chunks.properties(options, colorSpace: color.space)
+        isPartial = animation != nil && !info.isComplete && !options.firstFrameOnly
     }
 
     func rewind() {

@@ -5,7 +5,7 @@ public import TintypeCore
 ///
 /// An EXIF orientation is applied, an embedded ICC profile is converted to sRGB. The background of an animation is transparent, whatever colour the file names, and a loop
 /// count of 0 plays for ever.
-public struct WebPCoder: AnimatedImageCoder {
+public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.webp] }
@@ -19,6 +19,12 @@ public struct WebPCoder: AnimatedImageCoder {
         let decoder = try WebPFrameDecoder(
             data, container: container(data), options: options, context: context, keepsFrames: !options.firstFrameOnly)
         return try decoder.image(firstFrameOnly: options.firstFrameOnly)
+    }
+
+    public func progressiveDecoder(
+        options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ProgressiveDecoder {
+        WebPProgressiveDecoder(options: options, context: context)
     }
 
     public func frameDecoder(

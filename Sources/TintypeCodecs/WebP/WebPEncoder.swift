@@ -33,7 +33,8 @@ struct WebPEncoder {
             config.quality = Float(quality)
         }
         let file = image.frames.count > 1 ? try animation(&config) : try still(&config)
-        return try image.colorSpace.profile.map { profile throws(ImageError) in try Self.adding(profile, to: file) } ?? file
+        return try image.colorSpace.profile.map { profile throws(ImageError) in try Self.adding(profile, to: file) }
+            ?? file
     }
 
     private func still(_ config: inout WebPConfig) throws(ImageError) -> Data {
