@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <jpeglib.h>
 #include <jerror.h>
@@ -17,6 +18,11 @@ struct tintype_jpeg_reader {
     int has_started;
     int ran_out;
     int missing_data;
+    // Of a reader that is given its bytes bit by bit: those that libjpeg has not used yet, and how many it wants left out.
+    int is_waiting;
+    uint8_t *buffer;
+    size_t capacity;
+    size_t skipped;
 };
 
 static void fail(j_common_ptr common) {
@@ -54,9 +60,10 @@ static void ignore_source(j_decompress_ptr decoder) { (void)decoder; }
 
 static const JOCTET end_of_image[] = {0xFF, JPEG_EOI};
 
-/// The whole file is there from the beginning: when it is used up, libjpeg gets an end.
+/// When all bytes are used up, libjpeg waits for more, or gets an end.
 static boolean fill_input_buffer(j_decompress_ptr decoder) {
     tintype_jpeg_reader *reader = decoder->client_data;
+    if (reader->is_waiting) return FALSE;
     reader->ran_out = 1;
     // The arithmetic decoder pads with zeros and says nothing.
     if (decoder->arith_code && reader->has_started) reader->missing_data = 1;
@@ -69,7 +76,14 @@ static void skip_input_data(j_decompress_ptr decoder, long count) {
     struct jpeg_source_mgr *source = decoder->src;
     if (count <= 0) return;
     if ((size_t)count > source->bytes_in_buffer) {
-        fill_input_buffer(decoder);
+        tintype_jpeg_reader *reader = decoder->client_data;
+        if (reader->is_waiting) {
+            reader->skipped += (size_t)count - source->bytes_in_buffer;
+            source->next_input_byte += source->bytes_in_buffer;
+            source->bytes_in_buffer = 0;
+        } else {
+            fill_input_buffer(decoder);
+        }
         return;
     }
     source->next_input_byte += count;
@@ -102,8 +116,43 @@ tintype_jpeg_reader *tintype_jpeg_reader_create(const uint8_t *bytes, size_t cou
     return reader;
 }
 
+tintype_jpeg_reader *tintype_jpeg_reader_create_incremental(size_t memory_limit) {
+    tintype_jpeg_reader *reader = tintype_jpeg_reader_create(NULL, 0, memory_limit);
+    if (reader) reader->is_waiting = 1;
+    return reader;
+}
+
+tintype_jpeg_status tintype_jpeg_append(tintype_jpeg_reader *reader, const uint8_t *bytes, size_t count) {
+    size_t left_out = reader->skipped < count ? reader->skipped : count;
+    reader->skipped -= left_out;
+    bytes += left_out;
+    count -= left_out;
+    size_t unused = reader->source.bytes_in_buffer;
+    if (count > reader->capacity - unused) {
+        size_t capacity = (unused + count) * 2;
+        uint8_t *larger = malloc(capacity);
+        if (!larger) {
+            snprintf(reader->message, sizeof reader->message, "no memory for %zu bytes", capacity);
+            return TINTYPE_JPEG_NO_MEMORY;
+        }
+        if (unused) memcpy(larger, reader->source.next_input_byte, unused);
+        free(reader->buffer);
+        reader->buffer = larger;
+        reader->capacity = capacity;
+    } else if (unused) {
+        memmove(reader->buffer, reader->source.next_input_byte, unused);
+    }
+    if (count) memcpy(reader->buffer + unused, bytes, count);
+    reader->source.next_input_byte = reader->buffer;
+    reader->source.bytes_in_buffer = unused + count;
+    return TINTYPE_JPEG_OK;
+}
+
+void tintype_jpeg_end(tintype_jpeg_reader *reader) { reader->is_waiting = 0; }
+
 void tintype_jpeg_reader_destroy(tintype_jpeg_reader *reader) {
     if (!setjmp(reader->failure)) jpeg_destroy_decompress(&reader->decoder);
+    free(reader->buffer);
     free(reader);
 }
 
@@ -114,7 +163,7 @@ tintype_jpeg_status tintype_jpeg_read_header(tintype_jpeg_reader *reader, tintyp
         if (reader->ran_out) reader->missing_data = 1;
         return reader->status;
     }
-    jpeg_read_header(decoder, TRUE);
+    if (jpeg_read_header(decoder, TRUE) == JPEG_SUSPENDED) return TINTYPE_JPEG_SUSPENDED;
     header->width = decoder->image_width;
     header->height = decoder->image_height;
     header->components = decoder->num_components;
@@ -146,13 +195,21 @@ tintype_jpeg_status tintype_jpeg_consume(tintype_jpeg_reader *reader, int steps,
     j_decompress_ptr decoder = &reader->decoder;
     if (setjmp(reader->failure)) return reader->status;
     for (int step = 0; step < steps; step++) {
-        if (jpeg_consume_input(decoder) == JPEG_REACHED_EOI) return TINTYPE_JPEG_OK;
+        int event = jpeg_consume_input(decoder);
+        if (event == JPEG_REACHED_EOI) return TINTYPE_JPEG_OK;
+        if (event == JPEG_SUSPENDED) return TINTYPE_JPEG_SUSPENDED;
         if (decoder->input_scan_number > maximum_scans) {
             snprintf(reader->message, sizeof reader->message, "more than %d scans", maximum_scans);
             return TINTYPE_JPEG_OVER_LIMIT;
         }
     }
     return TINTYPE_JPEG_MORE;
+}
+
+int tintype_jpeg_scan_count(tintype_jpeg_reader *reader) {
+    j_decompress_ptr decoder = &reader->decoder;
+    // The next scan's header is the proof that a scan is over.
+    return jpeg_input_complete(decoder) ? decoder->input_scan_number : decoder->input_scan_number - 1;
 }
 
 /// Whether some coefficient of a progressive image never came, or not to its last bit (ITU-T T.81, annex G).
@@ -176,10 +233,22 @@ tintype_jpeg_status tintype_jpeg_start_output(tintype_jpeg_reader *reader) {
     return TINTYPE_JPEG_OK;
 }
 
+tintype_jpeg_status tintype_jpeg_start_preview(tintype_jpeg_reader *reader, int scan) {
+    if (setjmp(reader->failure)) return reader->status;
+    jpeg_start_output(&reader->decoder, scan);
+    return TINTYPE_JPEG_OK;
+}
+
+tintype_jpeg_status tintype_jpeg_finish_preview(tintype_jpeg_reader *reader) {
+    if (setjmp(reader->failure)) return reader->status;
+    return jpeg_finish_output(&reader->decoder) ? TINTYPE_JPEG_OK : TINTYPE_JPEG_SUSPENDED;
+}
+
 tintype_jpeg_status tintype_jpeg_read_row(tintype_jpeg_reader *reader, uint8_t *row) {
     if (setjmp(reader->failure)) return reader->status;
     JSAMPROW rows[] = {row};
     if (jpeg_read_scanlines(&reader->decoder, rows, 1) != 1) {
+        if (reader->is_waiting) return TINTYPE_JPEG_SUSPENDED;
         snprintf(reader->message, sizeof reader->message, "there are fewer rows than the header says");
         return TINTYPE_JPEG_CORRUPT;
     }

@@ -10,6 +10,8 @@ typedef enum {
     TINTYPE_JPEG_OK = 0,
     /// There is more to do: call again.
     TINTYPE_JPEG_MORE = 1,
+    /// The bytes that have come so far are used up; only of a reader that is given its bytes bit by bit.
+    TINTYPE_JPEG_SUSPENDED = 2,
     /// The bytes break the rules of the format, or libjpeg cannot read this kind of JPEG.
     TINTYPE_JPEG_CORRUPT = -1,
     /// libjpeg would need more memory than it was allowed.
@@ -35,6 +37,12 @@ typedef struct {
 
 /// A reader of `count` bytes, which must stay where they are; NULL without memory.
 tintype_jpeg_reader *tintype_jpeg_reader_create(const uint8_t *bytes, size_t count, size_t memory_limit);
+/// A reader that is given its bytes bit by bit, with `tintype_jpeg_append`.
+tintype_jpeg_reader *tintype_jpeg_reader_create_incremental(size_t memory_limit);
+/// Adds bytes, which are copied.
+tintype_jpeg_status tintype_jpeg_append(tintype_jpeg_reader *reader, const uint8_t *bytes, size_t count);
+/// Says that all bytes have been appended.
+void tintype_jpeg_end(tintype_jpeg_reader *reader);
 void tintype_jpeg_reader_destroy(tintype_jpeg_reader *reader);
 
 tintype_jpeg_status tintype_jpeg_read_header(tintype_jpeg_reader *reader, tintype_jpeg_header *header);
@@ -46,8 +54,15 @@ tintype_jpeg_status tintype_jpeg_start(
 /// Reads at most `steps` rows of blocks of the scans of a file with several; OK at the end of the last scan.
 tintype_jpeg_status tintype_jpeg_consume(tintype_jpeg_reader *reader, int steps, int maximum_scans);
 
+/// How many scans have been consumed to their end.
+int tintype_jpeg_scan_count(tintype_jpeg_reader *reader);
+
 /// Prepares to read rows, when all scans have been consumed.
 tintype_jpeg_status tintype_jpeg_start_output(tintype_jpeg_reader *reader);
+/// Prepares to read rows as they are after some of the scans, all of which have been consumed.
+tintype_jpeg_status tintype_jpeg_start_preview(tintype_jpeg_reader *reader, int scan);
+/// Ends the reading of rows of a preview.
+tintype_jpeg_status tintype_jpeg_finish_preview(tintype_jpeg_reader *reader);
 tintype_jpeg_status tintype_jpeg_read_row(tintype_jpeg_reader *reader, uint8_t *row);
 
 /// 1 if pixels had to be made up because the data ended before the image did.

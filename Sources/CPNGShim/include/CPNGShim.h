@@ -50,6 +50,36 @@ tintype_png_status tintype_png_read_row(tintype_png_reader *reader, uint8_t *row
 /// What libpng said last.
 const char *tintype_png_reader_message(const tintype_png_reader *reader);
 
+// Reading bytes as they come
+
+typedef struct tintype_png_pusher tintype_png_pusher;
+
+/// Who takes the rows. Neither function may call the pusher.
+typedef struct {
+    void *context;
+    /// Where row `y` of the image is, or is to be put; NULL to leave it out. An interlaced row is laid over what is there.
+    uint8_t *(*row_to_fill)(void *context, uint32_t y);
+    void (*row_is_filled)(void *context, uint32_t y);
+} tintype_png_rows;
+
+tintype_png_pusher *tintype_png_pusher_create(void);
+void tintype_png_pusher_destroy(tintype_png_pusher *pusher);
+
+/// Takes the next bytes. Stops where the pixels begin, once, so that the caller can look at the header and start.
+/// \returns in `used` how many bytes were used.
+tintype_png_status tintype_png_push(tintype_png_pusher *pusher, const uint8_t *bytes, size_t count, size_t *used);
+int tintype_png_pusher_has_header(const tintype_png_pusher *pusher);
+/// 1 when the end of the file has come.
+int tintype_png_pusher_has_ended(const tintype_png_pusher *pusher);
+/// Prepares for rows of RGBA with 8 bits, not premultiplied. To be called once, before the bytes of the pixels are pushed.
+tintype_png_status tintype_png_pusher_start(tintype_png_pusher *pusher, tintype_png_header *header);
+/// Says who takes the rows; without, they are left out.
+void tintype_png_pusher_set_rows(tintype_png_pusher *pusher, tintype_png_rows rows);
+/// The embedded profile, valid until the pusher is destroyed; NULL if there is none.
+const uint8_t *tintype_png_pusher_icc_profile(tintype_png_pusher *pusher, size_t *count);
+/// What libpng said last.
+const char *tintype_png_pusher_message(const tintype_png_pusher *pusher);
+
 // Writing
 
 typedef struct tintype_png_writer tintype_png_writer;

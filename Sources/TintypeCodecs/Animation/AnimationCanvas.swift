@@ -35,6 +35,22 @@ struct AnimationCanvas: ~Copyable {
     /// Says that the picture is no longer the one that was rendered last.
     mutating func touch() { isChanged = true }
 
+    /// Lays a picture on a part, or puts it in the part's place. What lies outside the canvas is left out.
+    mutating func draw(_ picture: borrowing MutablePixelBuffer, at rect: PixelRect, rows: Int, blends: Bool) {
+        guard let visible = rect.clipped(to: size) else { return }
+        let skipped = (visible.x - rect.x) * 4
+        for y in visible.y..<min(visible.maxY, rect.y + rows) {
+            let source = picture.row(y - rect.y) + skipped
+            let target = row(y) + visible.x * 4
+            if blends {
+                Premultiplication.blend(source, over: target, count: visible.size.width)
+            } else {
+                target.copyMemory(from: source, byteCount: visible.size.width * 4)
+            }
+        }
+        isChanged = true
+    }
+
     /// Makes a part transparent.
     mutating func clear(_ rect: PixelRect) {
         guard let rect = rect.clipped(to: size) else { return }

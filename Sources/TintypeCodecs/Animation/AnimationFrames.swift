@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import TintypeCore
 
 /// A frame decoder that can also put all its frames into one image.
@@ -6,6 +7,13 @@ protocol AnimationFrames: FrameDecoder {
     var properties: Image.Properties { get }
     /// True once it turned out that frames, or rows of the one that was given last, are missing.
     var isPartial: Bool { get }
+
+    /// Whether the file's end is there.
+    var isWhole: Bool { get }
+    /// Whether all of the next frame is there.
+    var hasWholeFrame: Bool { get }
+    /// Takes the bytes again with more of them at the end; the frames that have been given stay what they are.
+    func extend(_ data: Data) throws(ImageError)
 }
 
 extension AnimationFrames {
@@ -28,32 +36,5 @@ extension AnimationFrames {
             throw .corrupt("the image has no frame that could be decoded")
         }
         return image
-    }
-}
-
-extension ImageInfo {
-    /// The properties of an image that is decoded from what this says.
-    func properties(_ options: DecodeOptions) -> Image.Properties {
-        var properties = Image.Properties()
-        properties.format = format
-        properties.scale = max(1, options.scale)
-        properties.loopCount = isAnimated ? loopCount ?? 0 : 0
-        properties.bitsPerComponent = bitsPerComponent
-        properties.hasAlpha = hasAlpha
-        properties.sourceSize = displaySize
-        properties.sourceOrientation = orientation
-        properties.decodeOptions = options
-        return properties
-    }
-
-    /// Refuses, before memory is taken, an image that would cost more than the limits allow.
-    /// - Parameter keptFrames: how many frames will be in memory at once.
-    func check(_ limits: DecodeLimits, output: PixelSize, keptFrames: Int) throws(ImageError) {
-        try limits.check(size: size, output: output, frameCount: keptFrames)
-        guard frameCount <= limits.maximumFrames else {
-            throw ImageError(
-                .limitExceeded, stage: .decode,
-                reason: "the animation has \(frameCount) frames, over the limit of \(limits.maximumFrames)")
-        }
     }
 }

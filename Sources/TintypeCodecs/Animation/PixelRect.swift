@@ -25,3 +25,31 @@ struct PixelRect: Equatable, Sendable {
 
     func covers(_ canvas: PixelSize) -> Bool { x <= 0 && y <= 0 && maxX >= canvas.width && maxY >= canvas.height }
 }
+
+extension PixelRect {
+    /// The smallest part outside of which two pictures of one size are the same; one pixel if they do not differ.
+    init(covering pixels: PixelBuffer, differingFrom other: PixelBuffer) {
+        var rows: ClosedRange<Int>?
+        var left = pixels.width
+        var right = -1
+        for y in 0..<pixels.height {
+            pixels.withRow(y) { new in
+                other.withRow(y) { old in
+                    let new = new.bindMemory(to: UInt32.self)
+                    let old = old.bindMemory(to: UInt32.self)
+                    guard let first = new.indices.first(where: { new[$0] != old[$0] }),
+                        let last = new.indices.last(where: { new[$0] != old[$0] })
+                    else { return }
+                    left = min(left, first)
+                    right = max(right, last)
+                    rows = (rows?.lowerBound ?? y)...y
+                }
+            }
+        }
+        guard let rows else {
+            self.init(size: PixelSize(width: 1, height: 1))
+            return
+        }
+        self.init(x: left, y: rows.lowerBound, size: PixelSize(width: right - left + 1, height: rows.count))
+    }
+}

@@ -3,8 +3,8 @@ public import TintypeCore
 
 /// Reads and writes Windows and OS/2 bitmaps.
 ///
-/// Reads 1 to 32 bits a pixel, palettes, bit fields with alpha, both directions, and the run lengths of 4 and 8 bits. Pixels
-/// of 32 bits without bit fields are opaque, as Windows shows them.
+/// Reads 1 to 32 bits a pixel, palettes, bit fields with alpha, both directions, the run lengths of 4 and 8 bits, and whole
+/// JPEG and PNG files in the place of the pixels. Pixels of 32 bits without bit fields are opaque, as Windows shows them.
 public struct BMPCoder: ImageCoder {
     public init() {}
 
@@ -12,12 +12,25 @@ public struct BMPCoder: ImageCoder {
     public var encodableFormats: Set<ImageFormat> { [.bmp] }
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        try data.withBytes { bytes throws(ImageError) in try BMPHeader(bytes).info }
+        let header = try header(of: data)
+        guard header.compression == .file else { return header.info }
+        var info = try Self.embedded.info(of: data.dropFirst(header.pixels), context: context)
+        info.format = .bmp
+        return info
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        try data.withBytes { bytes throws(ImageError) in
-            let header = try BMPHeader(bytes)
+        let header = try header(of: data)
+        if header.compression == .file {
+            var inner = options
+            inner.firstFrameOnly = true
+            inner.formatHint = nil
+            return try Self.embedded.decode(data.dropFirst(header.pixels), options: inner, context: context).with {
+                $0.format = .bmp
+                $0.decodeOptions = options
+            }
+        }
+        return try data.withBytes { bytes throws(ImageError) in
             let info = header.info
             let output = options.outputSize(for: info.displaySize)
             try info.check(context.limits, output: output, keptFrames: 1)
@@ -30,10 +43,18 @@ public struct BMPCoder: ImageCoder {
         }
     }
 
+    /// What reads the files that may stand in a bitmap's place.
+    private static let embedded = ImageCoders([JPEGCoder(), PNGCoder()])
+
+    private func header(of data: Data) throws(ImageError) -> BMPHeader {
+        try data.withBytes { bytes throws(ImageError) in try BMPHeader(bytes) }
+    }
+
     /// Writes 24 bits a pixel, or 32 with alpha and bit fields (BITMAPV4HEADER) if the image may have transparent pixels.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a file of 4 GB or more, or over the limit of bytes.
     public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let source = try FramesToEncode(image, options: options, stills: true, maximumSide: Int(Int32.max))
-        return try BMPEncoder(source: source, maximumBytes: options.maximumBytes).encode()
+        let image = try EncodePreparation.prepare(
+            image, as: .bmp, options, maximumSide: Int(Int32.max), isStill: true)
+        return try BMPEncoder(image: image, maximumBytes: options.maximumBytes).encode()
     }
 }

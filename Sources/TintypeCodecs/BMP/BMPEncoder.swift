@@ -3,32 +3,28 @@ internal import TintypeCore
 
 /// Writes a bitmap: 24 bits a pixel, or 32 with alpha.
 struct BMPEncoder {
-    let source: FramesToEncode
+    let image: Image
     let maximumBytes: Int?
 
     func encode() throws(ImageError) -> Data {
-        guard let pixels = source.frames.first?.pixels else {
-            throw ImageError(.encodeFailed, stage: .encode, reason: "the image has no frame")
-        }
+        let pixels = image.pixels
         let (width, height) = (pixels.width, pixels.height)
-        let bytesPerPixel = source.hasAlpha ? 4 : 3
+        let bytesPerPixel = image.hasAlpha ? 4 : 3
         let rowBytes = (width * bytesPerPixel + 3) & ~3
-        let headerBytes = 14 + (source.hasAlpha ? 108 : 40)
+        let headerBytes = 14 + (image.hasAlpha ? 108 : 40)
         let total = headerBytes + rowBytes * height
-        guard total <= min(Int(UInt32.max), maximumBytes ?? .max) else {
-            throw ImageError(
-                .encodeFailed, stage: .encode, reason: "the BMP would take \(total) bytes, more than are allowed")
-        }
+        let limit = min(Int(UInt32.max), maximumBytes ?? .max)
+        guard total <= limit else { throw EncodePreparation.tooLarge(limit, .bmp) }
         var data = header(total: total, headerBytes: headerBytes, size: pixels.size)
         data.reserveCapacity(total)
-        let straight = FramesToEncode.straightPixels(of: pixels)
+        let straight = pixels.straightPixels
         let padding = Data(count: rowBytes - width * bytesPerPixel)
         for y in (0..<height).reversed() {
             var row: [UInt8] = []
             row.reserveCapacity(rowBytes)
             for place in stride(from: y * width * 4, to: (y + 1) * width * 4, by: 4) {
                 row += [straight[place + 2], straight[place + 1], straight[place]]
-                if source.hasAlpha { row.append(straight[place + 3]) }
+                if image.hasAlpha { row.append(straight[place + 3]) }
             }
             data += row
             data += padding
@@ -44,10 +40,10 @@ struct BMPEncoder {
             }
         }
         add(total, 0, headerBytes, headerBytes - 14, size.width, size.height)
-        add(1, source.hasAlpha ? 32 : 24, bytes: 2)
+        add(1, image.hasAlpha ? 32 : 24, bytes: 2)
         // 72 dots an inch; compression 3 is bit fields.
-        add(source.hasAlpha ? 3 : 0, total - headerBytes, 2_835, 2_835, 0, 0)
-        if source.hasAlpha {
+        add(image.hasAlpha ? 3 : 0, total - headerBytes, 2_835, 2_835, 0, 0)
+        if image.hasAlpha {
             add(0xFF_0000, 0xFF00, 0xFF, 0xFF00_0000)
             data += Data("BGRs".utf8)  // LCS_sRGB, as a little-endian number
             data += Data(count: 108 - 60)

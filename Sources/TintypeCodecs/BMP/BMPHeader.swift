@@ -6,6 +6,8 @@ internal import TintypeCore
 struct BMPHeader {
     enum Compression {
         case none, runLength8, runLength4
+        /// The pixels are a whole JPEG or PNG file, as printers are sent them.
+        case file
     }
 
     let size: PixelSize
@@ -63,7 +65,8 @@ struct BMPHeader {
         (compression, masks) = try Self.layout(method, bits, length, isIcon: isIcon, &reader)
         try reader.skip(to: max(reader.offset, start + length))
         palette = Self.palette(
-            &reader, count: bits > 8 ? 0 : colors == 0 ? 1 << bits : min(colors, 256), entry: isCore ? 3 : 4,
+            &reader, count: bits > 8 || bits == 0 ? 0 : colors == 0 ? 1 << bits : min(colors, 256),
+            entry: isCore ? 3 : 4,
             end: stated ?? bytes.count)
         // An icon's pixels follow its palette.
         pixels = stated ?? reader.offset
@@ -76,6 +79,7 @@ struct BMPHeader {
             bits == 16 ? [0x7C00, 0x3E0, 0x1F, 0] : [0xFF_0000, 0xFF00, 0xFF, isIcon ? 0xFF00_0000 : 0]
         switch method {
         case 0: return (.none, bits == 16 || bits == 32 ? masks : SIMD4(masks.x, masks.y, masks.z, 0))
+        case 4 where bits == 0 && !isIcon, 5 where bits == 0 && !isIcon: return (.file, .zero)
         case 1 where bits == 8 && length != 12: return (.runLength8, .zero)
         case 2 where bits == 4 && length != 12: return (.runLength4, .zero)
         case 3 where (bits == 16 || bits == 32) && length != 64, 6 where bits == 16 || bits == 32:

@@ -63,7 +63,7 @@ struct BMPRows {
                 pixels[x] = header.palette[Int(byte >> UInt8(8 - bits * (x % perByte + 1)) & mask)]
             }
         }
-        if keepsAlpha { AlphaRows.premultiply(row, count: width) }
+        if keepsAlpha { Premultiplication.premultiply(row, count: width) }
     }
 
     @inline(__always)

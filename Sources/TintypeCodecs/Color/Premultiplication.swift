@@ -72,4 +72,24 @@ enum Premultiplication {
             destination.storeBytes(of: flat, toByteOffset: offset, as: SIMD4<UInt8>.self)
         }
     }
+
+    /// Lays premultiplied pixels over others: source + destination × (1 - source alpha), each exactly rounded (Porter and
+    /// Duff, "Compositing digital images", 1984).
+    static func blend(_ source: UnsafeRawPointer, over row: UnsafeMutableRawPointer, count: Int) {
+        for offset in stride(from: 0, to: count * 4, by: 4) {
+            // Most pixels are one or the other, and a whole word is quicker to look at and to copy.
+            let over = source.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+            let alpha = over >> 24
+            if alpha == 0 { continue }
+            if alpha == 255 {
+                row.storeBytes(of: over, toByteOffset: offset, as: UInt32.self)
+                continue
+            }
+            let under = row.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
+            let product = SIMD4<UInt16>(truncatingIfNeeded: under) &* UInt16(255 - alpha) &+ 128
+            let rest = SIMD4<UInt8>(truncatingIfNeeded: (product &+ (product &>> 8)) &>> 8)
+            let sum = unsafeBitCast(over, to: SIMD4<UInt8>.self) &+ rest
+            row.storeBytes(of: sum, toByteOffset: offset, as: SIMD4<UInt8>.self)
+        }
+    }
 }

@@ -5,7 +5,7 @@ public import TintypeCore
 ///
 /// Frames are drawn as browsers draw them: an area that is cleared becomes transparent, and what lies beyond the logical
 /// screen is cut off. An animation without a loop extension plays once; a delay under 11 ms counts as 100 ms.
-public struct GIFCoder: AnimatedImageCoder {
+public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.gif] }
@@ -21,6 +21,12 @@ public struct GIFCoder: AnimatedImageCoder {
             .image(firstFrameOnly: options.firstFrameOnly)
     }
 
+    public func progressiveDecoder(
+        options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ProgressiveDecoder {
+        GIFProgressiveDecoder(options: options, context: context)
+    }
+
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
@@ -34,7 +40,7 @@ public struct GIFCoder: AnimatedImageCoder {
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 65,535 pixels, and where the limit of bytes cannot be
     ///   kept even with two colours.
     public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let source = try FramesToEncode(image, options: options, maximumSide: GIFEncoder.maximumSide)
-        return try GIFEncoder(source: source, maximumBytes: options.maximumBytes).encode()
+        let image = try EncodePreparation.prepare(image, as: .gif, options, maximumSide: GIFEncoder.maximumSide)
+        return try GIFEncoder(image: image, maximumBytes: options.maximumBytes).encode()
     }
 }

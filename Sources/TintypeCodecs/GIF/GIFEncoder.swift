@@ -6,44 +6,40 @@ internal import TintypeCore
 struct GIFEncoder {
     static let maximumSide = 65_535
 
-    let source: FramesToEncode
+    let image: Image
     let maximumBytes: Int?
 
     /// The file; with fewer colours where it would be over the limit of bytes.
     func encode() throws(ImageError) -> Data {
-        var smallest = Int.max
         for colors in [256, 128, 64, 32, 16, 8, 4, 2] {
             let data = try file(colors: colors)
-            guard let maximumBytes, data.count > maximumBytes else { return data }
-            smallest = data.count
+            if data.count <= maximumBytes ?? .max { return data }
         }
-        throw ImageError(
-            .encodeFailed, stage: .encode,
-            reason: "the GIF takes \(smallest) bytes with 2 colours, over the limit of \(maximumBytes ?? 0)")
+        throw EncodePreparation.tooLarge(maximumBytes, .gif)
     }
 
     private func file(colors: Int) throws(ImageError) -> Data {
-        let writer = try GIFWriter(size: source.size)
-        if source.frames.count > 1, source.loopCount != 1 { try writer.write(loopCount: source.loopCount) }
-        let delays = Self.centiseconds(source.frames.map(\.duration))
-        var previous: [UInt8]?
-        let all = source.frames.map { $0.pixels }
-        for (index, pixels) in all.enumerated() {
-            let straight = FramesToEncode.straightPixels(of: pixels)
-            let isOpaque = !source.hasAlpha || Self.isOpaque(straight)
+        let writer = try GIFWriter(size: image.size)
+        if image.frames.count > 1, image.loopCount != 1 { try writer.write(loopCount: image.loopCount) }
+        let delays = Self.centiseconds(image.frames.map(\.duration))
+        var previous: PixelBuffer?
+        for (index, frame) in image.frames.enumerated() {
+            let pixels = frame.pixels
+            let straight = pixels.straightPixels
+            let isOpaque = !image.hasAlpha || Self.isOpaque(straight)
             // A frame with holes is seen alone; over an opaque one before it, only what differs is drawn.
             let rect =
-                if isOpaque, let previous, let changed = Self.changes(previous, straight, source.size) {
-                    changed
+                if isOpaque, let previous {
+                    PixelRect(covering: pixels, differingFrom: previous)
                 } else {
-                    PixelRect(size: source.size)
+                    PixelRect(size: image.size)
                 }
-            let area = Self.cut(straight, rect, source.size)
+            let area = Self.cut(straight, rect, image.size)
             let quantizer = ColorQuantizer(area, maximum: isOpaque ? colors : min(colors, 255))
             try writer.write(
                 area, rect: rect, quantizer: quantizer, delay: delays[index], clearsAfterwards: !isOpaque,
                 isOpaque: isOpaque)
-            previous = isOpaque ? straight : nil
+            previous = isOpaque ? pixels : nil
         }
         return try writer.finish()
     }
@@ -62,28 +58,6 @@ struct GIFEncoder {
 
     private static func isOpaque(_ pixels: [UInt8]) -> Bool {
         stride(from: 3, to: pixels.count, by: 4).allSatisfy { ColorQuantizer.isOpaque(pixels[$0]) }
-    }
-
-    /// The smallest rectangle outside of which two pictures are equal; one pixel if they are equal everywhere.
-    private static func changes(_ old: [UInt8], _ new: [UInt8], _ size: PixelSize) -> PixelRect? {
-        var left = size.width
-        var right = 0
-        var top = size.height
-        var bottom = 0
-        for y in 0..<size.height {
-            let row = y * size.width * 4..<(y + 1) * size.width * 4
-            guard old[row] != new[row] else { continue }
-            top = min(top, y)
-            bottom = y + 1
-            for x in 0..<size.width {
-                let place = (y * size.width + x) * 4
-                guard old[place..<place + 4] != new[place..<place + 4] else { continue }
-                left = min(left, x)
-                right = max(right, x + 1)
-            }
-        }
-        guard top < bottom else { return PixelRect(size: PixelSize(width: 1, height: 1)) }
-        return PixelRect(x: left, y: top, size: PixelSize(width: right - left, height: bottom - top))
     }
 
     private static func cut(_ pixels: [UInt8], _ rect: PixelRect, _ size: PixelSize) -> [UInt8] {

@@ -3,13 +3,15 @@ internal import TintypeCore
 
 /// Decodes the frames of a GIF one by one and draws them over each other as browsers do.
 final class GIFFrameDecoder: AnimationFrames {
-    let info: ImageInfo
+    private(set) var info: ImageInfo
     let outputSize: PixelSize
-    let properties: Image.Properties
+    private(set) var properties: Image.Properties
     private(set) var isPartial: Bool
 
-    private let data: Data
-    private let blocks: GIFBlocks
+    private var data: Data
+    private var blocks: GIFBlocks
+    private let options: DecodeOptions
+    private let keepsFrames: Bool
     private let context: DecodeContext
     private var canvas: AnimationCanvas
     private var decoder = LZWDecoder()
@@ -21,10 +23,7 @@ final class GIFFrameDecoder: AnimationFrames {
     init(
         _ data: Data, options: DecodeOptions, context: DecodeContext, keepsFrames: Bool
     ) throws(ImageError) {
-        let maximumFrames = context.limits.maximumFrames
-        blocks = try data.withBytes { bytes throws(ImageError) in
-            try GIFBlocks(bytes, maximumFrames: maximumFrames)
-        }
+        blocks = try Self.blocks(of: data, context)
         info = blocks.info
         outputSize = options.outputSize(for: info.displaySize, frameCount: info.frameCount)
         try info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? info.frameCount : 1)
@@ -34,9 +33,29 @@ final class GIFFrameDecoder: AnimationFrames {
         }
         guard !blocks.frames.isEmpty else { throw .truncated("the GIF ends before its first frame") }
         self.data = data
+        self.options = options
         self.context = context
+        self.keepsFrames = keepsFrames
         properties = info.properties(options)
         canvas = try AnimationCanvas(size: blocks.screen, output: outputSize, context: context)
+    }
+
+    private static func blocks(of data: Data, _ context: DecodeContext) throws(ImageError) -> GIFBlocks {
+        let maximumFrames = context.limits.maximumFrames
+        return try data.withBytes { bytes throws(ImageError) in try GIFBlocks(bytes, maximumFrames: maximumFrames) }
+    }
+
+    var isWhole: Bool { !blocks.isTruncated && blocks.hasTrailer }
+    var hasWholeFrame: Bool { next < blocks.frames.count && blocks.frames[next].isComplete }
+
+    func extend(_ data: Data) throws(ImageError) {
+        let blocks = try Self.blocks(of: data, context)
+        try blocks.info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? blocks.frames.count : 1)
+        self.data = data
+        self.blocks = blocks
+        info = blocks.info
+        properties = info.properties(options)
+        isPartial = blocks.isTruncated
     }
 
     func rewind() {

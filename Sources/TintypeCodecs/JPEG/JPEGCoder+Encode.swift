@@ -10,8 +10,7 @@ extension JPEGCoder {
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side of more than 65,500 pixels, and if even the lowest quality takes
     ///   more than ``EncodeOptions/maximumBytes``.
     public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        try EncodePreparation.checkFormat(image, for: .jpeg)
-        let image = try EncodePreparation.prepare(image.firstFrame, options)
+        let image = try EncodePreparation.prepare(image, as: .jpeg, options, maximumSide: 65_500, isStill: true)
         return try EncodePreparation.fit(
             quality: options.percent, maximumBytes: options.maximumBytes, as: .jpeg
         ) { quality throws(ImageError) in

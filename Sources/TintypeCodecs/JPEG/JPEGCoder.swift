@@ -5,7 +5,7 @@ public import TintypeCore
 ///
 /// A thumbnail is decoded at a fraction of the size by libjpeg and resampled from there, row by row; the full bitmap is
 /// never made. The Exif orientation is applied, an embedded ICC profile is converted to sRGB.
-public struct JPEGCoder: ImageCoder {
+public struct JPEGCoder: ProgressiveImageCoder {
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.jpeg] }
@@ -21,10 +21,7 @@ public struct JPEGCoder: ImageCoder {
         guard !size.isEmpty else {
             throw ImageError(.corruptImage, stage: .decode, reason: "the JPEG has a size of \(size)")
         }
-        return ImageInfo(
-            format: .jpeg, size: size, orientation: segments.orientation, hasAlpha: false,
-            bitsPerComponent: segments.bitsPerComponent,
-            colorProfile: segments.profile.flatMap(ColorConversion.name(of:)), isComplete: !segments.isTruncated)
+        return segments.info(size: size)
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
@@ -33,10 +30,25 @@ public struct JPEGCoder: ImageCoder {
         }
     }
 
+    public func progressiveDecoder(
+        options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ProgressiveDecoder {
+        try JPEGProgressiveDecoder(options: options, context: context)
+    }
+
     private static func segments(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> JPEGSegments {
         guard bytes.bigEndian16(at: 0) == 0xFFD8 else {
             throw ImageError(.corruptImage, stage: .decode, reason: "the bytes do not begin like a JPEG")
         }
         return JPEGSegments(bytes)
+    }
+}
+
+extension JPEGSegments {
+    /// - Parameter size: the size of the frame.
+    func info(size: PixelSize) -> ImageInfo {
+        ImageInfo(
+            format: .jpeg, size: size, orientation: orientation, hasAlpha: false, bitsPerComponent: bitsPerComponent,
+            colorProfile: profile.flatMap(ColorConversion.name(of:)), isComplete: !isTruncated)
     }
 }

@@ -1,6 +1,7 @@
 // Imported for its instruction to the linker alone: the calls go through the shim.
 internal import CJPEG
 internal import CJPEGShim
+internal import FoundationEssentials
 internal import TintypeCore
 
 /// Decodes the bytes of one JPEG file row by row with libjpeg.
@@ -18,22 +19,57 @@ final class JPEGReader {
         try check(tintype_jpeg_read_header(handle, &header))
     }
 
+    /// A reader that is given its bytes bit by bit, with ``append(_:)``.
+    init(incrementalWithMemoryLimit memoryLimit: Int) throws(ImageError) {
+        guard let handle = tintype_jpeg_reader_create_incremental(memoryLimit) else {
+            throw ImageError(.outOfMemory, stage: .decode, reason: "the system has no memory for a JPEG decoder")
+        }
+        self.handle = handle
+    }
+
     deinit { tintype_jpeg_reader_destroy(handle) }
+
+    func append(_ chunk: Data) throws(ImageError) {
+        try check(
+            chunk.withUnsafeBytes {
+                tintype_jpeg_append(handle, $0.bindMemory(to: UInt8.self).baseAddress, $0.count)
+            })
+    }
+
+    /// Says that all bytes have been appended: what is missing from here on is made up.
+    func end() { tintype_jpeg_end(handle) }
+
+    /// - Returns: false if the bytes so far do not reach to the end of the header.
+    func readHeader() throws(ImageError) -> Bool {
+        let status = tintype_jpeg_read_header(handle, &header)
+        try check(status)
+        return status == TINTYPE_JPEG_OK
+    }
+
+    /// How many scans have been consumed to their end.
+    var scanCount: Int { Int(tintype_jpeg_scan_count(handle)) }
+
+    /// Reads what there is of the scans.
+    /// - Returns: true if all have been read.
+    func consumeAvailableScans(maximum: Int, context: DecodeContext) throws(ImageError) -> Bool {
+        while true {
+            let status = tintype_jpeg_consume(handle, 64, Int32(maximum))
+            try check(status)
+            if status != TINTYPE_JPEG_MORE { return status == TINTYPE_JPEG_OK }
+            try context.checkCancellation()
+        }
+    }
+
+    /// Prepares to read the rows of a file with several scans, as they are when all have been consumed.
+    func startOutput() throws(ImageError) { try check(tintype_jpeg_start_output(handle)) }
+
+    /// Prepares to read the rows as they are after the scans that have been consumed.
+    func startPreview() throws(ImageError) { try check(tintype_jpeg_start_preview(handle, Int32(scanCount))) }
+    func finishPreview() throws(ImageError) { try check(tintype_jpeg_finish_preview(handle)) }
 
     /// True if pixels had to be made up, because the file ends before the image does.
     var isMissingData: Bool { tintype_jpeg_is_missing_data(handle) != 0 }
     var warningCount: Int { tintype_jpeg_warning_count(handle) }
-
-    /// Reads all scans of a file that has several, which must be done before the first row can be had.
-    func consumeScans(maximum: Int, context: DecodeContext) throws(ImageError) {
-        while true {
-            let status = tintype_jpeg_consume(handle, 64, Int32(maximum))
-            try check(status)
-            if status == TINTYPE_JPEG_OK { break }
-            try context.checkCancellation()
-        }
-        try check(tintype_jpeg_start_output(handle))
-    }
 
     /// Begins decoding at `eighths`/8 of the size.
     /// - Returns: the size of the rows to come.
@@ -45,8 +81,11 @@ final class JPEGReader {
     }
 
     @inline(__always)
-    func readRow(_ row: UnsafeMutableRawPointer) throws(ImageError) {
-        try check(tintype_jpeg_read_row(handle, row.assumingMemoryBound(to: UInt8.self)))
+    /// - Returns: false if more bytes are needed for the row.
+    func readRow(_ row: UnsafeMutableRawPointer) throws(ImageError) -> Bool {
+        let status = tintype_jpeg_read_row(handle, row.assumingMemoryBound(to: UInt8.self))
+        try check(status)
+        return status == TINTYPE_JPEG_OK
     }
 
     var truncation: ImageError {

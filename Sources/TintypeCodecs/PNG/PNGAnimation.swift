@@ -22,6 +22,8 @@ struct PNGAnimation {
     var frames: [Frame]
     /// 0 is for ever.
     var loopCount: Int
+    /// How many of the frames are there to their end, which only what follows them shows.
+    var wholeFrames: Int
 
     /// Whether parts of the canvas can be transparent even if no frame's pixels are.
     func leavesGaps(in canvas: PixelSize) -> Bool {
@@ -66,10 +68,11 @@ extension PNGAnimation {
         func finish(isComplete: Bool) -> PNGAnimation? {
             guard let control, !isBroken else { return nil }
             var frames = frames
+            let wholeFrames = isComplete ? frames.count : frames.count - 1
             if !isComplete, frames.last?.data.isEmpty == true { frames.removeLast() }
             guard !frames.isEmpty, frames.allSatisfy({ !$0.data.isEmpty }) else { return nil }
             guard isComplete ? frames.count == control.frames : frames.count <= control.frames else { return nil }
-            return PNGAnimation(frames: frames, loopCount: control.plays)
+            return PNGAnimation(frames: frames, loopCount: control.plays, wholeFrames: wholeFrames)
         }
 
         private mutating func readControl(_ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) {

@@ -26,6 +26,8 @@ struct PNGChunks {
     private(set) var sharedChunks: [Range<Int>] = []
     /// The animation; `nil` for an image that does not move, and where its chunks contradict each other.
     private(set) var animation: PNGAnimation?
+    /// True if a chunk says that there is an animation, even if none of its frames has come yet.
+    private(set) var announcesAnimation = false
     /// False if the bytes end before the end chunk.
     private(set) var isComplete = false
     /// False if the bytes end before the pixels begin.
@@ -71,6 +73,7 @@ struct PNGChunks {
     private mutating func read(_ type: ChunkType, _ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) {
         switch type {
         case .idat: hasPixelData = true
+        case .actl: announcesAnimation = true
         case .trns: hasAlpha = true
         case .iccp where profileName == nil:
             // A name in Latin-1, then a zero.

@@ -9,8 +9,7 @@ extension PNGCoder {
     /// embedded. The pixels come back exactly as they are.
     /// - Throws: ``ImageError/Code/encodeFailed`` if the file takes more than ``EncodeOptions/maximumBytes``.
     public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        try EncodePreparation.checkFormat(image, for: .png)
-        let image = try EncodePreparation.prepare(image, options)
+        let image = try EncodePreparation.prepare(image, as: .png, options, maximumSide: Int(Int32.max))
         let file = try image.isAnimated ? encodeAnimation(image, options) : encodeFrame(image, image.pixels, options)
         guard file.count <= options.maximumBytes ?? .max else {
             throw EncodePreparation.tooLarge(options.maximumBytes, .png)
@@ -37,8 +36,8 @@ extension PNGCoder {
         for (index, frame) in image.frames.enumerated() {
             let area =
                 index == 0
-                ? PixelRectangle(x: 0, y: 0, size: image.size)
-                : PixelRectangle(covering: frame.pixels, differingFrom: image.frames[index - 1].pixels)
+                ? PixelRect(size: image.size)
+                : PixelRect(covering: frame.pixels, differingFrom: image.frames[index - 1].pixels)
             let picture = try PNGWriter().write(
                 frame.pixels, x: area.x, y: area.y, size: area.size, hasAlpha: image.hasAlpha,
                 profile: image.colorSpace.profile, isInterlaced: options.progressive)
@@ -70,7 +69,7 @@ extension PNGCoder {
     }
 
     /// A frame control without its sequence number: nothing is disposed of, and pixels are replaced.
-    private static func control(_ area: PixelRectangle, _ duration: Duration) -> [UInt8] {
+    private static func control(_ area: PixelRect, _ duration: Duration) -> [UInt8] {
         let milliseconds = Int(min(max(duration.inMilliseconds.rounded(), 0), 65_535_000))
         // Delays of more than 65 s are written in seconds.
         let (numerator, denominator) =
@@ -91,44 +90,5 @@ extension PNGCoder {
                 offset += 12 + length
             }
         }
-    }
-}
-
-/// A part of an image.
-private struct PixelRectangle {
-    var x: Int
-    var y: Int
-    var size: PixelSize
-
-    init(x: Int, y: Int, size: PixelSize) {
-        self.x = x
-        self.y = y
-        self.size = size
-    }
-
-    /// The smallest rectangle outside of which both are the same; one pixel if they do not differ.
-    init(covering pixels: PixelBuffer, differingFrom other: PixelBuffer) {
-        var rows: ClosedRange<Int>?
-        var left = pixels.width
-        var right = -1
-        for y in 0..<pixels.height {
-            pixels.withRow(y) { new in
-                other.withRow(y) { old in
-                    let new = new.bindMemory(to: UInt32.self)
-                    let old = old.bindMemory(to: UInt32.self)
-                    guard let first = new.indices.first(where: { new[$0] != old[$0] }),
-                        let last = new.indices.last(where: { new[$0] != old[$0] })
-                    else { return }
-                    left = min(left, first)
-                    right = max(right, last)
-                    rows = (rows?.lowerBound ?? y)...y
-                }
-            }
-        }
-        guard let rows else {
-            self.init(x: 0, y: 0, size: PixelSize(width: 1, height: 1))
-            return
-        }
-        self.init(x: left, y: rows.lowerBound, size: PixelSize(width: right - left + 1, height: rows.count))
     }
 }

@@ -5,7 +5,7 @@ public import TintypeCore
 ///
 /// Pixels become RGBA with 8 bits; 16 bits are rounded to the nearest. `gAMA` and `cHRM` are not applied, an ICC profile is
 /// converted to sRGB, the Exif orientation is applied. Broken ancillary chunks are passed over.
-public struct PNGCoder: AnimatedImageCoder {
+public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.png] }
@@ -19,18 +19,26 @@ public struct PNGCoder: AnimatedImageCoder {
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
         if chunks.animation != nil {
-            return try PNGFrameDecoder(data, chunks, options: options, context: context).image()
+            return try PNGFrameDecoder(
+                data, chunks, options: options, context: context, keepsFrames: !options.firstFrameOnly
+            ).image(firstFrameOnly: options.firstFrameOnly)
         }
         return try data.withBytes { bytes throws(ImageError) in
             try PNGDecode(chunks: chunks, options: options, context: context).run(bytes)
         }
     }
 
+    public func progressiveDecoder(
+        options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ProgressiveDecoder {
+        try PNGProgressiveDecoder(options: options, context: context)
+    }
+
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
-        return try PNGFrameDecoder(data, chunks, options: options, context: context)
+        return try PNGFrameDecoder(data, chunks, options: options, context: context, keepsFrames: false)
     }
 }
 

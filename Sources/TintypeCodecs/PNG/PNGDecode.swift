@@ -16,7 +16,7 @@ struct PNGDecode {
         if chunks.header.isInterlaced { try context.limits.check(size: source, output: source) }
 
         let reader = try PNGReader(bytes)
-        let color = PNGColor(reader, options)
+        let color = reader.color(options)
         if !chunks.isComplete { reader.expectEnd() }
         try reader.start()
         var sink = try RowSink(stored: source, output: output, orientation: chunks.orientation, context: context)
@@ -39,10 +39,9 @@ struct PNGDecode {
         if convertsAfter, let conversion = color.conversion {
             pixels = try conversion.convert(opaque: pixels, pool: context.pool)
         }
-        var properties = properties(display: display)
-        properties.colorSpace = color.space
+        var properties = chunks.properties(options, colorSpace: color.space)
         properties.isPartial = shortfall != nil
-        properties.hasAlpha = reader.hasAlpha || isMissingRows
+        if isMissingRows { properties.hasAlpha = true }
         return Image(pixels: pixels, properties: properties)
     }
 
@@ -83,54 +82,23 @@ struct PNGDecode {
         }
         if let shortfall { throw shortfall }
     }
-
-    /// The properties that the file gives an image, apart from its colour.
-    func properties(display: PixelSize) -> Image.Properties {
-        var properties = Image.Properties()
-        properties.format = .png
-        properties.scale = options.scale
-        properties.bitsPerComponent = chunks.bitsPerComponent
-        properties.hasAlpha = chunks.hasAlpha
-        properties.sourceSize = display
-        properties.sourceOrientation = chunks.orientation
-        properties.metadata = ImageMetadata(exif: chunks.exif, xmp: chunks.xmp)
-        properties.decodeOptions = options
-        return properties
-    }
 }
 
-/// Makes of a row as libpng gives it one as images have it.
-struct RowFinisher {
-    let width: Int
-    let conversion: ColorConversion?
-    let premultiplies: Bool
-
-    func finish(_ row: UnsafeMutableRawPointer) {
-        conversion?.convert(row, count: width)
-        if premultiplies { Premultiplication.premultiply(row, count: width) }
-    }
-}
-
-/// What a PNG file's colour profile means for its pixels.
-struct PNGColor {
-    let conversion: ColorConversion?
-    let space: ColorSpace
-
-    init(_ reader: PNGReader, _ options: DecodeOptions) {
-        guard let profile = reader.profile else {
-            (conversion, space) = (nil, .sRGB)
-            return
-        }
-        if options.keepsColorSpace, !reader.isGray, let kept = ColorConversion.keptColorSpace(profile) {
-            (conversion, space) = (nil, kept)
-        } else {
-            conversion = ColorConversion(profile: profile, source: reader.isGray ? .gray : .rgb)
-            space = .sRGB
-        }
+extension PNGReader {
+    /// What the file's colour profile means for its pixels.
+    func color(_ options: DecodeOptions) -> DecodedColor {
+        DecodedColor(profile: profile, source: isGray ? .gray : .rgb, options: options)
     }
 }
 
 extension PNGChunks {
     /// The bits of one component; a palette's colours have 8.
     var bitsPerComponent: Int { header.colorType == 3 ? 8 : header.bitDepth }
+
+    func properties(_ options: DecodeOptions, colorSpace: ColorSpace) -> Image.Properties {
+        var properties = info.properties(options)
+        properties.metadata = ImageMetadata(exif: exif, xmp: xmp)
+        properties.colorSpace = colorSpace
+        return properties
+    }
 }

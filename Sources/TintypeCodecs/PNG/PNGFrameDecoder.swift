@@ -2,107 +2,123 @@ internal import FoundationEssentials
 internal import TintypeCore
 
 /// Composes the frames of an animated PNG; gives a still image as an animation of one frame.
-final class PNGFrameDecoder: FrameDecoder {
-    let info: ImageInfo
+final class PNGFrameDecoder: AnimationFrames {
+    private(set) var info: ImageInfo
     let outputSize: PixelSize
-    private let data: Data
-    private let chunks: PNGChunks
-    private let animation: PNGAnimation?
-    private let options: DecodeOptions
-    private let context: DecodeContext
-    private let color: PNGColor
-    /// What has been drawn so far, in the size of the file.
-    private var canvas: FrameCanvas?
-    private var nextIndex = 0
+    private(set) var properties: Image.Properties
+    private(set) var isPartial: Bool
 
-    init(_ data: Data, _ chunks: PNGChunks, options: DecodeOptions, context: DecodeContext) throws(ImageError) {
+    private var data: Data
+    private var chunks: PNGChunks
+    private var animation: PNGAnimation?
+    private let options: DecodeOptions
+    private let keepsFrames: Bool
+    private let context: DecodeContext
+    private let color: DecodedColor
+    /// What has been drawn so far, in the size of the file; `nil` until an animation's first frame.
+    private var canvas: AnimationCanvas?
+    private var next = 0
+
+    /// - Parameter keepsFrames: whether all frames will be in memory at once, which the limits are to count.
+    init(
+        _ data: Data, _ chunks: PNGChunks, options: DecodeOptions, context: DecodeContext, keepsFrames: Bool
+    ) throws(ImageError) {
         self.data = data
         self.chunks = chunks
         self.options = options
+        self.keepsFrames = keepsFrames
         self.context = context
         animation = chunks.animation
         info = chunks.info
         outputSize = options.outputSize(for: info.displaySize, frameCount: info.frameCount)
+        try info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? info.frameCount : 1)
         try context.limits.check(size: info.size, output: info.size)
-        try context.limits.check(size: info.size, output: PixelSize(width: 1, height: 1), frameCount: info.frameCount)
-        color = try data.withBytes { bytes throws(ImageError) in PNGColor(try PNGReader(bytes), options) }
+        isPartial = animation != nil && !info.isComplete && !options.firstFrameOnly
+        guard !isPartial || options.allowsPartialImage else {
+            throw .truncated("the PNG data ends before the animation does")
+        }
+        color = try data.withBytes { bytes throws(ImageError) in try PNGReader(bytes).color(options) }
+        properties = chunks.properties(options, colorSpace: color.space)
+    }
+
+    var isWhole: Bool { chunks.isComplete }
+
+    var hasWholeFrame: Bool { animation.map { next < $0.wholeFrames } ?? (isWhole && next == 0) }
+
+    func extend(_ data: Data) throws(ImageError) {
+        let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+        let frameCount = chunks.info.frameCount
+        try chunks.info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? frameCount : 1)
+        self.data = data
+        self.chunks = chunks
+        animation = chunks.animation
+        info = chunks.info
+        properties = chunks.properties(options, colorSpace: color.space)
+        isPartial = animation != nil && !info.isComplete && !options.firstFrameOnly
     }
 
     func rewind() {
-        nextIndex = 0
-        canvas = nil
+        next = 0
+        canvas?.reset()
     }
 
     func nextFrame() throws(ImageError) -> ImageFrame? {
         guard let animation else { return try stillFrame() }
-        guard nextIndex < animation.frames.count else { return nil }
+        guard next < animation.frames.count else { return nil }
         try context.checkCancellation()
-        let frame = animation.frames[nextIndex]
-        let canvas: FrameCanvas
-        if let present = self.canvas {
-            canvas = present
-        } else {
-            canvas = try FrameCanvas(size: info.size, pool: context.pool)
-            self.canvas = canvas
-        }
-        let pixels = try decode(frame)
-        try canvas.draw(pixels, frame)
-        let picture = try canvas.picture(outputSize, chunks.orientation, context)
-        // What is to go, goes before the next frame; the first cannot go back to anything.
-        canvas.dispose(nextIndex == 0 && frame.disposal == .previous ? .background : frame.disposal)
-        nextIndex += 1
-        return ImageFrame(pixels: picture, duration: FrameTiming.played(frame.delay))
-    }
-
-    /// All frames, or the first if only that is wanted.
-    func image() throws(ImageError) -> Image {
-        let count = options.firstFrameOnly ? 1 : info.frameCount
-        try context.limits.check(size: info.size, output: outputSize, frameCount: count)
-        var frames: [ImageFrame] = []
-        var isPartial = !info.isComplete
+        let frame = animation.frames[next]
+        let picture: PixelBuffer?
         do throws(ImageError) {
-            while frames.count < count, let frame = try nextFrame() { frames.append(frame) }
+            picture = try compose(frame)
         } catch {
             // Of a file that ends early, the frames before that are its part that is there.
-            guard error.code == .truncatedImage || !info.isComplete, options.allowsPartialImage, !frames.isEmpty
+            guard isPartial || error.code == .truncatedImage && options.allowsPartialImage, !error.isCancellation,
+                next > 0
             else { throw error }
             isPartial = true
+            return nil
         }
-        if isPartial, !options.allowsPartialImage, !options.firstFrameOnly {
-            throw ImageError(.truncatedImage, stage: .decode, reason: "the PNG data ends before the animation does")
+        next += 1
+        return picture.map { ImageFrame(pixels: $0, duration: FrameTiming.played(frame.delay)) }
+    }
+
+    /// Draws a frame, and does with its part of the canvas what is to be done before the next.
+    private func compose(_ frame: PNGAnimation.Frame) throws(ImageError) -> PixelBuffer? {
+        let pixels = try decode(frame)
+        if canvas == nil {
+            canvas = try AnimationCanvas(
+                size: info.size, output: outputSize, orientation: chunks.orientation, context: context)
         }
-        var properties = PNGDecode(chunks: chunks, options: options, context: context)
-            .properties(display: info.displaySize)
-        properties.colorSpace = color.space
-        properties.hasAlpha = info.hasAlpha
-        properties.isPartial = isPartial && !options.firstFrameOnly
-        if count > 1 {
-            properties.loopCount = animation?.loopCount ?? 0
-        } else {
-            frames = frames.map { ImageFrame(pixels: $0.pixels) }
+        let rect = PixelRect(x: frame.x, y: frame.y, size: frame.size)
+        // The first frame cannot go back to anything.
+        let disposal = next == 0 && frame.disposal == .previous ? .background : frame.disposal
+        if disposal == .previous { try canvas?.save(rect) }
+        canvas?.draw(pixels, at: rect, rows: frame.size.height, blends: frame.blends)
+        let picture = try canvas?.render()
+        switch disposal {
+        case .none: break
+        case .background: canvas?.clear(rect)
+        case .previous: canvas?.restore()
         }
-        guard let image = Image(frames: frames, properties: properties) else {
-            throw ImageError(.corruptImage, stage: .decode, reason: "the PNG animation has no frames")
-        }
-        return image
+        return picture
     }
 
     private func stillFrame() throws(ImageError) -> ImageFrame? {
-        guard nextIndex == 0 else { return nil }
+        guard next == 0 else { return nil }
         let image = try data.withBytes { bytes throws(ImageError) in
             try PNGDecode(chunks: chunks, options: options, context: context).run(bytes)
         }
-        nextIndex = 1
+        next = 1
         return ImageFrame(pixels: image.pixels)
     }
 
     /// Decodes a frame by itself: libpng knows no animations, so it is given a PNG of this frame alone.
-    private func decode(_ frame: PNGAnimation.Frame) throws(ImageError) -> PixelBuffer {
+    private func decode(_ frame: PNGAnimation.Frame) throws(ImageError) -> MutablePixelBuffer {
         let file = try data.withBytes { bytes throws(ImageError) in PNGFrameFile(frame, chunks, bytes).bytes }
-        return try file.withBytes { bytes throws(ImageError) in
+        let pixels = try MutablePixelBuffer(size: frame.size, pool: context.pool)
+        try file.withBytes { bytes throws(ImageError) in
             let reader = try PNGReader(bytes, checksCRC: false)
             try reader.start()
-            let pixels = try MutablePixelBuffer(size: frame.size, pool: context.pool)
             let finisher = RowFinisher(
                 width: frame.size.width, conversion: color.conversion, premultiplies: reader.hasAlpha)
             for _ in 0..<reader.passes {
@@ -110,8 +126,8 @@ final class PNGFrameDecoder: FrameDecoder {
                 try context.checkCancellation()
             }
             for y in 0..<frame.size.height { finisher.finish(pixels.row(y)) }
-            return pixels.freeze()
         }
+        return pixels
     }
 }
 

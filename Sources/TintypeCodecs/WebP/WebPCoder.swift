@@ -3,9 +3,9 @@ public import TintypeCore
 
 /// Reads and writes WebP, still and animated, with libwebp.
 ///
-/// An EXIF orientation is honoured. The background of an animation is transparent, whatever colour the file names, and a loop
+/// An EXIF orientation is applied, an embedded ICC profile is converted to sRGB. The background of an animation is transparent, whatever colour the file names, and a loop
 /// count of 0 plays for ever.
-public struct WebPCoder: AnimatedImageCoder {
+public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.webp] }
@@ -21,6 +21,12 @@ public struct WebPCoder: AnimatedImageCoder {
         return try decoder.image(firstFrameOnly: options.firstFrameOnly)
     }
 
+    public func progressiveDecoder(
+        options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ProgressiveDecoder {
+        WebPProgressiveDecoder(options: options, context: context)
+    }
+
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
@@ -34,8 +40,8 @@ public struct WebPCoder: AnimatedImageCoder {
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 16,383 pixels, and where the limit of bytes cannot be
     ///   kept.
     public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let source = try FramesToEncode(image, options: options, maximumSide: WebPEncoder.maximumSide)
-        return try WebPEncoder(source: source, options: options, profile: image.colorSpace.profile).encode()
+        let image = try EncodePreparation.prepare(image, as: .webp, options, maximumSide: WebPEncoder.maximumSide)
+        return try WebPEncoder(image: image, options: options).encode()
     }
 
     private func container(_ data: Data) throws(ImageError) -> WebPContainer {

@@ -29,6 +29,8 @@ struct WebPContainer: Sendable {
     private(set) var profile: Data?
     private(set) var metadata = ImageMetadata()
     private(set) var orientation = Orientation.up
+    /// Whether the header says that there is Exif or XMP, which stand behind the pixels.
+    let announcesMetadata: Bool
     /// False if the bytes end before the file does.
     private(set) var isComplete: Bool
 
@@ -49,6 +51,7 @@ struct WebPContainer: Sendable {
             width: Int(WebPDemuxGetI(demuxer, WEBP_FF_CANVAS_WIDTH)),
             height: Int(WebPDemuxGetI(demuxer, WEBP_FF_CANVAS_HEIGHT)))
         isComplete = state == WEBP_DEMUX_DONE
+        announcesMetadata = flags & (EXIF_FLAG.rawValue | XMP_FLAG.rawValue) != 0
         hasAlpha = flags & ALPHA_FLAG.rawValue != 0
         isAnimated = flags & ANIMATION_FLAG.rawValue != 0
         loopCount = isAnimated ? Int(WebPDemuxGetI(demuxer, WEBP_FF_LOOP_COUNT)) : 0
@@ -102,6 +105,16 @@ struct WebPContainer: Sendable {
 }
 
 extension WebPContainer {
+    /// True if the end of the file, or of a frame, is missing.
+    var isTruncated: Bool { !isComplete || frames.contains { !$0.isComplete } }
+
+    func properties(_ options: DecodeOptions, colorSpace: ColorSpace) -> Image.Properties {
+        var properties = info.properties(options)
+        properties.metadata = metadata
+        properties.colorSpace = colorSpace
+        return properties
+    }
+
     var info: ImageInfo {
         let isAnimated = frames.count > 1
         return ImageInfo(

@@ -7,39 +7,21 @@ struct WebPEncoder {
     /// WebP stores a side in 14 bits.
     static let maximumSide = 16_383
 
-    let source: FramesToEncode
+    let image: Image
     let options: EncodeOptions
-    /// An ICC profile to put into the file.
-    let profile: Data?
 
     /// The file; of the highest quality up to the one that is asked for that keeps to the limit of bytes.
-    /// - Complexity: with a limit that is too tight for the quality asked for, up to nine encodes.
     func encode() throws(ImageError) -> Data {
-        let wanted = Int((min(max(options.quality, 0), 1) * 100).rounded())
-        let first = try file(quality: wanted)
-        guard let limit = options.maximumBytes, first.count > limit else { return first }
-        guard !options.lossless else { throw tooLarge(first, limit, "without loss") }
-        var best = try file(quality: 0)
-        guard best.count <= limit else { throw tooLarge(best, limit, "at the lowest quality") }
-        var low = 0
-        var high = wanted
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            let attempt = try file(quality: middle)
-            if attempt.count <= limit {
-                best = attempt
-                low = middle
-            } else {
-                high = middle
-            }
+        guard options.lossless else {
+            return try EncodePreparation.fit(
+                quality: options.percent, maximumBytes: options.maximumBytes, as: .webp
+            ) { quality throws(ImageError) in try file(quality: quality) }
         }
-        return best
-    }
-
-    private func tooLarge(_ data: Data, _ limit: Int, _ how: String) -> ImageError {
-        ImageError(
-            .encodeFailed, stage: .encode,
-            reason: "the WebP file takes \(data.count) bytes \(how), over the limit of \(limit)")
+        let data = try file(quality: 100)
+        guard data.count <= options.maximumBytes ?? .max else {
+            throw EncodePreparation.tooLarge(options.maximumBytes, .webp)
+        }
+        return data
     }
 
     private func file(quality: Int) throws(ImageError) -> Data {
@@ -50,13 +32,13 @@ struct WebPEncoder {
         } else {
             config.quality = Float(quality)
         }
-        let file = source.frames.count > 1 ? try animation(&config) : try still(&config)
-        return try profile.map { profile throws(ImageError) in try Self.adding(profile, to: file) } ?? file
+        let file = image.frames.count > 1 ? try animation(&config) : try still(&config)
+        return try image.colorSpace.profile.map { profile throws(ImageError) in try Self.adding(profile, to: file) }
+            ?? file
     }
 
     private func still(_ config: inout WebPConfig) throws(ImageError) -> Data {
-        guard let frame = source.frames.first else { throw Self.failure("the image has no frame") }
-        var picture = try picture(frame.pixels, asARGB: options.lossless)
+        var picture = try picture(image.pixels, asARGB: options.lossless)
         defer { WebPPictureFree(&picture) }
         var writer = WebPMemoryWriter()
         WebPMemoryWriterInit(&writer)
@@ -77,14 +59,14 @@ struct WebPEncoder {
         guard WebPAnimEncoderOptionsInit(&settings) != 0 else {
             throw Self.failure("the installed libwebp is of another version")
         }
-        settings.anim_params.loop_count = Int32(clamping: min(max(source.loopCount, 0), 65_535))
+        settings.anim_params.loop_count = Int32(clamping: min(max(image.loopCount, 0), 65_535))
         settings.anim_params.bgcolor = 0
-        guard let encoder = WebPAnimEncoderNew(Int32(source.size.width), Int32(source.size.height), &settings) else {
+        guard let encoder = WebPAnimEncoderNew(Int32(image.size.width), Int32(image.size.height), &settings) else {
             throw Self.failure("libwebp has no memory for an encoder")
         }
         defer { WebPAnimEncoderDelete(encoder) }
         var time = Duration.zero
-        for frame in source.frames {
+        for frame in image.frames {
             var picture = try picture(frame.pixels, asARGB: true)
             defer { WebPPictureFree(&picture) }
             guard WebPAnimEncoderAdd(encoder, &picture, Self.timestamp(time), &config) != 0 else {
@@ -111,8 +93,8 @@ struct WebPEncoder {
         picture.width = Int32(pixels.width)
         picture.height = Int32(pixels.height)
         let imported: Bool
-        if source.hasAlpha {
-            imported = FramesToEncode.straightPixels(of: pixels).withUnsafeBufferPointer {
+        if image.hasAlpha {
+            imported = pixels.straightPixels.withUnsafeBufferPointer {
                 WebPPictureImportRGBA(&picture, $0.baseAddress, Int32(pixels.width * 4)) != 0
             }
         } else {

@@ -4,14 +4,17 @@ internal import TintypeCore
 /// Decodes the frames of a WebP animation one by one and lays them over each other; the background is transparent, as
 /// browsers show it. A still image is one frame.
 final class WebPFrameDecoder: AnimationFrames {
-    let info: ImageInfo
+    private(set) var info: ImageInfo
     let outputSize: PixelSize
-    let properties: Image.Properties
+    private(set) var properties: Image.Properties
     private(set) var isPartial: Bool
 
-    private let data: Data
-    private let container: WebPContainer
+    private var data: Data
+    private var container: WebPContainer
+    private let options: DecodeOptions
+    private let keepsFrames: Bool
     private let context: DecodeContext
+    private let color: DecodedColor
     /// `nil` until an animation's first frame; a still image never has one.
     private var canvas: AnimationCanvas?
     private var next = 0
@@ -23,18 +26,32 @@ final class WebPFrameDecoder: AnimationFrames {
         info = container.info
         outputSize = options.outputSize(for: info.displaySize, frameCount: info.frameCount)
         try info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? info.frameCount : 1)
-        let isTruncated = !container.isComplete || container.frames.contains { !$0.isComplete }
-        guard !isTruncated || options.allowsPartialImage else {
+        isPartial = container.isTruncated
+        guard !isPartial || options.allowsPartialImage else {
             throw .truncated("the WebP file ends in the middle of frame \(max(1, container.frames.count))")
         }
         guard !container.frames.isEmpty else { throw .truncated("the WebP file ends before its first frame") }
-        isPartial = isTruncated
         self.data = data
         self.container = container
+        self.options = options
+        self.keepsFrames = keepsFrames
         self.context = context
-        var properties = info.properties(options)
-        properties.metadata = container.metadata
-        self.properties = properties
+        color = DecodedColor(profile: container.profile, source: .rgb, options: options)
+        properties = container.properties(options, colorSpace: color.space)
+    }
+
+    var isWhole: Bool { !container.isTruncated }
+    var hasWholeFrame: Bool { next < container.frames.count && container.frames[next].isComplete }
+
+    func extend(_ data: Data) throws(ImageError) {
+        let container = try data.withBytes { bytes throws(ImageError) in try WebPContainer(bytes) }
+        let frameCount = container.info.frameCount
+        try container.info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? frameCount : 1)
+        self.data = data
+        self.container = container
+        info = container.info
+        properties = container.properties(options, colorSpace: color.space)
+        isPartial = container.isTruncated
     }
 
     func rewind() {
@@ -48,7 +65,7 @@ final class WebPFrameDecoder: AnimationFrames {
         // Rows of a frame whose end is missing are shown only where there is no whole frame.
         guard frame.isComplete || next == 0 else { return nil }
         try context.checkCancellation()
-        guard container.frames.count > 1 || !frame.rect.covers(container.canvas) else {
+        guard container.isAnimated || !frame.rect.covers(container.canvas) else {
             let pixels = try still(frame)
             next += 1
             return ImageFrame(pixels: pixels)
@@ -64,31 +81,15 @@ final class WebPFrameDecoder: AnimationFrames {
 
     /// Decodes an image that fills the canvas, as small as the size that is wanted allows.
     private func still(_ frame: WebPContainer.Frame) throws(ImageError) -> PixelBuffer {
-        let stored = frame.rect.size
-        let target = info.orientation.stored(outputSize)
-        let size = frame.hasAlpha ? stored : Self.decodedSize(stored, for: target)
-        let buffer = try MutablePixelBuffer(size: size, pool: context.pool)
-        let outcome = try decode(frame, size: size, into: buffer.row(0), bytesPerRow: buffer.bytesPerRow)
-        if case .truncated(let rows) = outcome {
+        let still = WebPStill(frame, info: info, output: outputSize, color: color, context: context)
+        let buffer = try MutablePixelBuffer(size: still.size, pool: context.pool)
+        let outcome = try decode(frame, size: still.size, into: buffer.row(0), bytesPerRow: buffer.bytesPerRow)
+        var rows = still.size.height
+        if case .truncated(let decoded) = outcome {
             try noteTruncation()
-            for y in rows..<size.height {
-                buffer.row(y).initializeMemory(as: UInt8.self, repeating: 0, count: size.width * 4)
-            }
+            rows = decoded
         }
-        return try buffer.freeze().resized(to: target, pool: context.pool)
-            .oriented(info.orientation, pool: context.pool)
-    }
-
-    /// A whole fraction of the size that is at least three times the target; the rest of the way is the resampler's.
-    ///
-    /// Measured against resampling the full image: from three times the target on 49 to 53 dB, from twice only 42 to 45.
-    ///
-    /// Only for opaque images: libwebp averages the colours under transparent pixels in.
-    static func decodedSize(_ stored: PixelSize, for target: PixelSize) -> PixelSize {
-        let factor = min(stored.width / (3 * target.width), stored.height / (3 * target.height))
-        guard factor >= 2 else { return stored }
-        return PixelSize(
-            width: (stored.width + factor - 1) / factor, height: (stored.height + factor - 1) / factor)
+        return try still.picture(buffer, rows: rows)
     }
 
     // MARK: Frames
@@ -103,30 +104,31 @@ final class WebPFrameDecoder: AnimationFrames {
         guard frame.rect.clipped(to: container.canvas) == frame.rect else {
             throw .corrupt("frame \(next + 1) of the WebP file lies outside the canvas")
         }
-        let place = base + frame.rect.y * bytesPerRow + frame.rect.x * 4
         if frame.blends, frame.hasAlpha {
-            try blend(frame, over: place, bytesPerRow: bytesPerRow)
+            let layer = try MutablePixelBuffer(size: frame.rect.size, pool: context.pool)
+            let rows = try decodeRows(of: frame, into: layer.row(0), bytesPerRow: layer.bytesPerRow)
+            canvas?.draw(layer, at: frame.rect, rows: rows, blends: true)
         } else {
-            let outcome = try decode(frame, size: frame.rect.size, into: place, bytesPerRow: bytesPerRow)
-            if case .truncated = outcome { try noteTruncation() }
+            let place = base + frame.rect.y * bytesPerRow + frame.rect.x * 4
+            _ = try decodeRows(of: frame, into: place, bytesPerRow: bytesPerRow)
+            canvas?.touch()
         }
-        canvas?.touch()
     }
 
-    private func blend(
-        _ frame: WebPContainer.Frame, over place: UnsafeMutableRawPointer, bytesPerRow: Int
-    ) throws(ImageError) {
+    /// Decodes the rows of a frame, premultiplied.
+    /// - Returns: how many are there.
+    private func decodeRows(
+        of frame: WebPContainer.Frame, into rows: UnsafeMutableRawPointer, bytesPerRow: Int
+    ) throws(ImageError) -> Int {
         let size = frame.rect.size
-        let layer = try MutablePixelBuffer(size: size, pool: context.pool)
-        let outcome = try decode(frame, size: size, into: layer.row(0), bytesPerRow: layer.bytesPerRow)
-        var rows = size.height
-        if case .truncated(let decoded) = outcome {
+        var done = size.height
+        if case .truncated(let decoded) = try decode(frame, size: size, into: rows, bytesPerRow: bytesPerRow) {
             try noteTruncation()
-            rows = decoded
+            done = decoded
         }
-        for y in 0..<rows {
-            AlphaRows.blend(layer.row(y), over: place + y * bytesPerRow, count: size.width)
-        }
+        let finisher = RowFinisher(width: size.width, conversion: color.conversion, premultiplies: frame.hasAlpha)
+        for y in 0..<done { finisher.finish(rows + y * bytesPerRow) }
+        return done
     }
 
     private func decode(
@@ -134,10 +136,9 @@ final class WebPFrameDecoder: AnimationFrames {
     ) throws(ImageError) -> WebPImageDecoder.Outcome {
         let context = context
         return try data.withBytes { bytes throws(ImageError) in
-            try WebPImageDecoder.decode(
-                UnsafeRawBufferPointer(rebasing: bytes[frame.payload]), size: size,
-                isScaled: size != frame.rect.size, premultiplies: frame.hasAlpha, into: rows,
-                bytesPerRow: bytesPerRow, context: context)
+            try WebPImageDecoder(
+                size: size, isScaled: size != frame.rect.size, into: rows, bytesPerRow: bytesPerRow
+            ).decode(UnsafeRawBufferPointer(rebasing: bytes[frame.payload]), context: context)
         }
     }
 

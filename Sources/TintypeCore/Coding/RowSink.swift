@@ -53,6 +53,17 @@ public struct RowSink: ~Copyable {
         if rows & 127 == 0 { try context.checkCancellation() }
     }
 
+    /// An upright copy of the picture so far. Rows that have not come yet are transparent.
+    public func snapshot() throws(ImageError) -> PixelBuffer {
+        let copy: PixelBuffer
+        if resampler != nil {
+            copy = try resampler!.snapshot(pool: context.pool)
+        } else {
+            copy = try full!.snapshot(rows: rows, pool: context.pool)
+        }
+        return try copy.oriented(orientation, pool: context.pool)
+    }
+
     /// The upright pixels. Rows that never came are transparent.
     public consuming func finish() throws(ImageError) -> PixelBuffer {
         while rows < stored.height {

@@ -53,9 +53,12 @@ public struct MutablePixelBuffer: ~Copyable {
     }
 
     /// A frozen copy of the pixels as they are now, for previews of an image that is still being decoded.
-    public func snapshot(pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
+    /// - Parameter rows: how many rows have been written, from the top; the others are transparent in the copy.
+    public func snapshot(rows: Int? = nil, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
         let copy = try MutablePixelBuffer(size: size, format: format, pool: pool)
-        copy.memory.base.copyMemory(from: memory.base, byteCount: byteCount)
+        let written = min(rows ?? height, height) * bytesPerRow
+        copy.memory.base.copyMemory(from: memory.base, byteCount: written)
+        (copy.memory.base + written).initializeMemory(as: UInt8.self, repeating: 0, count: byteCount - written)
         return copy.freeze()
     }
 }

@@ -83,6 +83,11 @@ public struct RowResampler: ~Copyable {
         advance()
     }
 
+    /// A copy of the rows that are finished; those below are transparent.
+    public func snapshot(pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
+        try destination.snapshot(rows: firstOpen, pool: pool)
+    }
+
     /// The resampled pixels, when all rows have come.
     public consuming func finish() -> PixelBuffer {
         precondition(nextRow == source.height, "\(nextRow) of \(source.height) rows have come")

@@ -30,6 +30,23 @@ struct BMPCoderTests {
 
     private func row(_ image: Image, _ y: Int) -> [SIMD4<UInt8>] { (0..<image.size.width).map { image.pixels[$0, y] } }
 
+    @Test("a PNG or JPEG file in the place of the pixels is the picture")
+    func embedded() throws {
+        let picture = try RasterSamples.gradient(12, 7)
+        for (format, compression, file) in [
+            (ImageFormat.jpeg, 4, try JPEGCoder().encode(picture, as: .jpeg, options: EncodeOptions())),
+            (.png, 5, try PNGCoder().encode(picture, as: .png, options: EncodeOptions())),
+        ] {
+            let data = Self.bitmap(12, 7, bits: 0, compression: compression, pixels: Array(file))
+            let image = try coder.decode(data)
+            #expect(image.format == .bmp && image.size == picture.size, "\(format)")
+            #expect(RasterSamples.psnr(image.pixels, picture.pixels) > 30, "\(format)")
+            let info = try coder.info(data)
+            #expect(info.format == .bmp && info.size == picture.size)
+            #expect(throws: ImageError.self) { try coder.decode(data.prefix(100)) }
+        }
+    }
+
     @Test("palettes of 1, 2, 4 and 8 bits; rows go from the bottom up")
     func palettes() throws {
         let one = try coder.decode(
@@ -95,11 +112,11 @@ struct BMPCoderTests {
 
     @Test("what is written comes back exactly, with alpha and without", arguments: [1, 2, 3, 4, 37])
     func roundTrip(width: Int) throws {
-        let pixels = try makeTranslucent(width, 5, seed: 8)
+        let pixels = try RasterSamples.translucentNoise(width, 5, seed: 8)
         let data = try coder.encode(makeImage(pixels), as: .bmp, options: EncodeOptions())
         #expect(ImageFormat(sniffing: data) == .bmp)
         #expect(try coder.decode(data).pixels == pixels)
-        let opaque = try makePixels(width, 3) { x, y in SIMD4(UInt8(x * 5), UInt8(y * 9), 77, 255) }
+        let opaque = try RasterSamples.pixels(width, 3) { x, y in SIMD4(UInt8(x * 5), UInt8(y * 9), 77, 255) }
         let plain = try coder.encode(makeImage(opaque, hasAlpha: false), as: .bmp, options: EncodeOptions())
         #expect(try coder.decode(plain).pixels == opaque)
         #expect(try !coder.decode(plain).hasAlpha)
@@ -107,7 +124,7 @@ struct BMPCoderTests {
 
     @Test("a file cut anywhere is truncated, or a partial image where that is allowed")
     func truncation() throws {
-        let image = makeImage(try makePixels(20, 20) { _, _ in red }, hasAlpha: false)
+        let image = makeImage(try RasterSamples.pixels(20, 20) { _, _ in red }, hasAlpha: false)
         let whole = try coder.encode(image, as: .bmp, options: EncodeOptions())
         for tenth in 1..<10 {
             let cut = whole.prefix(whole.count * tenth / 10)
@@ -135,7 +152,7 @@ struct BMPCoderTests {
         let codes: [UInt8] = [2, 1, 1, 2, 0, 0, 0, 3, 3, 2, 1, 0, 0, 0, 0, 2, 1, 0, 1, 3, 0, 1]
         let runs = Self.bitmap(3, 3, bits: 8, compression: 1, extra: Array(Self.palette(8)), pixels: codes)
         try coder.survives(damageTo: runs, cases: 300, seed: 9)
-        let image = makeImage(try makeTranslucent(9, 9, seed: 3))
+        let image = makeImage(try RasterSamples.translucentNoise(9, 9, seed: 3))
         try coder.survives(
             damageTo: try coder.encode(image, as: .bmp, options: EncodeOptions()), cases: 300, seed: 10)
     }

@@ -273,7 +273,9 @@ struct GIFCoderTests {
         gif.frame((0, 0, 2, 2), [0, 3, 2, 3], disposal: 3, transparent: 3, interlaced: true)
         try coder.survives(damageTo: gif.data, cases: 400, seed: 1)
         var generator = SeededRandom(seed: 3)
-        let noisy = try makePixels(40, 40) { _, _ in [UInt8.random(in: 0...255, using: &generator), 0, 0, 255] }
+        let noisy = try RasterSamples.pixels(40, 40) { _, _ in
+            [UInt8.random(in: 0...255, using: &generator), 0, 0, 255]
+        }
         let encoded = try coder.encode(makeImage(noisy), as: .gif, options: EncodeOptions())
         try coder.survives(damageTo: encoded, cases: 400, seed: 2)
     }

@@ -16,7 +16,7 @@ struct GIFEncodingTests {
     func exact(colors: Int) throws {
         // Long enough for the dictionary to fill, more than once.
         var generator = SeededRandom(seed: 7)
-        let pixels = try makePixels(200, 150) { _, _ in
+        let pixels = try RasterSamples.pixels(200, 150) { _, _ in
             let value = UInt8(Int.random(in: 0..<colors, using: &generator))
             return SIMD4(value, 255 - value, value / 2, 255)
         }
@@ -25,13 +25,13 @@ struct GIFEncodingTests {
 
     @Test("runs of one colour come back exactly")
     func runs() throws {
-        let pixels = try makePixels(300, 300) { _, y in y < 200 ? red : blue }
+        let pixels = try RasterSamples.pixels(300, 300) { _, y in y < 200 ? red : blue }
         #expect(try roundTrip(makeImage(pixels, hasAlpha: false)).pixels == pixels)
     }
 
     @Test("a picture of many colours stays close")
     func quantized() throws {
-        let pixels = try makePixels(64, 64) { x, y in SIMD4(UInt8(x * 4), UInt8(y * 4), 128, 255) }
+        let pixels = try RasterSamples.pixels(64, 64) { x, y in SIMD4(UInt8(x * 4), UInt8(y * 4), 128, 255) }
         let result = try roundTrip(makeImage(pixels, hasAlpha: false)).pixels
         var worst = 0
         for y in 0..<64 {
@@ -44,7 +44,9 @@ struct GIFEncodingTests {
 
     @Test("alpha is divided at half")
     func alpha() throws {
-        let pixels = try makePixels(3, 1) { x, _ in [[255, 0, 0, 255], [128, 0, 0, 128], [127, 0, 0, 127]][x] }
+        let pixels = try RasterSamples.pixels(3, 1) { x, _ in
+            [[255, 0, 0, 255], [128, 0, 0, 128], [127, 0, 0, 127]][x]
+        }
         let result = try roundTrip(makeImage(pixels)).pixels
         #expect((0..<3).map { result[$0, 0] } == [red, red, clear])
     }
@@ -53,7 +55,7 @@ struct GIFEncodingTests {
     func animation(loopCount: Int) throws {
         let frames = try [red, green, blue].enumerated().map { index, color in
             ImageFrame(
-                pixels: try makePixels(8, 6) { x, y in x == index && y == 2 ? color : [1, 2, 3, 255] },
+                pixels: try RasterSamples.pixels(8, 6) { x, y in x == index && y == 2 ? color : [1, 2, 3, 255] },
                 duration: .milliseconds([20, 125, 1_000][index]))
         }
         var properties = Image.Properties()
@@ -72,7 +74,9 @@ struct GIFEncodingTests {
     @Test("holes of a frame show nothing of the one before")
     func transparentFrames() throws {
         let frames = try (0..<3).map { index in
-            ImageFrame(pixels: try makePixels(3, 1) { x, _ in x == index ? red : clear }, duration: .milliseconds(50))
+            ImageFrame(
+                pixels: try RasterSamples.pixels(3, 1) { x, _ in x == index ? red : clear }, duration: .milliseconds(50)
+            )
         }
         let image = try #require(Image(frames: frames))
         #expect(try roundTrip(image).frames == frames)
@@ -80,7 +84,9 @@ struct GIFEncodingTests {
 
     @Test("a limit of bytes costs colours, and is an error where nothing helps")
     func maximumBytes() throws {
-        let pixels = try makePixels(64, 64) { x, y in SIMD4(UInt8(x * 4), UInt8(y * 4), UInt8((x ^ y) * 4), 255) }
+        let pixels = try RasterSamples.pixels(64, 64) { x, y in
+            SIMD4(UInt8(x * 4), UInt8(y * 4), UInt8((x ^ y) * 4), 255)
+        }
         let image = makeImage(pixels, hasAlpha: false)
         let full = try coder.encode(image, as: .gif, options: EncodeOptions())
         let small = try coder.encode(image, as: .gif, options: EncodeOptions(maximumBytes: full.count / 2))

@@ -39,6 +39,16 @@ enum RasterSamples {
         }
     }
 
+    /// Pixels with every alpha, premultiplied as a decoder would: colour times alpha, rounded.
+    static func translucentNoise(_ width: Int, _ height: Int, seed: UInt64) throws -> PixelBuffer {
+        var generator = SeededRandom(seed: seed)
+        return try pixels(width, height) { _, _ in
+            let alpha = UInt8.random(in: 0...255, using: &generator)
+            func component() -> UInt8 { UInt8((Int.random(in: 0...255, using: &generator) * Int(alpha) + 127) / 255) }
+            return SIMD4(component(), component(), component(), alpha)
+        }
+    }
+
     static let red = SIMD4<UInt8>(255, 0, 0, 255)
     static let green = SIMD4<UInt8>(0, 255, 0, 255)
     static let blue = SIMD4<UInt8>(0, 0, 255, 255)
@@ -119,3 +129,12 @@ func expectCode(
     #expect(
         sourceLocation: sourceLocation, performing: { _ = try body() }, throws: { ($0 as? ImageError)?.code == code })
 }
+
+func makeImage(_ pixels: PixelBuffer, hasAlpha: Bool = true) -> Image {
+    Image(pixels: pixels).with { $0.hasAlpha = hasAlpha }
+}
+
+let red = RasterSamples.red
+let green = RasterSamples.green
+let blue = RasterSamples.blue
+let clear = RasterSamples.clear

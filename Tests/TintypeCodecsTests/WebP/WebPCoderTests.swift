@@ -17,7 +17,7 @@ struct WebPCoderTests {
     private func photo(_ width: Int, _ height: Int) throws -> Image {
         var generator = SeededRandom(seed: 5)
         return makeImage(
-            try makePixels(width, height) { x, y in
+            try RasterSamples.pixels(width, height) { x, y in
                 let noise = UInt8.random(in: 0...15, using: &generator)
                 return SIMD4(UInt8(x * 200 / width) + noise, UInt8(y * 200 / height) + noise, 100 + noise, 255)
             }, hasAlpha: false)
@@ -26,7 +26,9 @@ struct WebPCoderTests {
     private func animation(loopCount: Int = 0, _ durations: [Int] = [50, 70, 120]) throws -> Image {
         let frames = try durations.enumerated().map { index, duration in
             ImageFrame(
-                pixels: try makePixels(20, 10) { x, _ in x / 4 == index ? [0, 64, 0, 128] : x < 10 ? red : clear },
+                pixels: try RasterSamples.pixels(20, 10) { x, _ in
+                    x / 4 == index ? [0, 64, 0, 128] : x < 10 ? red : clear
+                },
                 duration: .milliseconds(duration))
         }
         var properties = Image.Properties()
@@ -49,7 +51,7 @@ struct WebPCoderTests {
 
     @Test("without loss every pixel comes back, also the translucent ones")
     func lossless() throws {
-        let pixels = try makeTranslucent(67, 41, seed: 1)
+        let pixels = try RasterSamples.translucentNoise(67, 41, seed: 1)
         let image = try coder.decode(try encode(makeImage(pixels)))
         #expect(image.pixels == pixels)
         #expect(image.hasAlpha && image.format == .webp && !image.isAnimated && image.loopCount == 0)
@@ -108,8 +110,8 @@ struct WebPCoderTests {
     func composing() throws {
         let (dispose, replace): (UInt8, UInt8) = (1, 2)
         let half: SIMD4<UInt8> = [0, 128, 0, 128]
-        let full = try makePixels(4, 4) { _, _ in red }
-        let patch = try makePixels(2, 2) { x, _ in x == 0 ? half : clear }
+        let full = try RasterSamples.pixels(4, 4) { _, _ in red }
+        let patch = try RasterSamples.pixels(2, 2) { x, _ in x == 0 ? half : clear }
         let blended = try coder.decode(try container([(0, 0, 0, full), (2, 2, 0, patch)])).frames[1].pixels
         #expect(blended[2, 2] == [127, 128, 0, 255] && blended[3, 3] == red && blended[0, 0] == red)
         let replaced = try coder.decode(try container([(0, 0, 0, full), (2, 2, replace, patch)])).frames[1].pixels
@@ -173,11 +175,39 @@ struct WebPCoderTests {
 
     @Test("a colour profile is written and named")
     func profile() throws {
-        var profile = [UInt8](repeating: 0, count: 128) + [0, 0, 0, 1] + Array("desc".utf8)
-        profile += [0, 0, 0, 144, 0, 0, 0, 20] + Array("desc".utf8) + [0, 0, 0, 0, 0, 0, 0, 6] + Array("My P3\0".utf8)
-        let image = try photo(8, 8).with { $0.colorSpace = ColorSpace(name: "x", profile: Data(profile)) }
-        #expect(try coder.info(try encode(image)).colorProfile == "My P3")
+        let profile = try ProfileSamples.wide()
+        let image = try photo(8, 8).with { $0.colorSpace = ColorSpace(name: "x", profile: profile) }
+        let name = try #require(try coder.info(try encode(image)).colorProfile)
+        #expect(!name.isEmpty)
+        let kept = try coder.decode(try encode(image)) { $0.keepsColorSpace = true }
+        #expect(kept.colorSpace == ColorSpace(name: name, profile: profile))
         #expect(try coder.info(try encode(try photo(8, 8))).colorProfile == nil)
+    }
+
+    @Test("colours of an embedded profile become sRGB, still and moving, unless their space is to be kept")
+    func colorConversion() throws {
+        let profile = try ProfileSamples.wide()
+        let space = ColorSpace(name: "x", profile: profile)
+        let color: SIMD4<UInt8> = [40, 200, 60, 255]
+        let expected = try ProfileSamples.convertedToSRGB([color], from: profile)[0]
+        let plain = try RasterSamples.pixels(30, 30) { x, _ in x < 15 ? color : clear }
+        let opaque = try RasterSamples.pixels(30, 30) { _, _ in color }
+        let moved = try RasterSamples.pixels(30, 30) { x, _ in x < 20 ? color : clear }
+        let still = makeImage(plain).with { $0.colorSpace = space }
+        let animation = try #require(
+            Image(
+                frames: [plain, moved].map { ImageFrame(pixels: $0, duration: .milliseconds(50)) },
+                properties: still.properties))
+        for image in [still, makeImage(opaque, hasAlpha: false).with { $0.colorSpace = space }, animation] {
+            let data = try encode(image)
+            let converted = try coder.decode(data)
+            #expect(converted.frames.allSatisfy { RasterSamples.distance($0.pixels[2, 2], expected) <= 1 })
+            #expect(converted.colorSpace == .sRGB && converted.frames.count == image.frames.count)
+            #expect(try coder.decode(data) { $0.keepsColorSpace = true }.pixels[2, 2] == color)
+            let small = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 6, height: 6) }
+            // The filter rings where the colour ends.
+            #expect(RasterSamples.distance(small.pixels[1, 3], expected) < 12)
+        }
     }
 
     @Test("a file cut anywhere is truncated, or a partial image where that is allowed")
@@ -249,6 +279,7 @@ struct WebPCoderTests {
     func fuzz() throws {
         try coder.survives(damageTo: try encode(try animation()), cases: 300, seed: 4)
         try coder.survives(damageTo: try encode(try photo(40, 40), lossless: false), cases: 300, seed: 5)
-        try coder.survives(damageTo: try encode(makeImage(try makeTranslucent(20, 20, seed: 2))), cases: 200, seed: 6)
+        try coder.survives(
+            damageTo: try encode(makeImage(try RasterSamples.translucentNoise(20, 20, seed: 2))), cases: 200, seed: 6)
     }
 }

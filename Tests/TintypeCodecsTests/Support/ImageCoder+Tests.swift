@@ -3,31 +3,6 @@ import Testing
 import TintypeCore
 import TintypeTesting
 
-/// Pixels from a function of the place: premultiplied RGBA.
-func makePixels(_ width: Int, _ height: Int, _ color: (Int, Int) -> SIMD4<UInt8>) throws -> PixelBuffer {
-    let buffer = try MutablePixelBuffer(size: PixelSize(width: width, height: height))
-    for y in 0..<height {
-        for x in 0..<width {
-            buffer.row(y).storeBytes(of: color(x, y), toByteOffset: x * 4, as: SIMD4<UInt8>.self)
-        }
-    }
-    return buffer.freeze()
-}
-
-/// Pixels with every alpha, premultiplied as a decoder would: colour times alpha, rounded.
-func makeTranslucent(_ width: Int, _ height: Int, seed: UInt64) throws -> PixelBuffer {
-    var generator = SeededRandom(seed: seed)
-    return try makePixels(width, height) { _, _ in
-        let alpha = UInt8.random(in: 0...255, using: &generator)
-        func component() -> UInt8 { UInt8((Int.random(in: 0...255, using: &generator) * Int(alpha) + 127) / 255) }
-        return SIMD4(component(), component(), component(), alpha)
-    }
-}
-
-func makeImage(_ pixels: PixelBuffer, hasAlpha: Bool = true) -> Image {
-    Image(pixels: pixels).with { $0.hasAlpha = hasAlpha }
-}
-
 extension ImageCoder {
     func info(_ data: Data) throws -> ImageInfo { try info(of: data, context: DecodeContext()) }
 
@@ -65,8 +40,3 @@ extension ImageCoder {
         #expect(readable < cases, "damage went unnoticed everywhere: the test changes nothing")
     }
 }
-
-let red: SIMD4<UInt8> = [255, 0, 0, 255]
-let green: SIMD4<UInt8> = [0, 255, 0, 255]
-let blue: SIMD4<UInt8> = [0, 0, 255, 255]
-let clear: SIMD4<UInt8> = .zero

@@ -3,26 +3,36 @@ internal import TintypeCore
 
 /// What all encoders do before and around the writing itself.
 enum EncodePreparation {
-    /// The image shrunk into the box of the options, and without its further frames if only the first is wanted.
-    static func prepare(_ image: Image, _ options: EncodeOptions) throws(ImageError) -> Image {
-        let image = options.firstFrameOnly ? image.firstFrame : image
-        guard let box = options.maximumSize else { return image }
-        let target = image.size.scaled(into: box)
-        guard target != image.size else { return image }
-        var frames: [ImageFrame] = []
-        for frame in image.frames {
-            frames.append(ImageFrame(pixels: try frame.pixels.resized(to: target), duration: frame.duration))
-        }
-        // Frames of one size stay frames of one size.
-        return Image(frames: frames, properties: image.properties) ?? image
-    }
-
-    /// Refuses pixels that are not of 8 bits.
-    static func checkFormat(_ image: Image, for format: ImageFormat) throws(ImageError) {
+    /// The image as it is to be written: its first frame or all of them, shrunk into the box of the options.
+    ///
+    /// Frames that share a buffer go on doing so.
+    /// - Parameters:
+    ///   - maximumSide: the longest side that the format can write.
+    ///   - isStill: true for a format that has one frame only.
+    /// - Throws: ``ImageError/Code/encodeFailed`` for an image that the format cannot hold.
+    static func prepare(
+        _ image: Image, as format: ImageFormat, _ options: EncodeOptions, maximumSide: Int, isStill: Bool = false
+    ) throws(ImageError) -> Image {
+        let image = options.firstFrameOnly || isStill ? image.firstFrame : image
         guard image.frames.allSatisfy({ $0.pixels.format == .rgba8 }) else {
             throw ImageError(
                 .encodeFailed, stage: .encode, reason: "\(image.pixels.format) pixels cannot be written as \(format)")
         }
+        let size = options.maximumSize.map { $0.isEmpty ? image.size : image.size.scaled(into: $0) } ?? image.size
+        guard max(size.width, size.height) <= maximumSide else {
+            throw ImageError(
+                .encodeFailed, stage: .encode,
+                reason: "the image is \(size), and \(format) has at most \(maximumSide) pixels to a side")
+        }
+        guard size != image.size else { return image }
+        var frames: [ImageFrame] = []
+        var last: (source: PixelBuffer, resized: PixelBuffer)?
+        for frame in image.frames {
+            if last?.source !== frame.pixels { last = (frame.pixels, try frame.pixels.resized(to: size)) }
+            if let last { frames.append(ImageFrame(pixels: last.resized, duration: frame.duration)) }
+        }
+        // Frames of one size stay frames of one size.
+        return Image(frames: frames, properties: image.properties) ?? image
     }
 
     /// Looks for the best quality whose file fits.

@@ -1,0 +1,102 @@
+#include "CPNGShim.h"
+#include "reading.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct tintype_png_pusher {
+    png_structp png;
+    png_infop info;
+    tintype_png_rows rows;
+    /// Bytes of the present call that have not been used.
+    size_t unused;
+    int has_header;
+    int has_ended;
+    char message[128];
+};
+
+static void fail(png_structp png, png_const_charp message) {
+    tintype_png_pusher *pusher = png_get_error_ptr(png);
+    snprintf(pusher->message, sizeof pusher->message, "%s", message);
+    png_longjmp(png, 1);
+}
+
+static void ignore_warning(png_structp png, png_const_charp message) {
+    (void)png;
+    (void)message;
+}
+
+/// Called where the pixels begin: the caller is to look at the header first.
+static void take_header(png_structp png, png_infop info) {
+    tintype_png_pusher *pusher = png_get_progressive_ptr(png);
+    (void)info;
+    pusher->has_header = 1;
+    pusher->unused = png_process_data_pause(png, 0);
+}
+
+static void take_row(png_structp png, png_bytep row, png_uint_32 y, int pass) {
+    tintype_png_pusher *pusher = png_get_progressive_ptr(png);
+    (void)pass;
+    if (!row || !pusher->rows.row_to_fill) return;
+    uint8_t *target = pusher->rows.row_to_fill(pusher->rows.context, y);
+    if (!target) return;
+    png_progressive_combine_row(png, target, row);
+    pusher->rows.row_is_filled(pusher->rows.context, y);
+}
+
+static void take_end(png_structp png, png_infop info) {
+    tintype_png_pusher *pusher = png_get_progressive_ptr(png);
+    (void)info;
+    pusher->has_ended = 1;
+}
+
+tintype_png_pusher *tintype_png_pusher_create(void) {
+    tintype_png_pusher *pusher = calloc(1, sizeof *pusher);
+    if (!pusher) return NULL;
+    pusher->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, pusher, fail, ignore_warning);
+    if (pusher->png) pusher->info = png_create_info_struct(pusher->png);
+    if (!pusher->info || setjmp(png_jmpbuf(pusher->png))) {
+        png_destroy_read_struct(&pusher->png, &pusher->info, NULL);
+        free(pusher);
+        return NULL;
+    }
+    tintype_png_set_limits(pusher->png);
+    png_set_progressive_read_fn(pusher->png, pusher, take_header, take_row, take_end);
+    return pusher;
+}
+
+void tintype_png_pusher_destroy(tintype_png_pusher *pusher) {
+    png_destroy_read_struct(&pusher->png, &pusher->info, NULL);
+    free(pusher);
+}
+
+tintype_png_status tintype_png_push(
+    tintype_png_pusher *pusher, const uint8_t *bytes, size_t count, size_t *used
+) {
+    *used = 0;
+    if (setjmp(png_jmpbuf(pusher->png))) return TINTYPE_PNG_CORRUPT;
+    pusher->unused = 0;
+    // libpng reads the bytes through a pointer that is not const, and does not write.
+    png_process_data(pusher->png, pusher->info, (png_bytep)bytes, count);
+    *used = count - pusher->unused;
+    return TINTYPE_PNG_OK;
+}
+
+int tintype_png_pusher_has_header(const tintype_png_pusher *pusher) { return pusher->has_header; }
+int tintype_png_pusher_has_ended(const tintype_png_pusher *pusher) { return pusher->has_ended; }
+
+tintype_png_status tintype_png_pusher_start(tintype_png_pusher *pusher, tintype_png_header *header) {
+    if (setjmp(png_jmpbuf(pusher->png))) return TINTYPE_PNG_CORRUPT;
+    tintype_png_get_header(pusher->png, pusher->info, header);
+    tintype_png_want_rgba(pusher->png, pusher->info);
+    return TINTYPE_PNG_OK;
+}
+
+void tintype_png_pusher_set_rows(tintype_png_pusher *pusher, tintype_png_rows rows) { pusher->rows = rows; }
+
+const uint8_t *tintype_png_pusher_icc_profile(tintype_png_pusher *pusher, size_t *count) {
+    if (setjmp(png_jmpbuf(pusher->png))) return NULL;
+    return tintype_png_get_profile(pusher->png, pusher->info, count);
+}
+
+const char *tintype_png_pusher_message(const tintype_png_pusher *pusher) { return pusher->message; }

@@ -1,0 +1,15 @@
+// What both readers, of whole files and of files that come bit by bit, have in common. Each call may end in the jump target.
+#ifndef TINTYPE_CPNG_READING_H
+#define TINTYPE_CPNG_READING_H
+
+#include "CPNGShim.h"
+
+#include <png.h>
+
+void tintype_png_set_limits(png_structp png);
+void tintype_png_get_header(png_structp png, png_infop info, tintype_png_header *header);
+const uint8_t *tintype_png_get_profile(png_structp png, png_infop info, size_t *count);
+/// Asks for rows of RGBA with 8 bits.
+void tintype_png_want_rgba(png_structp png, png_infop info);
+
+#endif

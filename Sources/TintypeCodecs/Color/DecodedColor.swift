@@ -1,0 +1,35 @@
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// What the colour profile of a file means for the pixels that are decoded from it.
+struct DecodedColor {
+    /// What the pixels have to go through; `nil` if they stay as they are.
+    let conversion: ColorConversion?
+    /// The colour space of the pixels afterwards.
+    let space: ColorSpace
+
+    /// - Parameter profile: the ICC profile of the file, if it has one.
+    init(profile: Data?, source: ColorConversion.Source, options: DecodeOptions) {
+        guard let profile else {
+            (conversion, space) = (nil, .sRGB)
+            return
+        }
+        if options.keepsColorSpace, case .rgb = source, let kept = ColorConversion.keptColorSpace(profile) {
+            (conversion, space) = (nil, kept)
+        } else {
+            (conversion, space) = (ColorConversion(profile: profile, source: source), .sRGB)
+        }
+    }
+}
+
+/// Makes of a row of straight RGBA, as libraries give it, one as images have it.
+struct RowFinisher {
+    let width: Int
+    let conversion: ColorConversion?
+    let premultiplies: Bool
+
+    func finish(_ row: UnsafeMutableRawPointer) {
+        conversion?.convert(row, count: width)
+        if premultiplies { Premultiplication.premultiply(row, count: width) }
+    }
+}

@@ -1,0 +1,117 @@
+internal import CJPEGShim
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// How a JPEG file is decoded under given options: what follows from its header, before the first row.
+struct JPEGPlan {
+    let segments: JPEGSegments
+    let options: DecodeOptions
+    let context: DecodeContext
+    /// The size in the file.
+    let source: PixelSize
+    /// The size of the rows as libjpeg gives them.
+    let size: PixelSize
+    /// The size that is wanted, upright.
+    let output: PixelSize
+    let color: DecodedColor
+    let hasMultipleScans: Bool
+    /// Whether the pixels are inks, and if so, inverted.
+    let isCMYK: Bool
+    let isInverted: Bool
+    /// Whether colours are converted in the small picture instead of the rows.
+    let convertsAfter: Bool
+
+    /// libjpeg carries on after damage; pixels that come with more warnings than this are not worth showing.
+    static let maximumWarnings = 1_000
+
+    /// Compares the header with the limits and starts a reader that has read it.
+    init(
+        starting reader: JPEGReader, _ segments: JPEGSegments, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) {
+        let header = reader.header
+        self.segments = segments
+        self.options = options
+        self.context = context
+        source = PixelSize(width: Int(header.width), height: Int(header.height))
+        output = options.outputSize(for: segments.orientation.display(source))
+        try context.limits.check(size: source, output: output)
+        isCMYK = header.is_cmyk != 0
+        isInverted = header.has_adobe_marker != 0
+        hasMultipleScans = header.has_multiple_scans != 0
+        let target = segments.orientation.stored(output)
+        size = try reader.start(eighths: JPEGScale.eighths(from: source, to: target), asCMYK: isCMYK)
+        convertsAfter = !isCMYK && target.pixelCount < size.pixelCount
+        color = DecodedColor(
+            profile: segments.profile,
+            source: isCMYK ? .cmyk(inverted: isInverted) : header.components == 1 ? .gray : .rgb, options: options)
+    }
+
+    /// Each scan of a hostile file costs a pass over all its blocks: the larger the image, the fewer are allowed. Encoders
+    /// write about ten.
+    static func maximumScans(_ size: PixelSize) -> Int { max(32, min(500, (1 << 33) / max(1, size.pixelCount))) }
+
+    func makeSink() throws(ImageError) -> RowSink {
+        try RowSink(stored: size, output: output, orientation: segments.orientation, context: context)
+    }
+
+    /// The image of the pixels that a sink made.
+    /// - Parameter isMissingRows: whether some rows never came, and are transparent.
+    func image(_ pixels: PixelBuffer, isPartial: Bool, isMissingRows: Bool) throws(ImageError) -> Image {
+        var pixels = pixels
+        if convertsAfter, let conversion = color.conversion {
+            pixels = try conversion.convert(opaque: pixels, pool: context.pool)
+        }
+        var properties = segments.info(size: source).properties(options)
+        properties.metadata = ImageMetadata(exif: segments.exif, xmp: segments.xmp)
+        properties.colorSpace = color.space
+        properties.isPartial = isPartial
+        properties.hasAlpha = isMissingRows
+        return Image(pixels: pixels, properties: properties)
+    }
+}
+
+/// Takes rows from libjpeg and makes them rows of an image.
+struct JPEGRows: ~Copyable {
+    private let plan: JPEGPlan
+    /// A row of inks.
+    private let inks: MutablePixelBuffer?
+
+    init(_ plan: JPEGPlan) throws(ImageError) {
+        self.plan = plan
+        let row = PixelSize(width: plan.size.width, height: 1)
+        inks = plan.isCMYK ? try MutablePixelBuffer(size: row, pool: plan.context.pool) : nil
+    }
+
+    /// Reads rows until all are there.
+    /// - Returns: false if the rows from here on need more bytes, or are to be left out because the file has no more.
+    func readAll(_ reader: JPEGReader, into sink: inout RowSink) throws(ImageError) -> Bool {
+        let conversion = plan.convertsAfter ? nil : plan.color.conversion
+        let width = plan.size.width
+        while sink.rows < plan.size.height {
+            let row = sink.rowToFill()
+            if let inks = inks?.row(0) {
+                guard try reader.readRow(inks), try isWorthKeeping(reader) else { return false }
+                if let conversion {
+                    conversion.convert(cmyk: inks, to: row, count: width)
+                } else {
+                    ColorConversion.convertNaively(cmyk: inks, inverted: plan.isInverted, to: row, count: width)
+                }
+            } else {
+                guard try reader.readRow(row), try isWorthKeeping(reader) else { return false }
+                conversion?.convert(row, count: width)
+            }
+            try sink.commitRow()
+        }
+        return true
+    }
+
+    /// Looks whether the row that was read is one of the file's, or made up by libjpeg behind its end.
+    @inline(__always)
+    private func isWorthKeeping(_ reader: JPEGReader) throws(ImageError) -> Bool {
+        if reader.warningCount > JPEGPlan.maximumWarnings { throw reader.corruption }
+        guard reader.isMissingData else { return true }
+        guard plan.options.allowsPartialImage else { throw reader.truncation }
+        // Scans cover the whole image, so that of several each row has something.
+        return plan.hasMultipleScans
+    }
+}

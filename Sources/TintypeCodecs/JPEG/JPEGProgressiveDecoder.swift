@@ -1,0 +1,91 @@
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// Decodes a JPEG whose bytes come bit by bit: of a file with several scans a picture after each of them, else the rows so
+/// far.
+final class JPEGProgressiveDecoder: ProgressiveDecoder {
+    private let options: DecodeOptions
+    private let context: DecodeContext
+    private let reader: JPEGReader
+    /// The bytes so far: for the segments in front of the pixels, and for a decode of the whole if this one fails.
+    private var data = Data()
+    private var plan: JPEGPlan?
+    /// The rows so far of a file with one scan.
+    private var sink: RowSink?
+    private var isConsumed = false
+    /// The scans, or rows, that the last preview showed.
+    private var shown = 0
+
+    init(options: DecodeOptions, context: DecodeContext) throws(ImageError) {
+        self.options = options
+        self.context = context
+        reader = try JPEGReader(incrementalWithMemoryLimit: context.limits.maximumBytes)
+    }
+
+    func append(_ chunk: Data) throws(ImageError) {
+        data.append(chunk)
+        try reader.append(chunk)
+        try advance()
+    }
+
+    func preview() throws(ImageError) -> Image? {
+        guard let plan else { return nil }
+        if plan.hasMultipleScans { return try previewOfScans(plan) }
+        guard let rows = sink?.rows, rows > shown, let pixels = try sink?.snapshot() else { return nil }
+        shown = rows
+        return try plan.image(pixels, isPartial: true, isMissingRows: rows < plan.size.height)
+    }
+
+    func finish() throws(ImageError) -> Image {
+        do throws(ImageError) {
+            reader.end()
+            try advance()
+            guard let plan else { return try decodeWhole() }
+            if plan.hasMultipleScans {
+                try reader.startOutput()
+                sink = try plan.makeSink()
+            }
+            guard var sink = sink.take() else { return try decodeWhole() }
+            let isWhole = try JPEGRows(plan).readAll(reader, into: &sink)
+            return try plan.image(try sink.finish(), isPartial: reader.isMissingData, isMissingRows: !isWhole)
+        } catch {
+            if error.isCancellation { throw error }
+            return try decodeWhole()
+        }
+    }
+
+    private func decodeWhole() throws(ImageError) -> Image {
+        try JPEGCoder().decode(data, options: options, context: context)
+    }
+
+    /// Decodes what the bytes so far allow.
+    private func advance() throws(ImageError) {
+        if plan == nil {
+            guard try reader.readHeader() else { return }
+            let segments = try data.withBytes { bytes throws(ImageError) in JPEGSegments(bytes) }
+            let plan = try JPEGPlan(starting: reader, segments, options: options, context: context)
+            if !plan.hasMultipleScans { sink = try plan.makeSink() }
+            self.plan = plan
+        }
+        guard let plan else { return }
+        if plan.hasMultipleScans {
+            guard !isConsumed else { return }
+            let maximum = JPEGPlan.maximumScans(plan.source)
+            isConsumed = try reader.consumeAvailableScans(maximum: maximum, context: context)
+        } else if var sink = sink.take() {
+            _ = try JPEGRows(plan).readAll(reader, into: &sink)
+            self.sink = consume sink
+        }
+    }
+
+    private func previewOfScans(_ plan: JPEGPlan) throws(ImageError) -> Image? {
+        let scans = reader.scanCount
+        guard scans > shown else { return nil }
+        try reader.startPreview()
+        var sink = try plan.makeSink()
+        _ = try JPEGRows(plan).readAll(reader, into: &sink)
+        try reader.finishPreview()
+        shown = scans
+        return try plan.image(try sink.finish(), isPartial: true, isMissingRows: false)
+    }
+}

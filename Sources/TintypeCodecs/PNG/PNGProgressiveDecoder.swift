@@ -1,0 +1,69 @@
+internal import CPNGShim
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// Decodes a PNG whose bytes come bit by bit: the rows so far, of an interlaced one all rows as its passes let them be
+/// guessed, of an animation the whole frames.
+final class PNGProgressiveDecoder: ProgressiveDecoder {
+    private let options: DecodeOptions
+    private let context: DecodeContext
+    private let pusher: PNGPusher
+    private var data = Data()
+    private var frames: ProgressiveFrames
+    private var isAnimated = false
+    private var rows: PNGRows?
+
+    init(options: DecodeOptions, context: DecodeContext) throws(ImageError) {
+        self.options = options
+        self.context = context
+        pusher = try PNGPusher()
+        frames = ProgressiveFrames(options: options) { data, options throws(ImageError) in
+            let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+            guard chunks.animation != nil else { throw .truncated("no frame of the animation is there yet") }
+            return try PNGFrameDecoder(
+                data, chunks, options: options, context: context, keepsFrames: !options.firstFrameOnly)
+        }
+    }
+
+    func append(_ chunk: Data) throws(ImageError) {
+        data.append(chunk)
+        guard !isAnimated else { return }
+        try chunk.withBytes { bytes throws(ImageError) in
+            var offset = 0
+            while offset < bytes.count, !isAnimated, !pusher.hasEnded {
+                offset += try pusher.push(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+                if pusher.hasHeader, rows == nil { try start() }
+            }
+        }
+        if let failure = rows?.failure { throw failure }
+    }
+
+    func preview() throws(ImageError) -> Image? {
+        isAnimated ? try frames.preview(data) : try rows?.preview()
+    }
+
+    func finish() throws(ImageError) -> Image {
+        do throws(ImageError) {
+            let chunks = try chunks()
+            if isAnimated {
+                if let image = try frames.finish(data) { return image }
+            } else if pusher.hasEnded, let image = try rows?.finish(chunks) {
+                return image
+            }
+        } catch {
+            if error.isCancellation { throw error }
+        }
+        return try PNGCoder().decode(data, options: options, context: context)
+    }
+
+    private func chunks() throws(ImageError) -> PNGChunks {
+        try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+    }
+
+    private func start() throws(ImageError) {
+        let chunks = try chunks()
+        isAnimated = chunks.announcesAnimation
+        guard !isAnimated else { return }
+        rows = try PNGRows(pusher, chunks, options: options, context: context)
+    }
+}

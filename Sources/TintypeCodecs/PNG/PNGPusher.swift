@@ -1,0 +1,48 @@
+internal import CPNGShim
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// Decodes the bytes of one PNG file as they come, with libpng, to straight RGBA with 8 bits.
+final class PNGPusher {
+    private let handle: OpaquePointer
+    private(set) var header = tintype_png_header()
+
+    init() throws(ImageError) {
+        guard let handle = tintype_png_pusher_create() else {
+            throw ImageError(.outOfMemory, stage: .decode, reason: "the system has no memory for a PNG decoder")
+        }
+        self.handle = handle
+    }
+
+    deinit { tintype_png_pusher_destroy(handle) }
+
+    var hasHeader: Bool { tintype_png_pusher_has_header(handle) != 0 }
+    var hasEnded: Bool { tintype_png_pusher_has_ended(handle) != 0 }
+
+    /// Takes bytes, and stops once where the pixels begin.
+    /// - Returns: how many bytes were taken.
+    func push(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Int {
+        var used = 0
+        try check(tintype_png_push(handle, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, &used))
+        return used
+    }
+
+    /// Prepares for rows.
+    func start() throws(ImageError) { try check(tintype_png_pusher_start(handle, &header)) }
+
+    /// Says where rows go.
+    /// - Parameter rows: its context must live as long as bytes are pushed.
+    func setRows(_ rows: tintype_png_rows) { tintype_png_pusher_set_rows(handle, rows) }
+
+    /// What the file's colour profile means for its pixels.
+    func color(_ options: DecodeOptions) -> DecodedColor {
+        var count = 0
+        let profile = tintype_png_pusher_icc_profile(handle, &count).map { Data(bytes: $0, count: count) }
+        return DecodedColor(profile: profile, source: header.is_gray != 0 ? .gray : .rgb, options: options)
+    }
+
+    private func check(_ status: tintype_png_status) throws(ImageError) {
+        guard status != TINTYPE_PNG_OK else { return }
+        throw .corrupt("the PNG is damaged: " + String(cString: tintype_png_pusher_message(handle)))
+    }
+}

@@ -1,0 +1,73 @@
+internal import FoundationEssentials
+
+extension ImageCoders: ProgressiveImageCoder {
+    /// A decoder that chooses a coder when the first bytes tell the format. Of a format whose coder is not progressive there
+    /// are no previews, and the image comes all the same.
+    public func progressiveDecoder(
+        options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ProgressiveDecoder {
+        ChoosingDecoder(coders: self, options: options, context: context)
+    }
+
+    /// The progressive coder that would be asked first for an image that begins with these bytes.
+    fileprivate func progressiveCoder(for beginning: Data, format: ImageFormat) -> (any ProgressiveImageCoder)? {
+        coders.last { $0.canDecode(beginning, format: format) } as? any ProgressiveImageCoder
+    }
+}
+
+/// Waits for the first bytes, and lets the coder of their format do the rest.
+///
+/// A coder that fails on the way costs the previews, not the image: in the end, all coders are asked again.
+private final class ChoosingDecoder: ProgressiveDecoder {
+    private let coders: ImageCoders
+    private let options: DecodeOptions
+    private let context: DecodeContext
+    private var data = Data()
+    private var decoder: (any ProgressiveDecoder)?
+    private var hasChosen = false
+
+    /// By then every format that can be recognised has been: see ``ImageFormat``.
+    private static let longestBeginning = 4_096
+
+    init(coders: ImageCoders, options: DecodeOptions, context: DecodeContext) {
+        self.coders = coders
+        self.options = options
+        self.context = context
+    }
+
+    func append(_ chunk: Data) throws(ImageError) {
+        data.append(chunk)
+        if hasChosen {
+            try attempt { decoder throws(ImageError) in try decoder.append(chunk) }
+        } else if let format = options.formatHint ?? ImageFormat(sniffing: data) {
+            hasChosen = true
+            decoder = try coders.progressiveCoder(for: data, format: format)?
+                .progressiveDecoder(options: options, context: context)
+            try attempt { decoder throws(ImageError) in try decoder.append(data) }
+        } else if data.count > Self.longestBeginning {
+            hasChosen = true
+        }
+    }
+
+    func preview() throws(ImageError) -> Image? {
+        var preview: Image?
+        try attempt { decoder throws(ImageError) in preview = try decoder.preview() }
+        return preview
+    }
+
+    func finish() throws(ImageError) -> Image {
+        var image: Image?
+        try attempt { decoder throws(ImageError) in image = try decoder.finish() }
+        if let image { return image }
+        return try coders.decode(data, options: options, context: context)
+    }
+
+    /// Lets go of a decoder that fails.
+    private func attempt(_ work: (any ProgressiveDecoder) throws(ImageError) -> Void) throws(ImageError) {
+        guard let decoder else { return }
+        do throws(ImageError) { try work(decoder) } catch {
+            self.decoder = nil
+            if error.isCancellation { throw error }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+import Foundation
+import Testing
+import TintypeCodecs
+import TintypeCore
+import TintypeTesting
+
+@Suite("COD-02: progressive decoding")
+struct ProgressiveDecodeTests {
+    let coders = ImageCoders([WebPCoder(), GIFCoder(), PNGCoder(), JPEGCoder()])
+
+    /// One file of each kind whose decoders differ.
+    enum Sample: String, CaseIterable, CustomTestStringConvertible {
+        case baselineJPEG, progressiveJPEG, turnedJPEG, profiledJPEG, inks
+        case png, interlacedPNG, translucentPNG, profiledPNG, apng
+        case gif, stillGIF
+        case webp, losslessWebP, profiledWebP, animatedWebP
+
+        var testDescription: String { rawValue }
+
+        func data() throws -> Data {
+            switch self {
+            case .baselineJPEG: try encode(.jpeg)
+            case .progressiveJPEG: try encode(.jpeg) { $0.progressive = true }
+            case .turnedJPEG:
+                try encode(.jpeg) { $0.progressive = true }
+                    .addingSegment(0xE1, Array("Exif\0\0".utf8) + RasterSamples.exif(6, littleEndian: true))
+            case .profiledJPEG: try encode(.jpeg, profiled: true)
+            case .inks:
+                HandmadeJPEG(
+                    width: 40, height: 90, values: [200, 100, 50, 220], segments: [HandmadeJPEG.adobe(transform: 0)]
+                ).data
+            case .png: try encode(.png)
+            case .interlacedPNG: try encode(.png) { $0.progressive = true }
+            case .translucentPNG: try encode(.png, image: RasterSamples.translucent(90, 120))
+            case .profiledPNG: try encode(.png, profiled: true) { $0.progressive = true }
+            case .apng: try encode(.png, image: animation())
+            case .gif: try encode(.gif, image: animation())
+            case .stillGIF: try encode(.gif)
+            case .webp: try encode(.webp)
+            case .losslessWebP: try encode(.webp, image: RasterSamples.translucent(90, 120)) { $0.lossless = true }
+            case .profiledWebP: try encode(.webp, profiled: true)
+            case .animatedWebP: try encode(.webp, image: animation()) { $0.lossless = true }
+            }
+        }
+
+        /// Whether there is a picture before the end of the file.
+        var isShownEarly: Bool { self != .stillGIF }
+
+        private func animation() throws -> Image {
+            let frames = try (0..<4).map { index in
+                ImageFrame(
+                    pixels: try RasterSamples.pixels(60, 80) { x, y in
+                        (x * 7 + y * 3) % 5 == index ? RasterSamples.blue : RasterSamples.red
+                    }, duration: .milliseconds(40 + index * 10))
+            }
+            return try #require(Image(frames: frames).map { $0.with { $0.loopCount = 3 } })
+        }
+
+        private func encode(
+            _ format: ImageFormat, image: Image? = nil, profiled: Bool = false,
+            _ change: (inout EncodeOptions) -> Void = { _ in }
+        ) throws -> Data {
+            var generator = SeededRandom(seed: 3)
+            let noisy = try RasterSamples.image(120, 160) { x, y in
+                SIMD4(UInt8(x * 2), UInt8(y), UInt8.random(in: 0...255, using: &generator), 255)
+            }
+            var options = EncodeOptions()
+            change(&options)
+            let profile = try ProfileSamples.wide()
+            let source = (image ?? noisy).with {
+                if profiled { $0.colorSpace = ColorSpace(name: "wide", profile: profile) }
+            }
+            return try ImageCoders([WebPCoder(), GIFCoder(), PNGCoder(), JPEGCoder()])
+                .encode(source, as: format, options: options)
+        }
+    }
+
+    static let variants: [DecodeOptions] = {
+        var stretched = DecodeOptions(thumbnailSize: PixelSize(width: 31, height: 17))
+        stretched.preservesAspectRatio = false
+        var first = DecodeOptions(thumbnailSize: PixelSize(width: 25, height: 25))
+        first.firstFrameOnly = true
+        var kept = DecodeOptions()
+        kept.keepsColorSpace = true
+        return [DecodeOptions(), stretched, first, kept]
+    }()
+
+    /// Feeds a file in chunks and gives the previews after each, and the end.
+    private func feed(
+        _ data: Data, _ options: DecodeOptions, chunk: Int, coder: any ProgressiveImageCoder
+    ) throws -> (previews: [Image], final: Image) {
+        let decoder = try coder.progressiveDecoder(options: options, context: DecodeContext())
+        var previews: [Image] = []
+        for start in stride(from: 0, to: data.count, by: chunk) {
+            // A slice, so that nobody counts on an index of zero.
+            try decoder.append(data[start..<min(start + chunk, data.count)])
+            if let preview = try decoder.preview() { previews.append(preview) }
+            #expect(try decoder.preview() == nil, "nothing has come since")
+        }
+        return (previews, try decoder.finish())
+    }
+
+    @Test("the final image is what decoding the whole gives, for any chunks", arguments: Sample.allCases, variants)
+    func identical(sample: Sample, options: DecodeOptions) throws {
+        let data = try sample.data()
+        let whole = try coders.decode(data, options: options, context: DecodeContext())
+        for chunk in [data.count / 12 + 1, 997, 1 << 20] {
+            let final = try feed(data, options, chunk: chunk, coder: coders).final
+            #expect(final.frames == whole.frames, "chunks of \(chunk)")
+            #expect(final.properties == whole.properties, "chunks of \(chunk)")
+        }
+    }
+
+    @Test("byte by byte", arguments: Sample.allCases)
+    func bytes(sample: Sample) throws {
+        let data = try sample.data()
+        let decoder = try coders.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        for byte in data { try decoder.append(Data([byte])) }
+        let whole = try coders.decode(data, options: DecodeOptions(), context: DecodeContext())
+        #expect(try decoder.finish().frames == whole.frames)
+    }
+
+    @Test(
+        "3.15: previews come early, are marked, and have the size, orientation and colour space of the end",
+        arguments: Sample.allCases, variants)
+    func previews(sample: Sample, options: DecodeOptions) throws {
+        let data = try sample.data()
+        let (previews, final) = try feed(data, options, chunk: data.count / 12 + 1, coder: coders)
+        #expect(previews.isEmpty != sample.isShownEarly || sample == .stillGIF)
+        for preview in previews {
+            #expect(preview.isPartial && preview.size == final.size && preview.colorSpace == final.colorSpace)
+            #expect(preview.properties.sourceOrientation == final.properties.sourceOrientation)
+            #expect(preview.properties.sourceSize == final.properties.sourceSize)
+            #expect(preview.format == final.format && preview.properties.decodeOptions == options)
+        }
+    }
+
+    @Test(
+        "what is there of a picture is what it will be", arguments: [Sample.baselineJPEG, .png, .translucentPNG, .webp])
+    func rows(sample: Sample) throws {
+        let data = try sample.data()
+        let (previews, final) = try feed(data, DecodeOptions(), chunk: data.count / 8 + 1, coder: coders)
+        #expect(previews.count >= 3)
+        var rows = 0
+        for preview in previews {
+            let equal = (0..<final.size.height).prefix { y in
+                preview.pixels.withRow(y) { a in final.pixels.withRow(y) { b in a.elementsEqual(b) } }
+            }
+            // Behind the last row that is there, all is transparent, and said to be.
+            let isBlank = (equal.count..<final.size.height).allSatisfy { y in
+                preview.pixels.withRow(y) { $0.allSatisfy { $0 == 0 } }
+            }
+            #expect(isBlank && equal.count >= rows)
+            #expect(preview.hasAlpha || equal.count == final.size.height)
+            rows = equal.count
+        }
+    }
+
+    @Test(
+        "each scan of a progressive JPEG and each pass of an interlaced PNG comes nearer",
+        arguments: [
+            Sample.progressiveJPEG, .interlacedPNG,
+        ])
+    func refinement(sample: Sample) throws {
+        let data = try sample.data()
+        let (previews, final) = try feed(data, DecodeOptions(), chunk: data.count / 30 + 1, coder: coders)
+        #expect(previews.count >= 4)
+        let quality = previews.map { RasterSamples.psnr($0.pixels, final.pixels) }
+        #expect(quality.first! < quality.last!)
+        // All of the picture is there from early on.
+        let second = previews[1].pixels
+        #expect((0..<second.height).allSatisfy { second[second.width / 2, $0].w == 255 })
+    }
+
+    @Test("D5: an animation grows by whole frames with their durations", arguments: [Sample.apng, .gif, .animatedWebP])
+    func frames(sample: Sample) throws {
+        let data = try sample.data()
+        let (previews, final) = try feed(data, DecodeOptions(), chunk: data.count / 40 + 1, coder: coders)
+        let counts = previews.map(\.frames.count)
+        #expect(Set(counts).isSuperset(of: [1, 2, 3]) && counts == counts.sorted())
+        for preview in previews {
+            #expect(preview.frames.map(\.pixels) == final.frames.prefix(preview.frames.count).map(\.pixels))
+            if preview.isAnimated {
+                #expect(preview.frames == Array(final.frames.prefix(preview.frames.count)))
+                #expect(preview.loopCount == 3)
+            }
+        }
+    }
+
+    @Test(
+        "of a file that is cut, the end is what decoding says: an error, or the partial image",
+        arguments: Sample.allCases)
+    func cut(sample: Sample) throws {
+        let data = try sample.data()
+        for tenths in [1, 4, 8] {
+            let part = data.prefix(data.count * tenths / 10)
+            for isAllowed in [false, true] {
+                var options = DecodeOptions()
+                options.allowsPartialImage = isAllowed
+                let whole = Result { try coders.decode(part, options: options, context: DecodeContext()) }
+                let fed = Result { try feed(part, options, chunk: 500, coder: coders).final }
+                switch (whole, fed) {
+                case (.success(let whole), .success(let fed)):
+                    #expect(fed.frames == whole.frames && fed.isPartial == whole.isPartial, "\(tenths) tenths")
+                case (.failure(let whole), .failure(let fed)):
+                    #expect((whole as? ImageError)?.code == (fed as? ImageError)?.code, "\(tenths) tenths")
+                default: Issue.record("\(tenths) tenths: \(whole) but \(fed)")
+                }
+            }
+        }
+    }
+
+    @Test("limits are kept before memory is taken", arguments: Sample.allCases)
+    func limits(sample: Sample) throws {
+        let pool = PixelBufferPool(limit: 0)
+        var context = DecodeContext(pool: pool)
+        context.limits.maximumPixels = 99
+        let decoder = try coders.progressiveDecoder(options: DecodeOptions(), context: context)
+        try decoder.append(sample.data())
+        #expect(try decoder.preview() == nil)
+        expectCode(.limitExceeded) { try decoder.finish() }
+        #expect(pool.statistics.allocated == 0)
+    }
+
+    @Test("cancellation ends the work")
+    func cancellation() throws {
+        let data = try Sample.progressiveJPEG.data()
+        let context = DecodeContext(isCancelled: { true })
+        let decoder = try coders.progressiveDecoder(options: DecodeOptions(), context: context)
+        expectCode(.cancelled) {
+            try decoder.append(data)
+            return try decoder.finish()
+        }
+    }
+
+    @Test("damaged bytes never crash, and end as decoding the whole does", arguments: Sample.allCases)
+    func damage(sample: Sample) throws {
+        let data = try sample.data()
+        var generator = SeededRandom(seed: 11)
+        var options = DecodeOptions()
+        var context = DecodeContext()
+        context.limits.maximumPixels = 1 << 20
+        for round in 0..<40 {
+            let damaged = data.damaged(3, using: &generator)
+            options.allowsPartialImage = round % 2 == 0
+            options.thumbnailSize = round % 3 == 0 ? PixelSize(width: 9, height: 9) : nil
+            let whole = Result { try coders.decode(damaged, options: options, context: context) }
+            let decoder = try coders.progressiveDecoder(options: options, context: context)
+            for start in stride(from: 0, to: damaged.count, by: 1_500) {
+                try decoder.append(damaged[start..<min(start + 1_500, damaged.count)])
+                _ = try decoder.preview()
+            }
+            let fed = Result { try decoder.finish() }
+            #expect((try? whole.get()) == nil || (try? fed.get()) != nil)
+        }
+    }
+
+    @Test("DLR-29: a format whose coder is not progressive has no previews, and the image all the same")
+    func others() throws {
+        let coders = ImageCoders([BMPCoder(), PNGCoder()])
+        let data = try BMPCoder().encode(RasterSamples.quarters(20, 20), as: .bmp, options: EncodeOptions())
+        let (previews, final) = try feed(data, DecodeOptions(), chunk: 100, coder: coders)
+        #expect(previews.isEmpty)
+        #expect(try final.pixels == RasterSamples.quarters(20, 20).pixels)
+        let decoder = try coders.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        try decoder.append(Data(repeating: 7, count: 9_000))
+        expectCode(.unknownFormat) { try decoder.finish() }
+    }
+}
