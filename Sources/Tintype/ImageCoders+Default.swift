@@ -1,6 +1,13 @@
 extension ImageCoders {
     /// A coder for each format of this build: JPEG, PNG and APNG, GIF, WebP, BMP, ICO, and those of the package traits.
-    public static let `default` = ImageCoders([
-        ICOCoder(png: PNGCoder()), BMPCoder(), WebPCoder(), GIFCoder(), PNGCoder(), JPEGCoder(),
-    ])
+    public static let `default` = ImageCoders(
+        traitCoders + [ICOCoder(png: PNGCoder()), BMPCoder(), WebPCoder(), GIFCoder(), PNGCoder(), JPEGCoder()])
+
+    private static var traitCoders: [any ImageCoder] {
+        var coders: [any ImageCoder] = []
+        #if AVIF
+        coders.append(AVIFCoder())
+        #endif
+        return coders
+    }
 }
