@@ -8,6 +8,18 @@ extension ImageCoders {
         #if AVIF
         coders.append(AVIFCoder())
         #endif
+        #if HEIF
+        coders.append(HEIFCoder())
+        #endif
+        #if JXL
+        coders.append(JXLCoder())
+        #endif
+        #if TIFF
+        coders.append(TIFFCoder())
+        #endif
+        #if SVG
+        coders.append(SVGCoder())
+        #endif
         return coders
     }
 }

@@ -23,13 +23,14 @@ final class AVIFReader {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, data.count), alignment: 16)
         copy.copyBytes(from: data)
         let file = UnsafeRawBufferPointer(rebasing: copy[..<data.count])
-        let isTruncated = TopLevelBoxes.isTruncated(file)
+        let boxes = TopLevelBoxes(file)
+        let isTruncated = boxes.isTruncated
         guard let decoder = avifDecoderCreate() else {
             copy.deallocate()
             throw ImageError(.outOfMemory, stage: .decode, reason: "libavif has no memory for a decoder")
         }
         do throws(ImageError) {
-            try Self.parse(file, decoder, limits, readsMetadata, isTruncated: isTruncated)
+            try Self.parse(file, decoder, limits, readsMetadata, length: boxes.length, isTruncated: isTruncated)
             guard let image = decoder.pointee.image else { throw .corrupt("the AVIF file has no image") }
             profile = Self.bytes(image.pointee.icc)
             codePoints = CodePoints(
@@ -54,7 +55,7 @@ final class AVIFReader {
 
     private static func parse(
         _ file: UnsafeRawBufferPointer, _ decoder: UnsafeMutablePointer<avifDecoder>, _ limits: DecodeLimits,
-        _ readsMetadata: Bool, isTruncated: Bool
+        _ readsMetadata: Bool, length: Int, isTruncated: Bool
     ) throws(ImageError) {
         // Parallel work comes from the pool that decodes several images at once.
         decoder.pointee.maxThreads = 1
@@ -67,7 +68,6 @@ final class AVIFReader {
         let start = file.baseAddress?.assumingMemoryBound(to: UInt8.self)
         try check(avifDecoderSetIOMemory(decoder, start, file.count), decoder, isTruncated: isTruncated)
         // Lets the header of a file be read whose end has not come yet.
-        let length = TopLevelBoxes.length(file)
         decoder.pointee.io.pointee.sizeHint = UInt64(max(file.count, min(length, maximumReservation)))
         try check(avifDecoderParse(decoder), decoder, isTruncated: isTruncated)
     }
