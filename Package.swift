@@ -22,8 +22,14 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func system(_ name: String, apt: String) -> Target {
-    .systemLibrary(name: name, providers: [.apt([apt])])
+/// - Parameter pkgConfig: only where the headers are outside the compiler's own search path.
+func system(_ name: String, apt: String, pkgConfig: String? = nil) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+/// A C library that only the coder of a trait needs. With the trait off its headers need not be there.
+func library(_ name: String, for trait: String) -> Target.Dependency {
+    .target(name: name, condition: .when(traits: [trait]))
 }
 
 let http: TargetDependencyCondition? = .when(traits: ["HTTP"])
@@ -52,6 +58,11 @@ let package = Package(
         system("CLCMS2", apt: "liblcms2-dev"),
         system("CSQLite", apt: "libsqlite3-dev"),
         system("CXXHash", apt: "libxxhash-dev"),
+        system("CAVIF", apt: "libavif-dev"),
+        system("CHEIF", apt: "libheif-dev"),
+        system("CJXL", apt: "libjxl-dev"),
+        system("CTIFF", apt: "libtiff-dev"),
+        system("CRSVG", apt: "librsvg2-dev", pkgConfig: "librsvg-2.0"),
         .target(name: "CJPEGShim", dependencies: ["CJPEG"]),
         .target(name: "CPNGShim", dependencies: ["CPNG"]),
         .target(name: "CResample"),
@@ -63,7 +74,11 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "TintypeCodecs",
-            dependencies: ["TintypeCore", "CJPEG", "CJPEGShim", "CPNG", "CPNGShim", "CGIF", "CWebP", "CLCMS2"],
+            dependencies: [
+                "TintypeCore", "CJPEG", "CJPEGShim", "CPNG", "CPNGShim", "CGIF", "CWebP", "CLCMS2",
+                library("CAVIF", for: "AVIF"), library("CHEIF", for: "HEIF"), library("CJXL", for: "JXL"),
+                library("CTIFF", for: "TIFF"), library("CRSVG", for: "SVG"),
+            ],
             swiftSettings: settings),
         .target(
             name: "TintypeHTTP",

@@ -1,6 +1,25 @@
 extension ImageCoders {
     /// A coder for each format of this build: JPEG, PNG and APNG, GIF, WebP, BMP, ICO, and those of the package traits.
-    public static let `default` = ImageCoders([
-        ICOCoder(png: PNGCoder()), BMPCoder(), WebPCoder(), GIFCoder(), PNGCoder(), JPEGCoder(),
-    ])
+    public static let `default` = ImageCoders(
+        traitCoders + [ICOCoder(png: PNGCoder()), BMPCoder(), WebPCoder(), GIFCoder(), PNGCoder(), JPEGCoder()])
+
+    private static var traitCoders: [any ImageCoder] {
+        var coders: [any ImageCoder] = []
+        #if AVIF
+        coders.append(AVIFCoder())
+        #endif
+        #if HEIF
+        coders.append(HEIFCoder())
+        #endif
+        #if JXL
+        coders.append(JXLCoder())
+        #endif
+        #if TIFF
+        coders.append(TIFFCoder())
+        #endif
+        #if SVG
+        coders.append(SVGCoder())
+        #endif
+        return coders
+    }
 }

@@ -1,0 +1,43 @@
+#if AVIF
+public import FoundationEssentials
+public import TintypeCore
+
+/// Reads and writes AVIF, stills and sequences, with libavif. With the package trait `AVIF`.
+///
+/// - The file's own rotation and mirroring are applied; an EXIF orientation is ignored, as the format has it (MIAF,
+///   ISO/IEC 23000-22, section 7.3.6.7). A clean aperture is not cut out, which libavif's tools do not do either.
+/// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space.
+/// - The installed libavif does not say how often a sequence is played: for ever.
+public struct AVIFCoder: AnimatedImageCoder {
+    public init() {}
+
+    public var decodableFormats: Set<ImageFormat> { [.avif] }
+    public var encodableFormats: Set<ImageFormat> { [.avif] }
+
+    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        try AVIFReader(data, limits: context.limits, readsMetadata: false).info
+    }
+
+    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        let decoder = try AVIFFrameDecoder(
+            data, options: options, context: context, keepsFrames: !options.firstFrameOnly)
+        return try decoder.image(firstFrameOnly: options.firstFrameOnly)
+    }
+
+    public func frameDecoder(
+        for data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any FrameDecoder {
+        try AVIFFrameDecoder(data, options: options, context: context, keepsFrames: false)
+    }
+
+    /// Writes an AVIF file, a sequence if the image is animated: 8 bits, colour at half the resolution, or with
+    /// ``EncodeOptions/lossless`` in full and exactly.
+    ///
+    /// A colour profile of the image is written, its metadata is not.
+    /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 32,768 pixels, and where the limit of bytes cannot be kept.
+    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
+        let source = try FramesToEncode(image, options: options, maximumSide: AVIFEncoder.maximumSide)
+        return try AVIFEncoder(source: source, options: options, profile: image.colorSpace.profile).encode()
+    }
+}
+#endif

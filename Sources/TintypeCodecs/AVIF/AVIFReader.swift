@@ -1,0 +1,154 @@
+#if AVIF
+internal import CAVIF
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// One libavif decoder and the bytes that it reads.
+final class AVIFReader {
+    let info: ImageInfo
+    let profile: Data?
+    let codePoints: CodePoints
+    let metadata: ImageMetadata
+    private let decoder: UnsafeMutablePointer<avifDecoder>
+    /// libavif keeps referring to the bytes, so they are copied: compressed, they are small.
+    private let bytes: UnsafeMutableRawBufferPointer
+    private let isTruncated: Bool
+
+    /// The most that a file which is cut may make libavif reserve for the bytes that are missing.
+    private static let maximumReservation = 256 << 20
+
+    /// Reads the header.
+    /// - Parameter readsMetadata: whether Exif and XMP, which may lie at the end of the file, are read.
+    init(_ data: Data, limits: DecodeLimits, readsMetadata: Bool) throws(ImageError) {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, data.count), alignment: 16)
+        copy.copyBytes(from: data)
+        let file = UnsafeRawBufferPointer(rebasing: copy[..<data.count])
+        let boxes = TopLevelBoxes(file)
+        let isTruncated = boxes.isTruncated
+        guard let decoder = avifDecoderCreate() else {
+            copy.deallocate()
+            throw ImageError(.outOfMemory, stage: .decode, reason: "libavif has no memory for a decoder")
+        }
+        do throws(ImageError) {
+            try Self.parse(file, decoder, limits, readsMetadata, length: boxes.length, isTruncated: isTruncated)
+            guard let image = decoder.pointee.image else { throw .corrupt("the AVIF file has no image") }
+            profile = Self.bytes(image.pointee.icc)
+            codePoints = CodePoints(
+                primaries: Int(image.pointee.colorPrimaries),
+                transfer: Int(image.pointee.transferCharacteristics))
+            metadata = ImageMetadata(exif: Self.bytes(image.pointee.exif), xmp: Self.bytes(image.pointee.xmp))
+            info = Self.info(decoder, image, profile: profile, codePoints: codePoints, isComplete: !isTruncated)
+        } catch {
+            avifDecoderDestroy(decoder)
+            copy.deallocate()
+            throw error
+        }
+        self.decoder = decoder
+        self.bytes = copy
+        self.isTruncated = isTruncated
+    }
+
+    deinit {
+        avifDecoderDestroy(decoder)
+        bytes.deallocate()
+    }
+
+    private static func parse(
+        _ file: UnsafeRawBufferPointer, _ decoder: UnsafeMutablePointer<avifDecoder>, _ limits: DecodeLimits,
+        _ readsMetadata: Bool, length: Int, isTruncated: Bool
+    ) throws(ImageError) {
+        // Parallel work comes from the pool that decodes several images at once.
+        decoder.pointee.maxThreads = 1
+        decoder.pointee.ignoreExif = readsMetadata ? AVIF_FALSE : AVIF_TRUE
+        decoder.pointee.ignoreXMP = readsMetadata ? AVIF_FALSE : AVIF_TRUE
+        // What old encoders left out is no reason to refuse their images.
+        decoder.pointee.strictFlags = avifStrictFlags(AVIF_STRICT_DISABLED.rawValue)
+        decoder.pointee.imageSizeLimit = UInt32(max(1, min(limits.maximumPixels, 16_384 * 16_384)))
+        decoder.pointee.imageCountLimit = UInt32(clamping: max(1, limits.maximumFrames))
+        let start = file.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        try check(avifDecoderSetIOMemory(decoder, start, file.count), decoder, isTruncated: isTruncated)
+        // Lets the header of a file be read whose end has not come yet.
+        decoder.pointee.io.pointee.sizeHint = UInt64(max(file.count, min(length, maximumReservation)))
+        try check(avifDecoderParse(decoder), decoder, isTruncated: isTruncated)
+    }
+
+    private static func info(
+        _ decoder: UnsafeMutablePointer<avifDecoder>, _ image: UnsafeMutablePointer<avifImage>, profile: Data?,
+        codePoints: CodePoints, isComplete: Bool
+    ) -> ImageInfo {
+        let count = max(1, Int(decoder.pointee.imageCount))
+        let durations = count > 1 ? (0..<count).map { duration(decoder, frame: $0) } : []
+        return ImageInfo(
+            format: .avif, size: PixelSize(width: Int(image.pointee.width), height: Int(image.pointee.height)),
+            orientation: orientation(image.pointee), frameCount: count, loopCount: count > 1 ? 0 : nil,
+            frameDurations: durations, hasAlpha: decoder.pointee.alphaPresent == AVIF_TRUE,
+            bitsPerComponent: Int(image.pointee.depth),
+            colorProfile: CodedColor.name(profile: profile, codePoints: codePoints), isComplete: isComplete)
+    }
+
+    private static func duration(_ decoder: UnsafeMutablePointer<avifDecoder>, frame: Int) -> Duration {
+        var timing = avifImageTiming()
+        guard avifDecoderNthImageTiming(decoder, UInt32(frame), &timing) == AVIF_RESULT_OK, timing.duration > 0 else {
+            return FrameTiming.standard
+        }
+        // An hour for one frame is more than any sequence means.
+        return FrameTiming.played(.microseconds(Int((min(timing.duration, 3_600) * 1_000_000).rounded())))
+    }
+
+    /// The rotation, and then the mirroring, that the file asks for (ISO/IEC 23008-12, sections 6.5.10 and 6.5.12).
+    private static func orientation(_ image: avifImage) -> Orientation {
+        let turns = image.transformFlags & AVIF_TRANSFORM_IROT.rawValue != 0 ? Int(image.irot.angle & 3) : 0
+        let mirrors = image.transformFlags & AVIF_TRANSFORM_IMIR.rawValue != 0
+        return Orientation(
+            counterclockwiseQuarters: turns, mirror: !mirrors ? .none : image.imir.mode == 0 ? .topBottom : .leftRight)
+    }
+
+    private static func bytes(_ data: avifRWData) -> Data? {
+        guard let start = data.data, data.size > 0 else { return nil }
+        return Data(bytes: start, count: data.size)
+    }
+
+    // MARK: Pixels
+
+    /// Decodes the next frame, and gives its planes; `nil` behind the last one.
+    func nextImage() throws(ImageError) -> UnsafeMutablePointer<avifImage>? {
+        let result = avifDecoderNextImage(decoder)
+        if result == AVIF_RESULT_NO_IMAGES_REMAINING { return nil }
+        try Self.check(result, decoder, isTruncated: isTruncated)
+        guard let image = decoder.pointee.image else { return nil }
+        guard Int(image.pointee.width) == info.size.width, Int(image.pointee.height) == info.size.height else {
+            throw .corrupt("the AVIF file says \(info.size), but its image is another size")
+        }
+        return image
+    }
+
+    func rewind() throws(ImageError) {
+        try Self.check(avifDecoderReset(decoder), decoder, isTruncated: isTruncated)
+    }
+
+    // MARK: Errors
+
+    private static func check(
+        _ result: avifResult, _ decoder: UnsafeMutablePointer<avifDecoder>, isTruncated: Bool
+    ) throws(ImageError) {
+        guard result != AVIF_RESULT_OK else { return }
+        let detail = withUnsafeBytes(of: decoder.pointee.diag.error) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        let reason = "libavif: \(String(cString: avifResultToString(result)))\(detail.isEmpty ? "" : ", \(detail)")"
+        if detail.contains("imageCountLimit") || detail.contains("dimensions are too large") {
+            throw ImageError(.limitExceeded, stage: .decode, reason: "the AVIF file is over a limit (\(reason))")
+        }
+        switch result {
+        case AVIF_RESULT_OUT_OF_MEMORY:
+            throw ImageError(.outOfMemory, stage: .decode, reason: "libavif has no memory for the image")
+        case AVIF_RESULT_TRUNCATED_DATA, AVIF_RESULT_WAITING_ON_IO, AVIF_RESULT_IO_ERROR:
+            throw .truncated("the AVIF file ends too early (\(reason))")
+        default:
+            throw isTruncated
+                ? .truncated("the AVIF file ends too early (\(reason))")
+                : .corrupt("the AVIF file is damaged (\(reason))")
+        }
+    }
+}
+#endif

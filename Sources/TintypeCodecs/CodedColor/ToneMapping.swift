@@ -1,0 +1,97 @@
+#if AVIF || HEIF || JXL
+internal import Glibc
+
+/// Makes sRGB of pixels in PQ or HLG.
+///
+/// - PQ is light in nits. HLG is light of the scene, which its own system gamma of 1.2 makes light of a display of 1,000 nits
+///   (BT.2100, table 5).
+/// - Reference white is 203 nits (BT.2408) and becomes the white of sRGB's range, before highlights are made room for.
+/// - The largest of the three components goes through the roll-off of BT.2390 (section 5.4.1), from a source of up to 1,000
+///   nits; all three are scaled by what it lost, so that hues stay. Dark and middle tones, up to 90 nits, do not change.
+/// - Colours outside the gamut of sRGB are cut off.
+struct ToneMapping {
+    /// The bits of the numbers that come.
+    static let bits = 12
+
+    private static let referenceWhite = 203.0
+    private static let peak = 1_000.0
+    private static let entries = 1 << bits
+    private static let encodedSteps: Float = 16_384
+
+    /// The light of each number: 1 is reference white for PQ, and the most there is for HLG.
+    private let light: [Float]
+    /// For the square root of light over ``peak``: what the light becomes, divided by what it was.
+    private let gains: [Float]
+    private let encoded: [UInt8]
+    private let toSRGB: (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>)
+    /// The shares of red, green and blue in luminance, where the system gamma needs it.
+    private let luminance: SIMD4<Float>?
+
+    /// - Returns: `nil` for pixels of standard range.
+    init?(_ codePoints: CodePoints) {
+        guard codePoints.isHighDynamicRange else { return nil }
+        let isPQ = codePoints.transfer == CodePoints.Transfer.pq
+        light = (0..<Self.entries).map { index in
+            let value = Double(index) / Double(Self.entries - 1)
+            return Float(
+                isPQ ? TransferCurves.pqLight(value) / Self.referenceWhite : TransferCurves.hlgLight(value))
+        }
+        gains = (0..<Self.entries).map { index in
+            let root = max(Double(index), 0.5) / Double(Self.entries - 1)
+            let nits = root * root * Self.peak
+            return Float(Self.rolledOff(nits) / nits)
+        }
+        encoded = (0...Int(Self.encodedSteps)).map { step in
+            UInt8((TransferCurves.sRGBValue(Double(step) / Double(Self.encodedSteps)) * 255).rounded())
+        }
+        let toXYZ = codePoints.chromaticities.toXYZ
+        let matrix = Chromaticities.bt709.toXYZ.inverse * toXYZ
+        // White becomes white, also that of DCI, whose x and y are others.
+        let white = matrix * SIMD3(1, 1, 1)
+        func column(_ column: SIMD3<Double>) -> SIMD4<Float> { SIMD4(SIMD3<Float>(column / white), 0) }
+        toSRGB = (column(matrix.columns.0), column(matrix.columns.1), column(matrix.columns.2))
+        let shares = SIMD3(toXYZ.columns.0.y, toXYZ.columns.1.y, toXYZ.columns.2.y)
+        luminance = isPQ ? nil : SIMD4(SIMD3<Float>(shares), 0)
+    }
+
+    /// BT.2390's electrical-electrical transfer function with a black of 0, from and to nits.
+    static func rolledOff(_ nits: Double) -> Double {
+        let most = TransferCurves.pqValue(peak)
+        let highest = TransferCurves.pqValue(referenceWhite) / most
+        let knee = 1.5 * highest - 0.5
+        let value = min(1, TransferCurves.pqValue(nits) / most)
+        guard value > knee else { return nits }
+        let t = (value - knee) / (1 - knee)
+        let (t2, t3) = (t * t, t * t * t)
+        let bent = (2 * t3 - 3 * t2 + 1) * knee + (t3 - 2 * t2 + t) * (1 - knee) + (3 * t2 - 2 * t3) * highest
+        return TransferCurves.pqLight(bent * most)
+    }
+
+    /// Converts straight RGBA of 12 bits in 16 to straight RGBA of 8 bits in sRGB.
+    func convert(_ source: UnsafePointer<UInt16>, to row: UnsafeMutableRawPointer, count: Int) {
+        let peak = Float(Self.peak / Self.referenceWhite)
+        let last = Self.entries - 1
+        for x in 0..<count {
+            let (r, g, b) = (Int(source[x * 4]), Int(source[x * 4 + 1]), Int(source[x * 4 + 2]))
+            var color = SIMD4<Float>(light[min(r, last)], light[min(g, last)], light[min(b, last)], 0)
+            if let luminance {
+                // The gamma of 1.2 is applied to luminance: each component grows by its power of 0.2.
+                color *= powf((color * luminance).sum(), 0.2) * peak
+            }
+            let highest = color.max()
+            if highest > 0 {
+                let within = min(highest, peak)
+                let gain = gains[Int((within / peak).squareRoot() * Float(last))]
+                color *= gain * within / highest
+            }
+            let mixed = toSRGB.0 * color.x + toSRGB.1 * color.y + toSRGB.2 * color.z
+            let steps = (mixed.clamped(lowerBound: .zero, upperBound: .one) * Self.encodedSteps)
+                .rounded(.toNearestOrAwayFromZero)
+            let alpha = (Int(source[x * 4 + 3]) * 255 + last / 2) / last
+            row.storeBytes(
+                of: SIMD4(encoded[Int(steps.x)], encoded[Int(steps.y)], encoded[Int(steps.z)], UInt8(min(255, alpha))),
+                toByteOffset: x * 4, as: SIMD4<UInt8>.self)
+        }
+    }
+}
+#endif

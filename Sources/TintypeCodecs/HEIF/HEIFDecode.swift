@@ -1,0 +1,114 @@
+#if HEIF
+internal import CHEIF
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// One decode of one HEIF file.
+struct HEIFDecode {
+    let file: HEIFFile
+    let options: DecodeOptions
+    let context: DecodeContext
+
+    func run() throws(ImageError) -> Image {
+        let info = file.info
+        let output = options.outputSize(for: info.displaySize)
+        try info.check(context.limits, output: output, keptFrames: 1)
+        try context.checkCancellation()
+        let thumbnail = thumbnail(atLeast: output)
+        defer { if let thumbnail { heif_image_handle_release(thumbnail) } }
+        let (pixels, colorSpace) =
+            if let small = try decode(thumbnail, to: output) { small } else { try decode(file.handle, to: output) }
+        var properties = info.properties(options)
+        properties.colorSpace = colorSpace
+        properties.metadata = file.metadata
+        return Image(pixels: pixels, properties: properties)
+    }
+
+    // MARK: Thumbnail
+
+    /// The embedded thumbnail, to be released, if it shows the whole image at no less than the size that is wanted.
+    private func thumbnail(atLeast output: PixelSize) -> OpaquePointer? {
+        let size = file.info.size
+        guard output != size else { return nil }
+        var ids = [heif_item_id](repeating: 0, count: 8)
+        let count = heif_image_handle_get_list_of_thumbnail_IDs(file.handle, &ids, Int32(ids.count))
+        for id in ids.prefix(Int(count)) {
+            var handle: OpaquePointer?
+            let error = heif_image_handle_get_thumbnail(file.handle, id, &handle)
+            guard error.code == heif_error_Ok, let handle else { continue }
+            let small = PixelSize(
+                width: Int(heif_image_handle_get_width(handle)), height: Int(heif_image_handle_get_height(handle)))
+            let isLargeEnough = small.width >= output.width && small.height >= output.height
+            // The shape is the same if the short side is off by less than a pixel.
+            let skew = abs(small.width * size.height - small.height * size.width)
+            let isSameShape = skew < max(size.width, size.height)
+            let hasAlpha = heif_image_handle_has_alpha_channel(handle) != 0
+            if isLargeEnough, isSameShape, small.pixelCount < size.pixelCount, hasAlpha == file.info.hasAlpha {
+                return handle
+            }
+            heif_image_handle_release(handle)
+        }
+        return nil
+    }
+
+    /// The thumbnail's pixels; `nil` if there is none or it is damaged.
+    private func decode(_ thumbnail: OpaquePointer?, to output: PixelSize) throws(ImageError) -> (
+        PixelBuffer, ColorSpace
+    )? {
+        guard let thumbnail else { return nil }
+        do throws(ImageError) {
+            let decoded: (PixelBuffer, ColorSpace) = try decode(thumbnail, to: output)
+            return decoded
+        } catch {
+            if error.isCancellation { throw error }
+            return nil
+        }
+    }
+
+    // MARK: Pixels
+
+    private func decode(_ handle: OpaquePointer, to output: PixelSize) throws(ImageError) -> (PixelBuffer, ColorSpace) {
+        let isDeep = heif_image_handle_get_luma_bits_per_pixel(handle) > 8
+        let chroma = isDeep ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RGBA
+        let settings = heif_decoding_options_alloc()
+        defer { heif_decoding_options_free(settings) }
+        var decoded: OpaquePointer?
+        let error = heif_decode_image(handle, &decoded, heif_colorspace_RGB, chroma, settings)
+        guard error.code == heif_error_Ok, let image = decoded else {
+            throw HEIFFile.error(error, isTruncated: file.isTruncated)
+        }
+        defer { heif_image_release(image) }
+        try context.checkCancellation()
+        let size = PixelSize(
+            width: Int(heif_image_get_width(image, heif_channel_interleaved)),
+            height: Int(heif_image_get_height(image, heif_channel_interleaved)))
+        var stride: Int32 = 0
+        guard let plane = heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride),
+            Int(stride) >= size.width * (isDeep ? 8 : 4), handle != file.handle || size == file.info.size
+        else { throw .corrupt("the HEIF file says \(file.info.size), but its image is \(size)") }
+        try context.limits.check(size: size, output: output)
+        var codePoints = file.codePoints
+        if !file.hasCodePoints {
+            codePoints =
+                HEIFFile.codePoints { heif_image_get_nclx_color_profile(image, $0) } ?? codePoints
+        }
+        let color = CodedColor(
+            profile: file.profile, codePoints: codePoints, isGray: false, keepsColorSpace: options.keepsColorSpace)
+        let bits = isDeep ? Int(heif_image_get_bits_per_pixel_range(image, heif_channel_interleaved)) : 8
+        let rows = DeepRows(bits: min(16, max(8, bits)), color: color)
+        var sink = try RowSink(stored: size, output: output, context: context)
+        for y in 0..<size.height {
+            let row = sink.rowToFill()
+            let source = UnsafeRawPointer(plane) + y * Int(stride)
+            if isDeep {
+                rows.convert(source.assumingMemoryBound(to: UInt16.self), to: row, count: size.width)
+            } else {
+                rows.convert(bytes: source, to: row, count: size.width)
+            }
+            if file.info.hasAlpha { Premultiplication.premultiply(row, count: size.width) }
+            try sink.commitRow()
+        }
+        return (try sink.finish(), color.colorSpace)
+    }
+}
+#endif

@@ -1,0 +1,66 @@
+#if AVIF || HEIF || JXL
+/// The outermost boxes of an ISO base media file (ISO/IEC 14496-12, section 4.2) or of its beginning.
+struct TopLevelBoxes {
+    struct Box {
+        /// Four letters.
+        var type: String
+        /// What is there of the contents.
+        var payload: Range<Int>
+        var isComplete: Bool
+    }
+
+    private(set) var boxes: [Box] = []
+    /// How long the file is by what its boxes say; at least the bytes that are there.
+    private(set) var length: Int
+    /// Whether the bytes end before the last box that they announce does.
+    ///
+    /// Libraries answer a file that is cut with whatever broke first; this tells whether more bytes may help.
+    private(set) var isTruncated = false
+
+    /// No file has more boxes at its outermost level.
+    private static let maximumCount = 10_000
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        length = bytes.count
+        var offset = 0
+        while offset < bytes.count, boxes.count < Self.maximumCount {
+            guard let box = Self.header(bytes, at: offset) else {
+                isTruncated = true
+                return
+            }
+            // A box that cannot hold its own header: the file is broken, not cut.
+            guard box.size >= box.headerSize else { return }
+            let (end, overflow) = offset.addingReportingOverflow(box.size)
+            guard !overflow else { return }
+            boxes.append(
+                Box(
+                    type: box.type, payload: min(offset + box.headerSize, bytes.count)..<min(end, bytes.count),
+                    isComplete: end <= bytes.count))
+            if end > bytes.count {
+                isTruncated = true
+                length = end
+            }
+            offset = end
+        }
+    }
+
+    private static func header(
+        _ bytes: UnsafeRawBufferPointer, at offset: Int
+    ) -> (type: String, size: Int, headerSize: Int)? {
+        guard let size = bytes.bigEndian32(at: offset), bytes.count - offset >= 8 else { return nil }
+        let type = String(decoding: bytes[offset + 4..<offset + 8], as: UTF8.self)
+        switch size {
+        case 0: return (type, bytes.count - offset, 8)  // to the end of the file
+        case 1:
+            guard let high = bytes.bigEndian32(at: offset + 8), let low = bytes.bigEndian32(at: offset + 12) else {
+                return nil
+            }
+            return (type, high < 1 << 31 ? high << 32 | low : 0, 16)
+        default: return (type, size, 8)
+        }
+    }
+
+    /// The first box of a type.
+    func first(_ type: String) -> Box? { boxes.first { $0.type == type } }
+}
+#endif

@@ -1,0 +1,176 @@
+#if JXL
+internal import CJXL
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// One libjxl decoder and the bytes that it reads: first the header, then as many passes through the frames as are wanted.
+final class JXLReader {
+    private(set) var info: ImageInfo
+    private(set) var basic = JxlBasicInfo()
+    /// The profile of the pixels that come; code points for high dynamic range.
+    private(set) var profile: Data?
+    private(set) var codePoints = CodePoints.sRGB
+    private let decoder: OpaquePointer
+    /// libjxl keeps referring to the bytes, so they are copied: compressed, they are small.
+    private let bytes: UnsafeMutableRawBufferPointer
+    private let limits: DecodeLimits
+
+    /// What can happen next in a pass through the frames.
+    enum Event {
+        case frame
+        case needsBuffer
+        case finished
+        case end
+    }
+
+    /// Reads the header, and of an animation the headers of all frames.
+    init(_ data: Data, limits: DecodeLimits) throws(ImageError) {
+        guard let decoder = JxlDecoderCreate(nil) else {
+            throw ImageError(.outOfMemory, stage: .decode, reason: "libjxl has no memory for a decoder")
+        }
+        self.decoder = decoder
+        self.limits = limits
+        bytes = .allocate(byteCount: max(1, data.count), alignment: 16)
+        bytes.copyBytes(from: data)
+        info = ImageInfo(format: .jxl, size: .zero, hasAlpha: false)
+        // All stored properties are there: from here on `deinit` cleans up.
+        count = data.count
+        try readHeader()
+    }
+
+    private let count: Int
+
+    deinit {
+        JxlDecoderDestroy(decoder)
+        bytes.deallocate()
+    }
+
+    /// The Exif and XMP boxes of a file that has boxes; compressed ones are left out.
+    var metadata: ImageMetadata {
+        let file = UnsafeRawBufferPointer(rebasing: bytes[..<count])
+        guard file.bigEndian32(at: 0) == 12 else { return ImageMetadata() }
+        let boxes = TopLevelBoxes(file)
+        func contents(_ type: String) -> Data? {
+            boxes.first(type).flatMap { $0.isComplete && !$0.payload.isEmpty ? file.data($0.payload) : nil }
+        }
+        return ImageMetadata(exif: contents("Exif").flatMap(ExifItem.block), xmp: contents("xml "))
+    }
+
+    // MARK: Header
+
+    private func readHeader() throws(ImageError) {
+        try start(JXL_DEC_BASIC_INFO.rawValue | JXL_DEC_COLOR_ENCODING.rawValue | JXL_DEC_FRAME.rawValue)
+        var durations: [Duration] = []
+        loop: while true {
+            switch JxlDecoderProcessInput(decoder) {
+            case JXL_DEC_BASIC_INFO:
+                guard JxlDecoderGetBasicInfo(decoder, &basic) == JXL_DEC_SUCCESS else { throw damaged() }
+            case JXL_DEC_COLOR_ENCODING:
+                readColor()
+                if basic.have_animation == 0 { break loop }
+            case JXL_DEC_FRAME:
+                durations.append(frameDuration)
+                guard durations.count <= limits.maximumFrames else {
+                    throw ImageError(
+                        .limitExceeded, stage: .decode,
+                        reason: "the animation has more than \(limits.maximumFrames) frames, which is the limit")
+                }
+            case JXL_DEC_SUCCESS: break loop
+            case JXL_DEC_NEED_MORE_INPUT:
+                // The header is there, and so are some frames: what is missing is the end.
+                guard !durations.isEmpty else { throw .truncated("the JPEG XL file ends in its header") }
+                info.isComplete = false
+                break loop
+            default: throw damaged()
+            }
+        }
+        let isAnimated = durations.count > 1
+        info = ImageInfo(
+            format: .jxl, size: PixelSize(width: Int(basic.xsize), height: Int(basic.ysize)),
+            orientation: Orientation(rawValue: Int(basic.orientation.rawValue)) ?? .up,
+            frameCount: max(1, durations.count), loopCount: isAnimated ? Int(basic.animation.num_loops) : nil,
+            frameDurations: isAnimated ? durations : [], hasAlpha: basic.alpha_bits > 0,
+            bitsPerComponent: Int(basic.bits_per_sample),
+            colorProfile: CodedColor.name(profile: profile, codePoints: codePoints), isComplete: info.isComplete)
+    }
+
+    /// What the pixels that libjxl gives are in: high dynamic range by its code points, everything else by a profile.
+    private func readColor() {
+        var encoding = JxlColorEncoding()
+        let target = JXL_COLOR_PROFILE_TARGET_DATA
+        if JxlDecoderGetColorAsEncodedProfile(decoder, nil, target, &encoding) == JXL_DEC_SUCCESS {
+            let primaries = encoding.primaries == JXL_PRIMARIES_P3 ? 12 : Int(encoding.primaries.rawValue)
+            codePoints = CodePoints(primaries: primaries, transfer: Int(encoding.transfer_function.rawValue))
+            let isPlain = encoding.white_point == JXL_WHITE_POINT_D65 && codePoints.transfer == CodePoints.sRGB.transfer
+            if codePoints.isHighDynamicRange { return }
+            if isPlain, encoding.color_space == JXL_COLOR_SPACE_GRAY || encoding.primaries == JXL_PRIMARIES_SRGB {
+                codePoints = .sRGB
+                return
+            }
+            codePoints = .sRGB
+        }
+        var size = 0
+        guard JxlDecoderGetICCProfileSize(decoder, nil, target, &size) == JXL_DEC_SUCCESS, size > 0 else { return }
+        var bytes = [UInt8](repeating: 0, count: size)
+        guard JxlDecoderGetColorAsICCProfile(decoder, nil, target, &bytes, size) == JXL_DEC_SUCCESS else { return }
+        profile = Data(bytes)
+    }
+
+    /// The time that the frame is shown whose header was read last.
+    private var frameDuration: Duration {
+        var header = JxlFrameHeader()
+        let animation = basic.animation
+        guard JxlDecoderGetFrameHeader(decoder, &header) == JXL_DEC_SUCCESS, animation.tps_numerator > 0 else {
+            return FrameTiming.standard
+        }
+        let seconds = Double(header.duration) * Double(animation.tps_denominator) / Double(animation.tps_numerator)
+        // An hour for one frame is more than any animation means.
+        return FrameTiming.played(.microseconds(Int((min(seconds, 3_600) * 1_000_000).rounded())))
+    }
+
+    // MARK: Frames
+
+    /// Begins a pass through the frames.
+    func startFrames() throws(ImageError) { try start(JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue) }
+
+    private func start(_ events: UInt32) throws(ImageError) {
+        JxlDecoderRewind(decoder)
+        // Turning is ours, so that a thumbnail is turned when it is small.
+        guard JxlDecoderSubscribeEvents(decoder, Int32(events)) == JXL_DEC_SUCCESS,
+            JxlDecoderSetKeepOrientation(decoder, 1) == JXL_DEC_SUCCESS,
+            JxlDecoderSetInput(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), count)
+                == JXL_DEC_SUCCESS
+        else { throw damaged() }
+        JxlDecoderCloseInput(decoder)
+    }
+
+    /// - Throws: ``ImageError/Code/truncatedImage`` where the bytes end, after which ``flush()`` may show some of the frame.
+    func nextEvent() throws(ImageError) -> Event {
+        switch JxlDecoderProcessInput(decoder) {
+        case JXL_DEC_FRAME: return .frame
+        case JXL_DEC_NEED_IMAGE_OUT_BUFFER: return .needsBuffer
+        case JXL_DEC_FULL_IMAGE: return .finished
+        case JXL_DEC_SUCCESS: return .end
+        case JXL_DEC_NEED_MORE_INPUT: throw .truncated("the JPEG XL file ends in the middle of a frame")
+        default: throw damaged()
+        }
+    }
+
+    /// Has the next frame written into a buffer, which must live until it is finished.
+    func decode(into buffer: borrowing MutablePixelBuffer) throws(ImageError) {
+        var format = JxlPixelFormat(
+            num_channels: 4, data_type: buffer.format == .rgba8 ? JXL_TYPE_UINT8 : JXL_TYPE_UINT16,
+            endianness: JXL_NATIVE_ENDIAN, align: 64)
+        var size = 0
+        guard JxlDecoderImageOutBufferSize(decoder, &format, &size) == JXL_DEC_SUCCESS, size <= buffer.byteCount,
+            JxlDecoderSetImageOutBuffer(decoder, &format, buffer.row(0), buffer.byteCount) == JXL_DEC_SUCCESS
+        else { throw damaged() }
+    }
+
+    /// Writes what is known of the frame so far into its buffer.
+    /// - Returns: false if that is nothing.
+    func flush() -> Bool { JxlDecoderFlushImage(decoder) == JXL_DEC_SUCCESS }
+
+    private func damaged() -> ImageError { .corrupt("the JPEG XL file is damaged") }
+}
+#endif

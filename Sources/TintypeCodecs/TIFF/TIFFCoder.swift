@@ -1,0 +1,36 @@
+#if TIFF
+public import FoundationEssentials
+public import TintypeCore
+
+/// Reads and writes TIFF and BigTIFF with libtiff. With the package trait `TIFF`.
+///
+/// - The first page is read, with any compression that libtiff has: 1 to 16 bits, gray, palette, RGB, YCbCr, CMYK and Lab, and
+///   gray of 32 bits and in floating point, whose values from 0 to 255 are shown.
+/// - All eight orientations are applied.
+public struct TIFFCoder: ImageCoder {
+    public init() {}
+
+    public var decodableFormats: Set<ImageFormat> { [.tiff] }
+    public var encodableFormats: Set<ImageFormat> { [.tiff] }
+
+    public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        try data.withBytes { bytes throws(ImageError) in try TIFFFile(bytes, limits: context.limits).info }
+    }
+
+    public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        try data.withBytes { bytes throws(ImageError) in
+            let file = try TIFFFile(bytes, limits: context.limits)
+            return try TIFFDecode(file: file, options: options, context: context).run()
+        }
+    }
+
+    /// Writes a TIFF of 8 bits, without loss (Deflate with horizontal differences); the first frame of an animation.
+    /// - Throws: ``ImageError/Code/encodeFailed`` for a file of 4 GB or more, or over the limit of bytes.
+    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
+        let source = try FramesToEncode(image, options: options, stills: true, maximumSide: 1 << 24)
+        return try TIFFEncoder(
+            source: source, maximumBytes: options.maximumBytes, profile: image.colorSpace.profile
+        ).encode()
+    }
+}
+#endif
