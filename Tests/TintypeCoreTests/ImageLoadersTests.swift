@@ -30,7 +30,7 @@ struct ImageLoadersTests {
         return String(decoding: loaded.data, as: UTF8.self)
     }
 
-    @Test("DLR-44: the loader added last that can load the URL does")
+    @Test("DLR-43, DLR-44, PLG-04: the loader added last that can load the URL does")
     func order() async throws {
         let loaders = ImageLoaders([Named(name: "1", scheme: "a"), Named(name: "2", scheme: "b")])
         #expect(try await name(loaders, "a://x") == "1")

@@ -27,7 +27,7 @@ struct OrientationTests {
         PixelSize(width: $0.0, height: $0.1)
     }
 
-    @Test("each pixel comes to its place", arguments: Orientation.allCases, sizes)
+    @Test("COD-36: each pixel comes to its place", arguments: Orientation.allCases, sizes)
     func places(orientation: Orientation, size: PixelSize) throws {
         let source = try numbered(size)
         let upright = try source.oriented(orientation)

@@ -10,7 +10,7 @@ struct DownloadFailureTests {
     private let downloader = ImageDownloader()
 
     @Test(
-        "URLs that cannot be loaded over HTTP",
+        "DLR-04, ERR-01: URLs that cannot be loaded over HTTP",
         arguments: ["ftp://host/a", "file:///a", "a.png", "http://", "http:///a"])
     func invalidURL(_ text: String) async throws {
         let url = try #require(URL(string: text))
@@ -21,7 +21,8 @@ struct DownloadFailureTests {
     }
 
     @Test(
-        "DLC-10: a status other than success", arguments: [(404, "404 Not Found"), (500, "500 Internal Server Error")])
+        "DLC-10, ERR-06, ERR-10: a status other than success",
+        arguments: [(404, "404 Not Found"), (500, "500 Internal Server Error")])
     func badStatus(_ status: Int, _ text: String) async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes, status: status) }
         let error = try await failure(downloader, LoadRequest(url: server.url("/a")))
@@ -40,7 +41,7 @@ struct DownloadFailureTests {
         #expect(try await failure(strict, LoadRequest(url: server.url("/a"))).code == .badStatus)
     }
 
-    @Test("DLC-11: a type that is not accepted, or none")
+    @Test("DLC-11, ERR-09: a type that is not accepted, or none")
     func badContentType() async throws {
         let server = try await OriginServer.start([
             "/html": OriginResponse(bytes, type: "text/html; charset=utf-8"), "/none": OriginResponse(bytes),
@@ -53,7 +54,7 @@ struct DownloadFailureTests {
         #expect(try await strict.load(LoadRequest(url: server.url("/png"))).data == bytes)
     }
 
-    @Test("nobody listens")
+    @Test("ERR-11 corrected: nobody listens")
     func refused() async throws {
         let server = try await OriginServer.start([:])
         let url = server.url("/a")
@@ -98,7 +99,7 @@ struct DownloadFailureTests {
         #expect(server.requestCount() == 2)
     }
 
-    @Test("fewer bytes than announced")
+    @Test("3.8: fewer bytes than announced")
     func incomplete() async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes).announcing(contentLength: 9_000)])
         let error = try await failure(downloader, LoadRequest(url: server.url("/a")))
@@ -126,7 +127,7 @@ struct DownloadFailureTests {
         #expect(try await failure(open, LoadRequest(url: server.url("/a"))).code == .incompleteBody)
     }
 
-    @Test("no bytes", arguments: [200, 204])
+    @Test("DLR-30: no bytes", arguments: [200, 204])
     func empty(_ status: Int) async throws {
         let server = try await OriginServer.start { _ in .status(status) }
         #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).code == .emptyBody)
@@ -157,7 +158,7 @@ struct DownloadFailureTests {
         #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).code == .badResponse)
     }
 
-    @Test("DLR-23: what a cache holds is still current")
+    @Test("DLR-23, ERR-03, D3: what a cache holds is still current")
     func notModified() async throws {
         let server = try await OriginServer.start { request in
             let isKnown = request.header("If-None-Match") == "\"1\"" || request.header("If-Modified-Since") == "then"
@@ -186,7 +187,7 @@ struct DownloadFailureTests {
         #expect(server.requestCount() == 0)
     }
 
-    @Test("failures that another try would repeat are remembered, others are not")
+    @Test("DLR-22, MGR-38: failures that another try would repeat are remembered, others are not")
     func remembered() {
         func error(_ code: ImageError.Code, _ status: Int? = nil) -> ImageError {
             ImageError(code, stage: .load, reason: "", statusCode: status)

@@ -66,7 +66,7 @@ struct DownloadRedirectTests {
         #expect(error.source == server.url("/a").absoluteString)
     }
 
-    @Test("credentials of the URL are sent to its origin, and to no other")
+    @Test("3.10, DLC-08, DLC-09: credentials of the URL are sent to its origin, and to no other")
     func credentials() async throws {
         let other = try await OriginServer.start(["/b": OriginResponse(bytes)])
         let server = try await OriginServer.start([

@@ -10,7 +10,7 @@ import TintypeTesting
 struct DownloadTests {
     private let downloader = ImageDownloader()
 
-    @Test("the bytes come with what the server says of them")
+    @Test("DLR-30, DLR-33: the bytes come with what the server says of them")
     func success() async throws {
         let response = OriginResponse(
             bytes, type: "Image/PNG; charset=x", headers: ["ETag": "\"1\"", "Last-Modified": "then"])
@@ -123,7 +123,7 @@ struct DownloadTests {
         + "RKAIGIEjgASSgBJYEku6DyyJJbEklsSSWBJLYikshaU8DpbCUlgKS2EpLIWlsTSWxtJ+CpbG0lgaS2NpLINlsAyWwTK+LZbBMlgG"
         + "y/wsX7+MnA8+AwAA"
 
-    @Test("a downloader that is shut down loads nothing more")
+    @Test("DLR-01: a downloader that is shut down loads nothing more")
     func shutdown() async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes)])
         _ = try await downloader.load(LoadRequest(url: server.url("/a")))
@@ -144,7 +144,7 @@ struct DownloadTests {
         try await server.waitForOpenConnections(atMost: 0)
     }
 
-    @Test("DLR-05: a request modifier changes what is sent, or refuses")
+    @Test("DLR-05, ERR-05: a request modifier changes what is sent, or refuses")
     func requestModifier() async throws {
         struct Denied: Error {}
         let server = try await OriginServer.start { OriginResponse(Data("\($0.method) \($0.target)".utf8)) }
@@ -165,7 +165,7 @@ struct DownloadTests {
         #expect(server.requestCount() == 1)
     }
 
-    @Test("DLR-07, DLR-21: a response modifier comes before every check, or refuses")
+    @Test("DLR-07, DLR-21, ERR-08: a response modifier comes before every check, or refuses")
     func responseModifier() async throws {
         struct Denied: Error {}
         let server = try await OriginServer.start { _ in OriginResponse(bytes, status: 404, type: "text/html") }

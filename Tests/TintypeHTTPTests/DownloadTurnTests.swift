@@ -38,7 +38,7 @@ struct DownloadTurnTests {
         var order: [Int] { server.requests.compactMap { Int($0.path.dropFirst()) } }
     }
 
-    @Test("DLC-01: no more than the limit ask at once")
+    @Test("DLC-01, AFD-06: no more than the limit ask at once")
     func limit() async throws {
         let stage = try await Stage(limit: 3)
         var tasks: [Task<LoadedData, any Error>] = []
@@ -64,7 +64,7 @@ struct DownloadTurnTests {
         #expect(stage.order == [1, 7, 14, 13, 12, 11, 10, 9, 8, 6, 5, 4, 3, 2])
     }
 
-    @Test("DLR-19: the more urgent goes first, and a change of mind counts while it waits")
+    @Test("DLR-19, OPT-01, OPT-07, 3.11: the more urgent goes first, and a change of mind counts while it waits")
     func priorities() async throws {
         let stage = try await Stage()
         let changing = WorkPriority(.low)
@@ -114,7 +114,7 @@ struct DownloadTurnTests {
         #expect(downloader.statistics.started == 0 && downloader.statistics.cancelled == 1)
     }
 
-    @Test("DLR-17: a load that is cancelled while it waits asks nobody, and takes nobody's turn")
+    @Test("DLR-17, AFD-11, D23: a load that is cancelled while it waits asks nobody, and takes nobody's turn")
     func cancelledWaiting() async throws {
         let stage = try await Stage()
         let tasks = [try await stage.add(1), try await stage.add(2), try await stage.add(3)]
@@ -176,7 +176,7 @@ struct DownloadTurnTests {
         #expect(try await second.value.data == bytes)
     }
 
-    @Test("shutting down ends what runs")
+    @Test("DLR-01: shutting down ends what runs")
     func shutdown() async throws {
         let stage = try await Stage()
         let task = try await stage.add(1)
@@ -185,7 +185,7 @@ struct DownloadTurnTests {
         await #expect { try await task.value } throws: { ImageError.Code.cancelled ~= $0 }
     }
 
-    @Test("many loads, cancelled at any moment, leave no slot taken")
+    @Test("3.7: many loads, cancelled at any moment, leave no slot taken")
     func storm() async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes) }
         let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 4))

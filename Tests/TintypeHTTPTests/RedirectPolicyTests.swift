@@ -45,7 +45,7 @@ struct RedirectPolicyTests {
     }
 
     @Test(
-        "credentials stay within their origin",
+        "3.10: credentials stay within their origin",
         arguments: [
             ("http://h/b", true), ("http://H:80/b", true), ("http://h:8080/b", false), ("https://h/b", false),
             ("http://h.evil/b", false),

@@ -65,7 +65,7 @@ struct BadInputTests {
                 code: .truncatedImage, stage: .decode)
         }
 
-    @Test("one typed error, nothing cached, and the others go on", arguments: cases)
+    @Test("ERR-02, ERR-06, 3.8: one typed error, nothing cached, and the others go on", arguments: cases)
     func bad(bad: Case) async throws {
         let good = try Self.bytes(.png)
         let response = try bad.response()

@@ -34,7 +34,7 @@ struct DocumentationTests {
         #expect(image.size == PixelSize(width: 400, height: 300))
     }
 
-    @Test("Loading: all that is known of a load, and the hooks of a manager")
+    @Test("DLR-34: Loading: all that is known of a load, and the hooks of a manager")
     func loading() async throws {
         let url = try file()
         let manager = try manager()
@@ -79,7 +79,7 @@ struct DocumentationTests {
         try await cache.clear(.all)
     }
 
-    @Test("DecodingAndEncoding: without any network, on any thread")
+    @Test("MET-21: DecodingAndEncoding: without any network, on any thread")
     func decoding() async throws {
         let bytes = try picture().encoded(as: .png)
         let image = try Image(data: bytes)
@@ -104,7 +104,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("AddingAFormat: a coder of one's own")
+    @Test("COD-01, PLG-03: AddingAFormat: a coder of one's own")
     func coder() throws {
         let coders = ImageCoders.default.adding(QOICoder())
         let image = try coders.decode(Data("qoif\u{2}\u{1}".utf8), options: DecodeOptions(), context: DecodeContext())

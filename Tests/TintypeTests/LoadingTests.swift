@@ -16,7 +16,7 @@ struct LoadingTests {
     }
 
     @Test(
-        "cold from the network, warm from disk with a new manager, hot from memory",
+        "MGR-15, MGR-16, MGR-25 corrected, CTX-12, CDK-01: cold from the network, warm from disk with a new manager, hot from memory",
         arguments: [
             ImageFormat.jpeg, .png, .gif, .webp,
         ])
@@ -41,7 +41,7 @@ struct LoadingTests {
         await server.stop()
     }
 
-    @Test("a thousand who want one cold image cause exactly one request")
+    @Test("DLR-09, AFD-04: a thousand who want one cold image cause exactly one request")
     func thousand() async throws {
         let data = try BadInputTests.bytes(.jpeg)
         let gate = OriginGate()
@@ -78,7 +78,7 @@ struct LoadingTests {
         #expect(try await self.manager().image(for: url).format == .gif)
     }
 
-    @Test("at most six at a time")
+    @Test("DLC-01: at most six at a time")
     func six() async throws {
         let data = try BadInputTests.bytes(.png)
         let gate = OriginGate()

@@ -18,7 +18,7 @@ struct ColorConversionTests {
 
     private var coders: [(any ImageCoder, ImageFormat)] { [(JPEGCoder(), .jpeg), (PNGCoder(), .png)] }
 
-    @Test("A profile is embedded, and converted to sRGB when the image is read")
+    @Test("3.16: A profile is embedded, and converted to sRGB when the image is read")
     func conversion() throws {
         for (coder, format) in coders {
             let data = try coder.encode(try wideImage(), as: format, options: EncodeOptions(quality: 1))
@@ -31,7 +31,7 @@ struct ColorConversionTests {
         }
     }
 
-    @Test("A thumbnail, which is converted after it was made, has the same colours")
+    @Test("3.16: A thumbnail, which is converted after it was made, has the same colours")
     func thumbnail() throws {
         for (coder, format) in coders {
             let data = try coder.encode(try wideImage(), as: format, options: EncodeOptions(quality: 1))

@@ -37,7 +37,7 @@ struct GIFCoderTests {
         #expect(info.loopCount == nil && info.frameDurations.isEmpty && info.isComplete && !info.hasAlpha)
     }
 
-    @Test("disposal 0 and 1 leave the frame, 2 makes its area transparent, 3 brings back what was before")
+    @Test("COD-44: disposal 0 and 1 leave the frame, 2 makes its area transparent, 3 brings back what was before")
     func disposal() throws {
         for keep in [0, 1] {
             let image = try coder.decode(twoFrames(second: keep, third: true).data)
@@ -106,7 +106,7 @@ struct GIFCoderTests {
         #expect(try coder.info(gif.data).size == PixelSize(width: 2, height: 1))
     }
 
-    @Test("COD-41: a GIF without a loop extension plays once, 0 is for ever, n is n times")
+    @Test("COD-41, MET-01: a GIF without a loop extension plays once, 0 is for ever, n is n times")
     func loops() throws {
         #expect(try coder.decode(twoFrames().data).loopCount == 1)
         for count in [0, 1, 2, 65_535] {
@@ -131,7 +131,7 @@ struct GIFCoderTests {
         }
     }
 
-    @Test("frames that show the same share a buffer")
+    @Test("3.5: frames that show the same share a buffer")
     func sharing() throws {
         var gif = TestGIF(2, 2)
         for _ in 0..<3 { gif.frame((0, 0, 2, 2), [0, 1, 2, 0]) }
@@ -139,7 +139,7 @@ struct GIFCoderTests {
         #expect(image.frames.count == 3 && image.memoryCost == image.pixels.byteCount)
     }
 
-    @Test("all frames of a thumbnail have the size that was asked for")
+    @Test("COD-12, COD-13: all frames of a thumbnail have the size that was asked for")
     func thumbnails() throws {
         var gif = TestGIF(40, 20)
         gif.frame((0, 0, 40, 20), [UInt8](repeating: 0, count: 800))
@@ -154,13 +154,13 @@ struct GIFCoderTests {
         #expect(stretched.size == PixelSize(width: 10, height: 10))
     }
 
-    @Test("only the first frame is decoded if no more is wanted")
+    @Test("COD-10: only the first frame is decoded if no more is wanted")
     func firstFrame() throws {
         let image = try coder.decode(twoFrames(loop: 3).data) { $0.firstFrameOnly = true }
         #expect(image.frames.count == 1 && image.loopCount == 0 && image.pixels[1, 0] == red)
     }
 
-    @Test("frames on demand are those of the whole decode, and again after going back")
+    @Test("COD-03, COD-04, 3.5: frames on demand are those of the whole decode, and again after going back")
     func onDemand() throws {
         let data = twoFrames(second: 2, loop: 0, third: true).data
         let all = try coder.decode(data)
@@ -174,7 +174,7 @@ struct GIFCoderTests {
         }
     }
 
-    @Test("a file cut anywhere is truncated, or a partial image where that is allowed")
+    @Test("3.8: a file cut anywhere is truncated, or a partial image where that is allowed")
     func truncation() throws {
         let whole = twoFrames(loop: 0, third: true).unfinished
         for tenth in 1..<10 {
@@ -222,7 +222,7 @@ struct GIFCoderTests {
         #expect(rows(try coder.decode(gif.data).pixels) == [[green, green, green, green, green, green]])
     }
 
-    @Test("a header of 65535x65535 is refused before memory is taken")
+    @Test("3.1: a header of 65535x65535 is refused before memory is taken")
     func bomb() throws {
         var screen = TestGIF(65_535, 65_535)
         screen.frame((0, 0, 1, 1), [0])
@@ -267,7 +267,7 @@ struct GIFCoderTests {
         }
     }
 
-    @Test("damaged files never crash")
+    @Test("3.8: damaged files never crash")
     func fuzz() throws {
         var gif = twoFrames(second: 2, loop: 0, delay: 5, third: true)
         gif.frame((0, 0, 2, 2), [0, 3, 2, 3], disposal: 3, transparent: 3, interlaced: true)

@@ -51,7 +51,7 @@ struct GIFEncodingTests {
         #expect((0..<3).map { result[$0, 0] } == [red, red, clear])
     }
 
-    @Test("frames, delays and loop count of an animation come back", arguments: [0, 1, 4])
+    @Test("COD-46, COD-21: frames, delays and loop count of an animation come back", arguments: [0, 1, 4])
     func animation(loopCount: Int) throws {
         let frames = try [red, green, blue].enumerated().map { index, color in
             ImageFrame(

@@ -22,7 +22,8 @@ struct JPEGDecodeTests {
     }
 
     @Test(
-        "Each Exif orientation is turned upright, in both byte orders", arguments: Orientation.allCases, [true, false])
+        "COD-31 corrected, MET-26: Each Exif orientation is turned upright, in both byte orders",
+        arguments: Orientation.allCases, [true, false])
     func orientation(_ orientation: Orientation, littleEndian: Bool) throws {
         let data = withExif(
             try encoded(RasterSamples.quarters(32, 48)), orientation.rawValue, littleEndian: littleEndian)
@@ -55,7 +56,7 @@ struct JPEGDecodeTests {
         #expect(image.metadata.xmp.map { String(decoding: $0, as: UTF8.self) } == "<x tiff:Orientation=\"3\"/>")
     }
 
-    @Test("COD-30: 5250×3450 fits into 400×300 as 400×263, and a turned photo into the box as it is shown")
+    @Test("COD-30, D13: 5250×3450 fits into 400×300 as 400×263, and a turned photo into the box as it is shown")
     func thumbnailGeometry() throws {
         let data = HandmadeJPEG(width: 5250, height: 3450, values: [200]).data
         let options = DecodeOptions(thumbnailSize: PixelSize(width: 400, height: 300))
@@ -81,7 +82,7 @@ struct JPEGDecodeTests {
     }
 
     @Test(
-        "The scale has twice the target's sides where the source has",
+        "3.1: The scale has twice the target's sides where the source has",
         arguments: [
             (PixelSize(width: 4000, height: 3000), PixelSize(width: 250, height: 187), 1),
             (PixelSize(width: 4000, height: 3000), PixelSize(width: 251, height: 188), 2),
@@ -121,7 +122,7 @@ struct JPEGDecodeTests {
         #expect(pixel.x == pixel.y && pixel.y == pixel.z && pixel.w == 255)
     }
 
-    @Test("A size over the limit is refused before memory is taken")
+    @Test("3.1: A size over the limit is refused before memory is taken")
     func limits() throws {
         let data = HandmadeJPEG(width: 65_500, height: 65_500, values: []).header
         let pool = PixelBufferPool(limit: 0)
@@ -143,7 +144,9 @@ struct JPEGDecodeTests {
         #expect(try coder.decode(data, options: options, context: context).size.width == 20)
     }
 
-    @Test("A file that is cut is an error, or its part that is there, marked as partial", arguments: [true, false])
+    @Test(
+        "MET-06, 3.8: A file that is cut is an error, or its part that is there, marked as partial",
+        arguments: [true, false])
     func truncated(progressive: Bool) throws {
         let data = try encoded(RasterSamples.gradient(160, 160), progressive: progressive)
         var partial = DecodeOptions()
@@ -195,7 +198,7 @@ struct JPEGDecodeTests {
         }
     }
 
-    @Test("Damaged bytes never crash", arguments: [false, true])
+    @Test("3.8: Damaged bytes never crash", arguments: [false, true])
     func damage(progressive: Bool) throws {
         var generator = SeededRandom(seed: progressive ? 7 : 11)
         let data = withExif(try encoded(RasterSamples.gradient(48, 40), progressive: progressive), 5)
@@ -232,7 +235,7 @@ struct JPEGDecodeTests {
         }
     }
 
-    @Test("The options and the scale stand in the properties")
+    @Test("COD-11, MET-05, MET-09: The options and the scale stand in the properties")
     func properties() throws {
         var options = DecodeOptions(thumbnailSize: PixelSize(width: 16, height: 16))
         options.scale = 2

@@ -90,7 +90,7 @@ struct PNGAnimationTests {
         #expect(image.pixels[1, 1] == RasterSamples.red)
     }
 
-    @Test("Frames come one by one at the size that is wanted, and again after going back")
+    @Test("COD-03, COD-04, 3.5: Frames come one by one at the size that is wanted, and again after going back")
     func frameByFrame() throws {
         let options = DecodeOptions(thumbnailSize: PixelSize(width: 2, height: 2))
         let decoder = try coder.frameDecoder(for: Self.twoFrames.data, options: options, context: context)
@@ -106,7 +106,7 @@ struct PNGAnimationTests {
         #expect(try decoder.nextFrame() == second)
     }
 
-    @Test("A still PNG is an animation of one frame")
+    @Test("ANI-03: A still PNG is an animation of one frame")
     func still() throws {
         let data = try coder.encode(RasterSamples.gradient(5, 5), as: .png, options: EncodeOptions())
         let decoder = try coder.frameDecoder(for: data, options: DecodeOptions(), context: context)

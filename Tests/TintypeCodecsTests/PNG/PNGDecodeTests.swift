@@ -14,7 +14,7 @@ struct PNGDecodeTests {
         try coder.decode(data, options: options, context: context)
     }
 
-    @Test("16 bits are rounded to the nearest of 8")
+    @Test("COD-52: 16 bits are rounded to the nearest of 8")
     func sixteenBits() throws {
         let values: [UInt16] = [0, 127, 128, 129, 385, 386, 32_767, 32_768, 65_407, 65_535]
         let file = HandmadePNG(
@@ -66,7 +66,9 @@ struct PNGDecodeTests {
         #expect(image.hasAlpha)
     }
 
-    @Test("Each eXIf orientation is turned upright, wherever the chunk stands", arguments: Orientation.allCases)
+    @Test(
+        "COD-31 corrected: Each eXIf orientation is turned upright, wherever the chunk stands",
+        arguments: Orientation.allCases)
     func orientation(_ orientation: Orientation) throws {
         let source = try RasterSamples.quarters(6, 4)
         let rows = (0..<4).map { y in (0..<6).flatMap { x in (0..<3).map { source.pixels[x, y][$0] } } }
@@ -94,7 +96,8 @@ struct PNGDecodeTests {
         #expect(try decode(plain, options).pixels == thumbnail.pixels)
     }
 
-    @Test("A file that is cut is an error, or its part that is there, marked as partial", arguments: [true, false])
+    @Test(
+        "3.8: A file that is cut is an error, or its part that is there, marked as partial", arguments: [true, false])
     func truncated(interlaced: Bool) throws {
         var encoding = EncodeOptions()
         encoding.progressive = interlaced
@@ -133,7 +136,7 @@ struct PNGDecodeTests {
         #expect(try decode(breaking("gAMA")).pixels[1, 0] == SIMD4(20, 20, 20, 255))
     }
 
-    @Test("A size over the limit is refused before memory is taken")
+    @Test("3.1: A size over the limit is refused before memory is taken")
     func limits() throws {
         let file = HandmadePNG(width: 2_000_000_000, height: 2_000_000_000, colorType: 6, rows: [[0]])
         let pool = PixelBufferPool(limit: 0)
@@ -160,7 +163,7 @@ struct PNGDecodeTests {
         }
     }
 
-    @Test("Damaged bytes never crash")
+    @Test("3.8: Damaged bytes never crash")
     func damage() throws {
         var generator = SeededRandom(seed: 5)
         let still = try coder.encode(RasterSamples.translucent(24, 20), as: .png, options: EncodeOptions())

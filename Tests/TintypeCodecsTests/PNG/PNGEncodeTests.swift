@@ -24,7 +24,7 @@ struct PNGEncodeTests {
         }
     }
 
-    @Test("COD-46: an animation comes back with its frames, delays and loops")
+    @Test("COD-46, COD-21, COD-24: an animation comes back with its frames, delays and loops")
     func animation() throws {
         var frames: [ImageFrame] = []
         for index in 0..<5 {

@@ -49,7 +49,7 @@ struct WebPCoderTests {
         return Data(Array("RIFF".utf8) + little(body.count, 4) + body)
     }
 
-    @Test("without loss every pixel comes back, also the translucent ones")
+    @Test("PLG-01: without loss every pixel comes back, also the translucent ones")
     func lossless() throws {
         let pixels = try RasterSamples.translucentNoise(67, 41, seed: 1)
         let image = try coder.decode(try encode(makeImage(pixels)))
@@ -60,7 +60,7 @@ struct WebPCoderTests {
         #expect(decoded.pixels == opaque.pixels && !decoded.hasAlpha)
     }
 
-    @Test("with loss the picture is close, and quality costs bytes")
+    @Test("COD-22, PLG-01: with loss the picture is close, and quality costs bytes")
     func lossy() throws {
         let image = try photo(64, 64)
         let low = try encode(image, lossless: false, quality: 0.2)
@@ -72,7 +72,9 @@ struct WebPCoderTests {
         #expect(sum / (64 * 64) < 8)
     }
 
-    @Test("COD-42: frames, durations and the loop count come back; 0 is for ever", arguments: [0, 1, 7])
+    @Test(
+        "COD-42, COD-44, COD-46, MET-01, PLG-01: frames, durations and the loop count come back; 0 is for ever",
+        arguments: [0, 1, 7])
     func animationRoundTrip(loopCount: Int) throws {
         let image = try animation(loopCount: loopCount)
         let data = try encode(image)
@@ -106,7 +108,7 @@ struct WebPCoderTests {
         return Data(Array("RIFF".utf8) + little(body.count, 4) + body)
     }
 
-    @Test("frames are blended or take the place, and are kept or cleared, as their flags say")
+    @Test("PLG-01: frames are blended or take the place, and are kept or cleared, as their flags say")
     func composing() throws {
         let (dispose, replace): (UInt8, UInt8) = (1, 2)
         let half: SIMD4<UInt8> = [0, 128, 0, 128]
@@ -123,7 +125,7 @@ struct WebPCoderTests {
         #expect(part.frames[0].pixels[0, 0] == clear && part.frames[0].pixels[2, 0] == half)
     }
 
-    @Test("frames on demand are those of the whole decode, and again after going back")
+    @Test("COD-03, COD-04, COD-10, 3.5: frames on demand are those of the whole decode, and again after going back")
     func onDemand() throws {
         let image = try animation()
         let data = try encode(image)
@@ -138,7 +140,7 @@ struct WebPCoderTests {
         #expect(first.frames.count == 1 && first.loopCount == 0)
     }
 
-    @Test("thumbnails have the size that was asked for, moving or not")
+    @Test("COD-13, PLG-01: thumbnails have the size that was asked for, moving or not")
     func thumbnails() throws {
         let small = try coder.decode(try encode(try animation())) {
             $0.thumbnailSize = PixelSize(width: 10, height: 10)
@@ -157,7 +159,7 @@ struct WebPCoderTests {
         #expect(worst <= 6)
     }
 
-    @Test("an Exif orientation is applied, and the chunks are kept", arguments: [1, 3, 6, 8])
+    @Test("COD-31 corrected: an Exif orientation is applied, and the chunks are kept", arguments: [1, 3, 6, 8])
     func orientation(value: Int) throws {
         let image = try photo(20, 10)
         let exif: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(value), 0, 0]
@@ -210,7 +212,7 @@ struct WebPCoderTests {
         }
     }
 
-    @Test("a file cut anywhere is truncated, or a partial image where that is allowed")
+    @Test("3.8: a file cut anywhere is truncated, or a partial image where that is allowed")
     func truncation() throws {
         for whole in [
             try encode(try photo(90, 90)), try encode(try photo(90, 90), lossless: false), try encode(try animation()),
@@ -230,7 +232,7 @@ struct WebPCoderTests {
         #expect(header.size == PixelSize(width: 90, height: 80) && !header.isComplete)
     }
 
-    @Test("more pixels or frames than the limits allow are refused before memory is taken")
+    @Test("3.1: more pixels or frames than the limits allow are refused before memory is taken")
     func limits() throws {
         let pool = PixelBufferPool(limit: 0)
         var context = DecodeContext(pool: pool)
@@ -255,7 +257,7 @@ struct WebPCoderTests {
         #expect(pool.statistics.allocated == 0)
     }
 
-    @Test("COD-25: a limit of bytes costs quality, and is an error where nothing helps")
+    @Test("COD-25, COD-24: a limit of bytes costs quality, and is an error where nothing helps")
     func maximumBytes() throws {
         let image = try photo(128, 128)
         let full = try encode(image, lossless: false, quality: 0.95)
@@ -275,7 +277,7 @@ struct WebPCoderTests {
                 == PixelSize(width: 32, height: 32))
     }
 
-    @Test("damaged files never crash")
+    @Test("3.8: damaged files never crash")
     func fuzz() throws {
         try coder.survives(damageTo: try encode(try animation()), cases: 300, seed: 4)
         try coder.survives(damageTo: try encode(try photo(40, 40), lossless: false), cases: 300, seed: 5)

@@ -33,7 +33,7 @@ struct DiskCacheFailureTests {
 
     enum Damage: CaseIterable { case flippedBit, truncated, emptied, grown, missing }
 
-    @Test("an entry that was damaged is noticed, counted, and dropped", arguments: Damage.allCases)
+    @Test("3.8: an entry that was damaged is noticed, counted, and dropped", arguments: Damage.allCases)
     func damagedEntry(damage: Damage) async throws {
         let cache = cache()
         try await cache.put(someBytes(10_000), "bad")
@@ -102,7 +102,7 @@ struct DiskCacheFailureTests {
         #expect(await cache.contains("a"))
     }
 
-    @Test("a full disk: the write fails with the path, what was there stays, nothing is left over")
+    @Test("CST-08, 3.13: a full disk: the write fails with the path, what was there stays, nothing is left over")
     func fullDisk() async throws {
         let faulty = FaultyFileSystem()
         let cache = cache(files: faulty)
@@ -118,7 +118,7 @@ struct DiskCacheFailureTests {
         #expect(try files().count == 1)
     }
 
-    @Test("free space is kept: old entries go for new ones, and without any the write is refused")
+    @Test("3.13: free space is kept: old entries go for new ones, and without any the write is refused")
     func freeSpace() async throws {
         let faulty = FaultyFileSystem()
         let cache = cache(files: faulty, minimumFreeSpace: 5_000)
@@ -306,7 +306,7 @@ struct DiskCacheFailureTests {
         for count in 0..<file.count { #expect(read(file.prefix(count)) == nil) }
     }
 
-    @Test("the default directory follows the XDG specification")
+    @Test("CPA-01: the default directory follows the XDG specification")
     func defaultDirectory() {
         func directory(_ environment: [String: String]) -> String {
             DiskCache.Configuration.directory(environment: { environment[$0] })

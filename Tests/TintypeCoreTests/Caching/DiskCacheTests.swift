@@ -12,7 +12,7 @@ struct DiskCacheTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test("CDK-01, CST-09: gives back what was stored, with all that was stored with it")
+    @Test("CDK-01, CST-09, MET-12: gives back what was stored, with all that was stored with it")
     func roundTrip() async throws {
         let cache = DiskCache.temporary(path)
         let entry = DiskCacheEntry(
@@ -47,7 +47,7 @@ struct DiskCacheTests {
         #expect(cache.statistics.misses == 1)
     }
 
-    @Test("CDK-02: makes the directory with those above it, for the user alone")
+    @Test("CDK-02, 3.18: makes the directory with those above it, for the user alone")
     func makesDirectory() async throws {
         let deep = path + "/a/b"
         try await DiskCache.temporary(deep).put(someBytes(1), "a")
@@ -70,7 +70,9 @@ struct DiskCacheTests {
         #expect(cache.statistics.stores == 2)
     }
 
-    @Test("the image comes first in its file, so that any viewer opens it; usage counts whole files")
+    @Test(
+        "CPA-02 corrected, CRM-06: the image comes first in its file, so that any viewer opens it; usage counts whole files"
+    )
     func fileLayout() async throws {
         let cache = DiskCache.temporary(path)
         let data = someBytes(5_000)
@@ -81,7 +83,7 @@ struct DiskCacheTests {
         #expect(await cache.usage() == CacheUsage(entries: 1, bytes: stored.count))
     }
 
-    @Test("CRM-01, #3630: removes one variant, or all of a source")
+    @Test("CRM-01, #3630, 3.9: removes one variant, or all of a source")
     func removing() async throws {
         let cache = DiskCache.temporary(path)
         let keys = ["", "fit=1x1", "fit=2x2"].map {
@@ -111,7 +113,9 @@ struct DiskCacheTests {
 
     // MARK: Limits
 
-    @Test("#1206: the byte limit holds after every store; the least recently used go first")
+    @Test(
+        "#1206, CCF-09, CDK-06, CDK-07 corrected, 3.13: the byte limit holds after every store; the least recently used go first"
+    )
     func byteLimit() async throws {
         let cache = DiskCache.temporary(path, capacity: 12_000, clock: clock)
         for index in 0..<10 {
@@ -165,7 +169,9 @@ struct DiskCacheTests {
         #expect(await cache.contains("a"))
     }
 
-    @Test("CCF-08, CDK-05: what is as old as the limit goes", arguments: DiskCache.Configuration.Expiry.allCases)
+    @Test(
+        "CCF-08, CCF-12, CDK-05, CRM-04: what is as old as the limit goes",
+        arguments: DiskCache.Configuration.Expiry.allCases)
     func age(expiry: DiskCache.Configuration.Expiry) async throws {
         let cache = DiskCache.temporary(path, maximumAge: .seconds(100), expiry: expiry, clock: clock)
         try await cache.put(someBytes(10), "a")
@@ -193,7 +199,7 @@ struct DiskCacheTests {
         #expect(try await never.removeExpired().files == 1)
     }
 
-    @Test("an entry's own end counts, whatever the limit")
+    @Test("3.13: an entry's own end counts, whatever the limit")
     func ownEnd() async throws {
         let cache = DiskCache.temporary(path, clock: clock)
         let entry = DiskCacheEntry(data: someBytes(10), created: clock.date, expires: clock.date + 10)
@@ -231,7 +237,7 @@ struct DiskCacheTests {
         #expect(await cache.entries().map(\.key.source).sorted() == ["c", "d"])
     }
 
-    @Test("two caches on one directory see each other's entries and totals")
+    @Test("CRM-06: two caches on one directory see each other's entries and totals")
     func twoCaches() async throws {
         let (one, two) = (DiskCache.temporary(path), DiskCache.temporary(path))
         try await one.put(someBytes(10), "a")
@@ -290,7 +296,7 @@ struct DiskCacheTests {
         #expect(try payloadFiles().count == model.count)
     }
 
-    @Test("readers, writers and clearing at once: every entry is seen whole")
+    @Test("CDK-03, 3.7: readers, writers and clearing at once: every entry is seen whole")
     func stress() async throws {
         let (one, two) = (DiskCache.temporary(path), DiskCache.temporary(path))
         try await withThrowingTaskGroup(of: Void.self) { group in

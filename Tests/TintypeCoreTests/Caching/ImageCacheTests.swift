@@ -42,7 +42,7 @@ struct ImageCacheTests {
             memory: MemoryCache(), disk: DiskCache.temporary(directory.path + "/cache"), coder: coder ?? self.coder)
     }
 
-    @Test("CST-01, CST-03, CQU-02: stores in both layers; memory answers first, then the disk")
+    @Test("CST-01, CST-03, CQU-02, CQU-03, CQU-09: stores in both layers; memory answers first, then the disk")
     func layers() async throws {
         let cache = cache()
         let image = try solidImage(5, 1)
@@ -63,7 +63,7 @@ struct ImageCacheTests {
         #expect(await cache.contains("a") == .none)
     }
 
-    @Test("CST-03, CST-04, CRM-05: stores, finds and removes in one layer")
+    @Test("CST-03, CST-04, CRM-05, CQU-04 corrected, CQU-05 corrected, D9: stores, finds and removes in one layer")
     func oneLayer() async throws {
         let cache = cache()
         try await cache.store(try solidImage(5, 1), forKey: "m", in: .memory)
@@ -116,7 +116,7 @@ struct ImageCacheTests {
         #expect(await cache.contains("a") == .memory)
     }
 
-    @Test("bytes that are no image are removed from the disk")
+    @Test("3.8: bytes that are no image are removed from the disk")
     func brokenImage() async throws {
         let cache = cache()
         try await cache.store(nil, data: Data("rubbish".utf8), forKey: "a")
@@ -136,7 +136,7 @@ struct ImageCacheTests {
         #expect(await cache.contains("a") == .none)
     }
 
-    @Test("removes all variants of a source from both layers")
+    @Test("CRM-01, 3.9: removes all variants of a source from both layers")
     func variants() async throws {
         let cache = cache()
         let variant = ImageKey(source: "a", variant: ImageVariant(description: "fit=1x1"))

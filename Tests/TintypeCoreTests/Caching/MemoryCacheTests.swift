@@ -8,7 +8,7 @@ struct MemoryCacheTests {
     /// 510 × 500 pixels take 1,020,000 bytes; with rows of whole 64-byte lines it is 1,024,000.
     static let cost = 1_024_000
 
-    @Test("CMM-01: stores, finds, removes")
+    @Test("CMM-01, AFC-06: stores, finds, removes")
     func basics() throws {
         let cache = MemoryCache()
         let image = try solidImage(4, 4)
@@ -21,7 +21,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.hits == 1 && cache.statistics.misses == 2 && cache.statistics.stores == 1)
     }
 
-    @Test("CMM-02: evicts what was not used for the longest time")
+    @Test("CMM-02, AFC-05, CCF-10: evicts what was not used for the longest time")
     func leastRecentlyUsed() throws {
         let cache = MemoryCache(.init(capacity: ByteCount(3 * Self.cost)))
         for key in ["a", "b", "c"] as [ImageKey] { cache.store(try solidImage(510, 500), forKey: key) }
@@ -73,7 +73,7 @@ struct MemoryCacheTests {
         #expect(cache.contains("other") && cache.statistics.evictions == 0)
     }
 
-    @Test("CMM-05: smaller limits take effect at once")
+    @Test("CMM-05, CCF-10, CCF-11: smaller limits take effect at once")
     func liveLimits() throws {
         let cache = MemoryCache()
         for index in 0..<10 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "\(index)")) }
@@ -83,7 +83,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.entries == 1 && cache.statistics.bytes == 64)
     }
 
-    @Test("CMM-03: trims on request, oldest first")
+    @Test("CMM-03, AFC-09: trims on request, oldest first")
     func trimming() throws {
         let cache = MemoryCache()
         for index in 0..<10 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "\(index)")) }
@@ -106,7 +106,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.entries == 0 && cache.statistics.bytes == 0)
     }
 
-    @Test("CMM-04: an evicted image that somebody holds is found again as itself, and counts once")
+    @Test("CMM-04, CCF-03: an evicted image that somebody holds is found again as itself, and counts once")
     func heldImages() throws {
         let cache = MemoryCache(.init(maximumCount: 1))
         let held = try solidImage(16, 1)
@@ -158,7 +158,7 @@ struct MemoryCacheTests {
         #expect(cache.image(forKey: "2") == nil && cache.heldCount == 0)
     }
 
-    @Test("removes every variant of a source, and only of that")
+    @Test("3.9: removes every variant of a source, and only of that")
     func variants() throws {
         let cache = MemoryCache()
         func key(_ source: String, _ variant: String = "") -> ImageKey {
@@ -225,7 +225,7 @@ struct MemoryCacheTests {
         }
     }
 
-    @Test("many threads at once leave the totals right")
+    @Test("AFC-10, 3.7: many threads at once leave the totals right")
     func stress() async throws {
         let cache = MemoryCache(.init(capacity: 20_000))
         let images = try (1...8).map { try solidImage(16, $0) }

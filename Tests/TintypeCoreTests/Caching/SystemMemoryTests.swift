@@ -19,7 +19,7 @@ struct SystemMemoryTests {
 
     private let meminfo = "MemTotal:       4000000 kB\nMemFree:  1 kB\n"
 
-    @Test("without a group the machine's memory counts")
+    @Test("3.1: without a group the machine's memory counts")
     func machine() throws {
         let (memory, directory) = try system(["/proc/meminfo": meminfo])
         #expect(memory.limit == 4_096_000_000)

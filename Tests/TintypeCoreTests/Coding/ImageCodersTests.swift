@@ -44,7 +44,7 @@ struct ImageCodersTests {
     }
 
     @Test(
-        "bytes that are no image say what they look like",
+        "ERR-02: bytes that are no image say what they look like",
         arguments: [
             ("<!doctype html><p>no</p>", "HTML"), ("{\"error\": 1}", "JSON"), ("<rss/>", "markup"),
             ("hello", "68 65 6c 6c 6f"),
@@ -73,7 +73,7 @@ struct ImageCodersTests {
         #expect(encoding?.code == .formatNotEncodable)
     }
 
-    @Test("no bytes are an error of their own, and a wrong hint costs nothing")
+    @Test("COD-15, CTX-13: no bytes are an error of their own, and a wrong hint costs nothing")
     func hints() throws {
         let coders = ImageCoders([DotCoder()])
         let error = #expect(throws: ImageError.self) {

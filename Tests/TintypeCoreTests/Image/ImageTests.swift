@@ -7,7 +7,7 @@ struct ImageTests {
         try MutablePixelBuffer(size: PixelSize(width: width, height: height), cleared: true).freeze()
     }
 
-    @Test("MET-13: an image weighs what its rows take, and frames that share pixels weigh once")
+    @Test("MET-13, AFC-03: an image weighs what its rows take, and frames that share pixels weigh once")
     func cost() throws {
         let one = try pixels(10, 3)
         #expect(Image(pixels: one).memoryCost == 64 * 3)
@@ -18,7 +18,7 @@ struct ImageTests {
         #expect(animation.duration == .milliseconds(80))
     }
 
-    @Test("MET-02, MET-03: one frame is a still image, more are an animation, and none is no image")
+    @Test("MET-02, MET-03, COD-45 corrected: one frame is a still image, more are an animation, and none is no image")
     func frames() throws {
         let one = try pixels(2, 2)
         #expect(!Image(pixels: one).isAnimated)
@@ -30,7 +30,7 @@ struct ImageTests {
         #expect(two.firstFrame.pixels == one)
     }
 
-    @Test("MET-08 corrected: a thumbnail is one only if it is smaller than its source")
+    @Test("MET-08 corrected, D24: a thumbnail is one only if it is smaller than its source")
     func thumbnail() throws {
         let image = Image(pixels: try pixels(4, 4))
         #expect(!image.isThumbnail)

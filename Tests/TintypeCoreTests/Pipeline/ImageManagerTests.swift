@@ -24,7 +24,9 @@ private struct Bench {
 
 @Suite("The manager")
 struct ImageManagerTests {
-    @Test("MGR-02: loads, decodes, stores in memory and on disk, and says where the image came from")
+    @Test(
+        "MGR-01, MGR-02, MGR-15, MGR-17, MGR-31: loads, decodes, stores in memory and on disk, and says where the image came from"
+    )
     func load() async throws {
         let bench = Bench()
         let cold = try await bench.manager.load(url)
@@ -45,7 +47,7 @@ struct ImageManagerTests {
         #expect(!bench.manager.isRunning)
     }
 
-    @Test("a thousand who want one cold image cause one request, one decode and one disk write")
+    @Test("DLR-09, MGR-28, D1: a thousand who want one cold image cause one request, one decode and one disk write")
     func thousand() async throws {
         let bench = Bench(answer: nil)
         try await withThrowingTaskGroup(of: Image.self) { group in
@@ -64,7 +66,7 @@ struct ImageManagerTests {
         #expect(bench.cache.now.memoryStores == 1)
     }
 
-    @Test("DLR-11: ten sizes of one image take one transfer, ten decodes and one disk write")
+    @Test("DLR-11, CQU-10: ten sizes of one image take one transfer, ten decodes and one disk write")
     func tenSizes() async throws {
         let bench = Bench(answer: nil)
         try await withThrowingTaskGroup(of: (Int, Image).self) { group in
@@ -85,7 +87,7 @@ struct ImageManagerTests {
         #expect(bench.cache.now.memory.count == 10)
     }
 
-    @Test("MGR-34: who is cancelled gets one error at once; the others get their image")
+    @Test("MGR-33, MGR-34, ERR-07, AFD-08: who is cancelled gets one error at once; the others get their image")
     func cancelOne() async throws {
         let bench = Bench(answer: nil)
         let first = bench.manager.task(for: url)
@@ -101,7 +103,7 @@ struct ImageManagerTests {
         #expect(try await second.image.size.width == 8)
     }
 
-    @Test("DLR-14: when the last one leaves, the transfer stops, and asking again begins anew")
+    @Test("DLR-14, DLR-15, AFD-08: when the last one leaves, the transfer stops, and asking again begins anew")
     func cancelAll() async throws {
         let bench = Bench(answer: nil)
         let tasks = (0..<3).map { _ in bench.manager.task(for: url) }
@@ -116,7 +118,7 @@ struct ImageManagerTests {
         #expect(bench.coder.decodes == 1)
     }
 
-    @Test("MGR-35: cancelAll ends every load, and nothing runs any more")
+    @Test("MGR-35, MGR-36: cancelAll ends every load, and nothing runs any more")
     func managerCancelAll() async {
         let bench = Bench(answer: nil)
         let tasks = ["test:a", "test:b", "test:c"].map { bench.manager.task(for: URL(string: $0)!) }
@@ -138,7 +140,9 @@ struct ImageManagerTests {
         #expect(bench.loader.cancelled == 1)
     }
 
-    @Test("MGR-39, DLR-22: a missing URL is not asked again until its time is over, unless the request insists")
+    @Test(
+        "MGR-37, MGR-39, OPT-00, DLR-22, ERR-04, 3.4: a missing URL is not asked again until its time is over, unless the request insists"
+    )
     func failures() async throws {
         let clock = Lock(ContinuousClock.now)
         var configuration = ImageManager.Configuration()
@@ -161,7 +165,7 @@ struct ImageManagerTests {
         #expect(bench.loader.calls.count == 3)
     }
 
-    @Test("MGR-05 corrected: a URL that failed is still served from the cache")
+    @Test("MGR-05 corrected, D2, 3.4: a URL that failed is still served from the cache")
     func failedButCached() async throws {
         let bench = Bench { _ in .failure(ImageError(.badStatus, stage: .load, reason: "gone", statusCode: 410)) }
         var fresh = ImageRequest(url)
@@ -173,7 +177,7 @@ struct ImageManagerTests {
         #expect(try await bench.manager.load(url).source == .disk)
     }
 
-    @Test("a failure that may pass is not remembered")
+    @Test("MGR-38: a failure that may pass is not remembered")
     func passingFailure() async {
         let bench = Bench { _ in .failure(ImageError(.timedOut, stage: .load, reason: "slow")) }
         for _ in 0..<3 { #expect(await bench.failure(ImageRequest(url))?.code == .timedOut) }
@@ -233,7 +237,7 @@ struct ImageManagerTests {
         #expect(bench.loader.calls.isEmpty)
     }
 
-    @Test("MGR-04: a URL that nobody can load is an error that names it")
+    @Test("MGR-04, ERR-01: a URL that nobody can load is an error that names it")
     func unknownScheme() async {
         let bench = Bench()
         let error = await bench.failure(ImageRequest(URL(string: "gopher://host/a.png")!))
@@ -242,7 +246,7 @@ struct ImageManagerTests {
         #expect(await bench.failure(ImageRequest(URL(string: "relative.png")!))?.code == .invalidURL)
     }
 
-    @Test("MGR-08: the cache key may leave out what changes from call to call")
+    @Test("MGR-08, MGR-14, 3.17: the cache key may leave out what changes from call to call")
     func cacheKey() async throws {
         let bench = Bench()
         bench.manager.cacheKey = { String($0.absoluteString.prefix { $0 != "?" }) }
@@ -265,7 +269,8 @@ struct ImageManagerTests {
     }
 
     @Test(
-        "MGR-29 corrected: what a request stores is what it says", arguments: [CacheLayers.none, .memory, .disk, .all])
+        "MGR-29 corrected, CTX-18, CTX-20, OPT-L1, OLD-12: what a request stores is what it says",
+        arguments: [CacheLayers.none, .memory, .disk, .all])
     func storeTo(layers: CacheLayers) async throws {
         let bench = Bench()
         var request = ImageRequest(url)
@@ -275,7 +280,7 @@ struct ImageManagerTests {
         #expect(await bench.cache.contains(ImageKey(source: "test:a"), in: .all) == layers)
     }
 
-    @Test("MGR-30 corrected: waitStoreCache tells what went wrong; without, the load does not mind")
+    @Test("MGR-30 corrected, OPT-22: waitStoreCache tells what went wrong; without, the load does not mind")
     func storeError() async throws {
         let bench = Bench()
         let full = ImageError(.cacheWriteFailed, stage: .store, source: "/cache", reason: "no space left")
@@ -287,7 +292,7 @@ struct ImageManagerTests {
         #expect(result.storeError == full)
     }
 
-    @Test("OPT-03 corrected: a refresh previews what is cached and ends once, with what is new")
+    @Test("OPT-03 corrected, MGR-19, CTX-28, 3.3: a refresh previews what is cached and ends once, with what is new")
     func refresh() async throws {
         let bench = Bench(answer: nil)
         bench.cache.change { state in
@@ -306,7 +311,7 @@ struct ImageManagerTests {
     }
 
     @Test(
-        "MGR-20 corrected: a refresh that fails, or brings nothing new, leaves the cached image",
+        "MGR-20 corrected, ERR-03, 3.3: a refresh that fails, or brings nothing new, leaves the cached image",
         arguments: [
             ImageError.Code.notModified, .connectionFailed, .badStatus,
         ])
@@ -323,7 +328,7 @@ struct ImageManagerTests {
         #expect(bench.loader.calls.count == 1)
     }
 
-    @Test("3.10: requests with different header fields share no transfer")
+    @Test("3.10, DLR-10, D4: requests with different header fields share no transfer")
     func headers() async throws {
         let bench = Bench()
         async let one = bench.manager.image(for: ImageRequest(url))
@@ -335,7 +340,7 @@ struct ImageManagerTests {
         #expect(Set(bench.loader.calls.map(\.request.headers)) == [[:], ["Authorization": "Bearer x"]])
     }
 
-    @Test("OPT-11, D25: an image that was scaled down is cached under a key of its own")
+    @Test("OPT-11, CTX-14, D25: an image that was scaled down is cached under a key of its own")
     func scaleDown() async throws {
         var configuration = ImageManager.Configuration()
         configuration.scaleDownLimit = .bytes(100 * 100 * 4)

@@ -52,7 +52,7 @@ struct ImageTaskTests {
         #expect(codes == [.badStatus])
     }
 
-    @Test("3.11: a change of priority reaches the transfer that waits, and the highest of all counts")
+    @Test("3.11, DLR-19: a change of priority reaches the transfer that waits, and the highest of all counts")
     func priority() async throws {
         let manager = manager
         var request = ImageRequest(url)

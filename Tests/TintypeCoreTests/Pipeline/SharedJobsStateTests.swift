@@ -71,7 +71,9 @@ struct SharedJobsStateTests {
         #expect(try #require(lowered) == (job, .high))
     }
 
-    @Test("any order of joining, leaving and finishing serves each subscriber exactly once", arguments: 0..<50)
+    @Test(
+        "DLR-12, 3.12: any order of joining, leaving and finishing serves each subscriber exactly once",
+        arguments: 0..<50)
     func anyOrder(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         var state = SharedJobsState<Int>()

@@ -29,7 +29,9 @@ struct TransformTests {
     private let loader = GatedLoader { .success(.dot($0.absoluteString, size: 8)) }
     private var manager: ImageManager { ImageManager(cache: cache, loader: loader, coders: ImageCoders([coder])) }
 
-    @Test("MGR-11: a transformed image has a key of its own, and the original's bytes are stored once")
+    @Test(
+        "MGR-11, MGR-26, CTX-07, TRF-01, MET-07: a transformed image has a key of its own, and the original's bytes are stored once"
+    )
     func keys() async throws {
         let half = Half()
         var request = ImageRequest(url)
@@ -78,7 +80,7 @@ struct TransformTests {
         #expect(cache.now.memory.isEmpty)
     }
 
-    @Test("storesVariant keeps the transformed image on disk, and the next load makes nothing")
+    @Test("MGR-27: storesVariant keeps the transformed image on disk, and the next load makes nothing")
     func variant() async throws {
         let half = Half()
         var request = ImageRequest(url)

@@ -4,7 +4,7 @@ import TintypeCore
 
 @Suite("What images are known by")
 struct ImageKeyTests {
-    @Test("3.9: equal work has equal variants, and different work never")
+    @Test("3.9, MGR-12 corrected, MGR-13 corrected: equal work has equal variants, and different work never")
     func variants() {
         var all: [DecodeOptions] = [DecodeOptions()]
         func add(_ change: (inout DecodeOptions) -> Void) {

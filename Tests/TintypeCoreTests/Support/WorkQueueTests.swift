@@ -10,7 +10,7 @@ private final class Gate: Sendable {
 
 @Suite("The pool of threads")
 struct WorkQueueTests {
-    @Test("runs everything, never more than its width at a time")
+    @Test("DLR-31 corrected: runs everything, never more than its width at a time")
     func width() async throws {
         let queue = WorkQueue(label: "test", width: 3)
         let state = Lock((running: 0, most: 0))
@@ -34,7 +34,7 @@ struct WorkQueueTests {
         #expect(state.withLock { $0.most } <= 3)
     }
 
-    @Test("the most urgent comes first, and a change of mind counts while it waits")
+    @Test("3.11: the most urgent comes first, and a change of mind counts while it waits")
     func order() async throws {
         let queue = WorkQueue(label: "test", width: 1)
         let gate = Gate()
