@@ -67,7 +67,8 @@ struct ImageFetcher: Sendable {
 
     private func fetch(_ job: Job) async throws(ImageError) -> (report: FetchReport, storeError: ImageError?) {
         guard let url = URL(string: job.url) else {
-            throw ImageError(.invalidURL, stage: .request, source: job.url, reason: "is no URL")
+            let shown = job.url.isEmpty ? "''" : job.url
+            throw ImageError(.invalidURL, stage: .request, source: shown, reason: "is no URL")
         }
         var request = ImageRequest(url)
         request.queryFrom = usesCache ? .disk : .none
