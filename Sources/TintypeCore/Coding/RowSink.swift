@@ -15,9 +15,11 @@ public struct RowSink: ~Copyable {
     private let stored: PixelSize
     private let orientation: Orientation
     private let context: DecodeContext
-    private var full: MutablePixelBuffer?
-    private var scratch: MutablePixelBuffer?
+    /// The whole picture, or the one row that goes into the resampler.
+    private var pixels: MutablePixelBuffer
     private var resampler: RowResampler?
+    /// From one row to fill to the next: nothing where there is only one.
+    private let rowStep: Int
     /// How many rows have been committed.
     public private(set) var rows = 0
 
@@ -31,37 +33,34 @@ public struct RowSink: ~Copyable {
         self.orientation = orientation
         self.context = context
         let target = orientation.stored(output)
-        if target == stored {
-            full = try MutablePixelBuffer(size: stored, pool: context.pool)
-        } else {
-            scratch = try MutablePixelBuffer(size: PixelSize(width: stored.width, height: 1), pool: context.pool)
-            resampler = try RowResampler(from: stored, to: target, pool: context.pool)
-        }
+        let isDirect = target == stored
+        let room = isDirect ? stored : PixelSize(width: stored.width, height: 1)
+        let pixels = try MutablePixelBuffer(size: room, pool: context.pool)
+        resampler = isDirect ? nil : try RowResampler(from: stored, to: target, pool: context.pool)
+        rowStep = isDirect ? 1 : 0
+        self.pixels = pixels
     }
 
     /// Where the next row's pixels go: room for the stored width in premultiplied RGBA of 8 bits.
     public func rowToFill() -> UnsafeMutableRawPointer {
-        if scratch != nil { return scratch!.row(0) }
-        return full!.row(min(rows, stored.height - 1))
+        pixels.row(min(rows, stored.height - 1) * rowStep)
     }
 
     /// Takes the row that was filled. Looks now and then whether anybody still wants the image.
     public mutating func commitRow() throws(ImageError) {
         precondition(rows < stored.height, "more rows than the image has")
-        if scratch != nil { resampler!.push(UnsafeRawPointer(scratch!.row(0))) }
+        resampler?.push(UnsafeRawPointer(pixels.row(0)))
         rows += 1
         if rows & 127 == 0 { try context.checkCancellation() }
     }
 
     /// An upright copy of the picture so far. Rows that have not come yet are transparent.
     public func snapshot() throws(ImageError) -> PixelBuffer {
-        let copy: PixelBuffer
-        if resampler != nil {
-            copy = try resampler!.snapshot(pool: context.pool)
-        } else {
-            copy = try full!.snapshot(rows: rows, pool: context.pool)
+        let pool = context.pool
+        if let resampled = try resampler?.snapshot(pool: pool) {
+            return try resampled.oriented(orientation, pool: pool)
         }
-        return try copy.oriented(orientation, pool: context.pool)
+        return try pixels.snapshot(rows: rows, pool: pool).oriented(orientation, pool: pool)
     }
 
     /// The upright pixels. Rows that never came are transparent.
@@ -70,8 +69,10 @@ public struct RowSink: ~Copyable {
             rowToFill().initializeMemory(as: UInt8.self, repeating: 0, count: stored.width * 4)
             try commitRow()
         }
+        let orientation = orientation
+        let pool = context.pool
         let upright: PixelBuffer
-        if resampler != nil { upright = resampler.take()!.finish() } else { upright = full.take()!.freeze() }
-        return try upright.oriented(orientation, pool: context.pool)
+        if let resampler = resampler.take() { upright = resampler.finish() } else { upright = pixels.freeze() }
+        return try upright.oriented(orientation, pool: pool)
     }
 }

@@ -4,8 +4,10 @@
 struct FailedURLs {
     private var failures: [String: (error: ImageError, until: ContinuousClock.Instant)] = [:]
     private var order: [String] = []
-    private let limit: Int
-    private let lifetime: Duration
+    /// How many are remembered; lower limits take hold with the next one.
+    var limit: Int
+    /// For how long one is remembered from now on.
+    var lifetime: Duration
 
     init(limit: Int, lifetime: Duration) {
         self.limit = limit

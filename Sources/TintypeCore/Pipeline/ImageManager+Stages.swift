@@ -14,7 +14,7 @@ extension ImageManager {
             return .success(ImageOutcome(image: image, isFromMemory: true))
         }
         var outcome: ImageOutcome
-        if let stored = await storedVariant(request, work, key: key) {
+        if let stored = await storedVariant(request, work, key: key, priority: context.priority) {
             outcome = stored
         } else {
             let made =
@@ -23,7 +23,12 @@ extension ImageManager {
                 : await transformedImage(request, work.transform, priority: context.priority, context.update)
             switch made {
             case .success(let value): outcome = value
-            case .failure(let error): return .failure(error)
+            case .failure(let error):
+                // A refresh that fails leaves what is there, be it in memory alone.
+                if work.refreshes, !error.isCancellation, let image = cache.memoryImage(forKey: key) {
+                    return .success(ImageOutcome(image: image, isFromMemory: true))
+                }
+                return .failure(error)
             }
             outcome.storeError = await store(outcome, request, work, key: key)
         }

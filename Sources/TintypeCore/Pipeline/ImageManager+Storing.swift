@@ -6,7 +6,9 @@ let logger = Logger(label: "tintype")
 /// Keeping what was loaded and made.
 extension ImageManager {
     /// The thumbnail or transformed image as the disk cache has it, if the request stores such.
-    func storedVariant(_ request: ImageRequest, _ work: ImageWork, key: ImageKey) async -> ImageOutcome? {
+    func storedVariant(_ request: ImageRequest, _ work: ImageWork, key: ImageKey, priority: WorkPriority) async
+        -> ImageOutcome?
+    {
         guard work.storesVariant, !key.variant.isOriginal, work.transform.decode.fetch.readsDisk,
             !work.transform.decode.fetch.refreshes
         else { return nil }
@@ -18,7 +20,7 @@ extension ImageManager {
         var options = DecodeOptions()
         options.scale = request.decode.scale
         let decodeStart = ContinuousClock.now
-        let image = try? await configuration.processing.perform(priority: WorkPriority(request.priority)) {
+        let image = try? await configuration.processing.perform(priority: priority) {
             [options] isCancelled throws(ImageError) in
             let context = DecodeContext(
                 limits: configuration.limits, pool: configuration.pool, isCancelled: isCancelled)
@@ -43,7 +45,7 @@ extension ImageManager {
         let storesVariant = work.storesVariant && !key.variant.isOriginal
         guard storesOriginal || storesVariant else { return nil }
         let bytes = (storesOriginal ? fetched.data.count : 0) + (storesVariant ? outcome.image.memoryCost : 0)
-        let mayContinue = stores.begin(bytes: bytes)
+        let mayContinue = stores.begin(bytes: bytes, limit: configuration.pendingStoreLimit)
         let task = Task.detached { [self] () -> ImageError? in
             defer { stores.end(bytes: bytes) }
             do throws(ImageError) {

@@ -36,12 +36,18 @@ public final class ImageManager: Sendable {
         self.coders = coders
         settings = Lock(configuration)
         failures = Lock(FailedURLs(limit: configuration.failureLimit, lifetime: configuration.failureLifetime))
-        stores = PendingStores(limit: configuration.pendingStoreLimit)
+        stores = PendingStores()
     }
 
     public var configuration: Configuration {
         get { settings.withLock { $0 } }
-        set { settings.withLock { $0 = newValue } }
+        set {
+            settings.withLock { $0 = newValue }
+            failures.withLock { failures in
+                failures.limit = newValue.failureLimit
+                failures.lifetime = newValue.failureLifetime
+            }
+        }
     }
 
     /// See ``Configuration-swift.struct/cacheKey``.

@@ -8,17 +8,14 @@ final class PendingStores: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let limit: Int
     private let state = Lock(State())
 
-    init(limit: ByteCount) { self.limit = limit.bytes }
-
     /// Takes note of a write; false if it has to be waited for.
-    func begin(bytes: Int) -> Bool {
+    func begin(bytes: Int, limit: ByteCount) -> Bool {
         state.withLock { state in
             state.count += 1
             state.bytes += bytes
-            return state.bytes <= limit
+            return state.bytes <= limit.bytes
         }
     }
 

@@ -39,6 +39,7 @@ struct ImageWork: Hashable, Sendable {
     var storesVariant: Bool
     var encode: EncodeOptions
     var waitsForStore: Bool
+    var refreshes: Bool { transform.decode.fetch.refreshes }
 }
 
 /// What the shared stages give, with the time that each took.
@@ -49,7 +50,6 @@ struct ImageOutcome: Sendable {
     var transformTime = Duration.zero
     /// The memory cache had it in the end: somebody else stored it between our look and our work.
     var isFromMemory = false
-    /// The bytes came from the variant's own entry on disk.
     var storeError: ImageError?
 }
 
