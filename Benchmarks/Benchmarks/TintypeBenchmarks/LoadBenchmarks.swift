@@ -12,7 +12,7 @@ func loadBenchmarks() {
             var routes: [String: OriginResponse] = [:]
             for index in 0..<10 {
                 let data = try Pictures.encoded(.jpeg, width: 800, height: 600, seed: UInt32(index + 1))
-                for copy in 0..<50 { routes["/\(index)-\(copy).jpg"] = OriginResponse(body: data) }
+                for copy in 0..<50 { routes["/\(index)-\(copy).jpg"] = OriginResponse(data, type: "image/jpeg") }
             }
             let server = try await OriginServer.start(routes)
             let urls = routes.keys.sorted().map(server.url)
