@@ -1,0 +1,225 @@
+import FoundationEssentials
+import Testing
+import TintypeCore
+
+private let url = URL(string: "test:a")!
+
+/// Decodes anything into three frames of 4 × 4 pixels, or one.
+private struct MovingCoder: ImageCoder {
+    var decodableFormats: Set<ImageFormat> { [.dot] }
+
+    func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
+
+    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        ImageInfo(format: .dot, size: PixelSize(width: 4, height: 4), frameCount: 3, hasAlpha: false)
+    }
+
+    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        var frames: [ImageFrame] = []
+        for index in 1...(options.firstFrameOnly ? 1 : 3) {
+            let pixels = try MutablePixelBuffer(size: PixelSize(width: 4, height: 4), cleared: true).freeze()
+            frames.append(ImageFrame(pixels: pixels, duration: .milliseconds(index * 20)))
+        }
+        guard let image = Image(frames: frames) else {
+            throw ImageError(.corruptImage, stage: .decode, reason: "no frames")
+        }
+        return image
+    }
+}
+
+/// Crops to a square whose side may change from frame to frame.
+private final class Crop: ImageTransformer {
+    private let sides: Lock<[Int]>
+    let key = "crop"
+
+    init(_ sides: Int...) { self.sides = Lock(sides) }
+
+    func transform(_ image: Image) throws -> Image {
+        let side = sides.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
+        return Image(pixels: try image.pixels.resized(to: PixelSize(width: side, height: side)))
+    }
+}
+
+@Suite("What a request and its options say to the manager")
+struct ManagerOptionsTests {
+    private let cache = DictionaryCache()
+
+    private func manager(
+        coder: any ImageCoder = DotCoder(), loader: GatedLoader? = nil,
+        configuration: ImageManager.Configuration = .init()
+    ) -> ImageManager {
+        ImageManager(
+            cache: cache, loader: loader ?? GatedLoader { .success(.dot($0.absoluteString)) }, coders: coder,
+            configuration: configuration)
+    }
+
+    @Test("OPT-12: a memory hit with the bytes of the disk, where it has them")
+    func queryMemoryData() async throws {
+        let manager = manager()
+        var request = ImageRequest(url)
+        _ = try await manager.image(for: request)
+        await manager.flush()
+        request.options = .queryMemoryData
+        let hit = try await manager.load(request)
+        #expect(hit.source == .memory)
+        #expect(hit.data == Data("DOT 8".utf8))
+        try await cache.clear(.disk)
+        #expect(try await manager.load(request).data == nil)
+    }
+
+    @Test("OPT-19: the first frame of an animation is an image of its own")
+    func firstFrame() async throws {
+        let manager = manager(coder: MovingCoder())
+        #expect(try await manager.image(for: url).frames.count == 3)
+        var request = ImageRequest(url)
+        request.options = .decodeFirstFrameOnly
+        #expect(try await manager.image(for: request).frames.count == 1)
+        #expect(manager.key(for: request).variant.description == "firstFrame")
+        #expect(try await manager.image(for: url).frames.count == 3)
+    }
+
+    @Test("OPT-09, MGR-22: animations are transformed only if asked, every frame, and keep their durations")
+    func animations() async throws {
+        let manager = manager(coder: MovingCoder())
+        var request = ImageRequest(url)
+        request.transformer = Crop(2)
+        request.storeTo = .none
+        #expect(try await manager.image(for: request).size.width == 4)
+        request.options = .transformAnimatedImage
+        let image = try await manager.image(for: request)
+        #expect(image.frames.map(\.pixels.width) == [2, 2, 2])
+        #expect(image.frames.map(\.duration) == [.milliseconds(20), .milliseconds(40), .milliseconds(60)])
+        #expect(image.isTransformed)
+        request.transformer = Crop(2, 3)
+        #expect(await manager.task(for: request).result.failure?.code == .transformFailed)
+    }
+
+    @Test("MGR-39: failures can be forgotten, one or all")
+    func forgetting() async {
+        let loader = GatedLoader { _ in .failure(ImageError(.badStatus, stage: .load, reason: "404", statusCode: 404)) }
+        let manager = manager(loader: loader)
+        let other = URL(string: "test:b")!
+        for url in [url, other] { #expect(await manager.task(for: url).result.failure?.code == .badStatus) }
+        manager.removeFailure(of: url)
+        #expect(await manager.task(for: url).result.failure?.code == .badStatus)
+        #expect(await manager.task(for: other).result.failure?.code == .recentlyFailed)
+        manager.removeAllFailures()
+        #expect(await manager.task(for: other).result.failure?.code == .badStatus)
+    }
+
+    @Test("MGR-37 corrected: failures are bounded, the oldest go first, and the bound can change")
+    func failureLimit() async {
+        let loader = GatedLoader { _ in .failure(ImageError(.badStatus, stage: .load, reason: "404", statusCode: 404)) }
+        let manager = manager(loader: loader)
+        manager.configuration.failureLimit = 2
+        for name in ["a", "b", "c"] { _ = await manager.task(for: URL(string: "test:\(name)")!).result }
+        #expect(await manager.task(for: URL(string: "test:c")!).result.failure?.code == .recentlyFailed)
+        #expect(await manager.task(for: URL(string: "test:a")!).result.failure?.code == .badStatus)
+    }
+
+    @Test("CTX-17: what is not to be queried is not", arguments: [CacheLayers.none, .memory, .disk, .all])
+    func queryFrom(layers: CacheLayers) async throws {
+        let loader = GatedLoader { .success(.dot($0.absoluteString)) }
+        let manager = manager(loader: loader)
+        _ = try await manager.image(for: url)
+        await manager.flush()
+        var request = ImageRequest(url)
+        request.queryFrom = layers
+        let source = try await manager.load(request).source
+        #expect(source == (layers.contains(.memory) ? .memory : layers.contains(.disk) ? .disk : .network))
+        #expect(loader.calls.count == (layers.isEmpty ? 2 : 1))
+    }
+
+    @Test("CTX-06, MGR-40: a request may bring its own coder, and shares its decode with nobody")
+    func ownCoder() async throws {
+        let standard = DotCoder()
+        let own = DotCoder()
+        let loader = GatedLoader()
+        let manager = manager(coder: standard, loader: loader)
+        var request = ImageRequest(url)
+        request.coder = own
+        let tasks = [request, request, ImageRequest(url)].map { manager.task(for: $0) }
+        await loader.arrival(of: 1)
+        loader.answer(0, with: .success(.dot()))
+        for task in tasks { _ = try await task.image }
+        #expect(loader.calls.count == 1)
+        #expect(own.decodes >= 1 && standard.decodes <= 1)
+        try await cache.clear(.all)
+        let before = (own.decodes, standard.decodes)
+        request.options = .retryFailed
+        let again = manager.task(for: request)
+        await loader.arrival(of: 2)
+        loader.answer(1, with: .success(.dot()))
+        _ = try await again.image
+        #expect((own.decodes, standard.decodes) == (before.0 + 1, before.1))
+    }
+
+    @Test("3.17: a request's own cache key stands for its URL, before the manager's")
+    func cacheKey() async throws {
+        let loader = GatedLoader { .success(.dot($0.absoluteString)) }
+        let manager = manager(loader: loader)
+        manager.cacheKey = { _ in "by the manager" }
+        var one = ImageRequest(URL(string: "test:a?signature=1")!)
+        one.cacheKey = "photo"
+        var two = ImageRequest(URL(string: "test:a?signature=2")!)
+        two.cacheKey = "photo"
+        _ = try await manager.image(for: one)
+        #expect(try await manager.load(two).source == .memory)
+        #expect(manager.key(for: two).source == "photo")
+        #expect(manager.key(for: ImageRequest(url)).source == "by the manager")
+        #expect(loader.calls.count == 1)
+    }
+
+    @Test("OPT-03: the cached image is a preview while it is refreshed; in memory alone, it outlives a failing refresh")
+    func refreshPreview() async throws {
+        let loader = GatedLoader()
+        let manager = manager(loader: loader)
+        let old = Image(pixels: try MutablePixelBuffer(size: PixelSize(width: 3, height: 3), cleared: true).freeze())
+        cache.storeInMemory(old, forKey: manager.key(for: ImageRequest(url)))
+        var request = ImageRequest(url)
+        request.options = .refreshCached
+        let task = manager.task(for: request)
+        await loader.arrival(of: 1)
+        let events = task.events
+        loader.answer(0, with: .failure(ImageError(.connectionFailed, stage: .load, reason: "no")))
+        var previews = 0
+        for await event in events {
+            switch event {
+            case .preview(let image):
+                previews += 1
+                #expect(image.isIdentical(to: old))
+            case .finished(let result): #expect(try result.get().image.isIdentical(to: old))
+            case .progress: break
+            }
+        }
+        #expect(previews == 1)
+    }
+
+    @Test("OLD-07: a look at memory alone, at once")
+    func cachedImage() async throws {
+        let manager = manager()
+        #expect(manager.cachedImage(for: ImageRequest(url)) == nil)
+        let image = try await manager.image(for: url)
+        #expect(manager.cachedImage(for: ImageRequest(url))?.isIdentical(to: image) == true)
+    }
+
+    @Test("3.19: a manager that nobody holds is freed, and a load that runs holds it")
+    func lifetime() async throws {
+        let loader = GatedLoader()
+        weak var weakManager: ImageManager?
+        var task: ImageTask?
+        do {
+            let manager = manager(loader: loader)
+            weakManager = manager
+            task = manager.task(for: url)
+        }
+        await loader.arrival(of: 1)
+        #expect(weakManager != nil)
+        loader.answer(0, with: .success(.dot()))
+        _ = try await task?.image
+        await weakManager?.flush()
+        // The tasks that carried the load end just after its result is there.
+        for _ in 0..<10_000 where weakManager != nil { await Task.yield() }
+        #expect(weakManager == nil)
+    }
+}
