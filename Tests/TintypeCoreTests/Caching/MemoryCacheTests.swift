@@ -23,7 +23,7 @@ struct MemoryCacheTests {
 
     @Test("CMM-02, AFC-05, CCF-10: evicts what was not used for the longest time")
     func leastRecentlyUsed() throws {
-        let cache = MemoryCache(.init(capacity: ByteCount(3 * Self.cost)))
+        let cache = MemoryCache(.init(capacity: ByteCount(3 * Self.cost), policy: .leastRecentlyUsed))
         for key in ["a", "b", "c"] as [ImageKey] { cache.store(try solidImage(510, 500), forKey: key) }
         #expect(cache.image(forKey: "a") != nil)
         #expect(cache.contains("b"))  // Does not count as use.
@@ -35,7 +35,9 @@ struct MemoryCacheTests {
     @Test("AFC-02, AFC-04: purges above the capacity only, down to the lower watermark, oldest first")
     func watermarks() throws {
         let cache = MemoryCache(
-            .init(capacity: ByteCount(10 * Self.cost), capacityAfterPurge: ByteCount(6 * Self.cost)))
+            .init(
+                capacity: ByteCount(10 * Self.cost), capacityAfterPurge: ByteCount(6 * Self.cost),
+                policy: .leastRecentlyUsed))
         let keys = (0...10).map { ImageKey(source: "\($0)") }
         for key in keys[..<10] { cache.store(try solidImage(510, 500), forKey: key) }
         #expect(cache.statistics.bytes == 10 * Self.cost, "exactly full is not too full")
@@ -57,7 +59,7 @@ struct MemoryCacheTests {
 
     @Test("a purge leaves the image that was just stored, even over the lower watermark")
     func newcomerOverWatermark() throws {
-        let cache = MemoryCache(.init(capacity: 10_000, capacityAfterPurge: 2_000))
+        let cache = MemoryCache(.init(capacity: 10_000, capacityAfterPurge: 2_000, policy: .leastRecentlyUsed))
         cache.store(try solidImage(16, 50), forKey: "small")
         cache.store(try solidImage(16, 140), forKey: "large")
         #expect(cache.contains("large") && !cache.contains("small"))
@@ -183,7 +185,8 @@ struct MemoryCacheTests {
     func model(seed: UInt64) throws {
         print("memory cache model: seed \(seed)")
         var generator = SeededRandom(seed: seed)
-        let limits = MemoryCache.Configuration(capacity: 4_000, capacityAfterPurge: 2_500, maximumCount: 30)
+        let limits = MemoryCache.Configuration(
+            capacity: 4_000, capacityAfterPurge: 2_500, maximumCount: 30, policy: .leastRecentlyUsed)
         let cache = MemoryCache(limits)
         var model: [(key: ImageKey, image: Image)] = []  // The latest last.
         func bytes() -> Int { model.reduce(0) { $0 + $1.image.memoryCost } }

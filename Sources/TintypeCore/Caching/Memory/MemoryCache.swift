@@ -1,4 +1,4 @@
-/// Decoded images in memory, bounded in bytes; what was not used for the longest time goes first.
+/// Decoded images in memory, bounded in bytes; what saves the least time for its bytes goes first.
 ///
 /// Its cost is the bytes of the pixels. By default it takes at most a fifth of the memory that the machine or the
 /// control group has, and at most 512 MB. An image that is still held elsewhere stays reachable after it had to go, and
@@ -10,9 +10,12 @@
 /// cache.image(forKey: key)
 /// ```
 ///
-/// - Complexity: a lookup is O(1) and allocates nothing; storing and evicting are O(1) for each image, amortised.
+/// Which images go is measured, see ``Policy/adaptive``; plain LRU can be chosen.
+///
+/// - Complexity: a lookup is O(1) and allocates nothing; storing and evicting are O(log n) for each image, amortised, and
+///   O(1) with ``Policy/leastRecentlyUsed``.
 public final class MemoryCache: MemoryCaching {
-    private let state: Lock<MemoryStore<LeastRecentlyUsed>>
+    private let state: Lock<MemoryStore>
     private let now: @Sendable () -> Duration
 
     public convenience init(_ configuration: Configuration = Configuration()) {
@@ -31,10 +34,7 @@ public final class MemoryCache: MemoryCaching {
     public var configuration: Configuration {
         get { state.withLock { $0.limits } }
         set {
-            change { store in
-                store.limits = newValue
-                store.enforceLimits()
-            }
+            change { $0.change(limits: newValue) }
         }
     }
 
@@ -58,6 +58,14 @@ public final class MemoryCache: MemoryCaching {
 
     public func trim(to bytes: ByteCount) { change { $0.trim(to: bytes.bytes) } }
 
+    /// Forgets what the configuration's ``Configuration/watermarks`` say for this level of memory pressure.
+    public func trim(_ level: MemoryPressure.Level) {
+        change { store in
+            let capacity = store.limits.capacity.bytes
+            store.trim(to: Int(Double(capacity) * store.limits.watermarks.fraction(at: level)))
+        }
+    }
+
     public var statistics: CacheStatistics { state.withLock { $0.statistics } }
 
     /// For tests: entries that only somebody else may keep.
@@ -65,7 +73,7 @@ public final class MemoryCache: MemoryCaching {
 
     /// Changes the state; images that fall out are released when the lock is left, because giving their memory back
     /// takes another lock and may take long.
-    private func change<Result>(_ body: (inout MemoryStore<LeastRecentlyUsed>) -> Result) -> Result {
+    private func change<Result>(_ body: (inout MemoryStore) -> Result) -> Result {
         let (result, discarded) = state.withLock { store in
             let result = body(&store)
             return (result, store.takeDiscarded())

@@ -2,7 +2,7 @@
 ///
 /// A value without a lock or a clock. Whatever takes an image out hands it back in `discarded`, so that its memory is
 /// given back after the lock is left.
-struct MemoryStore<Policy: EvictionPolicy> {
+struct MemoryStore {
     /// An image that somebody else may still hold after the cache has let go of it.
     private final class HeldImage {
         weak var storage: Image.Storage?
@@ -26,7 +26,8 @@ struct MemoryStore<Policy: EvictionPolicy> {
     private var timedCount = 0
     private var free: [Slot] = []
     private var table: [ImageKey: Slot] = [:]
-    private var policy = Policy()
+    private var policy: ConfiguredEviction
+    private var classes: SizeClasses
     /// Entries that only somebody else may keep, the latest first.
     private var heldLinks = SlotLinks()
     private var heldList = SlotList()
@@ -34,12 +35,16 @@ struct MemoryStore<Policy: EvictionPolicy> {
     private var variantLinks = SlotLinks()
     private var variants: [String: SlotList] = [:]
 
-    var limits: MemoryCache.Configuration
+    private(set) var limits: MemoryCache.Configuration
     private(set) var statistics = CacheStatistics()
     /// Images that are to be released by the caller, outside of any lock.
     var discarded: [Image.Storage] = []
 
-    init(limits: MemoryCache.Configuration) { self.limits = limits }
+    init(limits: MemoryCache.Configuration) {
+        self.limits = limits
+        policy = ConfiguredEviction(limits.policy)
+        classes = SizeClasses(limits.sizeClasses)
+    }
 
     /// Entries that are reachable only through a weak reference, dead ones included.
     var heldCount: Int { heldList.count }
@@ -62,6 +67,7 @@ struct MemoryStore<Policy: EvictionPolicy> {
         guard timedCount == 0, let storage = images[Int(slot)] else { return .unsure }
         statistics.hits += 1
         policy.used(slot)
+        if !classes.isEmpty { classes.used(slot) }
         return .hit(Image(storage: storage))
     }
 
@@ -79,6 +85,7 @@ struct MemoryStore<Policy: EvictionPolicy> {
         statistics.hits += 1
         if images[Int(slot)] != nil {
             policy.used(slot)
+            if !classes.isEmpty { classes.used(slot) }
         } else if storage.memoryCost <= largestEntry {
             // Somebody held it all the time: it is kept again, as the image it was.
             let deadline = slots[Int(slot)]?.deadline
@@ -132,59 +139,107 @@ struct MemoryStore<Policy: EvictionPolicy> {
     private func isAlive(_ slot: Slot) -> Bool { images[Int(slot)] != nil || slots[Int(slot)]?.held?.storage != nil }
 
     mutating func removeAll() {
-        discarded = images.compactMap { $0 }
+        discarded += images.compactMap { $0 }
         let statistics = statistics
-        self = MemoryStore(limits: limits, discarded: discarded)
+        let discarded = discarded
+        self = MemoryStore(limits: limits)
+        self.discarded = discarded
         self.statistics = statistics
         self.statistics.entries = 0
         self.statistics.bytes = 0
     }
 
-    private init(limits: MemoryCache.Configuration, discarded: [Image.Storage]) {
-        self.limits = limits
-        self.discarded = discarded
-    }
-
     // MARK: Limits
 
     /// The largest image that is kept.
-    private var largestEntry: Int { min(limits.capacity, limits.maximumEntryBytes ?? limits.capacity).bytes }
+    private var largestEntry: Int {
+        min(limits.capacity, limits.maximumEntryBytes ?? .unlimited, classes.largestEntry ?? .unlimited).bytes
+    }
 
-    /// Evicts until all limits hold. A purge leaves one image that fits, even if it is over the lower watermark: else
-    /// the image that was just stored would be gone at once.
-    mutating func enforceLimits() {
-        let capacity = limits.capacity.bytes
-        if statistics.bytes > capacity {
-            let target = min(capacity, limits.capacityAfterPurge?.bytes ?? capacity)
-            while statistics.bytes > target, statistics.entries > 1 || statistics.bytes > capacity, evictOne() {}
+    /// Puts other limits in force. What no longer fits goes at once.
+    mutating func change(limits new: MemoryCache.Configuration) {
+        let old = limits
+        limits = new
+        if new.policy != old.policy || new.sizeClasses != old.sizeClasses { rebuildOrder() }
+        let largest = largestEntry
+        for slot in slots.indices where images[slot] != nil && (slots[slot]?.cost ?? 0) > largest {
+            policy.removed(Slot(slot))
+            letGo(Slot(slot))
         }
-        if let maximumCount = limits.maximumCount {
-            while statistics.entries > max(0, maximumCount), evictOne() {}
+        enforceLimits()
+    }
+
+    /// Hands all entries to the policy and the size classes that are configured now, in the order in which they would
+    /// have had to go.
+    private mutating func rebuildOrder() {
+        var order: [Slot] = []
+        while let slot = policy.evict(room: Room(bytes: 0, count: 0), newcomer: nil) { order.append(slot) }
+        policy = ConfiguredEviction(limits.policy)
+        classes = SizeClasses(limits.sizeClasses)
+        for _ in slots {
+            policy.grow()
+            classes.grow()
+        }
+        for slot in order {
+            guard let entry = slots[Int(slot)] else { continue }
+            addToOrder(slot, key: entry.key, cost: entry.cost)
         }
     }
 
+    /// Tells the policy of an entry, and lets go of another one of its size class if there are too many.
+    private mutating func addToOrder(_ slot: Slot, key: ImageKey, cost: Int) {
+        policy.inserted(slot, key: key.hashValue, cost: cost)
+        guard let surplus = classes.inserted(slot, cost: cost) else { return }
+        policy.removed(surplus)
+        letGo(surplus)
+    }
+
+    /// Evicts until all limits hold. A purge leaves one image that fits, even if it is over the lower watermark: else
+    /// the image that was just stored would be gone at once.
+    private mutating func enforceLimits(newcomer: Slot? = nil) {
+        let capacity = limits.capacity.bytes
+        let maximumCount = max(0, limits.maximumCount ?? .max)
+        if statistics.bytes > capacity {
+            // If the policy turns the newcomer away, nothing else has to go.
+            let first = evictOne(Room(bytes: capacity, count: maximumCount), newcomer: newcomer)
+            if first == newcomer, statistics.bytes <= capacity { return }
+            let target = min(capacity, limits.capacityAfterPurge?.bytes ?? capacity)
+            let room = Room(bytes: target, count: maximumCount)
+            while statistics.bytes > target, statistics.entries > 1 || statistics.bytes > capacity,
+                evictOne(room) != nil
+            {}
+        }
+        let room = Room(bytes: capacity, count: maximumCount)
+        while statistics.entries > maximumCount, evictOne(room) != nil {}
+    }
+
     mutating func trim(to bytes: Int) {
-        while statistics.bytes > bytes, evictOne() {}
+        while statistics.bytes > bytes, evictOne(Room(bytes: max(0, bytes))) != nil {}
         // Who trims wants memory back, the few bytes of dead entries too.
         sweepHeld(heldList.count)
     }
 
-    private mutating func evictOne() -> Bool {
-        guard let slot = policy.victim() else { return false }
+    private mutating func evictOne(_ room: Room, newcomer: Slot? = nil) -> Slot? {
+        guard let slot = policy.evict(room: room, newcomer: newcomer) else { return nil }
+        letGo(slot)
+        return slot
+    }
+
+    /// Keeps an entry no longer than somebody else does. The policy knows of it.
+    private mutating func letGo(_ slot: Slot) {
         statistics.evictions += 1
-        policy.removed(slot)
+        classes.removed(slot)
         let cost = slots[Int(slot)]?.cost ?? 0
         statistics.entries -= 1
         statistics.bytes -= cost
         // Taken out of the slot, so that the reference here is the only one if nobody else has the image.
-        guard var storage = images[Int(slot)].take() else { return true }
+        guard var storage = images[Int(slot)].take() else { return }
         if isKnownUniquelyReferenced(&storage) {
             forget(slot)
         } else {
             hold(storage, at: slot)
         }
         discarded.append(storage)
-        return true
     }
 
     // MARK: Slots
@@ -195,8 +250,8 @@ struct MemoryStore<Policy: EvictionPolicy> {
         images[Int(slot)] = storage
         statistics.entries += 1
         statistics.bytes += cost
-        policy.inserted(slot, cost: cost)
-        enforceLimits()
+        addToOrder(slot, key: key, cost: cost)
+        enforceLimits(newcomer: slot)
     }
 
     private mutating func makeSlot(key: ImageKey, cost: Int, deadline: Duration?) -> Slot {
@@ -210,6 +265,7 @@ struct MemoryStore<Policy: EvictionPolicy> {
             slots.append(entry)
             images.append(nil)
             policy.grow()
+            classes.grow()
             heldLinks.grow()
             variantLinks.grow()
         }
@@ -224,6 +280,7 @@ struct MemoryStore<Policy: EvictionPolicy> {
         guard let entry = slots[Int(slot)] else { return }
         if let storage = images[Int(slot)].take() {
             policy.removed(slot)
+            classes.removed(slot)
             statistics.entries -= 1
             statistics.bytes -= entry.cost
             discarded.append(storage)

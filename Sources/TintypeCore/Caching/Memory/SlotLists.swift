@@ -31,6 +31,7 @@ struct SlotLinks {
     mutating func removeAll() { links.removeAll() }
 
     func next(after slot: Slot) -> Slot { links[Int(slot)].next }
+    func previous(before slot: Slot) -> Slot { links[Int(slot)].previous }
 
     mutating func prepend(_ slot: Slot, to list: inout SlotList) {
         links[Int(slot)] = Link(previous: .none, next: list.first)

@@ -1,0 +1,248 @@
+/// Keeps what saves the most time for its bytes, and what was used last where that serves better.
+///
+/// - New entries come into a *window*, a queue. What is used there, or asked for again soon after it was evicted, moves
+///   into the *main* part. There the entry that is worth least goes first: its uses, times what a miss would cost for
+///   each of its bytes (GreedyDual-Size-Frequency: Cherkasova, 1998); what has left raises the worth of all that comes
+///   later, so the old ages.
+/// - The keys of what was evicted are remembered as *ghosts*, up to the size of the cache. One that comes back tells
+///   which part was too small, and the border between the two moves (as in ARC: Megiddo and Modha, 2003).
+/// - A ``ShadowLRU`` tells what plain LRU would hold. Where it would have cost less, its choice is followed (see
+///   ``LossComparison``).
+/// - A newcomer that would take more than a quarter of the room goes before anything else has to. If it is asked for
+///   again, it has earned its place.
+///
+/// `Documentation/cache-policy.md` has the measurements.
+///
+/// - Complexity: a use is O(1), everything else O(log n), amortised. About 200 bytes for each entry, ghosts included.
+struct AdaptiveEviction: EvictionPolicy {
+    private enum Part: UInt8 { case window, main, windowGhosts, mainGhosts }
+
+    /// An entry of the cache, or a ghost.
+    private struct Node {
+        var key = 0
+        /// Where the cache has it; none for a ghost.
+        var slot = Slot.none
+        var bytes = 0
+        /// Milliseconds of a miss for each byte.
+        var density = 0.0
+        var uses: Int32 = 0
+        var part = Part.window
+    }
+
+    /// More uses count no more, so that what was popular once can be forgotten.
+    private static let mostUses: Int32 = 15
+
+    private var nodes: [Node] = []
+    private var free: [Slot] = []
+    private var nodesOfSlots: [Slot] = []
+    private var nodesOfGhosts: [Int: Slot] = [:]
+
+    private var links = SlotLinks()
+    private var window = SlotList()
+    private var windowGhosts = SlotList()
+    private var mainGhosts = SlotList()
+    private var main = SlotHeap()
+    /// By part.
+    private var bytes = PartBytes()
+    /// The bytes that the window may have; the rest is for the main part.
+    private var windowTarget = 0.0
+    /// What was worth least when something last left the main part.
+    private var age = 0.0
+
+    private var shadow = ShadowLRU()
+    private var comparison = LossComparison()
+    private var room = Room(bytes: .max)
+    private var count = 0
+    /// Milliseconds to load everything that is held.
+    private var fill = 0.0
+
+    private struct PartBytes {
+        var window = 0, main = 0, windowGhosts = 0, mainGhosts = 0
+        var held: Int { window + main }
+    }
+
+    mutating func grow() { nodesOfSlots.append(.none) }
+
+    // MARK: Entries come and are used
+
+    mutating func inserted(_ slot: Slot, key: Int, cost: Int) {
+        let cost = max(1, cost)
+        let time = LossComparison.timeOfMiss(bytes: cost)
+        let ghost = nodesOfGhosts.removeValue(forKey: key)
+        let node = ghost ?? makeNode()
+        var uses: Int32 = 1
+        if let ghost {
+            uses = min(Self.mostUses, nodes[Int(ghost)].uses + 1)
+            moveBorder(for: ghost, cost: cost)
+            detach(ghost)
+        }
+        nodes[Int(node)] = Node(key: key, slot: slot, bytes: cost, density: time / Double(cost), uses: uses)
+        attach(node, to: ghost == nil ? .window : .main)
+        nodesOfSlots[Int(slot)] = node
+        count += 1
+        fill += time
+        comparison.missed(time, byPolicy: true, byLRU: !shadow.isRecent(node), fill: fill)
+        shadow.load(node, bytes: cost)
+    }
+
+    @inline(__always)
+    mutating func used(_ slot: Slot) {
+        let node = nodesOfSlots[Int(slot)]
+        let uses = min(Self.mostUses, nodes[Int(node)].uses + 1)
+        nodes[Int(node)].uses = uses
+        if nodes[Int(node)].part == .main { main.raise(node, to: age + Double(uses) * nodes[Int(node)].density) }
+        if shadow.isRecent(node) { shadow.touch(node) } else { usedStale(node) }
+    }
+
+    /// LRU would have missed it.
+    @inline(never)
+    private mutating func usedStale(_ node: Slot) {
+        let cost = nodes[Int(node)].bytes
+        comparison.missed(LossComparison.timeOfMiss(bytes: cost), byPolicy: false, byLRU: true, fill: fill)
+        shadow.load(node, bytes: cost)
+        // The room that was asked for last may have been a small one, for once.
+        shadow.limit(to: Room(bytes: max(room.bytes, bytes.held), count: max(room.count, count)))
+    }
+
+    /// A ghost comes back: the part that it was in should have been larger.
+    private mutating func moveBorder(for ghost: Slot, cost: Int) {
+        func ratio(_ other: Int, _ own: Int) -> Double { max(1, Double(other) / Double(max(1, own))) }
+        if nodes[Int(ghost)].part == .windowGhosts {
+            windowTarget += Double(cost) * ratio(bytes.mainGhosts, bytes.windowGhosts)
+        } else {
+            windowTarget -= Double(cost) * ratio(bytes.windowGhosts, bytes.mainGhosts)
+        }
+        windowTarget = min(max(0, windowTarget), Double(bytes.held))
+    }
+
+    // MARK: Entries go
+
+    mutating func removed(_ slot: Slot) {
+        let node = nodesOfSlots[Int(slot)]
+        leave(node)
+        shadow.remove(node)
+        free.append(node)
+    }
+
+    mutating func evict(room: Room, newcomer: Slot?) -> Slot? {
+        self.room = room
+        shadow.limit(to: room)
+        guard let node = victim(room, newcomer) else { return nil }
+        let slot = nodes[Int(node)].slot
+        let wasMain = nodes[Int(node)].part == .main
+        leave(node)
+        shadow.evicted(node)
+        becomeGhost(node, of: wasMain ? .mainGhosts : .windowGhosts)
+        limitGhosts(room)
+        return slot
+    }
+
+    private mutating func victim(_ room: Room, _ newcomer: Slot?) -> Slot? {
+        if comparison.prefersLRU, let oldest = shadow.oldestStale { return oldest }
+        if let newcomer, !hasEarned(newcomer, room) { return nodesOfSlots[Int(newcomer)] }
+        while !window.isEmpty, main.isEmpty || Double(bytes.window) > windowTarget {
+            let oldest = window.last
+            guard nodes[Int(oldest)].uses > 1 else { return oldest }
+            detach(oldest)
+            attach(oldest, to: .main)
+        }
+        guard let (node, worth) = main.lowest() else { return nil }
+        age = max(age, worth)
+        return node
+    }
+
+    /// Whether others should go for a newcomer: if it is not large, or was asked for before.
+    private func hasEarned(_ newcomer: Slot, _ room: Room) -> Bool {
+        let node = nodes[Int(nodesOfSlots[Int(newcomer)])]
+        return node.bytes <= room.bytes / 4 || node.uses > 1
+    }
+
+    /// Takes an entry out of its part.
+    private mutating func leave(_ node: Slot) {
+        detach(node)
+        count -= 1
+        // Sums of fractions drift; an empty cache starts afresh.
+        fill = count == 0 ? 0 : max(0, fill - LossComparison.timeOfMiss(bytes: nodes[Int(node)].bytes))
+        nodes[Int(node)].slot = .none
+    }
+
+    // MARK: Ghosts
+
+    private mutating func becomeGhost(_ node: Slot, of part: Part) {
+        // Two keys with one hash: the older ghost gives way.
+        if let other = nodesOfGhosts[nodes[Int(node)].key] { forget(other) }
+        nodesOfGhosts[nodes[Int(node)].key] = node
+        attach(node, to: part)
+    }
+
+    /// The window and its ghosts are at most as large as the cache, and so are all ghosts. Where very small images gave
+    /// way to large ones, their number is limited too.
+    private mutating func limitGhosts(_ room: Room) {
+        let most = max(1_024, 2 * count)
+        while bytes.windowGhosts > max(0, room.bytes - bytes.window) || windowGhosts.count > most,
+            !windowGhosts.isEmpty
+        {
+            forget(windowGhosts.last)
+        }
+        while bytes.mainGhosts > max(0, 2 * room.bytes - bytes.held - bytes.windowGhosts) || mainGhosts.count > most,
+            !mainGhosts.isEmpty
+        {
+            forget(mainGhosts.last)
+        }
+    }
+
+    private mutating func forget(_ ghost: Slot) {
+        nodesOfGhosts[nodes[Int(ghost)].key] = nil
+        detach(ghost)
+        shadow.remove(ghost)
+        free.append(ghost)
+    }
+
+    // MARK: Nodes
+
+    private mutating func makeNode() -> Slot {
+        if let node = free.popLast() { return node }
+        nodes.append(Node())
+        links.grow()
+        main.grow()
+        shadow.grow()
+        return Slot(nodes.count - 1)
+    }
+
+    private mutating func attach(_ node: Slot, to part: Part) {
+        nodes[Int(node)].part = part
+        let cost = nodes[Int(node)].bytes
+        switch part {
+        case .window:
+            links.prepend(node, to: &window)
+            bytes.window += cost
+        case .main:
+            main.insert(node, priority: age + Double(nodes[Int(node)].uses) * nodes[Int(node)].density)
+            bytes.main += cost
+        case .windowGhosts:
+            links.prepend(node, to: &windowGhosts)
+            bytes.windowGhosts += cost
+        case .mainGhosts:
+            links.prepend(node, to: &mainGhosts)
+            bytes.mainGhosts += cost
+        }
+    }
+
+    private mutating func detach(_ node: Slot) {
+        let cost = nodes[Int(node)].bytes
+        switch nodes[Int(node)].part {
+        case .window:
+            links.remove(node, from: &window)
+            bytes.window -= cost
+        case .main:
+            main.remove(node)
+            bytes.main -= cost
+        case .windowGhosts:
+            links.remove(node, from: &windowGhosts)
+            bytes.windowGhosts -= cost
+        case .mainGhosts:
+            links.remove(node, from: &mainGhosts)
+            bytes.mainGhosts -= cost
+        }
+    }
+}

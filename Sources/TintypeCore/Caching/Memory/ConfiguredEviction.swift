@@ -1,0 +1,48 @@
+/// The policy that the configuration of a memory cache names.
+///
+/// Both stand side by side, the other one empty: a hit decides with one branch which to tell, and changes it in place.
+struct ConfiguredEviction: EvictionPolicy {
+    private var kind: MemoryCache.Policy
+    private var leastRecentlyUsed = LeastRecentlyUsed()
+    private var adaptive = AdaptiveEviction()
+
+    init() { self.init(.adaptive) }
+
+    init(_ kind: MemoryCache.Policy) { self.kind = kind }
+
+    mutating func grow() {
+        switch kind {
+        case .adaptive: adaptive.grow()
+        case .leastRecentlyUsed: leastRecentlyUsed.grow()
+        }
+    }
+
+    mutating func inserted(_ slot: Slot, key: Int, cost: Int) {
+        switch kind {
+        case .adaptive: adaptive.inserted(slot, key: key, cost: cost)
+        case .leastRecentlyUsed: leastRecentlyUsed.inserted(slot, key: key, cost: cost)
+        }
+    }
+
+    @inline(__always)
+    mutating func used(_ slot: Slot) {
+        switch kind {
+        case .adaptive: adaptive.used(slot)
+        case .leastRecentlyUsed: leastRecentlyUsed.used(slot)
+        }
+    }
+
+    mutating func removed(_ slot: Slot) {
+        switch kind {
+        case .adaptive: adaptive.removed(slot)
+        case .leastRecentlyUsed: leastRecentlyUsed.removed(slot)
+        }
+    }
+
+    mutating func evict(room: Room, newcomer: Slot?) -> Slot? {
+        switch kind {
+        case .adaptive: adaptive.evict(room: room, newcomer: newcomer)
+        case .leastRecentlyUsed: leastRecentlyUsed.evict(room: room, newcomer: newcomer)
+        }
+    }
+}
