@@ -52,6 +52,7 @@ let package = Package(
         system("CLCMS2", apt: "liblcms2-dev"),
         system("CSQLite", apt: "libsqlite3-dev"),
         system("CXXHash", apt: "libxxhash-dev"),
+        .systemLibrary(name: "CLinux"),
         .target(name: "CJPEGShim", dependencies: ["CJPEG"]),
         .target(name: "CPNGShim", dependencies: ["CPNG"]),
         .target(name: "CResample"),
@@ -59,7 +60,7 @@ let package = Package(
         // The library, lowest first.
         .target(
             name: "TintypeCore",
-            dependencies: [.product(name: "Logging", package: "swift-log"), "CResample", "CSQLite", "CXXHash"],
+            dependencies: [.product(name: "Logging", package: "swift-log"), "CLinux", "CResample", "CSQLite", "CXXHash"],
             swiftSettings: settings),
         .target(
             name: "TintypeCodecs",

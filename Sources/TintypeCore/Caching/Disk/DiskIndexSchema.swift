@@ -133,4 +133,6 @@ struct IndexRow: Sendable {
 struct StoredFile: Hashable, Sendable {
     var id: Int64
     var size: Int
+    /// The hash of its key.
+    var hash: Int64
 }
