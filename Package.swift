@@ -98,8 +98,12 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        // A process that tests of the disk cache kill.
+        .executableTarget(
+            name: "CacheWriter", dependencies: ["TintypeCore", "TintypeTesting"], path: "Tests/CacheWriter"),
         .testTarget(
-            name: "TintypeCoreTests", dependencies: ["TintypeCore", "TintypeTesting"], swiftSettings: settings),
+            name: "TintypeCoreTests", dependencies: ["TintypeCore", "TintypeTesting", "CacheWriter"],
+            swiftSettings: settings),
         .testTarget(
             name: "TintypeCodecsTests", dependencies: ["TintypeCodecs", "TintypeTesting"], swiftSettings: settings),
         .testTarget(

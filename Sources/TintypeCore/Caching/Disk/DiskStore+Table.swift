@@ -27,9 +27,14 @@ extension DiskStore {
     /// The table, opened if need be; `nil` if there is none that knows every entry.
     func openTable() -> EntryTable? {
         if let table = tableAtOnce() { return table }
-        guard !isIndexOfOthers, let table = EntryTable.open(layout.table), table.isComplete else {
+        guard !isIndexOfOthers, var table = EntryTable.open(layout.table), table.isComplete else {
             share(nil)
             return nil
+        }
+        if table.isChanging, table.isWritable, WriteLock(layout.writeLock)?.isFree == true, table.isChanging {
+            // A process was killed when it had changed the index, and not yet the table.
+            try? withIndex { index throws(DiskFailure) in try change(index) { () throws(DiskFailure) in } }
+            if let repaired = EntryTable.open(layout.table) { table = repaired }
         }
         share(table)
         return table

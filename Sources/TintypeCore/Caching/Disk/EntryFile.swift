@@ -122,7 +122,7 @@ enum EntryFile {
     static func checksum(_ data: Data) -> UInt64 { data.withUnsafeBytes { checksum($0) } }
 
     private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        XXH3_64bits(bytes.baseAddress, bytes.count)
+        tintype_xxh3(bytes.baseAddress, bytes.count)
     }
 }
 

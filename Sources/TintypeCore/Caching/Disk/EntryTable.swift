@@ -291,5 +291,12 @@ final class WriteLock {
         return false
     }
 
+    /// Whether nobody holds it now.
+    var isFree: Bool {
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return false }
+        unlock()
+        return true
+    }
+
     func unlock() { flock(file, LOCK_UN) }
 }
