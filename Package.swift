@@ -63,6 +63,7 @@ let package = Package(
         system("CJXL", apt: "libjxl-dev"),
         system("CTIFF", apt: "libtiff-dev"),
         system("CRSVG", apt: "librsvg2-dev", pkgConfig: "librsvg-2.0"),
+        .systemLibrary(name: "CLinux"),
         .target(name: "CJPEGShim", dependencies: ["CJPEG"]),
         .target(name: "CPNGShim", dependencies: ["CPNG"]),
         .target(name: "CResample"),
@@ -70,7 +71,9 @@ let package = Package(
         // The library, lowest first.
         .target(
             name: "TintypeCore",
-            dependencies: [.product(name: "Logging", package: "swift-log"), "CResample", "CSQLite", "CXXHash"],
+            dependencies: [
+                .product(name: "Logging", package: "swift-log"), "CLinux", "CResample", "CSQLite", "CXXHash",
+            ],
             swiftSettings: settings),
         .target(
             name: "TintypeCodecs",
@@ -113,8 +116,12 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        // A process that tests of the disk cache kill.
+        .executableTarget(
+            name: "CacheWriter", dependencies: ["TintypeCore", "TintypeTesting"], path: "Tests/CacheWriter"),
         .testTarget(
-            name: "TintypeCoreTests", dependencies: ["TintypeCore", "TintypeTesting"], swiftSettings: settings),
+            name: "TintypeCoreTests", dependencies: ["TintypeCore", "TintypeTesting", "CacheWriter"],
+            swiftSettings: settings),
         .testTarget(
             name: "TintypeCodecsTests", dependencies: ["TintypeCodecs", "TintypeTesting"], swiftSettings: settings),
         .testTarget(

@@ -25,6 +25,10 @@ final class FaultyFileSystem: CacheFileSystem {
         try check("read", path)
         return try real.read(path, count: count, fileSize: fileSize)
     }
+    func contents(_ path: String, withoutWaiting limit: Int?) throws(FileError) -> FileBytes? {
+        try check("read", path)
+        return try real.contents(path, withoutWaiting: limit)
+    }
     func read(_ path: String, from offset: Int, count: Int) throws(FileError) -> Data {
         try check("read", path)
         return try real.read(path, from: offset, count: count)

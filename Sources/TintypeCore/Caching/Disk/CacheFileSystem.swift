@@ -8,6 +8,10 @@ protocol CacheFileSystem: Sendable {
     /// Reads the first `count` bytes of a file.
     /// - Throws: ``FileError`` with `EIO` if the file's size is not `fileSize`.
     func read(_ path: String, count: Int, fileSize: Int) throws(FileError) -> Data
+    /// Reads a whole file.
+    /// - Parameter limit: the largest file to read without waiting; `nil` to read any, and to wait for the disk.
+    /// - Returns: `nil` if the file is larger, or the kernel would wait for the disk.
+    func contents(_ path: String, withoutWaiting limit: Int?) throws(FileError) -> FileBytes?
     /// Reads `count` bytes from an offset.
     func read(_ path: String, from offset: Int, count: Int) throws(FileError) -> Data
     func remove(_ path: String) throws(FileError)

@@ -58,13 +58,19 @@ public final class DiskCache: DiskCaching {
     // MARK: Entries
 
     public func entry(forKey key: ImageKey) async -> DiskCacheEntry? {
-        let entry = try? await reads.perform { [store] _ in store.entry(forKey: key) }
+        let entry: DiskCacheEntry?
+        switch store.entryAtOnce(forKey: key) {
+        case .none: return nil
+        case .found(let found): entry = found
+        case .unknown: entry = (try? await reads.perform { [store] _ in store.entry(forKey: key) }) ?? nil
+        }
         if store.hasUrgentChores { doChoresLater() }
-        return entry ?? nil
+        return entry
     }
 
     public func contains(_ key: ImageKey) async -> Bool {
-        (try? await reads.perform { [store] _ in store.contains(key) }) ?? false
+        if let isThere = store.containsAtOnce(key) { return isThere }
+        return (try? await reads.perform { [store] _ in store.contains(key) }) ?? false
     }
 
     public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
@@ -107,6 +113,17 @@ public final class DiskCache: DiskCaching {
     // MARK: What there is
 
     public func usage() async -> CacheUsage {
+        await settle()
+        return await indexedUsage()
+    }
+
+    /// Lets the index know all that is there, for what only it can tell.
+    private func settle() async {
+        guard store.hasPending else { return }
+        _ = try? await writes.perform { [store] _ throws(ImageError) in try store.doChores() }
+    }
+
+    private func indexedUsage() async -> CacheUsage {
         (try? await reads.perform { [store] _ in store.usage() }) ?? CacheUsage()
     }
 
@@ -117,6 +134,7 @@ public final class DiskCache: DiskCaching {
     /// Entries in the order in which they were stored (to the millisecond), without their images.
     /// - Parameter cursor: the ``Listing/cursor`` of the last entry that is known already; 0 to begin.
     public func entries(after cursor: Int64 = 0, limit: Int = 1_000) async -> [Listing] {
+        await settle()
         let rows = try? await reads.perform { [store] _ in
             store.withReader { reader throws(SQLiteError) in try reader.rows(after: cursor, limit: limit) }
         }
@@ -125,6 +143,7 @@ public final class DiskCache: DiskCaching {
 
     /// All that is there of one source.
     public func entries(source: String) async -> [Listing] {
+        await settle()
         let rows = try? await reads.perform { [store] _ in
             store.withReader { reader throws(SQLiteError) in try reader.rows(ofSource: source) }
         }
@@ -133,6 +152,7 @@ public final class DiskCache: DiskCaching {
 
     /// Reads every entry and drops the damaged ones.
     public func verify() async throws(ImageError) -> CacheVerification {
+        await settle()
         var report = CacheVerification()
         var cursor: Int64 = 0
         while true {

@@ -7,7 +7,8 @@ internal import CSQLite
 final class DiskIndex {
     private let database: Database
     private let find: Statement
-    private let exists: Statement
+    private let file: Statement
+    private let keys: Statement
     private let insert: Statement
     private let delete: Statement
     private let touch: Statement
@@ -17,13 +18,31 @@ final class DiskIndex {
     private let addTotals: Statement
     private let setShards: Statement
 
-    /// What the totals change by in the transaction that is under way.
-    private var change = CacheUsage()
+    /// What the transaction that is under way, or the last one, changed.
+    private(set) var change = Change()
+
+    struct Change {
+        /// By how much the totals change.
+        var usage = CacheUsage()
+        var inserted: [StoredFile] = []
+        var removed: [StoredFile] = []
+    }
+
+    /// The file, to notice when somebody removes or replaces it.
+    var inode: UInt64 = 0
+    /// The table beside the index, unless there can be none.
+    var table: EntryTable?
+    var writeLock: WriteLock?
+    /// The rows of files that this process stored since the last transaction.
+    var stage: [Int64: IndexRow] = [:]
 
     init(_ database: Database) throws(SQLiteError) {
         self.database = database
-        find = try database.prepare("SELECT id, file_size, source, variant FROM entries WHERE key BETWEEN ?1 AND ?2")
-        exists = try database.prepare("SELECT 1 FROM entries WHERE id = ?1")
+        find = try database.prepare(
+            "SELECT id, file_size, key, source, variant FROM entries WHERE key BETWEEN ?1 AND ?2")
+        file = try database.prepare("SELECT id, file_size, key FROM entries WHERE id = ?1")
+        // The index of the keys has both columns: nothing else is read.
+        keys = try database.prepare("SELECT key, id FROM entries INDEXED BY entries_key")
         insert = try database.prepare(
             """
             INSERT INTO entries (\(DiskIndexSchema.columns), key) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)
@@ -31,7 +50,8 @@ final class DiskIndex {
         delete = try database.prepare("DELETE FROM entries WHERE id = ?1")
         touch = try database.prepare("UPDATE entries SET accessed = ?2 WHERE id = ?1 AND accessed < ?2")
         clamp = try database.prepare("UPDATE entries SET accessed = ?1 WHERE accessed > ?1")
-        oldest = try database.prepare("SELECT id, file_size FROM entries WHERE id <> ?1 ORDER BY accessed LIMIT ?2")
+        oldest = try database.prepare(
+            "SELECT id, file_size, key FROM entries WHERE id <> ?1 ORDER BY accessed LIMIT ?2")
         readState = try database.prepare("SELECT entries, bytes, rebuild_shard, orphan_shard FROM state")
         addTotals = try database.prepare("UPDATE state SET entries = entries + ?1, bytes = bytes + ?2")
         setShards = try database.prepare("UPDATE state SET rebuild_shard = ?1, orphan_shard = ?2")
@@ -49,11 +69,11 @@ final class DiskIndex {
     /// Runs `body` in a transaction, which writes the totals too. While it runs no other process writes.
     func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
         try database.transaction { () throws(SQLiteError) in
-            change = CacheUsage()
+            change = Change()
             let result = try body()
-            if change != CacheUsage() {
-                addTotals.bind(1, change.entries)
-                addTotals.bind(2, change.bytes)
+            if change.usage != CacheUsage() {
+                addTotals.bind(1, change.usage.entries)
+                addTotals.bind(2, change.usage.bytes)
                 try addTotals.run()
             }
             return result
@@ -66,8 +86,15 @@ final class DiskIndex {
         guard try readState.step() else { return State() }
         return State(
             usage: CacheUsage(
-                entries: Int(readState.integer(0)) + change.entries, bytes: Int(readState.integer(1)) + change.bytes),
+                entries: Int(readState.integer(0)) + change.usage.entries,
+                bytes: Int(readState.integer(1)) + change.usage.bytes),
             rebuildShard: readState.integer(2), orphanShard: readState.integer(3))
+    }
+
+    /// The state, outside a transaction.
+    func committedState() throws(SQLiteError) -> State {
+        change = Change()
+        return try state()
     }
 
     func setShards(rebuild: Int64, orphan: Int64) throws(SQLiteError) {
@@ -92,12 +119,12 @@ final class DiskIndex {
     func files(forKey key: ImageKey) throws(SQLiteError) -> [StoredFile] {
         let hash = DiskIndexSchema.hash(key)
         return try files(hash...hash) {
-            $0.isText(2, equalTo: key.source) && $0.isText(3, equalTo: key.variant.description)
+            $0.isText(3, equalTo: key.source) && $0.isText(4, equalTo: key.variant.description)
         }
     }
 
     func files(ofSource source: String) throws(SQLiteError) -> [StoredFile] {
-        try files(DiskIndexSchema.hashes(ofSource: source)) { $0.isText(2, equalTo: source) }
+        try files(DiskIndexSchema.hashes(ofSource: source)) { $0.isText(3, equalTo: source) }
     }
 
     private func files(
@@ -109,15 +136,21 @@ final class DiskIndex {
         var files: [StoredFile] = []
         while try find.step() {
             guard isWanted(find) else { continue }
-            files.append(StoredFile(id: find.integer(0), size: Int(find.integer(1))))
+            files.append(StoredFile(find))
         }
         return files
     }
 
-    func contains(id: Int64) throws(SQLiteError) -> Bool {
-        defer { exists.reset() }
-        exists.bind(1, id)
-        return try exists.step()
+    func file(_ id: Int64) throws(SQLiteError) -> StoredFile? {
+        defer { file.reset() }
+        file.bind(1, id)
+        return try file.step() ? StoredFile(file) : nil
+    }
+
+    /// Goes through the hashes of all keys, with the ids of their files.
+    func forEachFile(_ body: (_ id: Int64, _ hash: Int64) -> Void) throws(SQLiteError) {
+        defer { keys.reset() }
+        while try keys.step() { body(keys.integer(1), keys.integer(0)) }
     }
 
     func insert(_ row: IndexRow) throws(SQLiteError) {
@@ -136,8 +169,9 @@ final class DiskIndex {
         insert.bind(13, row.extendedData)
         insert.bind(14, DiskIndexSchema.hash(row.key))
         try insert.run()
-        change.entries += 1
-        change.bytes += row.fileSize
+        change.usage.entries += 1
+        change.usage.bytes += row.fileSize
+        change.inserted.append(StoredFile(id: row.id, size: row.fileSize, hash: DiskIndexSchema.hash(row.key)))
     }
 
     /// Removes a row; false if it is gone already.
@@ -145,10 +179,14 @@ final class DiskIndex {
         delete.bind(1, file.id)
         try delete.run()
         guard database.changes > 0 else { return false }
-        change.entries -= 1
-        change.bytes -= file.size
+        change.usage.entries -= 1
+        change.usage.bytes -= file.size
+        change.removed.append(file)
         return true
     }
+
+    /// Notes a file that has no row, or none any more, for the table.
+    func noteGone(_ file: StoredFile) { change.removed.append(file) }
 
     /// Removes rows; tells those that were still there.
     func remove(_ files: [StoredFile]) throws(SQLiteError) -> [StoredFile] {
@@ -161,8 +199,8 @@ final class DiskIndex {
         let usage = try state().usage
         // Without a condition SQLite drops the pages as a whole.
         try database.execute("DELETE FROM entries")
-        change.entries -= usage.entries
-        change.bytes -= usage.bytes
+        change.usage.entries -= usage.entries
+        change.usage.bytes -= usage.bytes
     }
 
     /// Writes the times of reads. Times later than now, from before the clock was set back, become now: else those
@@ -188,7 +226,7 @@ final class DiskIndex {
 
     /// Files for which a condition holds on an indexed column.
     func files(where condition: String, _ value: Int64, limit: Int) throws(SQLiteError) -> [StoredFile] {
-        let statement = try database.prepare("SELECT id, file_size FROM entries WHERE \(condition) LIMIT ?2")
+        let statement = try database.prepare("SELECT id, file_size, key FROM entries WHERE \(condition) LIMIT ?2")
         statement.bind(1, value)
         statement.bind(2, limit)
         return try rows(statement)
@@ -198,8 +236,15 @@ final class DiskIndex {
         defer { statement.reset() }
         var files: [StoredFile] = []
         while try statement.step() {
-            files.append(StoredFile(id: statement.integer(0), size: Int(statement.integer(1))))
+            files.append(StoredFile(statement))
         }
         return files
+    }
+}
+
+extension StoredFile {
+    /// - Parameter statement: a row of `id`, `file_size` and `key`.
+    fileprivate init(_ statement: Statement) {
+        self.init(id: statement.integer(0), size: Int(statement.integer(1)), hash: statement.integer(2))
     }
 }

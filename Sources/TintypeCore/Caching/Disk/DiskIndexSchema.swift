@@ -67,7 +67,7 @@ enum DiskIndexSchema {
 
     private static func text(_ value: String) -> UInt64 {
         var value = value
-        return value.withUTF8 { XXH3_64bits($0.baseAddress, $0.count) }
+        return value.withUTF8 { tintype_xxh3($0.baseAddress, $0.count) }
     }
 }
 
@@ -133,4 +133,6 @@ struct IndexRow: Sendable {
 struct StoredFile: Hashable, Sendable {
     var id: Int64
     var size: Int
+    /// The hash of its key.
+    var hash: Int64
 }

@@ -10,10 +10,10 @@ extension DiskStore {
     /// Puts the files of one directory into an index that was made anew; true if there are more directories to do.
     func rebuildSlice() throws(ImageError) -> Bool {
         let (superseded, isLeft) = try withIndex { index throws(DiskFailure) in
-            let state = try indexed { () throws(SQLiteError) in try index.state() }
+            let state = try indexed { () throws(SQLiteError) in try index.committedState() }
             guard state.rebuildShard < DiskIndexSchema.shards else { return ([StoredFile](), false) }
             let found = filesWithDescription(inShard: state.rebuildShard)
-            let superseded = try index.change { () throws(DiskFailure) in
+            let superseded = try change(index) { () throws(DiskFailure) in
                 try indexed { () throws(SQLiteError) in
                     try index.setShards(rebuild: state.rebuildShard + 1, orphan: state.orphanShard)
                     var superseded: [StoredFile] = []
@@ -29,10 +29,14 @@ extension DiskStore {
     }
 
     /// Makes a row for a file that was found; of two files with one key the later counts. Tells the files that do not.
-    private func adopt(_ row: IndexRow, into index: DiskIndex) throws(SQLiteError) -> [StoredFile] {
+    func adopt(_ row: IndexRow, into index: DiskIndex) throws(SQLiteError) -> [StoredFile] {
         let known = try index.files(forKey: row.key)
         guard !known.contains(where: { $0.id == row.id }) else { return [] }
-        guard known.allSatisfy({ $0.id < row.id }) else { return [StoredFile(id: row.id, size: row.fileSize)] }
+        guard known.allSatisfy({ $0.id < row.id }) else {
+            let file = StoredFile(id: row.id, size: row.fileSize, hash: DiskIndexSchema.hash(row.key))
+            index.noteGone(file)
+            return [file]
+        }
         for file in known { _ = try index.remove(file) }
         try index.insert(row)
         return known
@@ -43,26 +47,33 @@ extension DiskStore {
         let names = (try? files.list(layout.shard(shard))) ?? []
         return names.compactMap { name in
             guard let id = layout.id(ofFile: name) else { return nil }
-            let path = layout.file(id)
-            guard
-                let status = try? files.status(path), status.size >= EntryFile.footerSize,
-                let end = try? files.read(
-                    path, from: status.size - EntryFile.footerSize, count: EntryFile.footerSize),
-                let footer = EntryFile.Footer(end, fileSize: status.size),
-                let bytes = try? files.read(path, from: footer.payloadSize, count: footer.descriptionSize),
-                let (key, entry) = EntryFile.read(description: bytes, footer: footer)
-            else { return nil }
-            return IndexRow(
-                id: id, key: key, entry: entry, payloadSize: footer.payloadSize, fileSize: footer.fileSize,
-                checksum: footer.payloadChecksum, accessed: Int64(status.modified) * 1_000_000)
+            return description(ofFile: id)?.row
         }
+    }
+
+    /// What a file says of itself, without a look at its image; `nil` if it is not there or damaged.
+    func description(ofFile id: Int64) -> (row: IndexRow, entry: DiskCacheEntry)? {
+        let path = layout.file(id)
+        guard
+            let status = try? files.status(path), status.size >= EntryFile.footerSize,
+            let end = try? files.read(path, from: status.size - EntryFile.footerSize, count: EntryFile.footerSize),
+            let footer = EntryFile.Footer(end, fileSize: status.size),
+            let bytes = try? files.read(path, from: footer.payloadSize, count: footer.descriptionSize),
+            let (key, entry) = EntryFile.read(description: bytes, footer: footer)
+        else { return nil }
+        let row = IndexRow(
+            id: id, key: key, entry: entry, payloadSize: footer.payloadSize, fileSize: footer.fileSize,
+            checksum: footer.payloadChecksum, accessed: Int64(status.modified) * 1_000_000)
+        return (row, entry)
     }
 
     /// Removes files without a row from one directory; the next call looks at the next one.
     func removeOrphans() throws(ImageError) {
         guard (try? files.status(layout.index)) != nil else { return }
         try withIndex { index throws(DiskFailure) in
-            let state = try indexed { () throws(SQLiteError) in try index.state() }
+            // First the rows of files that wait for them.
+            try change(index) { () throws(DiskFailure) in }
+            let state = try indexed { () throws(SQLiteError) in try index.committedState() }
             // Until the rebuild is through, a file without a row is not lost.
             guard state.rebuildShard >= DiskIndexSchema.shards else { return }
             let shard = state.orphanShard & (DiskIndexSchema.shards - 1)
@@ -71,7 +82,7 @@ extension DiskStore {
             for name in (try? files.list(layout.shard(shard))) ?? [] where left > 0 {
                 let path = "\(layout.shard(shard))/\(name)"
                 if let id = layout.id(ofFile: name),
-                    try indexed({ () throws(SQLiteError) in try index.contains(id: id) })
+                    try indexed({ () throws(SQLiteError) in try index.file(id) }) != nil
                 {
                     continue
                 }
@@ -80,7 +91,7 @@ extension DiskStore {
                 left -= 1
             }
             guard left > 0 else { return }
-            try index.change { () throws(DiskFailure) in
+            try change(index) { () throws(DiskFailure) in
                 try indexed { () throws(SQLiteError) in
                     try index.setShards(rebuild: state.rebuildShard, orphan: shard + 1)
                 }

@@ -69,6 +69,8 @@ extension DiskStore {
             }
             writer.index = index
             writer.indexFile = try? files.status(layout.index)
+            index.inode = writer.indexFile?.inode ?? 0
+            attachTable(to: index)
             return index
         } catch {
             switch error {
@@ -103,6 +105,7 @@ extension DiskStore {
 
     private func moveIndexAway(_ error: SQLiteError) {
         note("\(layout.index) is damaged and is made again from the files: \(error)", cause: "damaged")
+        discardTable(nil)
         try? files.rename(layout.index, to: layout.damagedIndex)
         // Left behind, the log of the old index would be played into the new one.
         try? files.remove(layout.index + "-wal")

@@ -7,32 +7,33 @@ extension DiskStore {
         let checksum = EntryFile.checksum(entry.data)
         let trailer = EntryFile.trailer(for: entry, key: key, checksum: checksum)
         let fileSize = entry.data.count + trailer.count
+        guard trailer.count <= EntryFile.maximumDescription else {
+            throw ImageError(
+                .cacheWriteFailed, stage: .cache, source: key.source,
+                reason: "what is to be kept beside the image takes \(ByteCount(trailer.count)), more than "
+                    + "\(ByteCount(EntryFile.maximumDescription))")
+        }
         guard fileSize <= configuration.capacity.bytes else {
             throw ImageError(
                 .cacheWriteFailed, stage: .cache, source: key.source,
                 reason: "\(ByteCount(fileSize)) are more than the whole disk cache may take, \(configuration.capacity)")
         }
+        let hash = DiskIndexSchema.hash(key)
         let replaced = try withIndex { index throws(DiskFailure) in
             let time = time
             try makeRoom(for: fileSize, in: index, configuration)
-            let id = try createFile([entry.data, trailer], at: time)
+            let epoch = index.table?.epoch
+            let id = try createFile([entry.data, trailer], hash: hash, at: time, after: index.table?.newest(hash))
             var isKept = false
             defer { if !isKept { try? files.remove(layout.file(id)) } }
             let row = IndexRow(
                 id: id, key: key, entry: entry, payloadSize: entry.data.count, fileSize: fileSize, checksum: checksum,
                 accessed: time)
-            let gone = try index.change { () throws(DiskFailure) in
-                // From here on nobody else changes anything. If the cache was cleared since, the file went with it.
-                guard (try? files.status(layout.file(id))) != nil else { throw .replaced }
-                return try indexed { () throws(SQLiteError) in
-                    let old = try index.files(forKey: key)
-                    _ = try index.remove(old)
-                    try index.insert(row)
-                    // A rebuild may have found the file before its row was here.
-                    let gone = try old.filter { $0.id != id } + evict(from: index, configuration, except: id)
-                    noteUsage(try index.state().usage)
-                    return gone
-                }
+            let gone = try exclusively(index) { () throws(DiskFailure) in
+                // If the cache was cleared since, the file went with it.
+                guard index.table?.epoch == epoch else { throw .replaced }
+                if append(row, hash: hash, to: index, configuration) { return [StoredFile]() }
+                return try insert(row, into: index, configuration)
             }
             isKept = true
             return gone
@@ -41,10 +42,53 @@ extension DiskStore {
         removeFiles(replaced)
     }
 
+    /// Makes a file an entry whose row follows later; false if it must not wait, because of the limits or because too
+    /// many wait already.
+    private func append(
+        _ row: IndexRow, hash: Int64, to index: DiskIndex, _ configuration: DiskCache.Configuration
+    ) -> Bool {
+        guard let table = usableTable(index, inode: index.inode), table.pendingCount < EntryTable.maximumPending,
+            !table.isCrowded(adding: 1)
+        else { return false }
+        let usage = table.usage
+        guard usage.bytes + row.fileSize <= configuration.capacity.bytes,
+            usage.entries < configuration.maximumCount ?? .max
+        else { return false }
+        // Rows that another process wrote meanwhile are not needed any more.
+        if table.pendingCount == 0 { index.stage.removeAll(keepingCapacity: true) }
+        index.stage[row.id] = row
+        table.append(row.id, hash: hash, bytes: row.fileSize)
+        noteUsage(table.usage)
+        return true
+    }
+
+    /// Writes the row of a file, and those that wait; tells the files that have to go for it.
+    private func insert(
+        _ row: IndexRow, into index: DiskIndex, _ configuration: DiskCache.Configuration
+    ) throws(DiskFailure) -> [StoredFile] {
+        try changeExclusively(index) { () throws(DiskFailure) in
+            // From here on nobody else changes anything, be it without the lock.
+            guard (try? files.status(layout.file(row.id))) != nil else { throw .replaced }
+            return try indexed { () throws(SQLiteError) in
+                let old = try index.files(forKey: row.key)
+                _ = try index.remove(old)
+                try index.insert(row)
+                // A rebuild may have found the file before its row was here.
+                let gone = try old.filter { $0.id != row.id } + evict(from: index, configuration, except: row.id)
+                noteUsage(try index.state().usage)
+                return gone
+            }
+        }
+    }
+
     /// Writes a file under a new name and tells the name.
-    private func createFile(_ parts: [Data], at time: Int64) throws(DiskFailure) -> Int64 {
+    /// - Parameter newest: a file that the new one comes after, even if the clock was set back.
+    private func createFile(
+        _ parts: [Data], hash: Int64, at time: Int64, after newest: Int64?
+    ) throws(DiskFailure) -> Int64 {
         var failure: FileError?
-        var id = DiskLayout.newID(at: time)
+        var id = DiskLayout.newID(at: time, hash: hash)
+        if let newest, newest >= id { id = DiskLayout.id(after: newest) }
         for _ in 0..<8 {
             do throws(FileError) {
                 try files.create(layout.file(id), parts: parts)
@@ -54,7 +98,7 @@ extension DiskStore {
                 if error.isMissing {
                     try? files.makeDirectory(layout.shard(layout.shard(of: id)))
                 } else if error.isExisting {
-                    id = DiskLayout.newID(at: time)
+                    id = DiskLayout.id(after: id)
                 } else {
                     throw .file(error)
                 }
@@ -112,7 +156,7 @@ extension DiskStore {
         }
         let wanted = configuration.minimumFreeSpace.bytes
         guard free - size < wanted else { return }
-        let removed = try index.change { () throws(DiskFailure) in
+        let removed = try change(index) { () throws(DiskFailure) in
             try indexed { () throws(SQLiteError) in
                 let usage = try index.state().usage
                 return try evict(from: index, bytes: usage.bytes - (wanted - (free - size)), count: .max, except: -1)
@@ -152,18 +196,30 @@ extension DiskStore {
             return chores
         }
         // Where there is no index any more, there is nothing to bring up to date, and none is made for it.
-        guard !work.isEmpty, (try? files.status(layout.index)) != nil else { return }
+        guard !work.isEmpty || hasPending, (try? files.status(layout.index)) != nil else { return }
         guard !work.indexIsDamaged else { return try checkIndex() }
         let dropped = try withIndex { index throws(DiskFailure) in
-            try index.change { () throws(DiskFailure) in
+            try change(index) { () throws(DiskFailure) in
                 try indexed { () throws(SQLiteError) in
                     try index.setAccessTimes(work.accessTimes, now: time)
-                    return try index.remove(Array(work.drops.keys))
+                    return try drop(work.drops, from: index)
                 }
             }
         }
-        counters.withLock { $0.corruptions += dropped.count { work.drops[$0] == true } }
+        counters.withLock { $0.corruptions += dropped.count { work.drops[$0.id]?.isDamaged == true } }
         removeFiles(dropped)
+    }
+
+    private func drop(_ drops: [Int64: Drop], from index: DiskIndex) throws(SQLiteError) -> [StoredFile] {
+        var dropped: [StoredFile] = []
+        for (id, drop) in drops {
+            if let file = try index.file(id), try index.remove(file) {
+                dropped.append(file)
+            } else {
+                index.noteGone(StoredFile(id: id, size: 0, hash: drop.hash))
+            }
+        }
+        return dropped
     }
 
     /// Lets SQLite look at its file; if it is damaged ``withIndex(_:)`` replaces it.
@@ -190,10 +246,8 @@ extension DiskStore {
         // Removing from a cache that is not there makes none.
         guard (try? files.status(layout.index)) != nil else { return [] }
         let removed = try withIndex { index throws(DiskFailure) in
-            try index.change { () throws(DiskFailure) in
-                try indexed { () throws(SQLiteError) in
-                    try removeRows(index)
-                }
+            try change(index) { () throws(DiskFailure) in
+                try indexed { () throws(SQLiteError) in try removeRows(index) }
             }
         }
         removeFiles(removed)
@@ -206,21 +260,25 @@ extension DiskStore {
         guard (try? files.status(layout.index)) != nil else { return }
         chores.withLock { $0 = Chores() }
         try withIndex { index throws(DiskFailure) in
-            try index.change { () throws(DiskFailure) in
-                // Whoever writes an entry looks for its file once it is in its own transaction, so none is lost
-                // unnoticed.
-                let trash = layout.trash(DiskLayout.newID(at: time))
-                do throws(FileError) {
-                    try files.rename(layout.data, to: trash)
-                } catch {
-                    guard error.isMissing else { throw .file(error) }
-                }
-                do throws(SQLiteError) { try index.removeAll() } catch {
-                    try? files.rename(trash, to: layout.data)
-                    throw .index(error)
-                }
-            }
+            try exclusively(index) { () throws(DiskFailure) in try removeAll(index) }
             try? files.makeDirectory(layout.data)
+        }
+    }
+
+    private func removeAll(_ index: DiskIndex) throws(DiskFailure) {
+        try changeExclusively(index, isRemovingAll: true) { () throws(DiskFailure) in
+            // Whoever writes an entry looks for its file once it is in its own transaction, so none is lost
+            // unnoticed.
+            let trash = layout.trash(DiskLayout.newID(at: time, hash: .random(in: .min ... .max)))
+            do throws(FileError) {
+                try files.rename(layout.data, to: trash)
+            } catch {
+                guard error.isMissing else { throw .file(error) }
+            }
+            do throws(SQLiteError) { try index.removeAll() } catch {
+                try? files.rename(trash, to: layout.data)
+                throw .index(error)
+            }
         }
     }
 

@@ -7,10 +7,12 @@ internal import Glibc
 /// Reading takes a connection of its own from a small pool and waits for nobody. Everything that changes the index goes
 /// through one connection under ``writer``; the queue above sees to it that one thread at a time wants it.
 ///
-/// An entry is stored in this order: the file, complete, under a name never used before; the row, in one transaction
-/// with the removal of the row it replaces; then the replaced file is removed. Whoever looks at any moment, from any
-/// process, sees the old entry or the new one. What a crash in between leaves is a file without a row, which is found
-/// later.
+/// An entry is stored in this order: the file, complete with all that is known of it, under a name never used before;
+/// its name in the ``EntryTable``, which makes it visible, and puts it on the list of files that have no row yet. Their
+/// rows follow in one transaction, with the removal of the rows and the files that they replace: when the list is full,
+/// when a limit is reached, or when somebody asks for what only the index tells. Any process writes the rows of all.
+/// Whoever looks at any moment, from any process, sees the old entry or the new one. A process that is killed between
+/// two steps leaves a file that nobody knows, which is found later.
 final class DiskStore: Sendable {
     /// What writing needs.
     struct Writer {
@@ -23,12 +25,18 @@ final class DiskStore: Sendable {
     struct Chores {
         /// When entries were read.
         var accessTimes: [Int64: Int64] = [:]
-        /// Entries to drop, with whether they were damaged.
-        var drops: [StoredFile: Bool] = [:]
+        /// Files to drop, by id.
+        var drops: [Int64: Drop] = [:]
         /// The index itself is damaged.
         var indexIsDamaged = false
 
         var isEmpty: Bool { accessTimes.isEmpty && drops.isEmpty && !indexIsDamaged }
+    }
+
+    struct Drop {
+        /// The hash of the key that was looked for.
+        var hash: Int64
+        var isDamaged: Bool
     }
 
     struct Readers {
@@ -46,6 +54,9 @@ final class DiskStore: Sendable {
     private let readers = Lock(Readers())
     let chores = Lock(Chores())
     let counters = Lock(CacheStatistics())
+    let tables = Lock(SharedTable())
+    /// How often the table was made; tests look at it.
+    let tablesMade = Lock(0)
     private let loggedCauses = Lock(Set<String>())
 
     init(
@@ -61,7 +72,7 @@ final class DiskStore: Sendable {
 
     var time: Int64 { now().cacheTime }
 
-    // MARK: Reading
+    // MARK: Connections for reading
 
     /// Runs `body` on a reading connection; `nil` if there is no index, or it cannot be read.
     func withReader<Result>(_ body: (DiskIndexReader) throws(SQLiteError) -> Result) -> Result? {
@@ -111,108 +122,6 @@ final class DiskStore: Sendable {
             return readers.idle
         }
         _ = discarded
-    }
-
-    func contains(_ key: ImageKey) -> Bool {
-        guard let row = withReader({ reader throws(SQLiteError) in try reader.row(forKey: key) }), let row else {
-            return false
-        }
-        return !isExpired(row)
-    }
-
-    /// The entry under a key, if it is there, valid and whole. Others are noted for the writer to drop.
-    func entry(forKey key: ImageKey) -> DiskCacheEntry? {
-        let entry = readEntry(forKey: key)
-        counters.withLock { counters in
-            if entry == nil { counters.misses += 1 } else { counters.hits += 1 }
-        }
-        return entry
-    }
-
-    private func readEntry(forKey key: ImageKey) -> DiskCacheEntry? {
-        var missing: Int64?
-        while true {
-            guard let row = withReader({ reader throws(SQLiteError) in try reader.row(forKey: key) }), let row else {
-                return nil
-            }
-            guard !isExpired(row) else {
-                drop(row, isDamaged: false)
-                return nil
-            }
-            do throws(FileError) {
-                guard let data = try payload(of: row) else {
-                    drop(row, isDamaged: true)
-                    return nil
-                }
-                noteAccess(row.id)
-                return row.entry(data: data)
-            } catch {
-                // Between the row and the file somebody may have replaced the entry: then there is another row now.
-                guard error.isMissing, missing != row.id else {
-                    if error.isMissing {
-                        drop(row, isDamaged: true)
-                    } else {
-                        note("\(error)", cause: "\(error.operation) \(error.code)")
-                    }
-                    return nil
-                }
-                missing = row.id
-            }
-        }
-    }
-
-    /// The bytes of an entry; `nil` if they are not what was written.
-    func payload(of row: IndexRow) throws(FileError) -> Data? {
-        do throws(FileError) {
-            let data = try files.read(layout.file(row.id), count: row.payloadSize, fileSize: row.fileSize)
-            return EntryFile.checksum(data) == row.checksum ? data : nil
-        } catch {
-            // The size is wrong, or the medium is bad.
-            if error.code == EIO { return nil }
-            throw error
-        }
-    }
-
-    private func isExpired(_ row: IndexRow) -> Bool {
-        let time = time
-        if let expires = row.expires, expires <= time { return true }
-        guard let bound = ageBound(at: time, sweeping: false) else { return false }
-        switch limits.withLock({ $0.expiry }) {
-        case .byCreation: return row.created <= bound
-        case .byModification: return row.id < DiskLayout.firstID(after: bound)
-        case .byAccess: return max(row.accessed, chores.withLock { $0.accessTimes[row.id] ?? 0 }) <= bound
-        }
-    }
-
-    /// Entries of this time and older are too old; `nil` if no age is.
-    func ageBound(at time: Int64, sweeping: Bool) -> Int64? {
-        guard let maximumAge = limits.withLock({ $0.maximumAge }), maximumAge >= .zero else { return nil }
-        // With an age of zero entries live until the next sweep.
-        if maximumAge == .zero, !sweeping { return nil }
-        return time - Int64(min(maximumAge.inSeconds, 1e12) * 1e6)
-    }
-
-    private func noteAccess(_ id: Int64) {
-        let time = time
-        chores.withLock { chores in
-            // Bounded; when nobody can write, the order of the latest reads is what is lost.
-            if chores.accessTimes.count < Self.maximumAccessTimes || chores.accessTimes[id] != nil {
-                chores.accessTimes[id] = time
-            }
-        }
-    }
-
-    static let maximumAccessTimes = 4_096
-    /// So many reads are written together.
-    static let accessBatch = 512
-
-    func drop(_ row: IndexRow, isDamaged: Bool) {
-        chores.withLock { $0.drops[StoredFile(id: row.id, size: row.fileSize)] = isDamaged }
-    }
-
-    /// Whether the writer has something to do that should not wait for the next store.
-    var hasUrgentChores: Bool {
-        chores.withLock { !$0.drops.isEmpty || $0.indexIsDamaged || $0.accessTimes.count >= Self.accessBatch }
     }
 
     func usage() -> CacheUsage {

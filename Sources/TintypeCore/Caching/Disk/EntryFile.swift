@@ -24,12 +24,18 @@ enum EntryFile {
 
         /// - Parameter fileSize: the size of the file that the bytes end.
         init?(_ bytes: Data, fileSize: Int) {
+            guard let footer = bytes.withUnsafeBytes({ Self($0, fileSize: fileSize) }) else { return nil }
+            self = footer
+        }
+
+        init?(_ bytes: UnsafeRawBufferPointer, fileSize: Int) {
             var reader = ByteReader(bytes)
             guard
                 let payloadChecksum = reader.integer(UInt64.self),
                 let descriptionChecksum = reader.integer(UInt64.self),
                 let payloadSize = reader.integer(UInt64.self), let descriptionSize = reader.integer(UInt32.self),
-                reader.integer(UInt32.self) == EntryFile.version, reader.bytes(8).map(Array.init) == EntryFile.marker,
+                reader.integer(UInt32.self) == EntryFile.version, let end = reader.bytes(8),
+                end.elementsEqual(EntryFile.marker),
                 descriptionSize <= EntryFile.maximumDescription, payloadSize <= UInt64(fileSize)
             else { return nil }
             self.payloadChecksum = payloadChecksum
@@ -51,36 +57,72 @@ enum EntryFile {
         writer.string(entry.validators?.entityTag)
         writer.string(entry.validators?.lastModified)
         writer.data(entry.extendedData)
-        let description = writer.bytes
+        let descriptionSize = writer.bytes.count
+        let descriptionChecksum = writer.bytes.withUnsafeBytes { Self.checksum($0) }
         writer.integer(checksum)
-        writer.integer(Self.checksum(description))
+        writer.integer(descriptionChecksum)
         writer.integer(UInt64(entry.data.count))
-        writer.integer(UInt32(description.count))
+        writer.integer(UInt32(descriptionSize))
         writer.integer(version)
         writer.bytes.append(contentsOf: marker)
-        return writer.bytes
+        return Data(writer.bytes)
     }
 
     /// What a trailer says of its entry, whose bytes are left empty; `nil` if it is damaged.
     static func read(description bytes: Data, footer: Footer) -> (key: ImageKey, entry: DiskCacheEntry)? {
-        guard bytes.count == footer.descriptionSize, checksum(bytes) == footer.descriptionChecksum else { return nil }
-        var reader = ByteReader(bytes)
-        guard
-            let source = reader.string(), let variant = reader.string(), let source, let variant,
-            let created = reader.integer(Int64.self), let expires = reader.integer(Int64.self),
+        bytes.withUnsafeBytes { bytes in
+            guard bytes.count == footer.descriptionSize, checksum(bytes) == footer.descriptionChecksum else {
+                return nil
+            }
+            var reader = ByteReader(bytes)
+            guard let source = reader.string(), let variant = reader.string(), let source, let variant,
+                let entry = entry(&reader)
+            else { return nil }
+            return (ImageKey(source: source, variant: ImageVariant(description: variant)), entry)
+        }
+    }
+
+    /// What a whole file is to somebody who looks for a key.
+    enum Contents {
+        case damaged
+        /// The entry of another key.
+        case foreign
+        /// The entry, without its bytes; those are whole.
+        case entry(DiskCacheEntry, payloadSize: Int)
+    }
+
+    /// Checks a whole file.
+    static func contents(_ bytes: UnsafeRawBufferPointer, key: ImageKey) -> Contents {
+        guard bytes.count >= footerSize,
+            let footer = Footer(UnsafeRawBufferPointer(rebasing: bytes.suffix(footerSize)), fileSize: bytes.count)
+        else { return .damaged }
+        let description = UnsafeRawBufferPointer(rebasing: bytes[footer.payloadSize...].prefix(footer.descriptionSize))
+        guard checksum(description) == footer.descriptionChecksum else { return .damaged }
+        var reader = ByteReader(description)
+        guard let source = reader.text(), let variant = reader.text() else { return .damaged }
+        guard source.isEqual(to: key.source), variant.isEqual(to: key.variant.description) else { return .foreign }
+        let payload = UnsafeRawBufferPointer(rebasing: bytes.prefix(footer.payloadSize))
+        guard let entry = entry(&reader), checksum(payload) == footer.payloadChecksum else { return .damaged }
+        return .entry(entry, payloadSize: footer.payloadSize)
+    }
+
+    /// What follows the key in a description.
+    private static func entry(_ reader: inout ByteReader) -> DiskCacheEntry? {
+        guard let created = reader.integer(Int64.self), let expires = reader.integer(Int64.self),
             let mimeType = reader.string(), let entityTag = reader.string(), let lastModified = reader.string(),
             let extendedData = reader.data()
         else { return nil }
         let validators = CacheValidators(entityTag: entityTag, lastModified: lastModified)
-        let entry = DiskCacheEntry(
+        return DiskCacheEntry(
             data: Data(), created: Date(cacheTime: created), expires: expires == .max ? nil : Date(cacheTime: expires),
             mimeType: mimeType, validators: validators.isEmpty ? nil : validators, extendedData: extendedData)
-        return (ImageKey(source: source, variant: ImageVariant(description: variant)), entry)
     }
 
     /// XXH3 with 64 bits.
-    static func checksum(_ data: Data) -> UInt64 {
-        data.withUnsafeBytes { XXH3_64bits($0.baseAddress, $0.count) }
+    static func checksum(_ data: Data) -> UInt64 { data.withUnsafeBytes { checksum($0) } }
+
+    private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        tintype_xxh3(bytes.baseAddress, bytes.count)
     }
 }
 
@@ -96,7 +138,9 @@ extension Date {
 
 /// Puts numbers and strings one behind the other. A string or data that is `nil` has the length of all ones.
 private struct ByteWriter {
-    var bytes = Data()
+    var bytes: [UInt8] = []
+
+    init() { bytes.reserveCapacity(512) }
 
     mutating func integer<Value: FixedWidthInteger>(_ value: Value) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
@@ -104,7 +148,7 @@ private struct ByteWriter {
 
     mutating func data(_ value: Data?) {
         integer(value.map { UInt32($0.count) } ?? .max)
-        if let value { bytes.append(value) }
+        if let value { bytes.append(contentsOf: value) }
     }
 
     mutating func string(_ value: String?) {
@@ -115,28 +159,38 @@ private struct ByteWriter {
 
 /// Takes apart what ``ByteWriter`` put together; `nil` where the bytes end too early.
 private struct ByteReader {
-    private var rest: Data
+    private var rest: UnsafeRawBufferPointer
 
-    init(_ data: Data) { rest = data }
+    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
 
-    mutating func bytes(_ count: Int) -> Data? {
+    mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer? {
         guard count <= rest.count else { return nil }
-        defer { rest = rest.dropFirst(count) }
-        return rest.prefix(count)
+        defer { rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count)) }
+        return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
     }
 
     mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
-        bytes(MemoryLayout<Value>.size)?.reversed().reduce(0) { $0 << 8 | Value(truncatingIfNeeded: $1) }
+        bytes(MemoryLayout<Value>.size).map { Value(littleEndian: $0.loadUnaligned(as: Value.self)) }
     }
 
     /// The outer optional tells whether the bytes suffice, the inner one is the value.
-    mutating func data() -> Data?? {
+    private mutating func value() -> UnsafeRawBufferPointer?? {
         guard let count = integer(UInt32.self) else { return nil }
         if count == .max { return .some(nil) }
-        return bytes(Int(count)).map { .some(Data($0)) }
+        return bytes(Int(count)).map { .some($0) }
     }
 
-    mutating func string() -> String?? {
-        data().map { $0.map { String(decoding: $0, as: UTF8.self) } }
+    /// A text that is there.
+    mutating func text() -> UnsafeRawBufferPointer? { value() ?? nil }
+
+    mutating func data() -> Data?? { value().map { $0.map { Data($0) } } }
+
+    mutating func string() -> String?? { value().map { $0.map { String(decoding: $0, as: UTF8.self) } } }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func isEqual(to text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { $0.count == count && $0.elementsEqual(self) }
     }
 }

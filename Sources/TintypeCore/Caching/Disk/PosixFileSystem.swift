@@ -1,3 +1,4 @@
+internal import CLinux
 internal import FoundationEssentials
 internal import Glibc
 
@@ -58,16 +59,48 @@ struct PosixFileSystem: CacheFileSystem {
         return try read(file, path: path, from: 0, count: count)
     }
 
+    func contents(_ path: String, withoutWaiting limit: Int?) throws(FileError) -> FileBytes? {
+        let file: Int32
+        if limit == nil {
+            file = try openForReading(path)
+        } else {
+            file = tintype_open_cached(path, UInt64(Self.readingFlags))
+            guard file >= 0 else {
+                // A kernel or a container without the call says so in several ways.
+                if errno == ENOENT { throw FileError(operation: "open", path: path, code: ENOENT) }
+                return nil
+            }
+        }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw FileError(operation: "read", path: path, code: errno) }
+        let size = Int(status.st_size)
+        guard status.st_mode & S_IFMT == S_IFREG else { throw FileError(operation: "read", path: path, code: EIO) }
+        if let limit, size > limit { return nil }
+        guard let memory = malloc(max(1, size)) else {
+            throw FileError(operation: "read", path: path, code: ENOMEM)
+        }
+        let contents = FileBytes(memory: memory, count: size)
+        if limit != nil {
+            guard tintype_read_cached(file, memory, size) == size else { return nil }
+            return contents
+        }
+        try read(file, path: path, from: 0, count: size, into: memory)
+        return contents
+    }
+
     func read(_ path: String, from offset: Int, count: Int) throws(FileError) -> Data {
         let file = try openForReading(path)
         defer { close(file) }
         return try read(file, path: path, from: offset, count: count)
     }
 
+    private static let readingFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+
     private func openForReading(_ path: String) throws(FileError) -> Int32 {
         // Without O_NOFOLLOW and O_NONBLOCK somebody's link or pipe under an entry's name could lead or hold us
         // elsewhere.
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let file = open(path, Self.readingFlags)
         guard file >= 0 else { throw FileError(operation: "open", path: path, code: errno) }
         return file
     }
@@ -75,18 +108,27 @@ struct PosixFileSystem: CacheFileSystem {
     private func read(_ file: Int32, path: String, from offset: Int, count: Int) throws(FileError) -> Data {
         guard count > 0 else { return Data() }
         guard let memory = malloc(count) else { throw FileError(operation: "read", path: path, code: ENOMEM) }
+        do throws(FileError) {
+            try read(file, path: path, from: offset, count: count, into: memory)
+        } catch {
+            free(memory)
+            throw error
+        }
+        return Data(bytesNoCopy: memory, count: count, deallocator: .free)
+    }
+
+    private func read(
+        _ file: Int32, path: String, from offset: Int, count: Int, into memory: UnsafeMutableRawPointer
+    ) throws(FileError) {
         var filled = 0
         while filled < count {
             let result = pread(file, memory + filled, count - filled, offset + filled)
             if result < 0, errno == EINTR { continue }
             guard result > 0 else {
-                let code = result < 0 ? errno : EIO
-                free(memory)
-                throw FileError(operation: "read", path: path, code: code)
+                throw FileError(operation: "read", path: path, code: result < 0 ? errno : EIO)
             }
             filled += result
         }
-        return Data(bytesNoCopy: memory, count: count, deallocator: .free)
     }
 
     func remove(_ path: String) throws(FileError) {

@@ -1,0 +1,40 @@
+// Calls that the Swift importer cannot see: one is variadic, the others are GNU extensions.
+#ifndef TINTYPE_CLINUX_H
+#define TINTYPE_CLINUX_H
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#ifndef RWF_NOWAIT
+#define RWF_NOWAIT 0x00000008
+#endif
+
+extern long syscall(long number, ...);
+extern ssize_t pread(int file, void *memory, size_t count, off_t offset);
+
+/// Opens a file if the kernel can do so without waiting for the disk; else -1, with `EAGAIN` (Linux 5.12).
+static inline int tintype_open_cached(const char *path, uint64_t flags) {
+    struct open_how how = {.flags = flags, .mode = 0, .resolve = RESOLVE_CACHED};
+    return (int)syscall(SYS_openat2, -100 /* AT_FDCWD */, path, &how, sizeof how);
+}
+
+/// Reads from the beginning of a file what is in memory already; else -1 with `EAGAIN`, or fewer bytes.
+static inline ssize_t tintype_read_cached(int file, void *memory, size_t count) {
+    struct iovec vector = {memory, count};
+    ssize_t result = syscall(SYS_preadv2, file, &vector, 1, 0, 0, RWF_NOWAIT);
+    if (result >= 0 || errno != EOPNOTSUPP) return result;
+    // tmpfs does not know the flag, and has no disk to wait for.
+    struct statfs status;
+    if (fstatfs(file, &status) == 0 && status.f_type == TMPFS_MAGIC) return pread(file, memory, count, 0);
+    errno = EAGAIN;
+    return -1;
+}
+
+#endif

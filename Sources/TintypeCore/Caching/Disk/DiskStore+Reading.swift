@@ -1,0 +1,232 @@
+internal import FoundationEssentials
+internal import Glibc
+
+/// What a lookup came to.
+enum DiskLookup {
+    case found(DiskCacheEntry)
+    case none
+    /// It would have to wait for the disk.
+    case unknown
+}
+
+extension DiskStore {
+    /// The largest file that is read on the caller's thread: copying and checking it takes less time than two changes of
+    /// the thread.
+    static let largestReadAtOnce = 512 << 10
+
+    // MARK: Entries
+
+    /// The entry under a key, if that can be told without waiting.
+    func entryAtOnce(forKey key: ImageKey) -> DiskLookup {
+        guard let table = tableAtOnce() else { return .unknown }
+        let lookup = find(key, in: table, withoutWaiting: Self.largestReadAtOnce)
+        count(lookup)
+        return lookup
+    }
+
+    /// The entry under a key, if it is there, valid and whole. Others are noted for the writer to drop.
+    func entry(forKey key: ImageKey) -> DiskCacheEntry? {
+        var lookup = DiskLookup.unknown
+        if let table = openTable() { lookup = find(key, in: table, withoutWaiting: nil) }
+        if case .unknown = lookup { lookup = readEntry(forKey: key).map(DiskLookup.found) ?? .none }
+        count(lookup)
+        if case .found(let entry) = lookup { return entry }
+        return nil
+    }
+
+    private func count(_ lookup: DiskLookup) {
+        counters.withLock { counters in
+            switch lookup {
+            case .found: counters.hits += 1
+            case .none: counters.misses += 1
+            case .unknown: break
+            }
+        }
+    }
+
+    /// Looks up a key in the table and reads its file.
+    /// - Returns: `unknown` if only the index can tell.
+    private func find(_ key: ImageKey, in table: EntryTable, withoutWaiting limit: Int?) -> DiskLookup {
+        let hash = DiskIndexSchema.hash(key)
+        var bound = Int64.max
+        var missing: Int64?
+        while let id = table.newest(hash, before: bound) {
+            do throws(FileError) {
+                guard let bytes = try files.contents(layout.file(id), withoutWaiting: limit) else { return .unknown }
+                switch bytes.withUnsafeBytes({ EntryFile.contents($0, key: key) }) {
+                case .foreign: bound = id
+                case .damaged:
+                    drop(id, hash: hash, isDamaged: true)
+                    return .none
+                case .entry(var entry, let payloadSize):
+                    guard let isExpired = isExpired(entry, id: id, key: limit == nil ? key : nil) else {
+                        return .unknown
+                    }
+                    guard !isExpired else {
+                        drop(id, hash: hash, isDamaged: false)
+                        return .none
+                    }
+                    noteAccess(id)
+                    entry.data = bytes.data(prefix: payloadSize)
+                    return .found(entry)
+                }
+            } catch {
+                if limit != nil { return .unknown }
+                guard error.isMissing || error.code == EIO else {
+                    note("\(error)", cause: "\(error.operation) \(error.code)")
+                    return .none
+                }
+                guard error.isMissing else {
+                    drop(id, hash: hash, isDamaged: true)
+                    return .none
+                }
+                // Somebody may have replaced the entry just now: then there is a newer file.
+                guard missing == id else {
+                    missing = id
+                    continue
+                }
+                drop(id, hash: hash, isDamaged: true)
+                bound = id
+            }
+        }
+        return missing == nil ? .none : .unknown
+    }
+
+    /// Reads by way of the index.
+    private func readEntry(forKey key: ImageKey) -> DiskCacheEntry? {
+        var missing: Int64?
+        while true {
+            guard let row = withReader({ reader throws(SQLiteError) in try reader.row(forKey: key) }), let row else {
+                return nil
+            }
+            guard !isExpired(row) else {
+                drop(row, isDamaged: false)
+                return nil
+            }
+            do throws(FileError) {
+                guard let data = try payload(of: row) else {
+                    drop(row, isDamaged: true)
+                    return nil
+                }
+                noteAccess(row.id)
+                return row.entry(data: data)
+            } catch {
+                // Between the row and the file somebody may have replaced the entry: then there is another row now.
+                guard error.isMissing, missing != row.id else {
+                    if error.isMissing {
+                        drop(row, isDamaged: true)
+                    } else {
+                        note("\(error)", cause: "\(error.operation) \(error.code)")
+                    }
+                    return nil
+                }
+                missing = row.id
+            }
+        }
+    }
+
+    /// The bytes of an entry; `nil` if they are not what was written.
+    func payload(of row: IndexRow) throws(FileError) -> Data? {
+        do throws(FileError) {
+            let data = try files.read(layout.file(row.id), count: row.payloadSize, fileSize: row.fileSize)
+            return EntryFile.checksum(data) == row.checksum ? data : nil
+        } catch {
+            // The size is wrong, or the medium is bad.
+            if error.code == EIO { return nil }
+            throw error
+        }
+    }
+
+    // MARK: Whether there is an entry
+
+    /// False if the table knows that there is none; `nil` if that is not as easily told.
+    func containsAtOnce(_ key: ImageKey) -> Bool? {
+        guard let table = tableAtOnce() else { return nil }
+        return table.newest(DiskIndexSchema.hash(key)) == nil ? false : nil
+    }
+
+    func contains(_ key: ImageKey) -> Bool {
+        if let table = openTable() {
+            var bound = Int64.max
+            while let id = table.newest(DiskIndexSchema.hash(key), before: bound) {
+                bound = id
+                guard let (row, entry) = description(ofFile: id), row.key == key else { continue }
+                return isExpired(entry, id: id, key: key) == false
+            }
+        }
+        guard let row = withReader({ reader throws(SQLiteError) in try reader.row(forKey: key) }), let row else {
+            return false
+        }
+        return !isExpired(row)
+    }
+
+    // MARK: Age
+
+    private func isExpired(_ row: IndexRow) -> Bool {
+        let time = time
+        if let expires = row.expires, expires <= time { return true }
+        guard let bound = ageBound(at: time, sweeping: false) else { return false }
+        switch limits.withLock({ $0.expiry }) {
+        case .byCreation: return row.created <= bound
+        case .byModification: return row.id < DiskLayout.firstID(after: bound)
+        case .byAccess: return max(row.accessed, chores.withLock { $0.accessTimes[row.id] ?? 0 }) <= bound
+        }
+    }
+
+    /// Whether what a file says is too old.
+    /// - Parameter key: to ask the index for the last access if need be.
+    /// - Returns: `nil` if the index needs to be asked and may not.
+    private func isExpired(_ entry: DiskCacheEntry, id: Int64, key: ImageKey?) -> Bool? {
+        let time = time
+        if let expires = entry.expires, expires.cacheTime <= time { return true }
+        guard let bound = ageBound(at: time, sweeping: false) else { return false }
+        switch limits.withLock({ $0.expiry }) {
+        case .byCreation: return entry.created.cacheTime <= bound
+        case .byModification: return id < DiskLayout.firstID(after: bound)
+        case .byAccess:
+            let known = max(DiskLayout.time(of: id), chores.withLock { $0.accessTimes[id] ?? 0 })
+            if known > bound { return false }
+            guard let key else { return nil }
+            let row = withReader { reader throws(SQLiteError) in try reader.row(forKey: key) } ?? nil
+            guard let row, row.id == id else { return true }
+            return isExpired(row)
+        }
+    }
+
+    /// Entries of this time and older are too old; `nil` if no age is.
+    func ageBound(at time: Int64, sweeping: Bool) -> Int64? {
+        guard let maximumAge = limits.withLock({ $0.maximumAge }), maximumAge >= .zero else { return nil }
+        // With an age of zero entries live until the next sweep.
+        if maximumAge == .zero, !sweeping { return nil }
+        return time - Int64(min(maximumAge.inSeconds, 1e12) * 1e6)
+    }
+
+    // MARK: For the writer
+
+    private func noteAccess(_ id: Int64) {
+        let time = time
+        chores.withLock { chores in
+            // Bounded; when nobody can write, the order of the latest reads is what is lost.
+            if chores.accessTimes.count < Self.maximumAccessTimes || chores.accessTimes[id] != nil {
+                chores.accessTimes[id] = time
+            }
+        }
+    }
+
+    static let maximumAccessTimes = 4_096
+    /// So many reads are written together.
+    static let accessBatch = 512
+
+    func drop(_ row: IndexRow, isDamaged: Bool) {
+        drop(row.id, hash: DiskIndexSchema.hash(row.key), isDamaged: isDamaged)
+    }
+
+    private func drop(_ id: Int64, hash: Int64, isDamaged: Bool) {
+        chores.withLock { $0.drops[id] = Drop(hash: hash, isDamaged: isDamaged) }
+    }
+
+    /// Whether the writer has something to do that should not wait for the next store.
+    var hasUrgentChores: Bool {
+        chores.withLock { !$0.drops.isEmpty || $0.indexIsDamaged || $0.accessTimes.count >= Self.accessBatch }
+    }
+}

@@ -1,0 +1,187 @@
+internal import Glibc
+
+/// The table that the readers of this process use.
+struct SharedTable {
+    var table: EntryTable?
+    /// When it was seen last that the file is still the one in the directory.
+    var checked: Int64 = .min
+}
+
+extension DiskStore {
+    /// So often a look is taken whether another process made the table again in another file.
+    private static let tableCheckInterval: Int64 = 1_000_000
+
+    // MARK: Reading
+
+    /// The table, if this process has it in memory.
+    func tableAtOnce() -> EntryTable? {
+        let time = time
+        let shared = tables.withLock { $0 }
+        guard let table = shared.table, table.isComplete else { return nil }
+        if time &- shared.checked < Self.tableCheckInterval, time >= shared.checked { return table }
+        guard (try? files.status(layout.table))?.inode == table.inode else { return nil }
+        tables.withLock { $0.checked = time }
+        return table
+    }
+
+    /// The table, opened if need be; `nil` if there is none that knows every entry.
+    func openTable() -> EntryTable? {
+        if let table = tableAtOnce() { return table }
+        guard !isIndexOfOthers, var table = EntryTable.open(layout.table), table.isComplete else {
+            share(nil)
+            return nil
+        }
+        if table.isChanging, table.isWritable, WriteLock(layout.writeLock)?.isFree == true, table.isChanging {
+            // A process was killed when it had changed the index, and not yet the table.
+            try? withIndex { index throws(DiskFailure) in try change(index) { () throws(DiskFailure) in } }
+            if let repaired = EntryTable.open(layout.table) { table = repaired }
+        }
+        share(table)
+        return table
+    }
+
+    /// Whether the index says that it is a newer version's, or no cache's at all. One that says nothing because it is
+    /// damaged or lost keeps nobody from reading.
+    private var isIndexOfOthers: Bool {
+        // The header of an SQLite file, https://sqlite.org/fileformat.html, section 1.3; numbers are big-endian.
+        guard let header = try? files.read(layout.index, from: 0, count: 72),
+            header.prefix(16).elementsEqual("SQLite format 3\0".utf8)
+        else { return false }
+        func number(at offset: Int) -> Int64 { header[offset..<offset + 4].reduce(0) { $0 << 8 | Int64($1) } }
+        let (version, application) = (number(at: 60), number(at: 68))
+        if version == 0, application == 0 { return false }  // Still in the log.
+        return version != DiskIndexSchema.version || application != DiskIndexSchema.applicationID
+    }
+
+    private func share(_ table: EntryTable?) {
+        let time = time
+        let old = tables.withLock { shared in
+            defer { shared = SharedTable(table: table, checked: time) }
+            return shared.table
+        }
+        _ = old  // Let go of outside the lock: it gives memory back.
+    }
+
+    /// Whether there are files whose rows are not in the index.
+    var hasPending: Bool { tables.withLock { $0.table }.map { $0.pendingCount > 0 } ?? false }
+
+    // MARK: Writing
+
+    /// Prepares an index that was just opened for changes.
+    func attachTable(to index: DiskIndex) {
+        index.writeLock = WriteLock(layout.writeLock)
+        adoptTable(index)
+    }
+
+    private func adoptTable(_ index: DiskIndex) {
+        let table = EntryTable.open(layout.table)
+        index.table = table?.isWritable == true ? table : nil
+        share(index.table)
+    }
+
+    /// Makes a table that is of no use any more known as that to every process, and removes it.
+    func discardTable(_ index: DiskIndex?) {
+        let table = index?.table ?? EntryTable.open(layout.table)
+        if let table, table.isWritable { table.isComplete = false }
+        try? files.remove(layout.table)
+        index?.table = nil
+        share(nil)
+    }
+
+    /// Runs `body` while no other process changes the index or the table.
+    func exclusively<Result>(
+        _ index: DiskIndex, _ body: () throws(DiskFailure) -> Result
+    ) throws(DiskFailure) -> Result {
+        if let lock = index.writeLock, !lock.lock() {
+            throw .refused("another process has been writing to the cache for five seconds")
+        }
+        defer { index.writeLock?.unlock() }
+        if index.table?.isComplete != true { adoptTable(index) }
+        return try body()
+    }
+
+    /// The table, if stores may go into it.
+    func usableTable(_ index: DiskIndex, inode: UInt64?) -> EntryTable? {
+        guard index.writeLock != nil, let table = index.table, table.isComplete, !table.isChanging,
+            table.indexInode == inode
+        else { return nil }
+        return table
+    }
+
+    /// Changes the index in one transaction, in which the files that have no row yet get theirs, and then the table.
+    func change<Result>(
+        _ index: DiskIndex, _ body: () throws(DiskFailure) -> Result
+    ) throws(DiskFailure) -> Result {
+        try exclusively(index) { () throws(DiskFailure) in try changeExclusively(index, body) }
+    }
+
+    /// As ``change(_:_:)``, for who has the lock.
+    /// - Parameter isRemovingAll: whether nothing is left after that.
+    func changeExclusively<Result>(
+        _ index: DiskIndex, isRemovingAll: Bool = false, _ body: () throws(DiskFailure) -> Result
+    ) throws(DiskFailure) -> Result {
+        let table = usableTable(index, inode: index.inode)
+        // Of a table that is not to be trusted the list still is: what it names is checked.
+        let pending = index.table?.pending ?? []
+        let rows = pending.compactMap { index.stage[$0] ?? description(ofFile: $0)?.row }
+        table?.isChanging = true
+        var superseded: [StoredFile] = []
+        var usage = CacheUsage()
+        let result: Result
+        do throws(DiskFailure) {
+            result = try index.change { () throws(DiskFailure) in
+                try indexed { () throws(SQLiteError) in
+                    for row in rows { superseded += try adopt(row, into: index) }
+                }
+                let result = try body()
+                usage = try indexed { () throws(SQLiteError) in try index.state().usage }
+                return result
+            }
+        } catch {
+            table?.isChanging = false  // Nothing was changed.
+            throw error
+        }
+        index.stage.removeAll(keepingCapacity: true)
+        if let table {
+            if isRemovingAll { table.removeAll() } else { apply(index.change, to: table) }
+            table.removePending()
+            table.indexed = usage
+        }
+        if let table, table.live == usage.entries, !table.isCrowded(adding: EntryTable.maximumPending) {
+            table.isChanging = false
+        } else {
+            makeTable(index, usage)
+        }
+        removeFiles(superseded)
+        return result
+    }
+
+    private func apply(_ change: DiskIndex.Change, to table: EntryTable) {
+        for file in change.inserted { table.insert(file.id, hash: file.hash) }
+        for file in change.removed { table.remove(file.id, hash: file.hash) }
+    }
+
+    /// Makes the table again from the index.
+    private func makeTable(_ index: DiskIndex, _ usage: CacheUsage) {
+        guard index.writeLock != nil else { return discardTable(index) }
+        var slots = EntryTable.minimumSlots
+        while slots < usage.entries * 2 { slots *= 2 }
+        guard let table = EntryTable.create(layout.newTable, slots: slots) else { return discardTable(index) }
+        do throws(SQLiteError) {
+            try index.forEachFile { table.insert($0, hash: $1) }
+        } catch {
+            return discardTable(index)
+        }
+        table.indexed = usage
+        table.indexInode = index.inode
+        if let old = index.table { table.continueEpoch(of: old) }
+        // After a loss of power there is the whole table or none.
+        if usage.entries > 0 { table.synchronize() }
+        table.isComplete = true
+        if let old = index.table { old.isComplete = false }
+        guard rename(layout.newTable, layout.table) == 0 else { return discardTable(index) }
+        index.table = table
+        share(table)
+        tablesMade.withLock { $0 += 1 }
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import TintypeCore
+import TintypeTesting
+
+/// A process for tests to kill, or to run beside another: `CacheWriter journal|share DIRECTORY SEED MILLISECONDS`.
+///
+/// `journal` stores and removes until it is killed, and tells on standard output what it is about to do and what is
+/// done. `share` does so in a small cache for some time, reads what it finds, and tells how many entries were wrong.
+@main
+struct CacheWriter {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 5, let seed = UInt64(arguments[3]), let milliseconds = Int(arguments[4]) else {
+            throw ExitCode.usage
+        }
+        if arguments[1] == "journal" {
+            try await keepJournal(arguments[2], seed: seed)
+        } else {
+            try await share(arguments[2], seed: seed, duration: .milliseconds(milliseconds))
+        }
+    }
+
+    enum ExitCode: Error { case usage }
+
+    private static func keepJournal(_ directory: String, seed: UInt64) async throws {
+        let cache = DiskCache(.init(directory: directory, capacity: .gigabytes(1), minimumFreeSpace: 0))
+        var generator = SeededRandom(seed: seed)
+        for serial in (seed << 32)... {
+            let number = Int.random(in: 0..<40, using: &generator)
+            let size = Int.random(in: 16...60_000, using: &generator)
+            switch Int.random(in: 0..<40, using: &generator) {
+            case 0..<32:
+                tell("? \(number) \(serial)")
+                try await cache.store(entry(number, serial, size), forKey: key(number))
+                tell("! \(number) \(serial)")
+            case 32..<36:
+                tell("? \(number) 0")
+                try await cache.remove(key(number))
+                tell("! \(number) 0")
+            case 36: await cache.flush()
+            case 37: _ = await cache.usage()
+            default: _ = await cache.entry(forKey: key(number))
+            }
+        }
+    }
+
+    private static func share(_ directory: String, seed: UInt64, duration: Duration) async throws {
+        let cache = DiskCache(.init(directory: directory, capacity: .megabytes(1), minimumFreeSpace: 0))
+        var generator = SeededRandom(seed: seed)
+        let end = ContinuousClock.now + duration
+        var (serial, wrong, hits) = (seed << 32, 0, 0)
+        while ContinuousClock.now < end {
+            serial += 1
+            let number = Int.random(in: 0..<200, using: &generator)
+            if Bool.random(using: &generator) {
+                let size = Int.random(in: 16...20_000, using: &generator)
+                try await cache.store(entry(number, serial, size), forKey: key(number))
+            } else if let found = await cache.entry(forKey: key(number)) {
+                hits += 1
+                if !isWhole(found.data, number) { wrong += 1 }
+            }
+        }
+        await cache.flush()
+        tell("\(wrong) \(hits)")
+    }
+
+    /// At once and whole: what is told is known even if the process is killed right after.
+    private static func tell(_ line: String) {
+        let line = line + "\n"
+        _ = line.withCString { write(STDOUT_FILENO, $0, line.utf8.count) }
+    }
+
+    // The test has the same.
+    private static func key(_ number: Int) -> ImageKey { ImageKey(source: "https://example.org/\(number)") }
+
+    private static func entry(_ number: Int, _ serial: UInt64, _ size: Int) -> DiskCacheEntry {
+        DiskCacheEntry(
+            data: CacheWriterPayload.bytes(number, serial: serial, count: size), created: Date(), mimeType: "image/png")
+    }
+
+    private static func isWhole(_ data: Data, _ number: Int) -> Bool {
+        CacheWriterPayload.serial(of: data, number) != nil
+    }
+}
