@@ -98,7 +98,9 @@ struct TIFFCoderTests {
         #expect(inked[0, 0] == red && inked[1, 0] == [0, 0, 0, 255])
         let lab = page(2, 1, bits: 8, samples: 3, photometric: 8, [255, 0, 0, 0, 0, 0])
         let shown = try coder.decode(lab).pixels
-        #expect(RasterSamples.distance(shown[0, 0], RasterSamples.white) <= 1 && RasterSamples.distance(shown[1, 0], [0, 0, 0, 255]) <= 2)
+        #expect(
+            RasterSamples.distance(shown[0, 0], RasterSamples.white) <= 1
+                && RasterSamples.distance(shown[1, 0], [0, 0, 0, 255]) <= 2)
     }
 
     @Test("straight and premultiplied alpha", arguments: [8, 16])
