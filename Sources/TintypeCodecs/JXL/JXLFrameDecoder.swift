@@ -20,13 +20,13 @@ final class JXLFrameDecoder: AnimationFrames {
 
     /// - Parameter keepsFrames: whether all frames will be in memory at once, which the limits are to count.
     init(_ data: Data, options: DecodeOptions, context: DecodeContext, keepsFrames: Bool) throws(ImageError) {
-        reader = try JXLReader(data, limits: context.limits)
+        reader = try JXLReader(data, limits: context.limits, keepsColorSpace: options.keepsColorSpace)
         let info = reader.info
         outputSize = options.outputSize(for: info.displaySize, frameCount: info.frameCount)
         try info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? info.frameCount : 1)
         try Self.checkPlanes(reader.basic, info, context.limits)
         color = CodedColor(
-            profile: reader.profile, codePoints: reader.codePoints, isGray: reader.basic.num_color_channels == 1,
+            profile: reader.pixelProfile, codePoints: reader.codePoints, isGray: reader.basic.num_color_channels == 1,
             keepsColorSpace: options.keepsColorSpace)
         rows = DeepRows(bits: color.toneMapping == nil ? 8 : 16, color: color)
         var properties = info.properties(options)
@@ -76,7 +76,7 @@ final class JXLFrameDecoder: AnimationFrames {
         do throws(ImageError) {
             while true {
                 switch try reader.nextEvent() {
-                case .frame: continue
+                case .header: continue
                 case .needsBuffer:
                     try reader.decode(into: buffer)
                     isDecoding = true

@@ -14,22 +14,27 @@ final class JXLReader {
     /// libjxl keeps referring to the bytes, so they are copied: compressed, they are small.
     private let bytes: UnsafeMutableRawBufferPointer
     private let limits: DecodeLimits
+    private let keepsColorSpace: Bool
+    /// Set if libjxl is to convert to sRGB itself, from the numbers that it decodes to.
+    private var convertsToSRGB = false
 
     /// What can happen next in a pass through the frames.
     enum Event {
-        case frame
+        /// The header of the file or of a frame was read.
+        case header
         case needsBuffer
         case finished
         case end
     }
 
     /// Reads the header, and of an animation the headers of all frames.
-    init(_ data: Data, limits: DecodeLimits) throws(ImageError) {
+    init(_ data: Data, limits: DecodeLimits, keepsColorSpace: Bool = false) throws(ImageError) {
         guard let decoder = JxlDecoderCreate(nil) else {
             throw ImageError(.outOfMemory, stage: .decode, reason: "libjxl has no memory for a decoder")
         }
         self.decoder = decoder
         self.limits = limits
+        self.keepsColorSpace = keepsColorSpace
         bytes = .allocate(byteCount: max(1, data.count), alignment: 16)
         bytes.copyBytes(from: data)
         info = ImageInfo(format: .jxl, size: .zero, hasAlpha: false)
@@ -98,23 +103,34 @@ final class JXLReader {
     private func readColor() {
         var encoding = JxlColorEncoding()
         let target = JXL_COLOR_PROFILE_TARGET_DATA
-        if JxlDecoderGetColorAsEncodedProfile(decoder, nil, target, &encoding) == JXL_DEC_SUCCESS {
-            let primaries = encoding.primaries == JXL_PRIMARIES_P3 ? 12 : Int(encoding.primaries.rawValue)
-            codePoints = CodePoints(primaries: primaries, transfer: Int(encoding.transfer_function.rawValue))
-            let isPlain = encoding.white_point == JXL_WHITE_POINT_D65 && codePoints.transfer == CodePoints.sRGB.transfer
-            if codePoints.isHighDynamicRange { return }
-            if isPlain, encoding.color_space == JXL_COLOR_SPACE_GRAY || encoding.primaries == JXL_PRIMARIES_SRGB {
-                codePoints = .sRGB
-                return
-            }
-            codePoints = .sRGB
+        profile = readProfile(target)
+        guard JxlDecoderGetColorAsEncodedProfile(decoder, nil, target, &encoding) == JXL_DEC_SUCCESS else { return }
+        let primaries = encoding.primaries == JXL_PRIMARIES_P3 ? 12 : Int(encoding.primaries.rawValue)
+        let stated = CodePoints(primaries: primaries, transfer: Int(encoding.transfer_function.rawValue))
+        let isGray = encoding.color_space == JXL_COLOR_SPACE_GRAY
+        if stated.isHighDynamicRange {
+            codePoints = stated
+            profile = nil
+        } else if encoding.white_point == JXL_WHITE_POINT_D65, isGray || encoding.primaries == JXL_PRIMARIES_SRGB,
+            stated.transfer == CodePoints.sRGB.transfer
+        {
+            profile = nil
+        } else if basic.uses_original_profile == 0, !keepsColorSpace || stated.transfer == 8 {
+            // From XYB, libjxl gives any space with the same effort; and linear light in 8 bits would have no dark tones.
+            convertsToSRGB = true
         }
-        var size = 0
-        guard JxlDecoderGetICCProfileSize(decoder, nil, target, &size) == JXL_DEC_SUCCESS, size > 0 else { return }
-        var bytes = [UInt8](repeating: 0, count: size)
-        guard JxlDecoderGetColorAsICCProfile(decoder, nil, target, &bytes, size) == JXL_DEC_SUCCESS else { return }
-        profile = Data(bytes)
     }
+
+    private func readProfile(_ target: JxlColorProfileTarget) -> Data? {
+        var size = 0
+        guard JxlDecoderGetICCProfileSize(decoder, nil, target, &size) == JXL_DEC_SUCCESS, size > 0 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: size)
+        let status = JxlDecoderGetColorAsICCProfile(decoder, nil, target, &bytes, size)
+        return status == JXL_DEC_SUCCESS ? Data(bytes) : nil
+    }
+
+    /// The profile of the pixels of ``decode(into:)``.
+    var pixelProfile: Data? { convertsToSRGB ? nil : profile }
 
     /// The time that the frame is shown whose header was read last.
     private var frameDuration: Duration {
@@ -131,7 +147,9 @@ final class JXLReader {
     // MARK: Frames
 
     /// Begins a pass through the frames.
-    func startFrames() throws(ImageError) { try start(JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue) }
+    func startFrames() throws(ImageError) {
+        try start(JXL_DEC_COLOR_ENCODING.rawValue | JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue)
+    }
 
     private func start(_ events: UInt32) throws(ImageError) {
         JxlDecoderRewind(decoder)
@@ -141,13 +159,20 @@ final class JXLReader {
             JxlDecoderSetInput(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), count)
                 == JXL_DEC_SUCCESS
         else { throw damaged() }
-        JxlDecoderCloseInput(decoder)
+        // The input is not closed: libjxl calls bytes that end too early damaged then.
     }
 
     /// - Throws: ``ImageError/Code/truncatedImage`` where the bytes end, after which ``flush()`` may show some of the frame.
     func nextEvent() throws(ImageError) -> Event {
         switch JxlDecoderProcessInput(decoder) {
-        case JXL_DEC_FRAME: return .frame
+        case JXL_DEC_COLOR_ENCODING:
+            if convertsToSRGB {
+                var color = JxlColorEncoding()
+                JxlColorEncodingSetToSRGB(&color, basic.num_color_channels == 1 ? 1 : 0)
+                guard JxlDecoderSetPreferredColorProfile(decoder, &color) == JXL_DEC_SUCCESS else { throw damaged() }
+            }
+            return .header
+        case JXL_DEC_FRAME: return .header
         case JXL_DEC_NEED_IMAGE_OUT_BUFFER: return .needsBuffer
         case JXL_DEC_FULL_IMAGE: return .finished
         case JXL_DEC_SUCCESS: return .end

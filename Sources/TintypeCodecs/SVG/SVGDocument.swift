@@ -104,9 +104,8 @@ final class SVGDocument {
         if message.contains("limit") || message.contains("too many") {
             return ImageError(.limitExceeded, stage: .decode, reason: "the SVG is over a limit (librsvg: \(message))")
         }
-        // A document whose last tag does not close the first is cut.
-        let tail = data.map { String(decoding: $0.suffix(256), as: UTF8.self) } ?? "</svg>"
-        let isCut = !tail.contains("svg>") && !tail.contains("/>")
+        // A document that does not close its root has no end.
+        let isCut = data.map { !String(decoding: $0.suffix(1_024), as: UTF8.self).contains("</svg") } ?? false
         return isCut
             ? .truncated("the SVG ends too early (librsvg: \(message))")
             : .corrupt("the SVG is damaged (librsvg: \(message))")

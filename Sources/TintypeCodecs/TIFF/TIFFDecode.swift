@@ -16,8 +16,8 @@ struct TIFFDecode {
         var sink = try RowSink(
             stored: info.size, output: output, orientation: info.orientation, context: context)
         let isPartial: Bool
-        if let plain = TIFFScalarRows(file) {
-            isPartial = try readScalars(plain, into: &sink)
+        if let layout = TIFFLayout(file) {
+            isPartial = try readSamples(layout, into: &sink)
         } else {
             isPartial = try readColors(into: &sink)
         }
@@ -30,10 +30,18 @@ struct TIFFDecode {
         return Image(pixels: try sink.finish(), properties: properties)
     }
 
-    private func readScalars(_ rows: TIFFScalarRows, into sink: inout RowSink) throws(ImageError) -> Bool {
-        for y in 0..<file.info.size.height {
-            guard rows.read(y, into: sink.rowToFill()) else { return try noteFailure(file.failure()) }
-            try sink.commitRow()
+    private func readSamples(_ layout: TIFFLayout, into sink: inout RowSink) throws(ImageError) -> Bool {
+        let bands = try TIFFSampleBands(
+            file, layout: layout, conversion: conversion(layout.color), limits: context.limits)
+        let height = file.info.size.height
+        for top in stride(from: 0, to: height, by: file.rowsPerBand) {
+            try context.checkCancellation()
+            let count = min(file.rowsPerBand, height - top)
+            guard bands.read(top: top, count: count) else { return try noteFailure(file.failure()) }
+            for y in 0..<count {
+                bands.convert(y, to: sink.rowToFill())
+                try sink.commitRow()
+            }
         }
         return false
     }
@@ -55,7 +63,7 @@ struct TIFFDecode {
             size: PixelSize(width: size.width, height: file.rowsPerBand), pool: context.pool)
         // libtiff's rows have no gaps.
         let rowBytes = size.width * 4
-        let conversion = conversion
+        let conversion = conversion(.rgb)
         for top in stride(from: 0, to: size.height, by: file.rowsPerBand) {
             try context.checkCancellation()
             let count = min(file.rowsPerBand, size.height - top)
@@ -74,10 +82,15 @@ struct TIFFDecode {
         return false
     }
 
-    private var conversion: ColorConversion? {
+    private func conversion(_ color: TIFFLayout.Color) -> ColorConversion? {
         guard !options.keepsColorSpace, let profile = file.profile else { return nil }
-        let isGray = TIFFFile.short(file.handle, TIFFTAG_SAMPLESPERPIXEL) < 3
-        return ColorConversion(profile: profile, source: isGray ? .gray : .rgb)
+        switch color {
+        case .cmyk: return ColorConversion(profile: profile, source: .cmyk(inverted: false))
+        case .lab: return nil
+        default:
+            let isGray = TIFFFile.short(file.handle, TIFFTAG_SAMPLESPERPIXEL) < 3
+            return ColorConversion(profile: profile, source: isGray ? .gray : .rgb)
+        }
     }
 
     /// libtiff gives premultiplied pixels.

@@ -44,17 +44,31 @@ final class TIFFFile {
     deinit { TIFFClose(handle) }
 
     private static func openingError(_ bytes: UnsafeRawBufferPointer, _ message: String) -> ImageError {
-        // The directory stands anywhere in the file, often at the end.
-        let isLittle = bytes.count > 0 && bytes[0] == 0x49
-        let directory = bytes.bigEndian32(at: 4).map { isLittle ? Int(UInt32($0).byteSwapped) : $0 }
-        if message.contains("exceed") || message.contains("allocation") {
+        if message.contains("exceed") || message.contains("allocat") || message.contains("memory") {
             return ImageError(
                 .limitExceeded, stage: .decode, reason: "the TIFF file is over a limit (libtiff: \(message))")
         }
-        guard let directory, directory < bytes.count else {
-            return .truncated("the TIFF file ends before its directory")
-        }
+        guard hasWholeDirectory(bytes) else { return .truncated("the TIFF file ends before its directory does") }
         return .corrupt("the TIFF file is damaged (libtiff: \(message))")
+    }
+
+    /// Whether the first directory, which stands anywhere in the file and often at the end, lies within the bytes (TIFF 6.0,
+    /// section 2; BigTIFF has longer offsets, counts and entries).
+    private static func hasWholeDirectory(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let isLittle = bytes.count > 0 && bytes[0] == 0x49
+        func number(_ offset: Int, _ size: Int) -> Int? {
+            guard offset >= 0, offset <= bytes.count - size else { return nil }
+            let digits = bytes[offset..<offset + size]
+            let value = (isLittle ? Array(digits.reversed()) : Array(digits)).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            return Int(exactly: value)
+        }
+        let isBig = number(2, 2) == 43
+        guard let directory = isBig ? number(8, 8) : number(4, 4), let entries = number(directory, isBig ? 8 : 2) else {
+            return false
+        }
+        // No directory has as many entries as would overflow.
+        guard entries < 1 << 32 else { return true }
+        return directory + (isBig ? 8 + entries * 20 : 2 + entries * 12) <= bytes.count
     }
 
     // MARK: Fields
@@ -94,11 +108,18 @@ final class TIFFFile {
         array(handle, TIFFTAG_ICCPROFILE, count: UInt32.self, of: UInt8.self).map { Data($0) }
     }
 
+    /// What the first sample behind the colours means; `nil` if there is none.
+    var firstExtraSample: UInt16? { Self.extraSamples(handle)?.first }
+
+    private static func extraSamples(_ handle: OpaquePointer) -> UnsafeBufferPointer<UInt16>? {
+        array(handle, TIFFTAG_EXTRASAMPLES, count: UInt16.self, of: UInt16.self)
+    }
+
     private static func hasAlpha(_ handle: OpaquePointer) -> Bool {
-        let extras = array(handle, TIFFTAG_EXTRASAMPLES, count: UInt16.self, of: UInt16.self)
-        guard let first = extras?.first else { return false }
+        guard let first = extraSamples(handle)?.first else { return false }
+        let isInk = Int32(short(handle, TIFFTAG_PHOTOMETRIC)) == PHOTOMETRIC_SEPARATED
         // A fourth sample of RGB that the file says nothing of is alpha, as libtiff has it.
-        return Int32(first) != EXTRASAMPLE_UNSPECIFIED || short(handle, TIFFTAG_SAMPLESPERPIXEL) > 3
+        return !isInk && (Int32(first) != EXTRASAMPLE_UNSPECIFIED || short(handle, TIFFTAG_SAMPLESPERPIXEL) > 3)
     }
 
     // MARK: Errors

@@ -13,6 +13,7 @@ final class TIFFMemory {
     private(set) var written = Data()
     private let isWriting: Bool
     private(set) var message = ""
+    private var first: String?
 
     /// A file to read.
     init(_ bytes: UnsafeRawBufferPointer) {
@@ -42,7 +43,8 @@ final class TIFFMemory {
                 guard let memory = TIFFMemory.of(this), let format, let arguments else { return 1 }
                 var text = [CChar](repeating: 0, count: 256)
                 vsnprintf(&text, text.count, format, arguments)
-                memory.message = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+                let reason = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+                memory.note(reason)
                 return 1
             }, this)
         TIFFOpenOptionsSetWarningHandlerExtR(options, { _, _, _, _, _ in 1 }, this)
@@ -53,6 +55,12 @@ final class TIFFMemory {
             { TIFFMemory.of($0)?.seek($1, $2) ?? .max }, { _ in 0 },
             { toff_t(TIFFMemory.of($0)?.count ?? 0) },
             { TIFFMemory.of($0)?.map($1, $2) ?? 0 }, { _, _, _ in }, options)
+    }
+
+    /// Keeps the first and the last of what is said: what went wrong, and what came of it.
+    private func note(_ reason: String) {
+        first = first ?? reason
+        message = first == reason ? reason : "\(first ?? ""); \(reason)"
     }
 
     private static func of(_ handle: UnsafeMutableRawPointer?) -> TIFFMemory? {

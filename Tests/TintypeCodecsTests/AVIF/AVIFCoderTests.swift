@@ -1,0 +1,115 @@
+#if AVIF
+import Foundation
+import Testing
+import TintypeCore
+
+@testable import TintypeCodecs
+
+@Suite("AVIF")
+struct AVIFCoderTests {
+    let coder = AVIFCoder()
+
+    private func encode(_ image: Image, lossless: Bool = true, quality: Double = 0.85) throws -> Data {
+        var options = EncodeOptions(quality: quality)
+        options.lossless = lossless
+        return try coder.encode(image, as: .avif, options: options)
+    }
+
+    private func animation() throws -> Image {
+        let frames = try [50, 70, 120].enumerated().map { index, duration in
+            ImageFrame(
+                pixels: try makePixels(32, 16) { x, _ in x / 8 == index ? blue : x < 16 ? red : green },
+                duration: .milliseconds(duration))
+        }
+        return try #require(Image(frames: frames)).with { $0.hasAlpha = false }
+    }
+
+    @Test("without loss every pixel comes back, also the translucent ones")
+    func lossless() throws {
+        let pixels = try makeTranslucent(67, 41, seed: 1)
+        let image = try coder.decode(try encode(makeImage(pixels)))
+        #expect(image.pixels == pixels)
+        #expect(image.hasAlpha && image.format == .avif && !image.isAnimated)
+        let opaque = try RasterSamples.gradient(33, 300)
+        let decoded = try coder.decode(try encode(opaque))
+        #expect(decoded.pixels == opaque.pixels && !decoded.hasAlpha)
+    }
+
+    @Test("with loss the picture is close over the borders of bands, quality costs bytes, and a limit of bytes is kept")
+    func lossy() throws {
+        let image = try RasterSamples.gradient(120, 300)
+        let low = try encode(image, lossless: false, quality: 0.2)
+        let high = try encode(image, lossless: false, quality: 0.95)
+        #expect(low.count < high.count)
+        #expect(RasterSamples.psnr(try coder.decode(high).pixels, image.pixels) > 40)
+        let limited = try coder.encode(
+            image, as: .avif, options: EncodeOptions(maximumBytes: (low.count + high.count) / 2))
+        #expect(limited.count <= (low.count + high.count) / 2)
+        expectCode(.encodeFailed) { try coder.encode(image, as: .avif, options: EncodeOptions(maximumBytes: 50)) }
+    }
+
+    @Test("a sequence's frames and durations come back, again after going back to the first")
+    func sequence() throws {
+        let image = try animation()
+        let data = try encode(image)
+        let info = try coder.info(data)
+        #expect(info.frameCount == 3 && info.loopCount == 0)
+        #expect(info.frameDurations == image.frames.map(\.duration))
+        #expect(try coder.decode(data).frames == image.frames)
+        #expect(try coder.decode(data) { $0.firstFrameOnly = true }.frames == [ImageFrame(pixels: image.pixels)])
+        let decoder = try coder.frameDecoder(for: data, options: DecodeOptions(), context: DecodeContext())
+        _ = try decoder.nextFrame()
+        try decoder.rewind()
+        for frame in image.frames { #expect(try decoder.nextFrame() == frame) }
+        #expect(try decoder.nextFrame() == nil)
+    }
+
+    @Test("the header can be read before the rest of the file is there")
+    func headerOfBeginning() throws {
+        let data = try encode(try RasterSamples.gradient(200, 100))
+        let info = try coder.info(Data(data.prefix(data.count / 2)))
+        #expect(info.size == PixelSize(width: 200, height: 100) && !info.isComplete)
+        #expect(try coder.info(data).isComplete)
+        expectCode(.truncatedImage) { try coder.info(Data(data.prefix(40))) }
+    }
+
+    @Test("thumbnails fit the box")
+    func thumbnails() throws {
+        try TraitCoderChecks.expectThumbnails(coder, try encode(try RasterSamples.gradient(150, 280)))
+    }
+
+    @Test("limits and cancellation are kept, and a file that is cut says so")
+    func refusals() throws {
+        let data = try encode(try RasterSamples.gradient(64, 64))
+        TraitCoderChecks.expectLimits(coder, data)
+        TraitCoderChecks.expectTruncation(coder, data)
+        var context = DecodeContext()
+        context.limits.maximumFrames = 2
+        let sequence = try encode(try animation())
+        expectCode(.limitExceeded) { try coder.decode(sequence, options: DecodeOptions(), context: context) }
+    }
+
+    @Test("damage ends in an image or an error")
+    func damage() throws {
+        try coder.survives(damageTo: try encode(try RasterSamples.translucent(40, 30)), cases: 300, seed: 11)
+        try coder.survives(damageTo: try encode(try animation()), cases: 100, seed: 12)
+    }
+
+    @Test("a colour profile is written, and converted to sRGB when it is read")
+    func profile() throws {
+        let profile = try #require(CodePoints(primaries: 12, transfer: 13).profile)
+        let orange = SIMD4<UInt8>(200, 100, 50, 255)
+        let image = Image(pixels: try makePixels(16, 16) { _, _ in orange }).with {
+            $0.colorSpace = ColorSpace(name: "Display P3", profile: profile)
+            $0.hasAlpha = false
+        }
+        let data = try encode(image)
+        #expect(try coder.info(data).colorProfile == "BT.709" || coder.info(data).colorProfile == "Display P3")
+        let kept = try coder.decode(data) { $0.keepsColorSpace = true }
+        #expect(kept.pixels[3, 3] == orange && kept.colorSpace.profile == profile)
+        // Display P3 is wider: the same numbers are a stronger colour.
+        let converted = try coder.decode(data).pixels[3, 3]
+        #expect(converted.x > 205 && converted.z < 45)
+    }
+}
+#endif

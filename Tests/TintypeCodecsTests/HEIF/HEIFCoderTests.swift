@@ -1,0 +1,67 @@
+#if HEIF
+import Foundation
+import Testing
+import TintypeCodecs
+import TintypeCore
+
+@Suite("HEIF")
+struct HEIFCoderTests {
+    let coder = HEIFCoder()
+
+    private func encode(_ image: Image, quality: Double = 0.9) throws -> Data {
+        try coder.encode(image, as: .heic, options: EncodeOptions(quality: quality))
+    }
+
+    @Test("the picture comes back closely, with its transparency, and quality costs bytes")
+    func roundTrip() throws {
+        let image = try RasterSamples.gradient(96, 64)
+        let (low, high) = (try encode(image, quality: 0.2), try encode(image, quality: 0.95))
+        #expect(low.count < high.count)
+        let decoded = try coder.decode(high)
+        #expect(decoded.format == .heic && !decoded.hasAlpha && decoded.size == image.size)
+        #expect(RasterSamples.psnr(decoded.pixels, image.pixels) > 38)
+        let faded = try coder.decode(
+            try encode(try RasterSamples.image(64, 64, hasAlpha: true) { x, _ in x < 32 ? red : clear }))
+        #expect(faded.hasAlpha && faded.pixels[60, 30].w < 10 && faded.pixels[4, 30].w > 245)
+        var options = EncodeOptions(maximumBytes: (low.count + high.count) / 2)
+        #expect(try coder.encode(image, as: .heic, options: options).count <= (low.count + high.count) / 2)
+        options.maximumBytes = 50
+        expectCode(.encodeFailed) { try coder.encode(image, as: .heic, options: options) }
+    }
+
+    @Test("lossless is the best that the encoder can do")
+    func lossless() throws {
+        let image = try RasterSamples.gradient(64, 64)
+        var options = EncodeOptions()
+        options.lossless = true
+        let data = try coder.encode(image, as: .heic, options: options)
+        #expect(RasterSamples.psnr(try coder.decode(data).pixels, image.pixels) > 45)
+    }
+
+    @Test("the header can be read before the rest of the file is there")
+    func headerOfBeginning() throws {
+        let data = try encode(try RasterSamples.gradient(128, 64))
+        let info = try coder.info(Data(data.prefix(data.count * 2 / 3)))
+        #expect(info.size == PixelSize(width: 128, height: 64) && !info.isComplete && info.format == .heic)
+        #expect(try coder.info(data).isComplete)
+        expectCode(.truncatedImage) { try coder.info(Data(data.prefix(40))) }
+    }
+
+    @Test("thumbnails fit the box")
+    func thumbnails() throws {
+        try TraitCoderChecks.expectThumbnails(coder, try encode(try RasterSamples.gradient(150, 90)))
+    }
+
+    @Test("limits and cancellation are kept, and a file that is cut says so")
+    func refusals() throws {
+        let data = try encode(try RasterSamples.gradient(64, 64))
+        TraitCoderChecks.expectLimits(coder, data)
+        TraitCoderChecks.expectTruncation(coder, data)
+    }
+
+    @Test("damage ends in an image or an error")
+    func damage() throws {
+        try coder.survives(damageTo: try encode(try RasterSamples.gradient(64, 64)), cases: 300, seed: 21)
+    }
+}
+#endif

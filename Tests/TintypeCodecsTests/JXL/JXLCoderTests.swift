@@ -1,0 +1,112 @@
+#if JXL
+import Foundation
+import Testing
+import TintypeCore
+
+@testable import TintypeCodecs
+
+@Suite("JPEG XL")
+struct JXLCoderTests {
+    let coder = JXLCoder()
+
+    private func encode(_ image: Image, lossless: Bool = true, quality: Double = 0.85) throws -> Data {
+        var options = EncodeOptions(quality: quality)
+        options.lossless = lossless
+        return try coder.encode(image, as: .jxl, options: options)
+    }
+
+    private func animation(loopCount: Int = 0) throws -> Image {
+        let frames = try [50, 70, 120].enumerated().map { index, duration in
+            ImageFrame(
+                pixels: try makePixels(20, 10) { x, _ in x / 4 == index ? [0, 64, 0, 128] : x < 10 ? red : clear },
+                duration: .milliseconds(duration))
+        }
+        return try #require(Image(frames: frames)).with { $0.loopCount = loopCount }
+    }
+
+    @Test("without loss every pixel comes back, also the translucent ones")
+    func lossless() throws {
+        let pixels = try makeTranslucent(67, 41, seed: 1)
+        let image = try coder.decode(try encode(makeImage(pixels)))
+        #expect(image.pixels == pixels)
+        #expect(image.hasAlpha && image.format == .jxl && !image.isAnimated)
+        let opaque = try RasterSamples.gradient(33, 300)
+        let decoded = try coder.decode(try encode(opaque))
+        #expect(decoded.pixels == opaque.pixels && !decoded.hasAlpha)
+    }
+
+    @Test("with loss the picture is close, quality costs bytes, and a limit of bytes is kept")
+    func lossy() throws {
+        let image = try RasterSamples.gradient(120, 90)
+        let low = try encode(image, lossless: false, quality: 0.1)
+        let high = try encode(image, lossless: false, quality: 0.95)
+        #expect(low.count < high.count)
+        #expect(RasterSamples.psnr(try coder.decode(high).pixels, image.pixels) > 38)
+        let limit = (low.count + high.count) / 2
+        #expect(try coder.encode(image, as: .jxl, options: EncodeOptions(maximumBytes: limit)).count <= limit)
+        expectCode(.encodeFailed) { try coder.encode(image, as: .jxl, options: EncodeOptions(maximumBytes: 20)) }
+    }
+
+    @Test("COD-42: frames, durations and the loop count come back, again after going back", arguments: [0, 1, 7])
+    func animationRoundTrip(loopCount: Int) throws {
+        let image = try animation(loopCount: loopCount)
+        let data = try encode(image)
+        let info = try coder.info(data)
+        #expect(info.frameCount == 3 && info.loopCount == loopCount && info.isComplete)
+        #expect(info.frameDurations == image.frames.map(\.duration))
+        let decoded = try coder.decode(data)
+        #expect(decoded.frames == image.frames && decoded.loopCount == loopCount)
+        let decoder = try coder.frameDecoder(for: data, options: DecodeOptions(), context: DecodeContext())
+        _ = try decoder.nextFrame()
+        try decoder.rewind()
+        for frame in image.frames { #expect(try decoder.nextFrame() == frame) }
+        #expect(try decoder.nextFrame() == nil)
+    }
+
+    @Test("frames of an animation that is cut are given where a partial image is allowed")
+    func partialAnimation() throws {
+        let data = try encode(try animation())
+        let cut = Data(data.dropLast(4))
+        expectCode(.truncatedImage) { try coder.decode(cut) }
+        let partial = try coder.decode(cut) { $0.allowsPartialImage = true }
+        #expect(partial.isPartial && partial.frames.count >= 2)
+    }
+
+    @Test("a colour profile is written, and converted to sRGB when it is read", arguments: [true, false])
+    func profile(lossless: Bool) throws {
+        let profile = try #require(CodePoints(primaries: 12, transfer: 13).profile)
+        let orange = SIMD4<UInt8>(200, 100, 50, 255)
+        let image = Image(pixels: try makePixels(16, 16) { _, _ in orange }).with {
+            $0.colorSpace = ColorSpace(name: "Display P3", profile: profile)
+            $0.hasAlpha = false
+        }
+        let converted = try coder.decode(try encode(image, lossless: lossless, quality: 1)).pixels[3, 3]
+        // Display P3 is wider: the same numbers are a stronger colour.
+        #expect(converted.x > 205 && converted.z < 45)
+    }
+
+    @Test("thumbnails fit the box")
+    func thumbnails() throws {
+        try TraitCoderChecks.expectThumbnails(coder, try encode(try RasterSamples.gradient(150, 280)))
+    }
+
+    @Test("limits and cancellation are kept, and a file that is cut says so")
+    func refusals() throws {
+        let data = try encode(try RasterSamples.gradient(64, 64))
+        TraitCoderChecks.expectLimits(coder, data)
+        TraitCoderChecks.expectTruncation(coder, data)
+        var context = DecodeContext()
+        context.limits.maximumFrames = 2
+        let moving = try encode(try animation())
+        expectCode(.limitExceeded) { try coder.decode(moving, options: DecodeOptions(), context: context) }
+    }
+
+    @Test("damage ends in an image or an error")
+    func damage() throws {
+        try coder.survives(damageTo: try encode(try RasterSamples.translucent(40, 30)), cases: 300, seed: 31)
+        try coder.survives(damageTo: try encode(try animation()), cases: 200, seed: 32)
+        let lossy = try encode(try RasterSamples.gradient(40, 40), lossless: false)
+        try coder.survives(damageTo: lossy, cases: 200, seed: 33)
+    }
+}
+#endif

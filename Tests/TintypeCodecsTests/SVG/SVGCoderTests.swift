@@ -1,0 +1,103 @@
+#if SVG
+import Foundation
+import Testing
+import TintypeCodecs
+import TintypeCore
+import TintypeTesting
+
+@Suite("SVG")
+struct SVGCoderTests {
+    let coder = SVGCoder()
+
+    private func svg(_ attributes: String, _ body: String = "", before: String = "") -> Data {
+        Data(
+            """
+            \(before)<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" \
+            \(attributes)>\(body)</svg>
+            """.utf8)
+    }
+
+    private let halves =
+        "<rect width='50%' height='100%' fill='#f00'/><rect x='50%' width='50%' height='50%' fill='#00f'/>"
+
+    @Test("colours are red, green, blue, and what is not drawn is clear")
+    func colors() throws {
+        let image = try coder.decode(svg("width='20' height='10'", halves))
+        #expect(image.size == PixelSize(width: 20, height: 10) && image.properties.isVector && image.hasAlpha)
+        #expect(image.pixels[2, 2] == red && image.pixels[15, 2] == blue && image.pixels[15, 8] == clear)
+        let half = try coder.decode(
+            svg("width='2' height='2'", "<rect width='2' height='2' fill='#fff' opacity='.5'/>"))
+        let pixel = half.pixels[0, 0]
+        #expect(pixel.x == pixel.w && (127...128).contains(pixel.w))
+    }
+
+    @Test(
+        "the size is the stated one, or the viewBox's",
+        arguments: [
+            ("width='30' height='40'", 30, 40), ("viewBox='0 0 70 50'", 70, 50), ("width='1in' height='72pt'", 96, 96),
+            ("width='10.2' height='5'", 11, 5), ("width='100%' height='100%' viewBox='0 0 8 9'", 8, 9),
+        ])
+    func size(attributes: String, width: Int, height: Int) throws {
+        #expect(try coder.info(svg(attributes, halves)).size == PixelSize(width: width, height: height))
+    }
+
+    @Test("a box is filled, upwards too, and drawn sharply at that size")
+    func box() throws {
+        let data = svg("width='20' height='10'", halves)
+        let large = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 200, height: 200) }
+        #expect(large.size == PixelSize(width: 200, height: 100))
+        #expect(large.pixels[99, 50] == red && large.pixels[100, 10] == blue && large.pixels[100, 50] == clear)
+        let stretched = try coder.decode(data) {
+            $0.thumbnailSize = PixelSize(width: 40, height: 40)
+            $0.preservesAspectRatio = false
+        }
+        #expect(stretched.size == PixelSize(width: 40, height: 40) && stretched.pixels[30, 15] == blue)
+    }
+
+    @Test("files and external entities are not read, data URLs are")
+    func externalReferences() throws {
+        let folder = try TemporaryDirectory()
+        let picture = folder.url.appending(path: "secret.svg")
+        let secret = svg("width='4' height='4'", "<rect width='4' height='4' fill='#0f0'/>")
+        try secret.write(to: picture)
+        for reference in [picture.absoluteString, picture.path, "http://127.0.0.1:9/x.svg"] {
+            let image = try coder.decode(
+                svg("width='4' height='4'", "<image width='4' height='4' xlink:href='\(reference)'/>"))
+            #expect(image.pixels[2, 2] == clear)
+        }
+        let inline = "data:image/svg+xml;base64," + secret.base64EncodedString()
+        let image = try coder.decode(
+            svg("width='4' height='4'", "<image width='4' height='4' xlink:href='\(inline)'/>"))
+        #expect(image.pixels[2, 2] == green)
+        let entity = "<!DOCTYPE svg [<!ENTITY x SYSTEM '\(picture.absoluteString)'>]>"
+        let drawn = try? coder.decode(svg("width='4' height='4'", "&x;", before: entity))
+        #expect(drawn.map { $0.pixels[2, 2] == clear } ?? true)
+    }
+
+    @Test("nested entities and huge sizes end in an error soon")
+    func bombs() throws {
+        var bomb = "<!DOCTYPE svg [<!ENTITY a0 '<g/>'>"
+        for level in 1...12 {
+            bomb += "<!ENTITY a\(level) '" + String(repeating: "&a\(level - 1);", count: 10) + "'>"
+        }
+        #expect(throws: ImageError.self) { try coder.decode(svg("width='4' height='4'", "&a12;", before: bomb + "]>")) }
+        expectCode(.limitExceeded) { try coder.decode(svg("width='100000' height='100000'", halves)) }
+        expectCode(.limitExceeded) { try coder.decode(svg("width='40000' height='10'", halves)) }
+        expectCode(.corruptImage) { try coder.decode(svg("width='0' height='10'", halves)) }
+        expectCode(.limitExceeded) { try coder.decode(Data(count: SVGCoder.maximumBytes + 1)) }
+    }
+
+    @Test("limits and cancellation are kept, and a document that is cut says so")
+    func refusals() throws {
+        let data = svg("width='64' height='64'", String(repeating: halves, count: 10))
+        TraitCoderChecks.expectLimits(coder, data)
+        TraitCoderChecks.expectTruncation(coder, data)
+    }
+
+    @Test("damage ends in an image or an error")
+    func damage() throws {
+        let data = svg("width='20' height='10' viewBox='0 0 20 10'", halves)
+        try coder.survives(damageTo: data, cases: 400, seed: 51)
+    }
+}
+#endif
