@@ -8,11 +8,6 @@ extension ImageCoders: ProgressiveImageCoder {
     ) throws(ImageError) -> any ProgressiveDecoder {
         ChoosingDecoder(coders: self, options: options, context: context)
     }
-
-    /// The progressive coder that would be asked first for an image that begins with these bytes.
-    fileprivate func progressiveCoder(for beginning: Data, format: ImageFormat) -> (any ProgressiveImageCoder)? {
-        coders.last { $0.canDecode(beginning, format: format) } as? any ProgressiveImageCoder
-    }
 }
 
 /// Waits for the first bytes, and lets the coder of their format do the rest.
@@ -39,14 +34,15 @@ private final class ChoosingDecoder: ProgressiveDecoder {
         data.append(chunk)
         if hasChosen {
             try attempt { decoder throws(ImageError) in try decoder.append(chunk) }
-        } else if let format = options.formatHint ?? ImageFormat(sniffing: data) {
-            hasChosen = true
-            decoder = try coders.progressiveCoder(for: data, format: format)?
-                .progressiveDecoder(options: options, context: context)
-            try attempt { decoder throws(ImageError) in try decoder.append(data) }
-        } else if data.count > Self.longestBeginning {
-            hasChosen = true
+            return
         }
+        // Formats that the core does not know are for their coders to recognise.
+        let format = options.formatHint ?? ImageFormat(sniffing: data)
+        let coder = coders.coders.last { $0.canDecode(data, format: format) }
+        hasChosen = coder != nil || data.count > Self.longestBeginning
+        guard let coder = coder as? any ProgressiveImageCoder else { return }
+        decoder = try coder.progressiveDecoder(options: options, context: context)
+        try attempt { decoder throws(ImageError) in try decoder.append(data) }
     }
 
     func preview() throws(ImageError) -> Image? {

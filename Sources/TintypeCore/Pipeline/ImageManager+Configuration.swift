@@ -20,11 +20,14 @@ extension ImageManager {
         public var failureLimit = 1_000
         /// How many bytes may wait to be written to disk before loads wait for the writing.
         public var pendingStoreLimit = ByteCount.megabytes(64)
+        /// The shortest time between two previews of an image that arrives (``ImageOptions/progressiveLoad``). The default is
+        /// 100 ms.
+        public var previewInterval = Duration.milliseconds(100)
         /// Where images are decoded and transformed.
         public var processing = WorkQueue.processing
         /// Where pixels get their memory.
         public var pool = PixelBufferPool.shared
-        /// The time that ``failureLifetime`` is measured by.
+        /// The time that ``failureLifetime`` and ``previewInterval`` are measured by.
         public var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
         /// The wall clock that stored entries are dated with.
         public var date: @Sendable () -> Date = { Date() }

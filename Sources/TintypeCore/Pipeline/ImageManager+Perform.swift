@@ -16,10 +16,11 @@ extension ImageManager {
             throw ImageError(
                 .invalidURL, stage: .request, source: name, reason: "the URL has no scheme, such as https:")
         }
-        if request.options.contains(.refreshCached), let cached = cache.memoryImage(forKey: key) {
-            onUpdate(.preview(cached))
-        }
-        let work = work(for: request, key: key)
+        let shown = request.options.contains(.refreshCached) ? cache.memoryImage(forKey: key) : nil
+        if let shown { onUpdate(.preview(shown)) }
+        // Half an image is no progress over a whole one.
+        let isProgressive = shown == nil && request.options.contains(.progressiveLoad)
+        let work = work(for: request, key: key, isProgressive: isProgressive)
         let result = await images.value(for: work, priority: priority, onUpdate: onUpdate) { [self] context in
             await makeImage(request, work, key: key, context)
         }
@@ -29,7 +30,7 @@ extension ImageManager {
         }
     }
 
-    private func work(for request: ImageRequest, key: ImageKey) -> ImageWork {
+    private func work(for request: ImageRequest, key: ImageKey, isProgressive: Bool) -> ImageWork {
         let isLocal = loader.isLocal(request.url)
         let fetch = FetchWork(
             url: request.url, source: key.source, headers: request.headers,
@@ -38,7 +39,8 @@ extension ImageManager {
             refreshes: request.options.contains(.refreshCached),
             retriesFailed: request.options.contains(.retryFailed))
         let decode = DecodeWork(
-            fetch: fetch, options: request.decode, coder: request.coder.map { _ in Self.nextCoder() })
+            fetch: fetch, options: request.decode, coder: request.coder.map { _ in Self.nextCoder() },
+            isProgressive: isProgressive)
         let transform = TransformWork(
             decode: decode, transformer: request.transformer?.key ?? "",
             includesAnimations: request.options.contains(.transformAnimatedImage))

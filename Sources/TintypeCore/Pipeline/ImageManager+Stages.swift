@@ -45,20 +45,45 @@ extension ImageManager {
         _ update: @escaping @Sendable (ImageUpdate) -> Void
     ) async -> Result<ImageOutcome, ImageError> {
         await transforms.value(for: work, priority: priority, onUpdate: update) { [self] context in
-            let decoded = await decodedImage(request, work.decode, priority: context.priority, context.update)
-            guard case .success(var outcome) = decoded, let transformer = request.transformer else { return decoded }
-            if outcome.image.isAnimated, !work.includesAnimations { return decoded }
-            let image = outcome.image
+            let decoded = await decodedImage(request, work, context)
+            guard case .success(var outcome) = decoded else { return decoded }
             let start = ContinuousClock.now
             do throws(ImageError) {
-                outcome.image = try await configuration.processing.perform(priority: context.priority) {
-                    _ throws(ImageError) in try Self.transform(image, with: transformer)
-                }
+                outcome.image = try await transformed(outcome.image, request, work, priority: context.priority)
             } catch {
                 return .failure(error)
             }
             outcome.transformTime = ContinuousClock.now - start
             return .success(outcome)
+        }
+    }
+
+    /// The decoded image; its previews are transformed like it on the way.
+    private func decodedImage(
+        _ request: ImageRequest, _ work: TransformWork,
+        _ context: SharedJobs<TransformWork, ImageOutcome, ImageUpdate>.Context
+    ) async -> Result<ImageOutcome, ImageError> {
+        guard work.decode.isProgressive else {
+            return await decodedImage(request, work.decode, priority: context.priority, context.update)
+        }
+        return await withNewest { [self] (preview: Image) in
+            // A preview that cannot be transformed is left out; the image itself will tell why.
+            if let image = try? await transformed(preview, request, work, priority: context.priority) {
+                context.update(.preview(image))
+            }
+        } during: { [self] show in
+            await decodedImage(request, work.decode, priority: context.priority) { update in
+                if case .preview(let image) = update { show(image) } else { context.update(update) }
+            }
+        }
+    }
+
+    private func transformed(
+        _ image: Image, _ request: ImageRequest, _ work: TransformWork, priority: WorkPriority
+    ) async throws(ImageError) -> Image {
+        guard let transformer = request.transformer, !image.isAnimated || work.includesAnimations else { return image }
+        return try await configuration.processing.perform(priority: priority) { _ throws(ImageError) in
+            try Self.transform(image, with: transformer)
         }
     }
 
@@ -95,18 +120,44 @@ extension ImageManager {
         _ update: @escaping @Sendable (ImageUpdate) -> Void
     ) async -> Result<ImageOutcome, ImageError> {
         await decodes.value(for: work, priority: priority, onUpdate: update) { [self] context in
+            let configuration = configuration
+            let progressive =
+                work.isProgressive
+                ? ProgressiveDecode(request.coder ?? coders, options: work.options, configuration) : nil
             let fetched: FetchedData
-            switch await fetchedData(work.fetch, priority: context.priority, context.update) {
+            switch await arrivingData(work, progressive, context) {
             case .success(let data): fetched = data
             case .failure(let error): return .failure(error)
             }
-            let result = await decode(fetched, request, work, priority: context.priority)
+            let result = await decode(fetched, request, work, priority: context.priority, progressive)
             guard case .failure(let error) = result, !error.isCancellation else { return result }
             guard fetched.source == .disk else {
                 rememberFailure(error, of: work.fetch)
                 return result
             }
             return await reload(after: error, request, work, context)
+        }
+    }
+
+    /// The bytes of a source. While they arrive, previews are made of them and told.
+    private func arrivingData(
+        _ work: DecodeWork, _ progressive: ProgressiveDecode?,
+        _ context: SharedJobs<DecodeWork, ImageOutcome, ImageUpdate>.Context
+    ) async -> Result<FetchedData, ImageError> {
+        guard let progressive else {
+            return await fetchedData(work.fetch, priority: context.priority) { context.update(.progress($0.progress)) }
+        }
+        let processing = configuration.processing
+        return await withNewest { (data: ArrivingData) in
+            let preview = try? await processing.perform(priority: context.priority) { isCancelled in
+                progressive.preview(of: data, isCancelled: isCancelled)
+            }
+            if let preview = preview ?? nil { context.update(.preview(preview)) }
+        } during: { [self] arrive in
+            await fetchedData(work.fetch, priority: context.priority) { update in
+                context.update(.progress(update.progress))
+                arrive(update.data)
+            }
         }
     }
 
@@ -122,7 +173,8 @@ extension ImageManager {
         guard work.fetch.mayLoad else { return .failure(error) }
         var anew = work.fetch
         anew.readsDisk = false
-        switch await fetchedData(anew, priority: context.priority, context.update) {
+        let update: @Sendable (FetchUpdate) -> Void = { context.update(.progress($0.progress)) }
+        switch await fetchedData(anew, priority: context.priority, update) {
         case .failure(let error): return .failure(error)
         case .success(let fetched):
             let result = await decode(fetched, request, work, priority: context.priority)
@@ -132,7 +184,8 @@ extension ImageManager {
     }
 
     private func decode(
-        _ fetched: FetchedData, _ request: ImageRequest, _ work: DecodeWork, priority: WorkPriority
+        _ fetched: FetchedData, _ request: ImageRequest, _ work: DecodeWork, priority: WorkPriority,
+        _ progressive: ProgressiveDecode? = nil
     ) async -> Result<ImageOutcome, ImageError> {
         let configuration = configuration
         let coder = request.coder ?? coders
@@ -140,6 +193,8 @@ extension ImageManager {
         do throws(ImageError) {
             let image = try await configuration.processing.perform(priority: priority) {
                 isCancelled throws(ImageError) in
+                let bytes = fetched.data.count
+                if let image = try progressive?.finish(bytes: bytes, isCancelled: isCancelled) { return image }
                 let context = DecodeContext(
                     limits: configuration.limits, pool: configuration.pool, isCancelled: isCancelled)
                 return try coder.decode(fetched.data, options: work.options, context: context)
@@ -154,7 +209,7 @@ extension ImageManager {
     // MARK: Fetch
 
     private func fetchedData(
-        _ work: FetchWork, priority: WorkPriority, _ update: @escaping @Sendable (ImageUpdate) -> Void
+        _ work: FetchWork, priority: WorkPriority, _ update: @escaping @Sendable (FetchUpdate) -> Void
     ) async -> Result<FetchedData, ImageError> {
         await fetches.value(for: work, priority: priority, onUpdate: update) { [self] context in
             let start = ContinuousClock.now
@@ -199,14 +254,16 @@ extension ImageManager {
 
     private func load(
         _ work: FetchWork, validators: CacheValidators?, diskTime: Duration,
-        _ context: SharedJobs<FetchWork, FetchedData, ImageUpdate>.Context
+        _ context: SharedJobs<FetchWork, FetchedData, FetchUpdate>.Context
     ) async throws(ImageError) -> FetchedData {
         let start = ContinuousClock.now
+        let arriving = ArrivingData()
         let request = LoadRequest(
             url: work.url, headers: work.headers, priority: context.priority, validators: validators
         ) { progress in
-            context.update(
-                .progress(ImageProgress(receivedBytes: progress.receivedBytes, expectedBytes: progress.expectedBytes)))
+            arriving.append(progress)
+            let seen = ImageProgress(receivedBytes: progress.receivedBytes, expectedBytes: progress.expectedBytes)
+            context.update(FetchUpdate(progress: seen, data: arriving))
         }
         let loaded: LoadedData
         do throws(ImageError) {

@@ -23,7 +23,7 @@ public final class ImageManager: Sendable {
     let images = SharedJobs<ImageWork, ImageOutcome, ImageUpdate>()
     let transforms = SharedJobs<TransformWork, ImageOutcome, ImageUpdate>()
     let decodes = SharedJobs<DecodeWork, ImageOutcome, ImageUpdate>()
-    let fetches = SharedJobs<FetchWork, FetchedData, ImageUpdate>()
+    let fetches = SharedJobs<FetchWork, FetchedData, FetchUpdate>()
 
     /// - Parameters:
     ///   - coders: what reads and writes image formats; `ImageCoders.default` of the module `Tintype` has them all.

@@ -22,6 +22,8 @@ struct DecodeWork: Hashable, Sendable {
     var options: DecodeOptions
     /// Tells requests with coders of their own apart: nobody knows whether two coders do the same.
     var coder: Int?
+    /// Whether it begins while the bytes arrive, and tells previews.
+    var isProgressive = false
 }
 
 /// Transforming a decoded image.

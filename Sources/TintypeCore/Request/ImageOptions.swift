@@ -22,4 +22,7 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     public static let scaleDownLargeImages = ImageOptions(rawValue: 1 << 7)
     /// Lets the transformer work on every frame of an animation; without, animations stay as they are.
     public static let transformAnimatedImage = ImageOptions(rawValue: 1 << 8)
+    /// Shows the image while its bytes arrive, as ``ImageEvent/preview(_:)``: coarse or cut off at first, transformed like the
+    /// image, and never cached. At most one comes per ``ImageManager/Configuration-swift.struct/previewInterval``.
+    public static let progressiveLoad = ImageOptions(rawValue: 1 << 9)
 }
