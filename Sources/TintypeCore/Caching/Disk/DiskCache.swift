@@ -119,8 +119,11 @@ public final class DiskCache: DiskCaching {
 
     /// Lets the index know all that is there, for what only it can tell.
     private func settle() async {
-        guard store.hasPending else { return }
-        _ = try? await writes.perform { [store] _ throws(ImageError) in try store.doChores() }
+        guard store.mayHavePending else { return }
+        _ = try? await writes.perform { [store] _ throws(ImageError) in
+            _ = store.openTable()
+            try store.doChores()
+        }
     }
 
     private func indexedUsage() async -> CacheUsage {

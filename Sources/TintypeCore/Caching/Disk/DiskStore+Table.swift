@@ -31,13 +31,20 @@ extension DiskStore {
             share(nil)
             return nil
         }
-        if table.isChanging, table.isWritable, WriteLock(layout.writeLock)?.isFree == true, table.isChanging {
-            // A process was killed when it had changed the index, and not yet the table.
+        if isHalfChanged(table), table.isWritable, WriteLock(layout.writeLock)?.isFree == true, isHalfChanged(table) {
+            // Who did it was killed. What reads find is not to change once more, when somebody writes.
             try? withIndex { index throws(DiskFailure) in try change(index) { () throws(DiskFailure) in } }
             if let repaired = EntryTable.open(layout.table) { table = repaired }
         }
         share(table)
         return table
+    }
+
+    /// Whether somebody has changed the index and not yet the table, or has noted a file and not yet put it in.
+    private func isHalfChanged(_ table: EntryTable) -> Bool {
+        if table.isChanging { return true }
+        guard let id = table.pending.last, let row = description(ofFile: id)?.row else { return false }
+        return !table.contains(id, hash: DiskIndexSchema.hash(row.key))
     }
 
     /// Whether the index says that it is a newer version's, or no cache's at all. One that says nothing because it is
@@ -64,6 +71,9 @@ extension DiskStore {
 
     /// Whether there are files whose rows are not in the index.
     var hasPending: Bool { tables.withLock { $0.table }.map { $0.pendingCount > 0 } ?? false }
+
+    /// The same, without opening the table to see.
+    var mayHavePending: Bool { tableAtOnce().map { $0.pendingCount > 0 } ?? true }
 
     // MARK: Writing
 
@@ -165,7 +175,7 @@ extension DiskStore {
     private func makeTable(_ index: DiskIndex, _ usage: CacheUsage) {
         guard index.writeLock != nil else { return discardTable(index) }
         var slots = EntryTable.minimumSlots
-        while slots < usage.entries * 2 { slots *= 2 }
+        while slots < (usage.entries + 2 * EntryTable.maximumPending) * 2 { slots *= 2 }
         guard let table = EntryTable.create(layout.newTable, slots: slots) else { return discardTable(index) }
         do throws(SQLiteError) {
             try index.forEachFile { table.insert($0, hash: $1) }

@@ -20,7 +20,7 @@ final class EntryTable: @unchecked Sendable {
 
     /// So many files may wait for their rows.
     static let maximumPending = 448
-    static let minimumSlots = 1 << 14
+    static let minimumSlots = 1 << 11
     static let magic: UInt64 = 0x5469_6E74_5461_6201  // "TintTab", version 1
 
     private static let headerSize = 4_096
@@ -181,6 +181,8 @@ final class EntryTable: @unchecked Sendable {
         }
         return found < 0 ? nil : found
     }
+
+    func contains(_ id: Int64, hash: Int64) -> Bool { newest(hash, before: id + 1) == id }
 
     /// Goes through the slots in which a key can be until `body` returns false, and tells where that was, or where the
     /// first empty slot is.
