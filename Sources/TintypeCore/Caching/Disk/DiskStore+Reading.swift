@@ -10,8 +10,7 @@ enum DiskLookup {
 }
 
 extension DiskStore {
-    /// The largest file that is read on the caller's thread, where copying and checking it takes up to 60 µs; two changes
-    /// of the thread take 8 µs or more.
+    /// The largest file that is read on the caller's thread: half of it takes 23 to 30 µs.
     static let largestReadAtOnce = 512 << 10
 
     // MARK: Entries
