@@ -14,7 +14,8 @@ public final class ImageCaches: ImageCaching {
         case highestOnly
         /// The one with the lowest priority alone.
         case lowestOnly
-        /// One after another, from the highest priority to the lowest. A query ends with the first hit; changes go to all, even where one fails.
+        /// One after another, from the highest priority to the lowest. A query ends with the first hit; changes go to
+        /// all, even where one fails.
         case serial
         /// All at once. A query ends with the first hit, and the others are cancelled; a miss waits for all.
         case concurrent

@@ -10,8 +10,7 @@ enum DiskLookup {
 }
 
 extension DiskStore {
-    /// The largest file that is read on the caller's thread: copying and checking it takes less time than two changes of
-    /// the thread.
+    /// The largest file that is read on the caller's thread: half of it takes 23 to 30 µs.
     static let largestReadAtOnce = 512 << 10
 
     // MARK: Entries
