@@ -1,7 +1,11 @@
 extension ImageCache {
     /// The cache of ``ImageManager/shared``: memory, and the user's cache directory on disk. Where that directory cannot be
-    /// used, memory alone serves; what fails is logged.
-    public static let `default` = ImageCache(memory: MemoryCache(), disk: DiskCache())
+    /// used, memory alone serves; what fails is logged. The memory is trimmed when the system runs out of it.
+    public static let `default`: ImageCache = {
+        let memory = MemoryCache()
+        memory.observe(.system)
+        return ImageCache(memory: memory, disk: DiskCache())
+    }()
 
     /// A cache in memory and in a directory, with the coders of this build.
     /// - Parameter disk: `nil` for a cache in memory alone.

@@ -37,6 +37,14 @@ struct SystemMemory {
         return limits.min()
     }
 
+    /// The folder of the program's control group, version 2.
+    var controlGroupFolder: String? {
+        for line in lines(of: "/proc/self/cgroup") where line.hasPrefix("0::/") {
+            return "/sys/fs/cgroup" + (line == "0::/" ? "" : line.dropFirst(3))
+        }
+        return nil
+    }
+
     private func limitsUpwards(from group: String, under mount: String, file: String) -> [Int] {
         var parts = group.split(separator: "/")
         var limits: [Int] = []

@@ -61,6 +61,9 @@ struct AdaptiveEviction: EvictionPolicy {
         var held: Int { window + main }
     }
 
+    /// For tests: whether LRU is followed now.
+    var prefersLRU: Bool { comparison.prefersLRU }
+
     mutating func grow() { nodesOfSlots.append(.none) }
 
     // MARK: Entries come and are used
@@ -175,19 +178,15 @@ struct AdaptiveEviction: EvictionPolicy {
         attach(node, to: part)
     }
 
-    /// The window and its ghosts are at most as large as the cache, and so are all ghosts. Where very small images gave
-    /// way to large ones, their number is limited too.
+    /// All ghosts together would fill the cache once; those of the window go first while they and the window would fill
+    /// more than that. Where very small images gave way to large ones, their number is limited too.
     private mutating func limitGhosts(_ room: Room) {
         let most = max(1_024, 2 * count)
-        while bytes.windowGhosts > max(0, room.bytes - bytes.window) || windowGhosts.count > most,
-            !windowGhosts.isEmpty
-        {
-            forget(windowGhosts.last)
-        }
-        while bytes.mainGhosts > max(0, 2 * room.bytes - bytes.held - bytes.windowGhosts) || mainGhosts.count > most,
-            !mainGhosts.isEmpty
-        {
-            forget(mainGhosts.last)
+        while bytes.windowGhosts + bytes.mainGhosts > room.bytes || windowGhosts.count + mainGhosts.count > most {
+            let dropsWindow = mainGhosts.isEmpty || bytes.window + bytes.windowGhosts > room.bytes
+            let oldest = dropsWindow && !windowGhosts.isEmpty ? windowGhosts.last : mainGhosts.last
+            guard oldest != .none else { return }
+            forget(oldest)
         }
     }
 

@@ -17,6 +17,7 @@
 public final class MemoryCache: MemoryCaching {
     private let state: Lock<MemoryStore>
     private let now: @Sendable () -> Duration
+    private let observation = Lock<MemoryPressure.Observation?>(nil)
 
     public convenience init(_ configuration: Configuration = Configuration()) {
         let start = ContinuousClock.now
@@ -64,6 +65,17 @@ public final class MemoryCache: MemoryCaching {
             let capacity = store.limits.capacity.bytes
             store.trim(to: Int(Double(capacity) * store.limits.watermarks.fraction(at: level)))
         }
+    }
+
+    /// Trims by itself from now on when memory is scarce; `nil` to no longer do so.
+    public func observe(_ pressure: MemoryPressure?) {
+        let new = pressure?.observe { [weak self] level in self?.trim(level) }
+        let old = observation.withLock { observation in
+            let old = observation
+            observation = new
+            return old
+        }
+        old?.cancel()
     }
 
     public var statistics: CacheStatistics { state.withLock { $0.statistics } }
