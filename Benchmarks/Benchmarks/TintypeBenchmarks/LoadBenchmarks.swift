@@ -15,7 +15,7 @@ func loadBenchmarks() {
                 for copy in 0..<50 { routes["/\(index)-\(copy).jpg"] = OriginResponse(data, type: "image/jpeg") }
             }
             let server = try await OriginServer.start(routes)
-            let urls = routes.keys.sorted().map(server.url)
+            let urls = routes.keys.sorted().map { server.url($0) }
             if pass.hasPrefix("warm") { try await load(urls, in: folder) }
             benchmark.startMeasurement()
             for _ in benchmark.scaledIterations { try await load(urls, in: folder) }
