@@ -80,10 +80,12 @@ extension MemoryCache {
 
         /// The part that is left at a level.
         public func fraction(at level: MemoryPressure.Level) -> Double {
-            switch level {
-            case .warning: min(max(0, warning), 1)
-            case .critical: min(max(0, critical), 1)
-            }
+            let fraction =
+                switch level {
+                case .warning: warning
+                case .critical: critical
+                }
+            return fraction >= 0 ? min(fraction, 1) : 0
         }
     }
 }

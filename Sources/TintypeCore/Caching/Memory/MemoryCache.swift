@@ -62,8 +62,10 @@ public final class MemoryCache: MemoryCaching {
     /// Forgets what the configuration's ``Configuration/watermarks`` say for this level of memory pressure.
     public func trim(_ level: MemoryPressure.Level) {
         change { store in
-            let capacity = store.limits.capacity.bytes
-            store.trim(to: Int(Double(capacity) * store.limits.watermarks.fraction(at: level)))
+            // Of a cache without a capacity, a part of what it holds.
+            let capacity = store.limits.capacity == .unlimited ? store.statistics.bytes : store.limits.capacity.bytes
+            let fraction = store.limits.watermarks.fraction(at: level)
+            store.trim(to: Int(exactly: (Double(capacity) * fraction).rounded()) ?? .max)
         }
     }
 
