@@ -58,7 +58,7 @@ extension ImageError {
         if kind.contains("SSL") || kind.contains("TLS") {
             return load(code, "the secure connection failed: \(text)", error)
         }
-        return load(code, text.hasPrefix("DNS error") ? "the host’s name is not known: \(text)" : text, error)
+        return load(code, text.hasPrefix("DNS error") ? "the host’s name is not known" : text, error)
     }
 
     private static func client(_ error: HTTPClientError, _ phase: TransferPhase) -> ImageError {
