@@ -5,14 +5,17 @@ tintype_packages=(
     libjpeg62-turbo-dev libpng-dev libwebp-dev libgif-dev liblcms2-dev libsqlite3-dev libxxhash-dev
 )
 
-# Installs those of the packages that are missing. Asks for nothing, and does nothing where all are there.
+# What the formats behind package traits take on top: AVIF, HEIF, JXL, TIFF, SVG.
+tintype_trait_packages=(libavif-dev libheif-dev libjxl-dev libtiff-dev librsvg2-dev)
+
+# Installs those of the packages that are missing; further ones may be named. Asks for nothing, and does nothing where all are there.
 install_libraries() {
     command -v dpkg >/dev/null || {
         echo "This is no Debian system; install what these packages hold: ${tintype_packages[*]}" >&2
         return 0
     }
     local missing=() package as_root=()
-    for package in "${tintype_packages[@]}"; do
+    for package in "${tintype_packages[@]}" "$@"; do
         dpkg -s "$package" 2>/dev/null | grep -q '^Status: .* installed$' || missing+=("$package")
     done
     [ ${#missing[@]} -eq 0 ] && return 0

@@ -36,7 +36,7 @@ public struct AVIFCoder: AnimatedImageCoder {
     /// A colour profile of the image is written, its metadata is not.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 32,768 pixels, and where the limit of bytes cannot be kept.
     public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let source = try FramesToEncode(image, options: options, maximumSide: AVIFEncoder.maximumSide)
+        let source = try EncodePreparation.prepare(image, as: .avif, options, maximumSide: AVIFEncoder.maximumSide)
         return try AVIFEncoder(source: source, options: options, profile: image.colorSpace.profile).encode()
     }
 }

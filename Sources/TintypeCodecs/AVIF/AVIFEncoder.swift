@@ -7,7 +7,7 @@ internal import TintypeCore
 struct AVIFEncoder {
     static let maximumSide = 32_768
 
-    let source: FramesToEncode
+    let source: Image
     let options: EncodeOptions
     /// An ICC profile to put into the file.
     let profile: Data?
@@ -76,7 +76,7 @@ struct AVIFEncoder {
         profile?.withUnsafeBytes { bytes in
             avifImageSetProfileICC(image, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
         }
-        var straight = FramesToEncode.straightPixels(of: pixels)
+        var straight = pixels.straightPixels
         var rgb = avifRGBImage()
         avifRGBImageSetDefaults(&rgb, image)
         rgb.format = AVIF_RGB_FORMAT_RGBA

@@ -7,7 +7,10 @@ protocol AnimationFrames: FrameDecoder {
     var properties: Image.Properties { get }
     /// True once it turned out that frames, or rows of the one that was given last, are missing.
     var isPartial: Bool { get }
+}
 
+/// Frames of a file that is still arriving.
+protocol ArrivingFrames: AnimationFrames {
     /// Whether the file's end is there.
     var isWhole: Bool { get }
     /// Whether all of the next frame is there.

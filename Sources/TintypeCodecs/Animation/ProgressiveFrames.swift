@@ -4,15 +4,15 @@ internal import TintypeCore
 /// The frames of an animation whose bytes still come: each is decoded when it is whole, and only once.
 struct ProgressiveFrames {
     private let options: DecodeOptions
-    private let open: (Data, DecodeOptions) throws(ImageError) -> any AnimationFrames
-    private var decoder: (any AnimationFrames)?
+    private let open: (Data, DecodeOptions) throws(ImageError) -> any ArrivingFrames
+    private var decoder: (any ArrivingFrames)?
     private var pictures: [PixelBuffer] = []
     private var shown = 0
 
     /// - Parameter open: makes the decoder of the frames, with options that allow an image to be partial.
     init(
         options: DecodeOptions,
-        open: @escaping (Data, DecodeOptions) throws(ImageError) -> any AnimationFrames
+        open: @escaping (Data, DecodeOptions) throws(ImageError) -> any ArrivingFrames
     ) {
         self.options = options
         self.open = open

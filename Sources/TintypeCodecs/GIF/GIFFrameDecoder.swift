@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import TintypeCore
 
 /// Decodes the frames of a GIF one by one and draws them over each other as browsers do.
-final class GIFFrameDecoder: AnimationFrames {
+final class GIFFrameDecoder: ArrivingFrames {
     private(set) var info: ImageInfo
     let outputSize: PixelSize
     private(set) var properties: Image.Properties

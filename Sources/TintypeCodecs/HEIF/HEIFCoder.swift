@@ -43,7 +43,8 @@ public struct HEIFCoder: ImageCoder {
     /// - Throws: ``ImageError/Code/formatNotEncodable`` where libheif has no HEVC encoder, and
     ///   ``ImageError/Code/encodeFailed`` where the limit of bytes cannot be kept.
     public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let source = try FramesToEncode(image, options: options, stills: true, maximumSide: HEIFEncoder.maximumSide)
+        let source = try EncodePreparation.prepare(
+            image, as: .heic, options, maximumSide: HEIFEncoder.maximumSide, isStill: true)
         return try HEIFEncoder(source: source, options: options, profile: image.colorSpace.profile).encode()
     }
 

@@ -7,7 +7,7 @@ internal import TintypeCore
 struct HEIFEncoder {
     static let maximumSide = 16_384
 
-    let source: FramesToEncode
+    let source: Image
     let options: EncodeOptions
     /// An ICC profile to put into the file.
     let profile: Data?

@@ -34,7 +34,7 @@ public struct JXLCoder: AnimatedImageCoder {
     /// A colour profile of the image is written, its metadata is not.
     /// - Throws: ``ImageError/Code/encodeFailed`` where the limit of bytes cannot be kept.
     public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let source = try FramesToEncode(image, options: options, maximumSide: JXLEncoder.maximumSide)
+        let source = try EncodePreparation.prepare(image, as: .jxl, options, maximumSide: JXLEncoder.maximumSide)
         return try JXLEncoder(source: source, options: options, profile: image.colorSpace.profile).encode()
     }
 }

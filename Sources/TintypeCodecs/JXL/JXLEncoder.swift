@@ -9,7 +9,7 @@ struct JXLEncoder {
     /// The format has no such limit; no decoder takes more.
     static let maximumSide = 1 << 18
 
-    let source: FramesToEncode
+    let source: Image
     let options: EncodeOptions
     /// An ICC profile to put into the file.
     let profile: Data?
@@ -91,7 +91,7 @@ struct JXLEncoder {
 
     /// The straight pixels of a frame, without alpha if the image has none.
     private func samples(_ pixels: PixelBuffer) -> [UInt8] {
-        guard !source.hasAlpha else { return FramesToEncode.straightPixels(of: pixels) }
+        guard !source.hasAlpha else { return pixels.straightPixels }
         var samples: [UInt8] = []
         samples.reserveCapacity(pixels.size.pixelCount * 3)
         for y in 0..<pixels.height {

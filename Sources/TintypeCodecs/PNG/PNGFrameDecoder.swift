@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import TintypeCore
 
 /// Composes the frames of an animated PNG; gives a still image as an animation of one frame.
-final class PNGFrameDecoder: AnimationFrames {
+final class PNGFrameDecoder: ArrivingFrames {
     private(set) var info: ImageInfo
     let outputSize: PixelSize
     private(set) var properties: Image.Properties

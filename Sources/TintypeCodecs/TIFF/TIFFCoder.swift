@@ -27,7 +27,7 @@ public struct TIFFCoder: ImageCoder {
     /// Writes a TIFF of 8 bits, without loss (Deflate with horizontal differences); the first frame of an animation.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a file of 4 GB or more, or over the limit of bytes.
     public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let source = try FramesToEncode(image, options: options, stills: true, maximumSide: 1 << 24)
+        let source = try EncodePreparation.prepare(image, as: .tiff, options, maximumSide: 1 << 24, isStill: true)
         return try TIFFEncoder(
             source: source, maximumBytes: options.maximumBytes, profile: image.colorSpace.profile
         ).encode()

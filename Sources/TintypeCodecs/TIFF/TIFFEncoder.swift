@@ -5,7 +5,7 @@ internal import TintypeCore
 
 /// Writes a TIFF file with libtiff: 8 bits, Deflate, premultiplied alpha where there is any.
 struct TIFFEncoder {
-    let source: FramesToEncode
+    let source: Image
     let maximumBytes: Int?
     /// An ICC profile to put into the file.
     let profile: Data?

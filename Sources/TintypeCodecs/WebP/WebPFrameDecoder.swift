@@ -3,7 +3,7 @@ internal import TintypeCore
 
 /// Decodes the frames of a WebP animation one by one and lays them over each other; the background is transparent, as
 /// browsers show it. A still image is one frame.
-final class WebPFrameDecoder: AnimationFrames {
+final class WebPFrameDecoder: ArrivingFrames {
     private(set) var info: ImageInfo
     let outputSize: PixelSize
     private(set) var properties: Image.Properties

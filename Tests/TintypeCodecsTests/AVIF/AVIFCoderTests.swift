@@ -18,7 +18,7 @@ struct AVIFCoderTests {
     private func animation() throws -> Image {
         let frames = try [50, 70, 120].enumerated().map { index, duration in
             ImageFrame(
-                pixels: try makePixels(32, 16) { x, _ in x / 8 == index ? blue : x < 16 ? red : green },
+                pixels: try RasterSamples.pixels(32, 16) { x, _ in x / 8 == index ? blue : x < 16 ? red : green },
                 duration: .milliseconds(duration))
         }
         return try #require(Image(frames: frames)).with { $0.hasAlpha = false }
@@ -26,7 +26,7 @@ struct AVIFCoderTests {
 
     @Test("without loss every pixel comes back, also the translucent ones")
     func lossless() throws {
-        let pixels = try makeTranslucent(67, 41, seed: 1)
+        let pixels = try RasterSamples.translucentNoise(67, 41, seed: 1)
         let image = try coder.decode(try encode(makeImage(pixels)))
         #expect(image.pixels == pixels)
         #expect(image.hasAlpha && image.format == .avif && !image.isAnimated)
@@ -99,7 +99,7 @@ struct AVIFCoderTests {
     func profile() throws {
         let profile = try #require(CodePoints(primaries: 12, transfer: 13).profile)
         let orange = SIMD4<UInt8>(200, 100, 50, 255)
-        let image = Image(pixels: try makePixels(16, 16) { _, _ in orange }).with {
+        let image = Image(pixels: try RasterSamples.pixels(16, 16) { _, _ in orange }).with {
             $0.colorSpace = ColorSpace(name: "Display P3", profile: profile)
             $0.hasAlpha = false
         }

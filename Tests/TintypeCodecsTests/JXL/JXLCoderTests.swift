@@ -18,7 +18,7 @@ struct JXLCoderTests {
     private func animation(loopCount: Int = 0) throws -> Image {
         let frames = try [50, 70, 120].enumerated().map { index, duration in
             ImageFrame(
-                pixels: try makePixels(20, 10) { x, _ in x / 4 == index ? [0, 64, 0, 128] : x < 10 ? red : clear },
+                pixels: try RasterSamples.pixels(20, 10) { x, _ in x / 4 == index ? [0, 64, 0, 128] : x < 10 ? red : clear },
                 duration: .milliseconds(duration))
         }
         return try #require(Image(frames: frames)).with { $0.loopCount = loopCount }
@@ -26,7 +26,7 @@ struct JXLCoderTests {
 
     @Test("without loss every pixel comes back, also the translucent ones")
     func lossless() throws {
-        let pixels = try makeTranslucent(67, 41, seed: 1)
+        let pixels = try RasterSamples.translucentNoise(67, 41, seed: 1)
         let image = try coder.decode(try encode(makeImage(pixels)))
         #expect(image.pixels == pixels)
         #expect(image.hasAlpha && image.format == .jxl && !image.isAnimated)
@@ -76,7 +76,7 @@ struct JXLCoderTests {
     func profile(lossless: Bool) throws {
         let profile = try #require(CodePoints(primaries: 12, transfer: 13).profile)
         let orange = SIMD4<UInt8>(200, 100, 50, 255)
-        let image = Image(pixels: try makePixels(16, 16) { _, _ in orange }).with {
+        let image = Image(pixels: try RasterSamples.pixels(16, 16) { _, _ in orange }).with {
             $0.colorSpace = ColorSpace(name: "Display P3", profile: profile)
             $0.hasAlpha = false
         }

@@ -45,7 +45,7 @@ struct TIFFCoderTests {
 
     @Test("every pixel comes back, also the translucent ones")
     func lossless() throws {
-        let pixels = try makeTranslucent(67, 41, seed: 1)
+        let pixels = try RasterSamples.translucentNoise(67, 41, seed: 1)
         let image = try coder.decode(try coder.encode(makeImage(pixels), as: .tiff, options: EncodeOptions()))
         #expect(image.pixels == pixels && image.hasAlpha && image.format == .tiff)
         let opaque = try RasterSamples.gradient(330, 200)
