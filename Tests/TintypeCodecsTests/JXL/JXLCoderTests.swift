@@ -18,7 +18,9 @@ struct JXLCoderTests {
     private func animation(loopCount: Int = 0) throws -> Image {
         let frames = try [50, 70, 120].enumerated().map { index, duration in
             ImageFrame(
-                pixels: try RasterSamples.pixels(20, 10) { x, _ in x / 4 == index ? [0, 64, 0, 128] : x < 10 ? red : clear },
+                pixels: try RasterSamples.pixels(20, 10) { x, _ in
+                    x / 4 == index ? [0, 64, 0, 128] : x < 10 ? red : clear
+                },
                 duration: .milliseconds(duration))
         }
         return try #require(Image(frames: frames)).with { $0.loopCount = loopCount }
