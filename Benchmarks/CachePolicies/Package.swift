@@ -1,12 +1,16 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The policies that were compared, and what they are compared with. Only two of them are in the library, which this
-// package takes without HTTP.
+// What the caches are compared with: other policies, and the bare calls that their speed is measured by. A package without
+// HTTP, which is most of the build.
 let package = Package(
     name: "tintype-cache-policies",
     dependencies: [.package(name: "tintype", path: "../..", traits: [])],
     targets: [
-        .executableTarget(name: "CachePolicies", dependencies: [.product(name: "Tintype", package: "tintype")])
+        .executableTarget(name: "CachePolicies", dependencies: [.product(name: "Tintype", package: "tintype")]),
+        // Counts what is taken from the heap.
+        .target(name: "CAllocations"),
+        .executableTarget(
+            name: "CacheSpeed", dependencies: [.product(name: "Tintype", package: "tintype"), "CAllocations"]),
     ]
 )

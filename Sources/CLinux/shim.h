@@ -1,4 +1,4 @@
-// Calls that the Swift importer cannot see: one is variadic, the others are GNU extensions.
+// Calls that the Swift importer cannot see: one is variadic, one an instruction, the others are GNU extensions.
 #ifndef TINTYPE_CLINUX_H
 #define TINTYPE_CLINUX_H
 
@@ -36,5 +36,10 @@ static inline ssize_t tintype_read_cached(int file, void *memory, size_t count) 
     errno = EAGAIN;
     return -1;
 }
+
+#if defined(__x86_64__)
+/// The processor's counter of time (RDTSC).
+static inline uint64_t tintype_ticks(void) { return __builtin_ia32_rdtsc(); }
+#endif
 
 #endif

@@ -4,17 +4,24 @@ public struct ImageKey: Hashable, Sendable, CustomStringConvertible {
     public let source: String
     /// What was made of the source.
     public let variant: ImageVariant
+    /// A hash of both, made once: a key is looked up more than once on the way of an image. Differs from process to process.
+    let digest: UInt64
 
     public init(source: String, variant: ImageVariant = .original) {
         self.source = source
         self.variant = variant
+        let hash = KeyedHash.hash(source)
+        digest =
+            variant.isOriginal ? hash : KeyedHash.combine(hash, KeyedHash.hash(variant.description))
     }
 
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(source)
-        // Most keys are originals, and a second string costs a third of the hash.
-        if !variant.isOriginal { hasher.combine(variant) }
+    /// Keys are equal if source and variant are spelt with the same bytes.
+    public static func == (one: ImageKey, other: ImageKey) -> Bool {
+        // Swift's strings are equal too where only the bytes of an accent differ; those have other hashes.
+        one.digest == other.digest && one.source == other.source && one.variant == other.variant
     }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
     /// The key of the source as it came.
     public var original: ImageKey { ImageKey(source: source) }

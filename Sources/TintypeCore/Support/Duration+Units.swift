@@ -11,4 +11,13 @@ extension Duration {
 
     /// The duration in milliseconds, with the precision of a `Double`.
     public var inMilliseconds: Double { inSeconds * 1_000 }
+
+    /// The duration in whole nanoseconds; the most or the least there can be where it is longer than 292 years.
+    var inNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflow else { return seconds < 0 ? .min : .max }
+        let (sum, overflowOfSum) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return overflowOfSum ? (seconds < 0 ? .min : .max) : sum
+    }
 }

@@ -135,7 +135,7 @@ struct AdaptiveEvictionTests {
         }
     }
 
-    @Test("a size class lets go of its own when it has too many, and changes at once")
+    @Test("CMM-05: a size class lets go of its own when it has too many, and changes at once")
     func sizeClasses() throws {
         let cache = MemoryCache(.init(sizeClasses: [.init(upTo: 640, count: 3), .init(upTo: 100, count: 2)]))
         func store(_ name: String, _ height: Int) throws {
@@ -159,7 +159,29 @@ struct AdaptiveEvictionTests {
         #expect(cache.statistics.entries == 3)
     }
 
-    @Test("a smaller limit for one image lets go of what is larger at once")
+    @Test("several uses at once count like one after the other", arguments: [1, 2, 20, 1_000])
+    func severalUses(times: Int32) {
+        func evicted(_ use: (inout AdaptiveEviction) -> Void) -> [Slot] {
+            var policy = AdaptiveEviction()
+            for slot in 0..<6 as Range<Slot> {
+                policy.grow()
+                policy.inserted(slot, key: Int(slot), cost: 1_000 + Int(slot))
+            }
+            use(&policy)
+            return (0..<6).compactMap { _ in policy.evict(room: Room(bytes: 0), newcomer: nil) }
+        }
+        let together = evicted { policy in
+            policy.used(4, times: 2)
+            policy.used(1, times: times)
+        }
+        let single = evicted { policy in
+            for _ in 0..<2 { policy.used(4) }
+            for _ in 0..<times { policy.used(1) }
+        }
+        #expect(together == single && together.count == 6)
+    }
+
+    @Test("CMM-05: a smaller limit for one image lets go of what is larger at once")
     func smallerEntries() throws {
         let cache = MemoryCache()
         cache.store(try solidImage(16, 1), forKey: "small")

@@ -30,6 +30,43 @@ private final class ToyCoder: ImageCoder {
     }
 }
 
+/// The least that a memory cache has to be.
+private final class PlainMemory: MemoryCaching {
+    private let images = Lock([ImageKey: Image]())
+    func image(forKey key: ImageKey) -> Image? { images.withLock { $0[key] } }
+    func contains(_ key: ImageKey) -> Bool { images.withLock { $0[key] != nil } }
+    func store(_ image: Image, forKey key: ImageKey) { images.withLock { $0[key] = image } }
+    func remove(_ key: ImageKey) -> Bool { images.withLock { $0.removeValue(forKey: key) != nil } }
+    func removeAll(source: String) -> Int {
+        images.withLock { images in
+            let count = images.count
+            images = images.filter { $0.key.source != source }
+            return count - images.count
+        }
+    }
+    func removeAll() { images.withLock { $0 = [:] } }
+    func trim(to bytes: ByteCount) { removeAll() }
+    var statistics: CacheStatistics { CacheStatistics() }
+}
+
+/// The least that a disk cache has to be, in memory.
+private actor PlainDisk: DiskCaching {
+    private var entries: [ImageKey: DiskCacheEntry] = [:]
+    func entry(forKey key: ImageKey) -> DiskCacheEntry? { entries[key] }
+    func contains(_ key: ImageKey) -> Bool { entries[key] != nil }
+    func store(_ entry: DiskCacheEntry, forKey key: ImageKey) { entries[key] = entry }
+    func remove(_ key: ImageKey) -> Bool { entries.removeValue(forKey: key) != nil }
+    func removeAll(source: String) -> Int {
+        let count = entries.count
+        entries = entries.filter { $0.key.source != source }
+        return count - entries.count
+    }
+    func removeAll() { entries = [:] }
+    func removeExpired() -> CacheSweep { CacheSweep() }
+    func usage() -> CacheUsage { CacheUsage(entries: entries.count) }
+    nonisolated var statistics: CacheStatistics { CacheStatistics() }
+}
+
 @Suite("Image cache")
 struct ImageCacheTests {
     let directory: TemporaryDirectory
@@ -54,6 +91,22 @@ struct ImageCacheTests {
         #expect(fromDisk.source == .disk && fromDisk.image.size.width == 5 && fromDisk.data == Data("bytes 5".utf8))
         #expect(cache.memoryImage(forKey: "a") != nil, "CQU-09: a disk hit is kept in memory")
         #expect(coder.decodes.withLock { $0 } == 1)
+    }
+
+    @Test("CCF-15, CCF-16: a program's own caches take the places of both layers")
+    func ownCaches() async throws {
+        let cache = ImageCache(memory: PlainMemory(), disk: PlainDisk(), coder: coder)
+        let image = try solidImage(5, 1)
+        try await cache.store(image, data: Data("bytes 5".utf8), forKey: "a")
+        #expect(await cache.contains("a") == .all)
+        #expect(cache.memoryImage(forKey: "a")?.isIdentical(to: image) == true)
+        try await cache.clear(.memory)
+        let found = try #require(await cache.image(forKey: "a"))
+        #expect(found.source == .disk && found.image.size.width == 5)
+        #expect(await cache.contains("a") == .all, "what came from the disk is in memory too")
+        try await cache.removeAll(source: "a")
+        #expect(await cache.contains("a") == .none)
+        #expect(await cache.image(forKey: "a") == nil)
     }
 
     @Test("CST-02: nothing to store is nothing done")

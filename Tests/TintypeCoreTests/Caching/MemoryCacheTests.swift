@@ -95,7 +95,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.entries == 0 && cache.statistics.bytes == 0)
     }
 
-    @Test("an image lives as long as its time, counted from when it was stored")
+    @Test("CMM-05: an image lives as long as its time, counted from when it was stored")
     func timeToLive() throws {
         let clock = WallClock()
         let cache = MemoryCache(.init(timeToLive: .seconds(10)), now: { clock.elapsed })
@@ -106,6 +106,37 @@ struct MemoryCacheTests {
         #expect(!cache.contains("a"))
         #expect(cache.image(forKey: "a") == nil)
         #expect(cache.statistics.entries == 0 && cache.statistics.bytes == 0)
+    }
+
+    @Test("CMM-05: a time to live that changes counts for what is stored after that; none may be for ever")
+    func changedTimeToLive() throws {
+        let clock = WallClock()
+        let cache = MemoryCache(.init(timeToLive: .seconds(10)), now: { clock.elapsed })
+        cache.store(try solidImage(1, 1), forKey: "short")
+        cache.configuration.timeToLive = .seconds(Int64.max)
+        cache.store(try solidImage(1, 1), forKey: "endless")
+        cache.configuration.timeToLive = .zero
+        cache.store(try solidImage(1, 1), forKey: "over")
+        #expect(cache.contains("short") && cache.contains("endless") && !cache.contains("over"))
+        clock.advance(.days(10_000))
+        #expect(cache.image(forKey: "short") == nil && cache.image(forKey: "endless") != nil)
+        #expect(cache.image(forKey: "over") == nil && cache.statistics.entries == 1)
+    }
+
+    @Test("CCF-10, AFC-02: the capacity and what a purge leaves can change while images are there")
+    func changedCapacity() throws {
+        let cache = MemoryCache(.init(capacity: 1_280, policy: .leastRecentlyUsed))
+        for index in 0..<20 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "\(index)")) }
+        cache.configuration.capacityAfterPurge = 640
+        #expect(cache.statistics.bytes == 1_280, "nothing is over a limit")
+        cache.store(try solidImage(16, 1), forKey: "one more")
+        #expect(cache.statistics.bytes == 640)
+        cache.configuration.capacity = 320
+        #expect(cache.statistics.bytes == 320 && cache.contains("one more"))
+        cache.configuration.capacity = 6_400
+        cache.configuration.capacityAfterPurge = nil
+        for index in 0..<40 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "new \(index)")) }
+        #expect(cache.statistics.bytes == 45 * 64)
     }
 
     @Test("CMM-04, CCF-03: an evicted image that somebody holds is found again as itself, and counts once")

@@ -40,6 +40,24 @@ struct ImageKeyTests {
         #expect(ImageVariant(DecodeOptions(), transformer: "").isOriginal)
     }
 
+    @Test("AFC-07: keys are equal if they are spelt with the same bytes, wherever those are in memory")
+    func equality() {
+        let long = String(repeating: "https://example.org/", count: 20)
+        var copy = ""
+        for character in long { copy.append(character) }
+        let variant = ImageVariant(description: "fit=1x1")
+        #expect(ImageKey(source: long) == ImageKey(source: copy))
+        #expect(
+            ImageKey(source: long, variant: variant).hashValue == ImageKey(source: copy, variant: variant).hashValue)
+        // Composed and decomposed: one text to Swift, two addresses to a server.
+        #expect(ImageKey(source: "caf\u{E9}") != ImageKey(source: "cafe\u{301}"))
+        var keys: Set<ImageKey> = [ImageKey(source: ""), ImageKey(source: "a")]
+        for (source, variant) in [("ab", "c"), ("a", "bc"), ("", "abc"), ("abc", ""), ("abc", "abc"), ("a", "a")] {
+            keys.insert(ImageKey(source: source, variant: ImageVariant(description: variant)))
+        }
+        #expect(keys.count == 8)
+    }
+
     @Test("errors read as one line that names the source, and match by code")
     func errors() {
         let error = ImageError(.badStatus, stage: .load, reason: "the server answered 404", statusCode: 404)

@@ -89,9 +89,14 @@ struct AdaptiveEviction: EvictionPolicy {
     }
 
     @inline(__always)
-    mutating func used(_ slot: Slot) {
+    mutating func used(_ slot: Slot) { used(slot, times: 1) }
+
+    /// The entry was asked for several times since anything came or went; where among the uses of others is where the last one was.
+    /// - Parameter times: 1 to 1,000.
+    @inline(__always)
+    mutating func used(_ slot: Slot, times: Int32) {
         let node = nodesOfSlots[Int(slot)]
-        let uses = min(Self.mostUses, nodes[Int(node)].uses + 1)
+        let uses = min(Self.mostUses, nodes[Int(node)].uses + times)
         nodes[Int(node)].uses = uses
         if nodes[Int(node)].part == .main { main.raise(node, to: age + Double(uses) * nodes[Int(node)].density) }
         if shadow.isRecent(node) { shadow.touch(node) } else { usedStale(node) }

@@ -24,10 +24,12 @@ struct ConfiguredEviction: EvictionPolicy {
         }
     }
 
-    @inline(__always)
-    mutating func used(_ slot: Slot) {
+    mutating func used(_ slot: Slot) { used(slot, times: 1) }
+
+    /// The entry was asked for several times since anything came or went.
+    mutating func used(_ slot: Slot, times: Int32) {
         switch kind {
-        case .adaptive: adaptive.used(slot)
+        case .adaptive: adaptive.used(slot, times: times)
         case .leastRecentlyUsed: leastRecentlyUsed.used(slot)
         }
     }

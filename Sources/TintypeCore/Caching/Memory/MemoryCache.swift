@@ -12,9 +12,13 @@
 ///
 /// Which images go is measured, see ``Policy/adaptive``; plain LRU can be chosen.
 ///
+/// Threads that look up images at the same time seldom wait for each other: entries are divided among several locks, and a
+/// hit only notes that the image was used.
+///
 /// - Complexity: a lookup is O(1) and allocates nothing; storing and evicting are O(log n) for each image, amortised, and
 ///   O(1) with ``Policy/leastRecentlyUsed``.
 public final class MemoryCache: MemoryCaching {
+    private let shards: MemoryShards
     private let state: Lock<MemoryStore>
     private let now: @Sendable () -> Duration
     private let observation = Lock<MemoryPressure.Observation?>(nil)
@@ -27,7 +31,8 @@ public final class MemoryCache: MemoryCaching {
     /// - Parameter now: the time since some moment, which never goes back; asked only where entries have a time to
     ///   live.
     init(_ configuration: Configuration, now: @escaping @Sendable () -> Duration) {
-        state = Lock(MemoryStore(limits: configuration))
+        shards = MemoryShards()
+        state = Lock(MemoryStore(limits: configuration, shards: shards))
         self.now = now
     }
 
@@ -40,16 +45,22 @@ public final class MemoryCache: MemoryCaching {
     }
 
     public func image(forKey key: ImageKey) -> Image? {
-        switch state.withLock({ $0.lookUp(key) }) {
-        case .hit(let image): image
-        case .miss: nil
-        case .unsure: change { $0.image(forKey: key, now: now) }
+        switch shards.lookUp(key, now: { now().inNanoseconds }) {
+        case .hit(let storage): return Image(storage: storage)
+        case .fullHit(let storage):
+            // Who has the lock takes the notes, or the next one does.
+            _ = state.withLockIfFree { $0.noteUses() }
+            return Image(storage: storage)
+        case .miss: return nil
+        case .unsure: return change { $0.image(forKey: key, now: time) }
         }
     }
 
-    public func contains(_ key: ImageKey) -> Bool { state.withLock { $0.contains(key, now: now) } }
+    public func contains(_ key: ImageKey) -> Bool {
+        shards.contains(key, now: time) ?? state.withLock { $0.contains(key, now: time) }
+    }
 
-    public func store(_ image: Image, forKey key: ImageKey) { change { $0.store(image, forKey: key, now: now) } }
+    public func store(_ image: Image, forKey key: ImageKey) { change { $0.store(image, forKey: key, now: time) } }
 
     @discardableResult public func remove(_ key: ImageKey) -> Bool { change { $0.remove(key) } }
 
@@ -81,6 +92,8 @@ public final class MemoryCache: MemoryCaching {
     }
 
     public var statistics: CacheStatistics { state.withLock { $0.statistics } }
+
+    private func time() -> Int64 { now().inNanoseconds }
 
     /// For tests: entries that only somebody else may keep.
     var heldCount: Int { state.withLock { $0.heldCount } }

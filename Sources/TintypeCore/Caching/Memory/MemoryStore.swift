@@ -11,21 +11,19 @@ struct MemoryStore {
 
     private struct Entry {
         var key: ImageKey
-        /// The image, if only somebody else may keep it.
+        var place: MemoryShards.Place
+        /// The image, if only somebody else may keep it; else the shard has it.
         var held: HeldImage?
         var cost: Int
-        /// When the entry ends, by the clock of the caller.
-        var deadline: Duration?
+        /// When the entry ends, in nanoseconds by the clock of the caller.
+        var deadline: Int64
     }
 
-    /// The images that the cache itself keeps. Apart from the rest of the entries, because a hit needs nothing else of
-    /// them.
-    private var images: [Image.Storage?] = []
+    /// The entries as lookups see them.
+    private let shards: MemoryShards
+    private var uses = RecentUses()
     private var slots: [Entry?] = []
-    /// Entries with a deadline; as long as there are none, a hit asks no clock.
-    private var timedCount = 0
     private var free: [Slot] = []
-    private var table: [ImageKey: Slot] = [:]
     private var policy: ConfiguredEviction
     private var classes: SizeClasses
     /// Entries that only somebody else may keep, the latest first.
@@ -36,12 +34,14 @@ struct MemoryStore {
     private var variants: [String: SlotList] = [:]
 
     private(set) var limits: MemoryCache.Configuration
-    private(set) var statistics = CacheStatistics()
+    /// All but hits and misses, which the shards count.
+    private var counts = CacheStatistics()
     /// Images that are to be released by the caller, outside of any lock.
     var discarded: [Image.Storage] = []
 
-    init(limits: MemoryCache.Configuration) {
+    init(limits: MemoryCache.Configuration, shards: MemoryShards) {
         self.limits = limits
+        self.shards = shards
         policy = ConfiguredEviction(limits.policy)
         classes = SizeClasses(limits.sizeClasses)
     }
@@ -49,79 +49,79 @@ struct MemoryStore {
     /// Entries that are reachable only through a weak reference, dead ones included.
     var heldCount: Int { heldList.count }
 
+    var statistics: CacheStatistics {
+        var statistics = counts
+        (statistics.hits, statistics.misses) = shards.counts
+        return statistics
+    }
+
     // MARK: Lookup
 
-    /// What a lookup that has to be quick can tell.
-    enum Lookup {
-        case hit(Image), miss
-        /// There is an entry, but with a deadline, or only somebody else keeps its image.
-        case unsure
+    /// Tells the policy of the uses that lookups have noted. Before the policy is asked for anything.
+    mutating func noteUses() {
+        uses.take(from: shards)
+        for position in 0..<uses.count {
+            let use = uses[position]
+            policy.used(use.slot, times: use.count)
+            if !classes.isEmpty { classes.used(use.slot) }
+        }
     }
 
-    @inline(__always)
-    mutating func lookUp(_ key: ImageKey) -> Lookup {
-        guard let slot = table[key] else {
-            statistics.misses += 1
-            return .miss
-        }
-        guard timedCount == 0, let storage = images[Int(slot)] else { return .unsure }
-        statistics.hits += 1
-        policy.used(slot)
-        if !classes.isEmpty { classes.used(slot) }
-        return .hit(Image(storage: storage))
-    }
-
-    /// The image under a key, whatever its entry is like.
-    mutating func image(forKey key: ImageKey, now: () -> Duration) -> Image? {
-        guard let slot = table[key] else {
-            statistics.misses += 1
+    /// The image under a key for which there was an entry, but not one that lookups can tell all of.
+    mutating func image(forKey key: ImageKey, now: () -> Int64) -> Image? {
+        noteUses()
+        guard let (place, slot) = shards.find(key), let storage = live(slot, place, now: now) else {
+            if let slot = shards.find(key)?.slot { remove(slot) }
+            shards.countMiss(key)
             return nil
         }
-        guard let storage = live(slot, now: now) else {
-            remove(slot)
-            statistics.misses += 1
-            return nil
-        }
-        statistics.hits += 1
-        if images[Int(slot)] != nil {
-            policy.used(slot)
+        shards.countHit(key)
+        if slots[Int(slot)]?.held == nil {
+            policy.used(slot, times: 1)
             if !classes.isEmpty { classes.used(slot) }
         } else if storage.memoryCost <= largestEntry {
             // Somebody held it all the time: it is kept again, as the image it was.
-            let deadline = slots[Int(slot)]?.deadline
-            remove(slot)
-            insert(storage, forKey: key, deadline: deadline)
+            let deadline = slots[Int(slot)]?.deadline ?? MemoryShard.forever
+            leave(slot)
+            insert(storage, forKey: key, deadline: deadline, replacing: slot)
         }
         return Image(storage: storage)
     }
 
-    func contains(_ key: ImageKey, now: () -> Duration) -> Bool {
-        table[key].map { live($0, now: now) != nil } ?? false
+    func contains(_ key: ImageKey, now: () -> Int64) -> Bool {
+        shards.find(key).map { live($0.slot, $0.place, now: now) != nil } ?? false
     }
 
-    private func live(_ slot: Slot, now: () -> Duration) -> Image.Storage? {
+    private func live(_ slot: Slot, _ place: MemoryShards.Place, now: () -> Int64) -> Image.Storage? {
         guard let entry = slots[Int(slot)] else { return nil }
-        if let deadline = entry.deadline, deadline <= now() { return nil }
-        return images[Int(slot)] ?? entry.held?.storage
+        if entry.deadline != MemoryShard.forever, entry.deadline <= now() { return nil }
+        return entry.held.map(\.storage) ?? shards.image(place)
     }
 
     // MARK: Change
 
-    mutating func store(_ image: Image, forKey key: ImageKey, now: () -> Duration) {
-        if let old = table[key] { remove(old) }
-        statistics.stores += 1
-        let deadline = limits.timeToLive.map { now() + $0 }
+    mutating func store(_ image: Image, forKey key: ImageKey, now: () -> Int64) {
+        noteUses()
+        let old = shards.find(key)?.slot
+        if let old { leave(old) }
+        counts.stores += 1
+        let deadline = limits.timeToLive.map { Self.sum(now(), $0.inNanoseconds) } ?? MemoryShard.forever
         if image.memoryCost <= largestEntry {
-            insert(image.storage, forKey: key, deadline: deadline)
+            insert(image.storage, forKey: key, deadline: deadline, replacing: old)
         } else {
-            let slot = makeSlot(key: key, cost: 0, deadline: deadline)
+            let slot = makeSlot(key: key, image: nil, cost: 0, deadline: deadline, replacing: old)
             hold(image.storage, at: slot)
         }
         sweepHeld(2)
     }
 
+    private static func sum(_ time: Int64, _ duration: Int64) -> Int64 {
+        let (sum, overflow) = time.addingReportingOverflow(duration)
+        return overflow ? MemoryShard.forever : sum
+    }
+
     mutating func remove(_ key: ImageKey) -> Bool {
-        guard let slot = table[key] else { return false }
+        guard let slot = shards.find(key)?.slot else { return false }
         let existed = isAlive(slot)
         remove(slot)
         return existed
@@ -136,17 +136,21 @@ struct MemoryStore {
         return count
     }
 
-    private func isAlive(_ slot: Slot) -> Bool { images[Int(slot)] != nil || slots[Int(slot)]?.held?.storage != nil }
+    private func isAlive(_ slot: Slot) -> Bool {
+        guard let entry = slots[Int(slot)] else { return false }
+        return entry.held == nil || entry.held?.storage != nil
+    }
 
     mutating func removeAll() {
-        discarded += images.compactMap { $0 }
-        let statistics = statistics
-        let discarded = discarded
-        self = MemoryStore(limits: limits)
-        self.discarded = discarded
-        self.statistics = statistics
-        self.statistics.entries = 0
-        self.statistics.bytes = 0
+        for case let entry? in slots {
+            if let storage = shards.remove(entry.place) { discarded.append(storage) }
+        }
+        var empty = MemoryStore(limits: limits, shards: shards)
+        empty.discarded = discarded
+        empty.counts = counts
+        empty.counts.entries = 0
+        empty.counts.bytes = 0
+        self = empty
     }
 
     // MARK: Limits
@@ -158,11 +162,13 @@ struct MemoryStore {
 
     /// Puts other limits in force. What no longer fits goes at once.
     mutating func change(limits new: MemoryCache.Configuration) {
+        noteUses()
         let old = limits
         limits = new
         if new.policy != old.policy || new.sizeClasses != old.sizeClasses { rebuildOrder() }
         let largest = largestEntry
-        for slot in slots.indices where images[slot] != nil && (slots[slot]?.cost ?? 0) > largest {
+        for slot in slots.indices {
+            guard let entry = slots[slot], entry.held == nil, entry.cost > largest else { continue }
             policy.removed(Slot(slot))
             letGo(Slot(slot))
         }
@@ -188,7 +194,7 @@ struct MemoryStore {
 
     /// Tells the policy of an entry, and lets go of another one of its size class if there are too many.
     private mutating func addToOrder(_ slot: Slot, key: ImageKey, cost: Int) {
-        policy.inserted(slot, key: key.hashValue, cost: cost)
+        policy.inserted(slot, key: Int(truncatingIfNeeded: key.digest), cost: cost)
         guard let surplus = classes.inserted(slot, cost: cost) else { return }
         policy.removed(surplus)
         letGo(surplus)
@@ -199,22 +205,23 @@ struct MemoryStore {
     private mutating func enforceLimits(newcomer: Slot? = nil) {
         let capacity = limits.capacity.bytes
         let maximumCount = max(0, limits.maximumCount ?? .max)
-        if statistics.bytes > capacity {
+        if counts.bytes > capacity {
             // If the policy turns the newcomer away, nothing else has to go.
             let first = evictOne(Room(bytes: capacity, count: maximumCount), newcomer: newcomer)
-            if first == newcomer, statistics.bytes <= capacity { return }
+            if first == newcomer, counts.bytes <= capacity { return }
             let target = min(capacity, limits.capacityAfterPurge?.bytes ?? capacity)
             let room = Room(bytes: target, count: maximumCount)
-            while statistics.bytes > target, statistics.entries > 1 || statistics.bytes > capacity,
+            while counts.bytes > target, counts.entries > 1 || counts.bytes > capacity,
                 evictOne(room) != nil
             {}
         }
         let room = Room(bytes: capacity, count: maximumCount)
-        while statistics.entries > maximumCount, evictOne(room) != nil {}
+        while counts.entries > maximumCount, evictOne(room) != nil {}
     }
 
     mutating func trim(to bytes: Int) {
-        while statistics.bytes > bytes, evictOne(Room(bytes: max(0, bytes))) != nil {}
+        noteUses()
+        while counts.bytes > bytes, evictOne(Room(bytes: max(0, bytes))) != nil {}
         // Who trims wants memory back, the few bytes of dead entries too.
         sweepHeld(heldList.count)
     }
@@ -227,13 +234,13 @@ struct MemoryStore {
 
     /// Keeps an entry no longer than somebody else does. The policy knows of it.
     private mutating func letGo(_ slot: Slot) {
-        statistics.evictions += 1
+        counts.evictions += 1
         classes.removed(slot)
         let cost = slots[Int(slot)]?.cost ?? 0
-        statistics.entries -= 1
-        statistics.bytes -= cost
-        // Taken out of the slot, so that the reference here is the only one if nobody else has the image.
-        guard var storage = images[Int(slot)].take() else { return }
+        counts.entries -= 1
+        counts.bytes -= cost
+        // Taken out of the shard, so that the reference here is the only one if nobody else has the image.
+        guard let place = slots[Int(slot)]?.place, var storage = shards.takeImage(place) else { return }
         if isKnownUniquelyReferenced(&storage) {
             forget(slot)
         } else {
@@ -244,60 +251,69 @@ struct MemoryStore {
 
     // MARK: Slots
 
-    private mutating func insert(_ storage: Image.Storage, forKey key: ImageKey, deadline: Duration?) {
+    /// - Parameter old: the entry that was under the key; it has left all lists.
+    private mutating func insert(
+        _ storage: Image.Storage, forKey key: ImageKey, deadline: Int64, replacing old: Slot?
+    ) {
         let cost = storage.memoryCost
-        let slot = makeSlot(key: key, cost: cost, deadline: deadline)
-        images[Int(slot)] = storage
-        statistics.entries += 1
-        statistics.bytes += cost
+        let slot = makeSlot(key: key, image: storage, cost: cost, deadline: deadline, replacing: old)
+        counts.entries += 1
+        counts.bytes += cost
         addToOrder(slot, key: key, cost: cost)
         enforceLimits(newcomer: slot)
     }
 
-    private mutating func makeSlot(key: ImageKey, cost: Int, deadline: Duration?) -> Slot {
-        let entry = Entry(key: key, cost: cost, deadline: deadline)
-        let slot: Slot
-        if let reused = free.popLast() {
-            slot = reused
+    private mutating func makeSlot(
+        key: ImageKey, image: Image.Storage?, cost: Int, deadline: Int64, replacing old: Slot?
+    ) -> Slot {
+        // Lookups find the old image or the new one, never none.
+        if let old, let place = slots[Int(old)]?.place {
+            if let storage = shards.replace(place, image, deadline: deadline, slot: old) { discarded.append(storage) }
+            slots[Int(old)] = Entry(key: key, place: place, cost: cost, deadline: deadline)
+            return old
+        }
+        let slot = free.popLast() ?? Slot(slots.count)
+        let place = shards.insert(key, image, deadline: deadline, slot: slot)
+        let entry = Entry(key: key, place: place, cost: cost, deadline: deadline)
+        if Int(slot) < slots.count {
             slots[Int(slot)] = entry
         } else {
-            slot = Slot(slots.count)
             slots.append(entry)
-            images.append(nil)
             policy.grow()
             classes.grow()
             heldLinks.grow()
             variantLinks.grow()
         }
-        table[key] = slot
-        if deadline != nil { timedCount += 1 }
         if !key.variant.isOriginal { variantLinks.prepend(slot, to: &variants[key.source, default: SlotList()]) }
         return slot
     }
 
     /// Removes an entry of either kind.
     private mutating func remove(_ slot: Slot) {
+        leave(slot)
+        forget(slot)
+    }
+
+    /// Takes an entry of either kind out of the order it is in.
+    private mutating func leave(_ slot: Slot) {
         guard let entry = slots[Int(slot)] else { return }
-        if let storage = images[Int(slot)].take() {
+        if entry.held == nil {
             policy.removed(slot)
             classes.removed(slot)
-            statistics.entries -= 1
-            statistics.bytes -= entry.cost
-            discarded.append(storage)
+            counts.entries -= 1
+            counts.bytes -= entry.cost
         } else {
             heldLinks.remove(slot, from: &heldList)
         }
-        forget(slot)
     }
 
     /// Takes a slot that is in no list any more out of the tables.
     private mutating func forget(_ slot: Slot) {
         guard let entry = slots[Int(slot)] else { return }
         let key = entry.key
-        if entry.deadline != nil { timedCount -= 1 }
+        if let storage = shards.remove(entry.place) { discarded.append(storage) }
         slots[Int(slot)] = nil
         free.append(slot)
-        table[key] = nil
         guard !key.variant.isOriginal, var list = variants.removeValue(forKey: key.source) else { return }
         variantLinks.remove(slot, from: &list)
         if !list.isEmpty { variants[key.source] = list }

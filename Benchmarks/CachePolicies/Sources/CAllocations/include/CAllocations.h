@@ -1,0 +1,9 @@
+#ifndef CALLOCATIONS_H
+#define CALLOCATIONS_H
+
+#include <stdint.h>
+
+/// How often the calling thread has taken memory from the heap.
+uint64_t allocation_count(void);
+
+#endif
