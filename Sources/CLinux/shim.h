@@ -17,6 +17,7 @@
 #endif
 
 extern long syscall(long number, ...);
+extern int sched_getcpu(void);
 extern ssize_t pread(int file, void *memory, size_t count, off_t offset);
 
 /// Opens a file if the kernel can do so without waiting for the disk; else -1, with `EAGAIN` (Linux 5.12).

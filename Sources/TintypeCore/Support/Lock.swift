@@ -65,6 +65,15 @@ final class StripedLock<State: ~Copyable>: @unchecked Sendable {
         precondition(index >= 0 && index < count)
         return memory(index).withLock(body)
     }
+
+    /// Runs `body` with exclusive access to all values.
+    /// - Parameter body: gets what goes through them.
+    func withAll<Result>(_ body: (_ forEach: ((inout State) -> Void) -> Void) -> Result) -> Result {
+        // Always in one order, so that no two wait for each other.
+        for index in 0..<count { memory(index).lock() }
+        defer { for index in 0..<count { memory(index).unlock() } }
+        return body { change in for index in 0..<count { change(&memory(index).state.pointee) } }
+    }
 }
 
 /// A mutex and, right behind it, what it guards. The memory is the owner's.
@@ -94,7 +103,7 @@ private struct LockedMemory<State: ~Copyable> {
     private var mutex: UnsafeMutablePointer<pthread_mutex_t> { base.assumingMemoryBound(to: pthread_mutex_t.self) }
 
     @inline(__always)
-    private var state: UnsafeMutablePointer<State> {
+    var state: UnsafeMutablePointer<State> {
         (base + Self.stateOffset).assumingMemoryBound(to: State.self)
     }
 
@@ -113,6 +122,9 @@ private struct LockedMemory<State: ~Copyable> {
         pthread_mutex_destroy(mutex)
         state.deinitialize(count: 1)
     }
+
+    func lock() { pthread_mutex_lock(mutex) }
+    func unlock() { pthread_mutex_unlock(mutex) }
 
     @inline(__always)
     func withLock<Result, Failure: Error>(

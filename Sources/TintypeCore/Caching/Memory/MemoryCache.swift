@@ -12,13 +12,13 @@
 ///
 /// Which images go is measured, see ``Policy/adaptive``; plain LRU can be chosen.
 ///
-/// Threads that look up images at the same time seldom wait for each other: entries are divided among several locks, and a
+/// Threads that look up images at the same time do not wait for each other: each processor has a lock of its own, and a
 /// hit only notes that the image was used.
 ///
 /// - Complexity: a lookup is O(1) and allocates nothing; storing and evicting are O(log n) for each image, amortised, and
 ///   O(1) with ``Policy/leastRecentlyUsed``.
 public final class MemoryCache: MemoryCaching {
-    private let shards: MemoryShards
+    private let entries: MemoryEntries
     private let state: Lock<MemoryStore>
     private let now: @Sendable () -> Duration
     private let observation = Lock<MemoryPressure.Observation?>(nil)
@@ -31,8 +31,8 @@ public final class MemoryCache: MemoryCaching {
     /// - Parameter now: the time since some moment, which never goes back; asked only where entries have a time to
     ///   live.
     init(_ configuration: Configuration, now: @escaping @Sendable () -> Duration) {
-        shards = MemoryShards()
-        state = Lock(MemoryStore(limits: configuration, shards: shards))
+        entries = MemoryEntries()
+        state = Lock(MemoryStore(limits: configuration, entries: entries))
         self.now = now
     }
 
@@ -45,7 +45,7 @@ public final class MemoryCache: MemoryCaching {
     }
 
     public func image(forKey key: ImageKey) -> Image? {
-        switch shards.lookUp(key, now: { now().inNanoseconds }) {
+        switch entries.lookUp(key, now: { now().inNanoseconds }) {
         case .hit(let storage): return Image(storage: storage)
         case .fullHit(let storage):
             // Who has the lock takes the notes, or the next one does.
@@ -57,7 +57,7 @@ public final class MemoryCache: MemoryCaching {
     }
 
     public func contains(_ key: ImageKey) -> Bool {
-        shards.contains(key, now: time) ?? state.withLock { $0.contains(key, now: time) }
+        entries.contains(key, now: time) ?? state.withLock { $0.contains(key, now: time) }
     }
 
     public func store(_ image: Image, forKey key: ImageKey) { change { $0.store(image, forKey: key, now: time) } }

@@ -11,8 +11,8 @@ struct MemoryStore {
 
     private struct Entry {
         var key: ImageKey
-        var place: MemoryShards.Place
-        /// The image, if only somebody else may keep it; else the shard has it.
+        var place: MemoryEntries.Place
+        /// The image, if only somebody else may keep it; else the table has it.
         var held: HeldImage?
         var cost: Int
         /// When the entry ends, in nanoseconds by the clock of the caller.
@@ -20,7 +20,7 @@ struct MemoryStore {
     }
 
     /// The entries as lookups see them.
-    private let shards: MemoryShards
+    private let entries: MemoryEntries
     private var uses = RecentUses()
     private var slots: [Entry?] = []
     private var free: [Slot] = []
@@ -34,14 +34,14 @@ struct MemoryStore {
     private var variants: [String: SlotList] = [:]
 
     private(set) var limits: MemoryCache.Configuration
-    /// All but hits and misses, which the shards count.
+    /// All but hits and misses, which lookups count.
     private var counts = CacheStatistics()
     /// Images that are to be released by the caller, outside of any lock.
     var discarded: [Image.Storage] = []
 
-    init(limits: MemoryCache.Configuration, shards: MemoryShards) {
+    init(limits: MemoryCache.Configuration, entries: MemoryEntries) {
         self.limits = limits
-        self.shards = shards
+        self.entries = entries
         policy = ConfiguredEviction(limits.policy)
         classes = SizeClasses(limits.sizeClasses)
     }
@@ -51,7 +51,7 @@ struct MemoryStore {
 
     var statistics: CacheStatistics {
         var statistics = counts
-        (statistics.hits, statistics.misses) = shards.counts
+        (statistics.hits, statistics.misses) = entries.counts
         return statistics
     }
 
@@ -59,7 +59,7 @@ struct MemoryStore {
 
     /// Tells the policy of the uses that lookups have noted. Before the policy is asked for anything.
     mutating func noteUses() {
-        uses.take(from: shards)
+        uses.take(from: entries)
         for position in 0..<uses.count {
             let use = uses[position]
             policy.used(use.slot, times: use.count)
@@ -70,18 +70,18 @@ struct MemoryStore {
     /// The image under a key for which there was an entry, but not one that lookups can tell all of.
     mutating func image(forKey key: ImageKey, now: () -> Int64) -> Image? {
         noteUses()
-        guard let (place, slot) = shards.find(key), let storage = live(slot, place, now: now) else {
-            if let slot = shards.find(key)?.slot { remove(slot) }
-            shards.countMiss(key)
+        guard let (place, slot) = entries.find(key), let storage = live(slot, place, now: now) else {
+            if let slot = entries.find(key)?.slot { remove(slot) }
+            entries.countMiss()
             return nil
         }
-        shards.countHit(key)
+        entries.countHit()
         if slots[Int(slot)]?.held == nil {
             policy.used(slot, times: 1)
             if !classes.isEmpty { classes.used(slot) }
         } else if storage.memoryCost <= largestEntry {
             // Somebody held it all the time: it is kept again, as the image it was.
-            let deadline = slots[Int(slot)]?.deadline ?? MemoryShard.forever
+            let deadline = slots[Int(slot)]?.deadline ?? MemoryTable.forever
             leave(slot)
             insert(storage, forKey: key, deadline: deadline, replacing: slot)
         }
@@ -89,23 +89,23 @@ struct MemoryStore {
     }
 
     func contains(_ key: ImageKey, now: () -> Int64) -> Bool {
-        shards.find(key).map { live($0.slot, $0.place, now: now) != nil } ?? false
+        entries.find(key).map { live($0.slot, $0.place, now: now) != nil } ?? false
     }
 
-    private func live(_ slot: Slot, _ place: MemoryShards.Place, now: () -> Int64) -> Image.Storage? {
+    private func live(_ slot: Slot, _ place: MemoryEntries.Place, now: () -> Int64) -> Image.Storage? {
         guard let entry = slots[Int(slot)] else { return nil }
-        if entry.deadline != MemoryShard.forever, entry.deadline <= now() { return nil }
-        return entry.held.map(\.storage) ?? shards.image(place)
+        if entry.deadline != MemoryTable.forever, entry.deadline <= now() { return nil }
+        return entry.held.map(\.storage) ?? entries.image(place)
     }
 
     // MARK: Change
 
     mutating func store(_ image: Image, forKey key: ImageKey, now: () -> Int64) {
         noteUses()
-        let old = shards.find(key)?.slot
+        let old = entries.find(key)?.slot
         if let old { leave(old) }
         counts.stores += 1
-        let deadline = limits.timeToLive.map { Self.sum(now(), $0.inNanoseconds) } ?? MemoryShard.forever
+        let deadline = limits.timeToLive.map { Self.sum(now(), $0.inNanoseconds) } ?? MemoryTable.forever
         if image.memoryCost <= largestEntry {
             insert(image.storage, forKey: key, deadline: deadline, replacing: old)
         } else {
@@ -117,11 +117,11 @@ struct MemoryStore {
 
     private static func sum(_ time: Int64, _ duration: Int64) -> Int64 {
         let (sum, overflow) = time.addingReportingOverflow(duration)
-        return overflow ? MemoryShard.forever : sum
+        return overflow ? MemoryTable.forever : sum
     }
 
     mutating func remove(_ key: ImageKey) -> Bool {
-        guard let slot = shards.find(key)?.slot else { return false }
+        guard let slot = entries.find(key)?.slot else { return false }
         let existed = isAlive(slot)
         remove(slot)
         return existed
@@ -143,9 +143,9 @@ struct MemoryStore {
 
     mutating func removeAll() {
         for case let entry? in slots {
-            if let storage = shards.remove(entry.place) { discarded.append(storage) }
+            if let storage = entries.remove(entry.place) { discarded.append(storage) }
         }
-        var empty = MemoryStore(limits: limits, shards: shards)
+        var empty = MemoryStore(limits: limits, entries: entries)
         empty.discarded = discarded
         empty.counts = counts
         empty.counts.entries = 0
@@ -239,8 +239,8 @@ struct MemoryStore {
         let cost = slots[Int(slot)]?.cost ?? 0
         counts.entries -= 1
         counts.bytes -= cost
-        // Taken out of the shard, so that the reference here is the only one if nobody else has the image.
-        guard let place = slots[Int(slot)]?.place, var storage = shards.takeImage(place) else { return }
+        // Taken out of the table, so that the reference here is the only one if nobody else has the image.
+        guard let place = slots[Int(slot)]?.place, var storage = entries.takeImage(place) else { return }
         if isKnownUniquelyReferenced(&storage) {
             forget(slot)
         } else {
@@ -268,12 +268,12 @@ struct MemoryStore {
     ) -> Slot {
         // Lookups find the old image or the new one, never none.
         if let old, let place = slots[Int(old)]?.place {
-            if let storage = shards.replace(place, image, deadline: deadline, slot: old) { discarded.append(storage) }
+            if let storage = entries.replace(place, image, deadline: deadline, slot: old) { discarded.append(storage) }
             slots[Int(old)] = Entry(key: key, place: place, cost: cost, deadline: deadline)
             return old
         }
         let slot = free.popLast() ?? Slot(slots.count)
-        let place = shards.insert(key, image, deadline: deadline, slot: slot)
+        let place = entries.insert(key, image, deadline: deadline, slot: slot)
         let entry = Entry(key: key, place: place, cost: cost, deadline: deadline)
         if Int(slot) < slots.count {
             slots[Int(slot)] = entry
@@ -311,7 +311,7 @@ struct MemoryStore {
     private mutating func forget(_ slot: Slot) {
         guard let entry = slots[Int(slot)] else { return }
         let key = entry.key
-        if let storage = shards.remove(entry.place) { discarded.append(storage) }
+        if let storage = entries.remove(entry.place) { discarded.append(storage) }
         slots[Int(slot)] = nil
         free.append(slot)
         guard !key.variant.isOriginal, var list = variants.removeValue(forKey: key.source) else { return }

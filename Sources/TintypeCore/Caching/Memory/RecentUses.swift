@@ -2,17 +2,18 @@
 ///
 /// Its memory is kept from one time to the next, so that a hit which has the notes taken allocates nothing.
 struct RecentUses {
-    private var uses: [MemoryShard.Use] = []
-    private var sorted: [MemoryShard.Use] = []
+    private var uses: [MemoryReader.Use] = []
+    private var sorted: [MemoryReader.Use] = []
+    private var starts = [Int](repeating: 0, count: 257)
 
     var count: Int { uses.count }
-    subscript(position: Int) -> MemoryShard.Use { uses[position] }
+    subscript(position: Int) -> MemoryReader.Use { uses[position] }
 
-    /// Takes the notes of all shards in place of what was here.
+    /// Takes the notes of all processors in place of what was here.
     /// - Complexity: O(n) for n notes, but for about log₂₅₆ of the time they span.
-    mutating func take(from shards: MemoryShards) {
+    mutating func take(from entries: MemoryEntries) {
         uses.removeAll(keepingCapacity: true)
-        shards.takeUses(&uses)
+        entries.takeUses(&uses)
         if uses.count > 32 { sortByDigits() } else { sortByInsertion() }
     }
 
@@ -34,19 +35,17 @@ struct RecentUses {
         let first = uses.reduce(UInt64.max) { min($0, $1.tick) }
         let span = uses.reduce(0) { max($0, $1.tick - first) }
         if sorted.count < uses.count {
-            sorted = [MemoryShard.Use](repeating: uses[0], count: uses.capacity)
+            sorted = [MemoryReader.Use](repeating: uses[0], count: uses.capacity)
         }
         var shift: UInt64 = 0
         while shift < 64, span >> shift > 0 {
-            withUnsafeTemporaryAllocation(of: Int.self, capacity: 257) { starts in
-                starts.initialize(repeating: 0)
-                for use in uses { starts[Int((use.tick - first) >> shift & 255) + 1] += 1 }
-                for digit in 1...256 { starts[digit] += starts[digit - 1] }
-                for use in uses {
-                    let digit = Int((use.tick - first) >> shift & 255)
-                    sorted[starts[digit]] = use
-                    starts[digit] += 1
-                }
+            for digit in starts.indices { starts[digit] = 0 }
+            for use in uses { starts[Int((use.tick - first) >> shift & 255) + 1] += 1 }
+            for digit in 1...256 { starts[digit] += starts[digit - 1] }
+            for use in uses {
+                let digit = Int((use.tick - first) >> shift & 255)
+                sorted[starts[digit]] = use
+                starts[digit] += 1
             }
             for position in uses.indices { uses[position] = sorted[position] }
             shift += 8

@@ -1,13 +1,11 @@
 internal import Glibc
 
-/// The part of a memory cache's entries that threads look up under one lock: what a hit needs, and nothing else.
+/// The entries of a memory cache as lookups need them: a table with open addressing that leads from the hash of a key to the
+/// cell of its entry. Cells stay where they are.
 ///
-/// A hit changes no order. It notes when the entry was used, once for each entry however often that is; ``MemoryStore`` takes the
-/// notes before it decides anything by them, and puts those of all shards in the order of their time.
-///
-/// Entries are in cells, which stay where they are; a table with open addressing leads from the hash of a key to its cell.
-/// Behind pointers, because arrays would be checked for their bounds and for being shared several times in each hit.
-struct MemoryShard: ~Copyable {
+/// Any number of threads may read it while nobody changes it; ``SharedTable`` sees to that. Behind pointers, because arrays
+/// would be checked for their bounds and for being shared several times in each hit.
+struct MemoryTable: ~Copyable {
     /// The number of a cell.
     typealias Index = Int32
 
@@ -19,12 +17,10 @@ struct MemoryShard: ~Copyable {
         var deadline: Int64
         /// Where ``MemoryStore`` has the entry.
         var slot: Slot
-        /// Where the note of its use is; none if there is none.
-        var note = Index(-1)
     }
 
     /// A key as bytes, source and variant one after the other. To compare strings that are in memory, Swift would count
-    /// references to them up and down, which costs more than to compare them.
+    /// references to them up and down, and threads would wait for each other there.
     private struct KeyBytes {
         let digest: UInt64
         let bytes: UnsafeMutableRawPointer
@@ -58,50 +54,18 @@ struct MemoryShard: ~Copyable {
         }
     }
 
-    private struct Note {
-        var tick: UInt64
-        var cell: Index
-        var count: Int32
-    }
-
-    /// A use of an entry, or several, of which the last counts.
-    struct Use {
-        var tick: UInt64
-        var slot: Slot
-        var count: Int32
-    }
-
-    /// What a lookup that has to be quick can tell.
-    enum Lookup {
-        case hit(Image.Storage)
-        /// A hit, after which there are so many notes that they should be taken.
-        case fullHit(Image.Storage)
-        case miss
-        /// There is an entry, but it is too old, or only somebody else keeps its image.
-        case unsure
-    }
-
     static let forever = Int64.max
-    /// The notes that a shard collects before a hit has them taken.
-    private static let fullNotes = 256
-    /// More uses count no more.
-    private static let mostUses: Int32 = 1_000
-
-    private(set) var hits = 0
-    private(set) var misses = 0
 
     /// The upper half of a key's hash above the number of its cell, counted from 1; 0 where there is nothing. A power of
     /// two, at most half of them taken.
     private var buckets = UnsafeMutablePointer<UInt64>.allocate(capacity: 0)
     private var bucketCount = 0
     private var cells = UnsafeMutablePointer<Cell>.allocate(capacity: 0)
-    private var capacity = 0
+    /// The cells that there is room for.
+    private(set) var capacity = 0
     /// Cells that were ever used; those among them that are free are in `free`.
     private var cellCount = 0
     private var free: [Index] = []
-    /// As many as cells.
-    private var notes = UnsafeMutablePointer<Note>.allocate(capacity: 0)
-    private(set) var noteCount = 0
 
     deinit {
         for position in 0..<bucketCount where buckets[position] != 0 {
@@ -111,42 +75,9 @@ struct MemoryShard: ~Copyable {
         }
         buckets.deallocate()
         cells.deallocate()
-        notes.deallocate()
     }
 
     // MARK: Lookup
-
-    @inline(__always)
-    mutating func lookUp(_ key: ImageKey, now: () -> Int64) -> Lookup {
-        guard let index = find(key) else {
-            misses += 1
-            return .miss
-        }
-        let cell = cells + Int(index)
-        guard let image = cell.pointee.image,
-            cell.pointee.deadline == Self.forever || cell.pointee.deadline > now()
-        else { return .unsure }
-        hits += 1
-        noteUse(index)
-        return noteCount < Self.fullNotes ? .hit(image) : .fullHit(image)
-    }
-
-    @inline(__always)
-    private mutating func noteUse(_ index: Index) {
-        let tick = Ticks.now
-        let note = Int(cells[Int(index)].note)
-        if note >= 0 {
-            notes[note].tick = tick
-            if notes[note].count < Self.mostUses { notes[note].count += 1 }
-        } else {
-            notes[noteCount] = Note(tick: tick, cell: index, count: 1)
-            cells[Int(index)].note = Index(noteCount)
-            noteCount += 1
-        }
-    }
-
-    mutating func countHit() { hits += 1 }
-    mutating func countMiss() { misses += 1 }
 
     /// The cell of a key.
     @inline(__always)
@@ -169,20 +100,11 @@ struct MemoryShard: ~Copyable {
     @inline(__always)
     private static func cell(_ bucket: UInt64) -> Index { Index(truncatingIfNeeded: bucket) - 1 }
 
-    func slot(_ index: Index) -> Slot { cells[Int(index)].slot }
+    @inline(__always)
     func image(_ index: Index) -> Image.Storage? { cells[Int(index)].image }
+    @inline(__always)
     func deadline(_ index: Index) -> Int64 { cells[Int(index)].deadline }
-
-    /// Moves the notes to the end of an array.
-    mutating func takeUses(_ uses: inout [Use]) {
-        for position in 0..<noteCount {
-            let note = notes[position]
-            let cell = cells + Int(note.cell)
-            cell.pointee.note = -1
-            uses.append(Use(tick: note.tick, slot: cell.pointee.slot, count: note.count))
-        }
-        noteCount = 0
-    }
+    func slot(_ index: Index) -> Slot { cells[Int(index)].slot }
 
     // MARK: Change
 
@@ -214,10 +136,7 @@ struct MemoryShard: ~Copyable {
     }
 
     /// Takes the image out of an entry, which stays.
-    mutating func takeImage(_ index: Index) -> Image.Storage? {
-        dropNote(index)
-        return cells[Int(index)].image.take()
-    }
+    mutating func takeImage(_ index: Index) -> Image.Storage? { cells[Int(index)].image.take() }
 
     mutating func remove(_ index: Index) -> Image.Storage? {
         let image = takeImage(index)
@@ -229,16 +148,7 @@ struct MemoryShard: ~Copyable {
         return image
     }
 
-    private mutating func dropNote(_ index: Index) {
-        let note = Int(cells[Int(index)].note)
-        guard note >= 0 else { return }
-        noteCount -= 1
-        notes[note] = notes[noteCount]
-        cells[Int(notes[note].cell)].note = Index(note)
-        cells[Int(index)].note = -1
-    }
-
-    // MARK: Table
+    // MARK: Buckets
 
     private mutating func addBucket(_ bucket: UInt64) {
         var position = Int(bucket >> 32) & (bucketCount - 1)
@@ -271,10 +181,6 @@ struct MemoryShard: ~Copyable {
         newCells.moveInitialize(from: cells, count: cellCount)  // All are taken, or there would be room.
         cells.deallocate()
         cells = newCells
-        let newNotes = UnsafeMutablePointer<Note>.allocate(capacity: newCapacity)
-        newNotes.moveInitialize(from: notes, count: noteCount)
-        notes.deallocate()
-        notes = newNotes
         capacity = newCapacity
         let (oldBuckets, oldCount) = (buckets, bucketCount)
         bucketCount = 2 * newCapacity

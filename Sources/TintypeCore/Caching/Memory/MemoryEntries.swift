@@ -1,0 +1,149 @@
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// The entries of a memory cache, which threads look up without waiting for each other.
+///
+/// There is a lock for each processor. A lookup takes the one of the processor it runs on, which nobody else wants, and whose
+/// memory no other processor had to give up; who changes the table takes all of them. So lookups on two processors share nothing
+/// but the image that both find.
+///
+/// Anybody may look up. Entries come and go only under the lock of ``MemoryStore``, which is taken before those here, never after
+/// them; so what the store knows of its entries stays true while it works, and it may read the table as it is.
+// Sendable: the table is read under the lock of one processor or of the store, and changed under all of them.
+final class MemoryEntries: @unchecked Sendable {
+    /// Where an entry is.
+    typealias Place = MemoryTable.Index
+
+    /// What a lookup that has to be quick can tell.
+    enum Lookup {
+        case hit(Image.Storage)
+        /// A hit, after which there are so many notes that they should be taken.
+        case fullHit(Image.Storage)
+        case miss
+        /// There is an entry, but it is too old, or only somebody else keeps its image.
+        case unsure
+    }
+
+    private let readers: StripedLock<MemoryReader>
+    private let mask: Int
+    private let table: UnsafeMutablePointer<MemoryTable>
+    /// A bit for each processor that has notes of uses.
+    private let noted = Atomic<UInt64>(0)
+
+    init() {
+        let processors = sysconf(CInt(_SC_NPROCESSORS_ONLN))
+        var count = 1
+        while count < processors, count < 32 { count *= 2 }
+        readers = StripedLock(count: count) { MemoryReader() }
+        mask = count - 1
+        table = .allocate(capacity: 1)
+        table.initialize(to: MemoryTable())
+    }
+
+    deinit {
+        table.deinitialize(count: 1)
+        table.deallocate()
+    }
+
+    /// The lock to take. It may be that of another processor when it is taken, which does no harm.
+    @inline(__always)
+    private var reader: Int { Int(sched_getcpu()) & mask }
+
+    // MARK: For everybody
+
+    @inline(__always)
+    func lookUp(_ key: ImageKey, now: () -> Int64) -> Lookup {
+        let index = reader
+        return readers.withLock(index) { reader in
+            guard let cell = table.pointee.find(key) else {
+                reader.misses += 1
+                return .miss
+            }
+            guard let image = table.pointee.image(cell) else { return .unsure }
+            let deadline = table.pointee.deadline(cell)
+            guard deadline == MemoryTable.forever || deadline > now() else { return .unsure }
+            reader.hits += 1
+            if reader.noteCount == 0 { noted.bitwiseOr(1 << UInt64(index), ordering: .relaxed) }
+            reader.noteUse(cell)
+            return reader.isFull ? .fullHit(image) : .hit(image)
+        }
+    }
+
+    /// Whether there is an entry for certain, or for certain none; `nil` where that takes a closer look.
+    func contains(_ key: ImageKey, now: () -> Int64) -> Bool? {
+        readers.withLock(reader) { _ in
+            guard let cell = table.pointee.find(key) else { return false }
+            guard table.pointee.image(cell) != nil else { return nil }
+            let deadline = table.pointee.deadline(cell)
+            return deadline == MemoryTable.forever || deadline > now()
+        }
+    }
+
+    /// Hits and misses of all lookups.
+    var counts: (hits: Int, misses: Int) {
+        var counts = (hits: 0, misses: 0)
+        for index in 0..<readers.count {
+            readers.withLock(index) { reader in
+                counts.hits += reader.hits
+                counts.misses += reader.misses
+            }
+        }
+        return counts
+    }
+
+    func countHit() { readers.withLock(reader) { $0.hits += 1 } }
+    func countMiss() { readers.withLock(reader) { $0.misses += 1 } }
+
+    // MARK: For the store
+
+    /// Where the entry of a key is, and what slot it has.
+    func find(_ key: ImageKey) -> (place: Place, slot: Slot)? {
+        table.pointee.find(key).map { ($0, table.pointee.slot($0)) }
+    }
+
+    func image(_ place: Place) -> Image.Storage? { table.pointee.image(place) }
+
+    func insert(_ key: ImageKey, _ image: Image.Storage?, deadline: Int64, slot: Slot) -> Place {
+        readers.withAll { forEach in
+            let place = table.pointee.insert(key, image, deadline: deadline, slot: slot)
+            let capacity = table.pointee.capacity
+            forEach { $0.reserve(capacity) }
+            return place
+        }
+    }
+
+    /// Puts another entry of the same key in the place of one; the image of that is the caller's to release.
+    func replace(_ place: Place, _ image: Image.Storage?, deadline: Int64, slot: Slot) -> Image.Storage? {
+        readers.withAll { forEach in
+            forEach { $0.dropNote(place) }
+            return table.pointee.replace(place, image, deadline: deadline, slot: slot)
+        }
+    }
+
+    /// Takes the image out of an entry, which stays.
+    func takeImage(_ place: Place) -> Image.Storage? {
+        readers.withAll { forEach in
+            forEach { $0.dropNote(place) }
+            return table.pointee.takeImage(place)
+        }
+    }
+
+    /// Removes an entry; the image is the caller's to release.
+    func remove(_ place: Place) -> Image.Storage? {
+        readers.withAll { forEach in
+            forEach { $0.dropNote(place) }
+            return table.pointee.remove(place)
+        }
+    }
+
+    /// Moves the notes of all uses to the end of an array, in no order.
+    func takeUses(_ uses: inout [MemoryReader.Use]) {
+        var remaining = noted.exchange(0, ordering: .relaxed)
+        while remaining != 0 {
+            let index = remaining.trailingZeroBitCount
+            remaining &= remaining - 1
+            readers.withLock(index) { reader in reader.takeUses(&uses) { table.pointee.slot($0) } }
+        }
+    }
+}
