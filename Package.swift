@@ -53,6 +53,7 @@ let package = Package(
         // C libraries, and the few lines of C that Swift cannot say.
         system("CJPEG", apt: "libjpeg62-turbo-dev"),
         system("CPNG", apt: "libpng-dev"),
+        system("CZlib", apt: "zlib1g-dev"),
         system("CGIF", apt: "libgif-dev"),
         system("CWebP", apt: "libwebp-dev"),
         system("CLCMS2", apt: "liblcms2-dev"),
@@ -78,7 +79,7 @@ let package = Package(
         .target(
             name: "TintypeCodecs",
             dependencies: [
-                "TintypeCore", "CJPEG", "CJPEGShim", "CPNG", "CPNGShim", "CGIF", "CWebP", "CLCMS2",
+                "TintypeCore", "CJPEG", "CJPEGShim", "CPNG", "CPNGShim", "CZlib", "CGIF", "CWebP", "CLCMS2",
                 library("CAVIF", for: "AVIF"), library("CHEIF", for: "HEIF"), library("CJXL", for: "JXL"),
                 library("CTIFF", for: "TIFF"), library("CRSVG", for: "SVG"),
             ],

@@ -97,15 +97,23 @@ tintype_jpeg_status tintype_jpeg_writer_start(tintype_jpeg_writer *writer, const
     encoder->in_color_space = JCS_EXT_RGBX;
     jpeg_set_defaults(encoder);
     jpeg_set_quality(encoder, settings->quality, TRUE);
-    if (!settings->subsample) {
-        encoder->comp_info[0].h_samp_factor = 1;
-        encoder->comp_info[0].v_samp_factor = 1;
-    }
+    encoder->comp_info[0].h_samp_factor = settings->horizontal_factor;
+    encoder->comp_info[0].v_samp_factor = settings->vertical_factor;
+    encoder->restart_in_rows = settings->restart_rows;
+    if (settings->optimize) encoder->optimize_coding = TRUE;
     if (settings->progressive) jpeg_simple_progression(encoder);
     jpeg_start_compress(encoder, TRUE);
     if (settings->icc_profile_size > 0) {
         jpeg_write_icc_profile(encoder, settings->icc_profile, (unsigned)settings->icc_profile_size);
     }
+    return TINTYPE_JPEG_OK;
+}
+
+tintype_jpeg_status tintype_jpeg_write_marker(
+    tintype_jpeg_writer *writer, int marker, const uint8_t *bytes, size_t count
+) {
+    if (setjmp(writer->failure)) return writer->status;
+    jpeg_write_marker(&writer->encoder, marker, bytes, (unsigned)count);
     return TINTYPE_JPEG_OK;
 }
 

@@ -68,6 +68,7 @@ tintype_png_status tintype_png_writer_start(
     if (setjmp(png_jmpbuf(png))) return TINTYPE_PNG_CORRUPT;
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_compression_level(png, settings->compression_level);
+    png_set_filter(png, PNG_FILTER_TYPE_BASE, settings->filters);
     png_set_IHDR(
         png, writer->info, settings->width, settings->height, 8,
         settings->has_alpha ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB,

@@ -13,11 +13,13 @@ extension Image {
     /// The image in another format; all frames where the format has them.
     ///
     /// Encodes on the calling thread.
+    /// - Parameter context: says when nobody wants the file any more.
     /// - Throws: ``ImageError`` of the stage ``ImageError/Stage/encode``.
     public func encoded(
-        as format: ImageFormat, options: EncodeOptions = EncodeOptions(), coders: ImageCoders = .default
+        as format: ImageFormat, options: EncodeOptions = EncodeOptions(), context: EncodeContext = EncodeContext(),
+        coders: ImageCoders = .default
     ) throws(ImageError) -> Data {
-        try coders.encode(self, as: format, options: options)
+        try coders.encode(self, as: format, options: options, context: context)
     }
 }
 

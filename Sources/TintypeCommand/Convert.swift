@@ -8,8 +8,9 @@ struct ConvertCommand: AsyncParsableCommand {
         commandName: "convert",
         abstract: "Writes an image in another format or size.",
         discussion: """
-            The format is told by OUT's ending. The orientation is applied, colours become sRGB. Animations stay animations \
-            where the format has them. OUT appears when it is complete, in place of what was there.
+            The format is told by OUT's ending. The orientation is applied, colours become sRGB and metadata are left out unless \
+            they are to be kept. Animations stay animations where the format has them. OUT appears when it is complete, in \
+            place of what was there.
             """)
 
     @Argument(help: ArgumentHelp("The image to read; - is standard input.", valueName: "in"), completion: .file())
@@ -24,6 +25,35 @@ struct ConvertCommand: AsyncParsableCommand {
 
     @Option(help: "From 0 to 100, or a fraction such as 0.7; for formats with loss. (default: 85)")
     var quality: QualityArgument?
+
+    @Flag(help: "Lose nothing, where the format can do that: WebP, AVIF, JPEG XL; as little as possible with HEIC.")
+    var lossless = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The most that the file may take, such as 200k; quality is lowered until it fits.", valueName: "bytes"))
+    var maxBytes: ByteCountArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "What transparent pixels are laid on in JPEG: white, black or #rrggbb. (default: white)",
+            valueName: "color"))
+    var background: ColorArgument?
+
+    @Flag(help: "Write JPEG and JPEG XL progressively, PNG interlaced.")
+    var progressive = false
+
+    @Flag(help: "Write only the first frame of an animation.")
+    var firstFrame = false
+
+    @Flag(help: "Keep Exif and XMP, which may tell where and by whom a picture was taken.")
+    var keepMetadata = false
+
+    @Flag(help: "Keep the source's colours and its ICC profile instead of converting to sRGB.")
+    var keepColor = false
+
+    @Flag(help: "Put a thumbnail of 320 pixels into JPEG and HEIC.")
+    var embedThumbnail = false
 
     func validate() throws { _ = try format }
 
@@ -45,7 +75,7 @@ struct ConvertCommand: AsyncParsableCommand {
         do {
             let format = try format
             let image = try decoded()
-            if image.isAnimated, !OutputFormat.storesFrames(format) {
+            if image.isAnimated, !firstFrame, !OutputFormat.storesFrames(format) {
                 console.warning("\(output): \(format) has one picture; the first of \(image.frames.count) is written")
             }
             let data = try encoded(image, as: format)
@@ -61,6 +91,8 @@ struct ConvertCommand: AsyncParsableCommand {
     private func decoded() throws(ImageError) -> Image {
         var options = DecodeOptions(thumbnailSize: resize?.box)
         options.allowsUpscaling = true
+        options.keepsColorSpace = keepColor
+        options.firstFrameOnly = firstFrame
         do throws(ImageError) {
             let data = try InputFile.contents(of: input)
             let context = DecodeContext(isCancelled: { Task.isCancelled })
@@ -73,8 +105,16 @@ struct ConvertCommand: AsyncParsableCommand {
     private func encoded(_ image: Image, as format: ImageFormat) throws(ImageError) -> Data {
         var options = EncodeOptions()
         if let quality { options.quality = quality.fraction }
+        if let background { options.background = background.color }
+        options.lossless = lossless
+        options.maximumBytes = maxBytes?.bytes
+        options.progressive = progressive
+        options.firstFrameOnly = firstFrame
+        options.metadata = keepMetadata ? .all : .none
+        options.embedsThumbnail = embedThumbnail
         do throws(ImageError) {
-            return try ImageCoders.default.encode(image, as: format, options: options)
+            let context = EncodeContext(isCancelled: { Task.isCancelled })
+            return try ImageCoders.default.encode(image, as: format, options: options, context: context)
         } catch {
             throw error.concerning(output)
         }

@@ -120,6 +120,58 @@ struct FileCommandTests {
         #expect(transcript.errors.contains { $0.contains("warning") && $0.contains("first of 4") })
     }
 
+    @Test("convert keeps Exif, XMP and the colour profile on request, and only then")
+    func convertMetadata() async throws {
+        // A block that says nothing but that the image is upright.
+        let exif = Data([
+            0x49, 0x49, 0x2A, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+        ])
+        let source = try picture().with { $0.metadata = ImageMetadata(exif: exif, xmp: Data("<xmp/>".utf8)) }
+        var options = EncodeOptions()
+        options.metadata = .all
+        let input = try folder.write(source.encoded(as: .jpeg, options: options), to: "a.jpg").path
+        for (flags, expected) in [([], ImageMetadata()), (["--keep-metadata"], source.metadata)] {
+            for name in ["b.webp", "c.png", "d.jpg"] {
+                let output = "\(folder.path)/\(name)"
+                let convert = try required(
+                    TintypeTool.parseAsRoot(["convert", input, output] + flags) as? ConvertCommand)
+                #expect(await status { try convert.run(transcript.console()) } == 0)
+                #expect(try Image(data: Data(contentsOf: URL(fileURLWithPath: output))).metadata == expected)
+            }
+        }
+    }
+
+    @Test("convert: limit of bytes, background, thumbnail, first frame, lossless and progressive")
+    func convertOptions() async throws {
+        let input = try file("a.png", picture(width: 640, height: 480, alpha: true), .png)
+        func convert(_ name: String, _ flags: String...) async throws -> Data {
+            let output = "\(folder.path)/\(name)"
+            let convert = try required(TintypeTool.parseAsRoot(["convert", input, output] + flags) as? ConvertCommand)
+            #expect(await status { try convert.run(transcript.console()) } == 0)
+            return try Data(contentsOf: URL(fileURLWithPath: output))
+        }
+        #expect(try await convert("b.jpg", "--max-bytes", "6k").count <= 6_000)
+        let dark = try Image(data: await convert("c.jpg", "--background", "#102030", "--quality", "100")).pixels[20, 20]
+        #expect(abs(Int(dark.x) - 0x10) <= 3 && abs(Int(dark.y) - 0x20) <= 3 && abs(Int(dark.z) - 0x30) <= 3)
+        #expect(try await convert("d.jpg", "--progressive").firstRange(of: [0xFF, 0xC2]) != nil)
+        let thumbnail = try await Image(data: convert("e.jpg", "--embed-thumbnail"))
+        #expect(thumbnail.metadata.exif?.firstRange(of: [0xFF, 0xD8]) != nil)
+        let exact = try await Image(data: convert("f.webp", "--lossless"))
+        #expect(exact.pixels == (try picture(width: 640, height: 480, alpha: true)).pixels)
+        let moving = try file("a.gif", animation(), .gif)
+        let first = try command(
+            ConvertCommand.self, "convert", moving, folder.path + "/g.webp", "--first-frame")
+        try first.run(transcript.console())
+        #expect(try InfoReport(path: folder.path + "/g.webp", decoding: true).info.frameCount == 1)
+        for wrong in [
+            ["--max-bytes", "0"], ["--max-bytes", "-5"], ["--max-bytes", "1e9"], ["--background", "#12345"],
+        ] {
+            #expect(refusal(["convert", input, "x.jpg"] + wrong) == 64)
+        }
+        let tooSmall = try command(ConvertCommand.self, "convert", input, folder.path + "/h.png", "--max-bytes", "50")
+        #expect(await status { try tooSmall.run(transcript.console()) } == 1)
+    }
+
     @Test("a failed conversion leaves what was there")
     func convertFailure() async throws {
         let input = try folder.write(Data("no image".utf8), to: "a.png").path

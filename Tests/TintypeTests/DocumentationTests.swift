@@ -93,6 +93,20 @@ struct DocumentationTests {
         #expect(webp.count <= 50_000)
     }
 
+    @Test("MET-21: DecodingAndEncoding: what all formats have in common, and what only one knows")
+    func writing() throws {
+        let image = try picture()
+        var options = EncodeOptions(quality: 0.8, maximumBytes: 50_000)
+        options.maximumSize = PixelSize(width: 1600, height: 1600)
+        options.metadata = .all
+        options.embedsThumbnail = true
+        options.jpeg.subsampling = .full
+        options.webp.method = 6
+        let data = try image.encoded(as: .jpeg, options: options)
+        #expect(data.count <= 50_000)
+        #expect(try Image(data: data).size == image.size)
+    }
+
     @Test("ErrorsAndLimits: catch by code")
     func errors() async throws {
         do {

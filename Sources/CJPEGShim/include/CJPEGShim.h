@@ -82,8 +82,13 @@ typedef struct {
     /// 0 to 100.
     int quality;
     int progressive;
-    /// 1 halves the resolution of colour in both directions (4:2:0).
-    int subsample;
+    /// 1 looks for the best Huffman codes.
+    int optimize;
+    /// By what the resolution of colour is divided, across and down: 1 or 2.
+    int horizontal_factor;
+    int vertical_factor;
+    /// Rows of blocks between two restart markers; 0 for none.
+    int restart_rows;
     /// Writing stops when the file becomes larger; 0 for no limit.
     size_t maximum_bytes;
     const uint8_t *icc_profile;
@@ -95,6 +100,9 @@ void tintype_jpeg_writer_destroy(tintype_jpeg_writer *writer);
 
 /// Begins a file. A writer writes one.
 tintype_jpeg_status tintype_jpeg_writer_start(tintype_jpeg_writer *writer, const tintype_jpeg_settings *settings);
+/// Writes a segment of at most 65,533 bytes, between the beginning and the first row.
+tintype_jpeg_status tintype_jpeg_write_marker(
+    tintype_jpeg_writer *writer, int marker, const uint8_t *bytes, size_t count);
 /// Writes a row of RGBA; alpha is not looked at. OVER_LIMIT when the file has become too large.
 tintype_jpeg_status tintype_jpeg_write_row(tintype_jpeg_writer *writer, const uint8_t *row);
 tintype_jpeg_status tintype_jpeg_writer_finish(tintype_jpeg_writer *writer);

@@ -92,6 +92,8 @@ typedef struct {
     int interlaced;
     /// 0 to 9.
     int compression_level;
+    /// The filters to choose from for each row: bits of libpng's.
+    int filters;
     const uint8_t *icc_profile;
     size_t icc_profile_size;
 } tintype_png_settings;

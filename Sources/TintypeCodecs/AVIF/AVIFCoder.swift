@@ -30,14 +30,16 @@ public struct AVIFCoder: AnimatedImageCoder {
         try AVIFFrameDecoder(data, options: options, context: context, keepsFrames: false)
     }
 
-    /// Writes an AVIF file, a sequence if the image is animated: 8 bits, colour at half the resolution, or with
-    /// ``EncodeOptions/lossless`` in full and exactly.
+    /// Writes an AVIF file, a sequence if the image is animated: 8 bits, colour at half the resolution unless
+    /// ``AVIFEncodeOptions`` say otherwise, or with ``EncodeOptions/lossless`` in full and exactly.
     ///
-    /// A colour profile of the image is written, its metadata is not.
+    /// The installed libavif cannot say how often a sequence is played.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 32,768 pixels, and where the limit of bytes cannot be kept.
-    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let source = try EncodePreparation.prepare(image, as: .avif, options, maximumSide: AVIFEncoder.maximumSide)
-        return try AVIFEncoder(source: source, options: options, profile: image.colorSpace.profile).encode()
+    public func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+    ) throws(ImageError) -> Data {
+        let target = EncodeTarget(format: .avif, maximumSide: AVIFEncoder.maximumSide)
+        return try AVIFEncoder(job: EncodeJob(image, for: target, options, context)).encode()
     }
 }
 #endif

@@ -7,52 +7,49 @@ internal import TintypeCore
 struct AVIFEncoder {
     static let maximumSide = 32_768
 
-    let source: Image
-    let options: EncodeOptions
-    /// An ICC profile to put into the file.
-    let profile: Data?
+    private let job: EncodeJob
+    private let source: Image
+    private var options: EncodeOptions { job.options }
 
-    /// From 0, best and slowest, to 10. At 6 a megapixel takes about a second of one core.
-    private static let speed: Int32 = 6
+    init(job: EncodeJob) {
+        self.job = job
+        source = job.image
+    }
 
     /// The file; of the highest quality up to the one that is asked for that keeps to the limit of bytes.
     func encode() throws(ImageError) -> Data {
-        guard options.lossless else {
-            return try EncodePreparation.fit(
-                quality: options.percent, maximumBytes: options.maximumBytes, as: .avif
-            ) { quality throws(ImageError) in try file(quality: quality) }
-        }
-        let data = try file(quality: 100)
-        guard data.count <= options.maximumBytes ?? .max else {
-            throw EncodePreparation.tooLarge(options.maximumBytes, .avif)
-        }
-        return data
+        try job.check(options.avif.speed, in: 0...10, "avif.speed")
+        try job.check(options.avif.alphaQuality, in: 0...1, "avif.alphaQuality")
+        if options.lossless { return try job.fitWithoutLoss { () throws(ImageError) in try file(quality: 100) } }
+        return try job.fit { quality throws(ImageError) in try file(quality: quality) }
     }
 
+    /// Quantizers run the other way: 0 is best.
+    private static func quantizer(_ quality: Int) -> Int32 { Int32(((100 - quality) * 63 + 50) / 100) }
+
     private func file(quality: Int) throws(ImageError) -> Data {
-        guard let encoder = avifEncoderCreate() else { throw failure("libavif has no memory for an encoder") }
+        guard let encoder = avifEncoderCreate() else { throw job.failure("libavif has no memory for an encoder") }
         defer { avifEncoderDestroy(encoder) }
         encoder.pointee.maxThreads = 1
-        encoder.pointee.speed = Self.speed
+        encoder.pointee.speed = Int32(options.avif.speed)
         encoder.pointee.timescale = 1_000
-        // Quantizers run the other way: 0 is best.
-        let quantizer = Int32(options.lossless ? 0 : ((100 - quality) * 63 + 50) / 100)
+        let quantizer = Self.quantizer(quality)
         encoder.pointee.minQuantizer = options.lossless ? 0 : max(0, quantizer - 4)
         encoder.pointee.maxQuantizer = options.lossless ? 0 : min(63, quantizer + 4)
-        // Transparency shows every error at an edge, and costs little.
-        encoder.pointee.minQuantizerAlpha = 0
-        encoder.pointee.maxQuantizerAlpha = options.lossless ? 0 : quantizer / 2
-        let isAnimated = source.frames.count > 1
+        let alpha = options.avif.alphaQuality.map { Self.quantizer(Int(($0 * 100).rounded())) }
+        encoder.pointee.minQuantizerAlpha = options.lossless ? 0 : alpha.map { max(0, $0 - 4) } ?? 0
+        encoder.pointee.maxQuantizerAlpha = options.lossless ? 0 : alpha ?? quantizer / 2
         for frame in source.frames {
+            try job.context.checkCancellation()
             let image = try picture(frame.pixels)
             defer { avifImageDestroy(image) }
-            let flags = isAnimated ? AVIF_ADD_IMAGE_FLAG_NONE.rawValue : AVIF_ADD_IMAGE_FLAG_SINGLE.rawValue
+            let flags = job.isAnimated ? AVIF_ADD_IMAGE_FLAG_NONE.rawValue : AVIF_ADD_IMAGE_FLAG_SINGLE.rawValue
             try check(avifEncoderAddImage(encoder, image, duration(frame), flags), encoder)
         }
         var output = avifRWData()
         defer { avifRWDataFree(&output) }
         try check(avifEncoderFinish(encoder, &output), encoder)
-        guard let bytes = output.data else { throw failure("libavif wrote nothing") }
+        guard let bytes = output.data else { throw job.failure("libavif wrote nothing") }
         return Data(bytes: bytes, count: output.size)
     }
 
@@ -62,9 +59,9 @@ struct AVIFEncoder {
 
     /// The planes of a frame, to be destroyed by the caller.
     private func picture(_ pixels: PixelBuffer) throws(ImageError) -> UnsafeMutablePointer<avifImage> {
-        let format = options.lossless ? AVIF_PIXEL_FORMAT_YUV444 : AVIF_PIXEL_FORMAT_YUV420
+        let format = options.lossless ? AVIF_PIXEL_FORMAT_YUV444 : options.avif.subsampling.format
         guard let image = avifImageCreate(UInt32(pixels.width), UInt32(pixels.height), 8, format) else {
-            throw failure("libavif has no memory for \(pixels.size) pixels")
+            throw job.failure("libavif has no memory for \(pixels.size) pixels")
         }
         image.pointee.yuvRange = AVIF_RANGE_FULL
         image.pointee.colorPrimaries = avifColorPrimaries(AVIF_COLOR_PRIMARIES_BT709)
@@ -73,9 +70,9 @@ struct AVIFEncoder {
         // Without a matrix, red, green and blue are stored as they are.
         let matrix = options.lossless ? AVIF_MATRIX_COEFFICIENTS_IDENTITY : AVIF_MATRIX_COEFFICIENTS_BT601
         image.pointee.matrixCoefficients = avifMatrixCoefficients(matrix)
-        profile?.withUnsafeBytes { bytes in
-            avifImageSetProfileICC(image, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
-        }
+        job.profile?.withUnsafeBytes { avifImageSetProfileICC(image, $0.first8, $0.count) }
+        job.exif?.withUnsafeBytes { avifImageSetMetadataExif(image, $0.first8, $0.count) }
+        job.xmp?.withUnsafeBytes { avifImageSetMetadataXMP(image, $0.first8, $0.count) }
         var straight = pixels.straightPixels
         var rgb = avifRGBImage()
         avifRGBImageSetDefaults(&rgb, image)
@@ -89,16 +86,28 @@ struct AVIFEncoder {
         }
         guard result == AVIF_RESULT_OK else {
             avifImageDestroy(image)
-            throw failure("libavif refused the pixels: \(String(cString: avifResultToString(result)))")
+            throw job.failure("libavif refused the pixels: \(String(cString: avifResultToString(result)))")
         }
         return image
     }
 
     private func check(_ result: avifResult, _ encoder: UnsafeMutablePointer<avifEncoder>) throws(ImageError) {
         guard result != AVIF_RESULT_OK else { return }
-        throw failure("libavif could not write the image: \(String(cString: avifResultToString(result)))")
+        throw job.failure("libavif could not write the image: \(String(cString: avifResultToString(result)))")
     }
+}
 
-    private func failure(_ reason: String) -> ImageError { ImageError(.encodeFailed, stage: .encode, reason: reason) }
+extension UnsafeRawBufferPointer {
+    fileprivate var first8: UnsafePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }
+}
+
+extension ChromaSubsampling {
+    fileprivate var format: avifPixelFormat {
+        switch self {
+        case .full: AVIF_PIXEL_FORMAT_YUV444
+        case .halfAcross: AVIF_PIXEL_FORMAT_YUV422
+        case .half: AVIF_PIXEL_FORMAT_YUV420
+        }
+    }
 }
 #endif

@@ -51,10 +51,14 @@ public struct BMPCoder: ImageCoder {
     }
 
     /// Writes 24 bits a pixel, or 32 with alpha and bit fields (BITMAPV4HEADER) if the image may have transparent pixels.
+    ///
+    /// Colours become sRGB, for the file has no place for a profile.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a file of 4 GB or more, or over the limit of bytes.
-    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let image = try EncodePreparation.prepare(
-            image, as: .bmp, options, maximumSide: Int(Int32.max), isStill: true)
-        return try BMPEncoder(image: image, maximumBytes: options.maximumBytes).encode()
+    public func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+    ) throws(ImageError) -> Data {
+        let target = EncodeTarget(
+            format: .bmp, maximumSide: Int(Int32.max), isStill: true, storesProfile: false)
+        return try BMPEncoder(job: EncodeJob(image, for: target, options, context)).encode()
     }
 }

@@ -3,8 +3,10 @@ internal import TintypeCore
 
 /// Writes a bitmap: 24 bits a pixel, or 32 with alpha.
 struct BMPEncoder {
-    let image: Image
-    let maximumBytes: Int?
+    let job: EncodeJob
+    private var image: Image { job.image }
+
+    init(job: EncodeJob) { self.job = job }
 
     func encode() throws(ImageError) -> Data {
         let pixels = image.pixels
@@ -13,13 +15,16 @@ struct BMPEncoder {
         let rowBytes = (width * bytesPerPixel + 3) & ~3
         let headerBytes = 14 + (image.hasAlpha ? 108 : 40)
         let total = headerBytes + rowBytes * height
-        let limit = min(Int(UInt32.max), maximumBytes ?? .max)
-        guard total <= limit else { throw EncodePreparation.tooLarge(limit, .bmp) }
+        guard total <= Int(UInt32.max) else {
+            throw job.failure("the bmp would take \(ByteCount(total)), and the format ends at 4 GB")
+        }
+        guard total <= job.options.maximumBytes ?? .max else { throw job.tooLarge() }
         var data = header(total: total, headerBytes: headerBytes, size: pixels.size)
         data.reserveCapacity(total)
         let straight = pixels.straightPixels
         let padding = Data(count: rowBytes - width * bytesPerPixel)
         for y in (0..<height).reversed() {
+            if y & 255 == 0 { try job.context.checkCancellation() }
             var row: [UInt8] = []
             row.reserveCapacity(rowBytes)
             for place in stride(from: y * width * 4, to: (y + 1) * width * 4, by: 4) {

@@ -25,6 +25,18 @@ struct ColorQuantizer {
 
     static func isOpaque(_ alpha: UInt8) -> Bool { alpha >= 128 }
 
+    /// True if every colour of the picture is in the palette.
+    var isExact: Bool { exact != nil }
+
+    /// The palette's index for each pixel of the picture; for one that is not opaque, the index behind the last.
+    func indices(of pixels: [UInt8]) -> [UInt8] {
+        let transparent = UInt8(truncatingIfNeeded: palette.count)
+        return stride(from: 0, to: pixels.count, by: 4).map { place in
+            Self.isOpaque(pixels[place + 3])
+                ? index(red: pixels[place], green: pixels[place + 1], blue: pixels[place + 2]) : transparent
+        }
+    }
+
     /// The palette's index for a colour of the picture.
     func index(red: UInt8, green: UInt8, blue: UInt8) -> UInt8 {
         if let exact { return exact[UInt32(red) | UInt32(green) << 8 | UInt32(blue) << 16] ?? 0 }

@@ -35,12 +35,16 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
 
     /// Writes a GIF, animated if the image is.
     ///
-    /// Each frame has up to 256 colours of its own; a frame with no more than that is exact. Pixels are either opaque or
-    /// transparent, divided at half. Delays are rounded to hundredths of a second, with exact sums, and are at least two.
+    /// Each frame has up to 256 colours of its own; a frame with no more than that is exact. Of others,
+    /// ``GIFEncodeOptions`` say how they are made to do with them. Pixels are either opaque or transparent, divided at half.
+    /// Delays are rounded to hundredths of a second, with exact sums, and are at least two. Colours become sRGB; metadata
+    /// are not written.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 65,535 pixels, and where the limit of bytes cannot be
     ///   kept even with two colours.
-    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let image = try EncodePreparation.prepare(image, as: .gif, options, maximumSide: GIFEncoder.maximumSide)
-        return try GIFEncoder(image: image, maximumBytes: options.maximumBytes).encode()
+    public func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+    ) throws(ImageError) -> Data {
+        let target = EncodeTarget(format: .gif, maximumSide: GIFEncoder.maximumSide, storesProfile: false)
+        return try GIFEncoder(job: EncodeJob(image, for: target, options, context)).encode()
     }
 }

@@ -6,16 +6,26 @@ internal import TintypeCore
 struct GIFEncoder {
     static let maximumSide = 65_535
 
-    let image: Image
-    let maximumBytes: Int?
+    private let job: EncodeJob
+    private let image: Image
+    private let dithers: Bool
+
+    init(job: EncodeJob) {
+        self.job = job
+        image = job.image
+        dithers = (job.options.gif.dithering ?? (job.isAnimated ? .none : .errorDiffusion)) == .errorDiffusion
+    }
 
     /// The file; with fewer colours where it would be over the limit of bytes.
     func encode() throws(ImageError) -> Data {
-        for colors in [256, 128, 64, 32, 16, 8, 4, 2] {
+        let maximum = job.options.gif.maximumColors
+        try job.check(maximum, in: 2...256, "gif.maximumColors")
+        for colors in [maximum] + [128, 64, 32, 16, 8, 4, 2].filter({ $0 < maximum }) {
+            try job.context.checkCancellation()
             let data = try file(colors: colors)
-            if data.count <= maximumBytes ?? .max { return data }
+            if data.count <= job.options.maximumBytes ?? .max { return data }
         }
-        throw EncodePreparation.tooLarge(maximumBytes, .gif)
+        throw job.tooLarge()
     }
 
     private func file(colors: Int) throws(ImageError) -> Data {
@@ -24,6 +34,7 @@ struct GIFEncoder {
         let delays = Self.centiseconds(image.frames.map(\.duration))
         var previous: PixelBuffer?
         for (index, frame) in image.frames.enumerated() {
+            try job.context.checkCancellation()
             let pixels = frame.pixels
             let straight = pixels.straightPixels
             let isOpaque = !image.hasAlpha || Self.isOpaque(straight)
@@ -36,8 +47,13 @@ struct GIFEncoder {
                 }
             let area = Self.cut(straight, rect, image.size)
             let quantizer = ColorQuantizer(area, maximum: isOpaque ? colors : min(colors, 255))
+            // A palette that is exact leaves nothing to spread.
+            let indices =
+                dithers && !quantizer.isExact
+                ? ErrorDiffusion(palette: quantizer.palette).indices(of: area, width: rect.size.width)
+                : quantizer.indices(of: area)
             try writer.write(
-                area, rect: rect, quantizer: quantizer, delay: delays[index], clearsAfterwards: !isOpaque,
+                indices, rect: rect, palette: quantizer.palette, delay: delays[index], clearsAfterwards: !isOpaque,
                 isOpaque: isOpaque)
             previous = isOpaque ? pixels : nil
         }

@@ -42,38 +42,31 @@ final class GIFWriter {
     }
 
     /// - Parameters:
-    ///   - pixels: straight RGBA of the rectangle.
+    ///   - indices: of the colours of the rectangle; the index behind the last colour is transparent.
     ///   - delay: in hundredths of a second.
     func write(
-        _ pixels: [UInt8], rect: PixelRect, quantizer: ColorQuantizer, delay: Int, clearsAfterwards: Bool,
+        _ indices: [UInt8], rect: PixelRect, palette: [SIMD3<UInt8>], delay: Int, clearsAfterwards: Bool,
         isOpaque: Bool
     ) throws(ImageError) {
-        let colors = quantizer.palette.count + (isOpaque ? 0 : 1)
-        let transparent = isOpaque ? nil : UInt8(quantizer.palette.count)
+        let colors = palette.count + (isOpaque ? 0 : 1)
+        let transparent = isOpaque ? nil : UInt8(palette.count)
         let control: [UInt8] = [
             (clearsAfterwards ? 2 << 2 : 1 << 2) | (isOpaque ? 0 : 1), UInt8(delay & 0xFF), UInt8(delay >> 8),
             transparent ?? 0,
         ]
         try check(EGifPutExtension(file, GRAPHICS_EXT_FUNC_CODE, Int32(control.count), control))
-        var map = quantizer.palette.map { GifColorType(Red: $0.x, Green: $0.y, Blue: $0.z) }
+        var map = palette.map { GifColorType(Red: $0.x, Green: $0.y, Blue: $0.z) }
         var size = 2
         while size < colors { size *= 2 }
         map += [GifColorType](repeating: GifColorType(), count: size - map.count)
-        guard let palette = GifMakeMapObject(Int32(size), map) else { throw Self.failure("giflib has no memory") }
-        defer { GifFreeMapObject(palette) }
+        guard let colorMap = GifMakeMapObject(Int32(size), map) else { throw Self.failure("giflib has no memory") }
+        defer { GifFreeMapObject(colorMap) }
         let (width, height) = (rect.size.width, rect.size.height)
         try check(
-            EGifPutImageDesc(file, Int32(rect.x), Int32(rect.y), Int32(width), Int32(height), false, palette))
-        var row = [UInt8](repeating: 0, count: width)
+            EGifPutImageDesc(file, Int32(rect.x), Int32(rect.y), Int32(width), Int32(height), false, colorMap))
         for y in 0..<height {
-            for x in 0..<width {
-                let place = (y * width + x) * 4
-                if let transparent, !ColorQuantizer.isOpaque(pixels[place + 3]) {
-                    row[x] = transparent
-                } else {
-                    row[x] = quantizer.index(red: pixels[place], green: pixels[place + 1], blue: pixels[place + 2])
-                }
-            }
+            // giflib masks the row in place.
+            var row = Array(indices[y * width..<(y + 1) * width])
             try check(EGifPutLine(file, &row, Int32(width)))
         }
     }

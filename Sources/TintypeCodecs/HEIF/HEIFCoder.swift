@@ -36,16 +36,17 @@ public struct HEIFCoder: ImageCoder {
         }
     }
 
-    /// Writes a HEIC file of 8 bits, the first frame of an animation.
+    /// Writes a HEIC file of 8 bits, the first frame of an animation, on request with a thumbnail.
     ///
-    /// A colour profile of the image is written, its metadata is not. ``EncodeOptions/lossless`` gives the best quality that
-    /// the encoder has, with colour in full resolution; rounding in the conversion to luma and chroma remains.
+    /// ``EncodeOptions/lossless`` gives the best quality that the encoder has, with colour in full resolution; rounding in the
+    /// conversion to luma and chroma remains. ``HEICEncodeOptions`` has the finer settings.
     /// - Throws: ``ImageError/Code/formatNotEncodable`` where libheif has no HEVC encoder, and
-    ///   ``ImageError/Code/encodeFailed`` where the limit of bytes cannot be kept.
-    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let source = try EncodePreparation.prepare(
-            image, as: .heic, options, maximumSide: HEIFEncoder.maximumSide, isStill: true)
-        return try HEIFEncoder(source: source, options: options, profile: image.colorSpace.profile).encode()
+    ///   ``ImageError/Code/encodeFailed`` for a side over 16,384 pixels and where the limit of bytes cannot be kept.
+    public func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+    ) throws(ImageError) -> Data {
+        let target = EncodeTarget(format: .heic, maximumSide: HEIFEncoder.maximumSide, isStill: true)
+        return try HEIFEncoder(job: EncodeJob(image, for: target, options, context)).encode()
     }
 
     private static func format(_ data: Data) -> ImageFormat {

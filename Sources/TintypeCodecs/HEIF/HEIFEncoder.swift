@@ -7,27 +7,28 @@ internal import TintypeCore
 struct HEIFEncoder {
     static let maximumSide = 16_384
 
-    let source: Image
-    let options: EncodeOptions
-    /// An ICC profile to put into the file.
-    let profile: Data?
+    /// The long side of the thumbnail.
+    private static let thumbnailSide: Int32 = 320
+
+    private let job: EncodeJob
+    private let source: Image
+    private var options: EncodeOptions { job.options }
+
+    init(job: EncodeJob) {
+        self.job = job
+        source = job.image
+    }
 
     /// The file; of the highest quality up to the one that is asked for that keeps to the limit of bytes.
     func encode() throws(ImageError) -> Data {
-        guard let pixels = source.frames.first?.pixels else { throw failure("the image has no frame") }
-        let image = try picture(pixels)
+        let image = try picture(source.pixels)
         defer { heif_image_release(image) }
-        return try EncodePreparation.fit(
-            quality: options.lossless ? 100 : options.percent, maximumBytes: options.maximumBytes, as: .heic
-        ) { quality throws(ImageError) in
-            // Without loss there is no lower quality to try.
-            guard !options.lossless || quality == 100 else { return nil }
-            return try file(image, quality: quality)
-        }
+        if options.lossless { return try job.fitWithoutLoss { () throws(ImageError) in try file(image, quality: 100) } }
+        return try job.fit { quality throws(ImageError) in try file(image, quality: quality) }
     }
 
     private func file(_ image: OpaquePointer, quality: Int) throws(ImageError) -> Data {
-        guard let context = heif_context_alloc() else { throw failure("libheif has no memory for a file") }
+        guard let context = heif_context_alloc() else { throw job.failure("libheif has no memory for a file") }
         defer { heif_context_free(context) }
         var encoder: OpaquePointer?
         let found = heif_context_get_encoder_for_format(context, heif_compression_HEVC, &encoder)
@@ -37,14 +38,23 @@ struct HEIFEncoder {
         }
         defer { heif_encoder_release(encoder) }
         try check(heif_encoder_set_lossy_quality(encoder, Int32(quality)))
-        if options.lossless {
-            try check(heif_encoder_set_lossless(encoder, 1))
-            try check(heif_encoder_set_parameter_string(encoder, "chroma", "444"))
+        if options.lossless { try check(heif_encoder_set_lossless(encoder, 1)) }
+        let chroma = options.lossless ? ChromaSubsampling.full : options.heic.subsampling
+        if chroma != .half { try check(heif_encoder_set_parameter_string(encoder, "chroma", chroma.name)) }
+        // Other encoders than x265 do not know the word.
+        _ = heif_encoder_set_parameter_string(encoder, "preset", options.heic.preset.rawValue)
+        var created: OpaquePointer?
+        try check(heif_context_encode_image(context, image, encoder, nil, &created))
+        guard let handle = created else { throw job.failure("libheif wrote no image") }
+        defer { heif_image_handle_release(handle) }
+        try addMetadata(context, handle)
+        if options.embedsThumbnail {
+            var thumbnail: OpaquePointer?
+            try check(
+                heif_context_encode_thumbnail(
+                    context, image, handle, encoder, nil, Self.thumbnailSide, &thumbnail))
+            if let thumbnail { heif_image_handle_release(thumbnail) }
         }
-        // The encoder's own default takes three times as long for some percent of the size. Other encoders than x265 do not
-        // know the word.
-        _ = heif_encoder_set_parameter_string(encoder, "preset", "veryfast")
-        try check(heif_context_encode_image(context, image, encoder, nil, nil))
         var data = Data()
         var writer = heif_writer()
         writer.writer_api_version = 1
@@ -61,21 +71,34 @@ struct HEIFEncoder {
         return data
     }
 
+    private func addMetadata(_ context: OpaquePointer, _ handle: OpaquePointer) throws(ImageError) {
+        if let exif = job.exif {
+            try check(
+                exif.withUnsafeBytes {
+                    heif_context_add_exif_metadata(context, handle, $0.baseAddress, Int32($0.count))
+                })
+        }
+        if let xmp = job.xmp {
+            try check(
+                xmp.withUnsafeBytes { heif_context_add_XMP_metadata(context, handle, $0.baseAddress, Int32($0.count)) })
+        }
+    }
+
     /// The pixels as libheif takes them, to be released by the caller.
     private func picture(_ pixels: PixelBuffer) throws(ImageError) -> OpaquePointer {
         let chroma = source.hasAlpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB
         let (width, height) = (Int32(pixels.width), Int32(pixels.height))
         var created: OpaquePointer?
         try check(heif_image_create(width, height, heif_colorspace_RGB, chroma, &created))
-        guard let image = created else { throw failure("libheif has no memory for \(pixels.size) pixels") }
+        guard let image = created else { throw job.failure("libheif has no memory for \(pixels.size) pixels") }
         do throws(ImageError) {
             try check(heif_image_add_plane(image, heif_channel_interleaved, width, height, 8))
             var stride: Int32 = 0
             guard let plane = heif_image_get_plane(image, heif_channel_interleaved, &stride) else {
-                throw failure("libheif has no memory for \(pixels.size) pixels")
+                throw job.failure("libheif has no memory for \(pixels.size) pixels")
             }
             for y in 0..<pixels.height { copy(pixels, y, to: plane + y * Int(stride)) }
-            if let profile {
+            if let profile = job.profile {
                 let error = profile.withUnsafeBytes {
                     heif_image_set_raw_color_profile(image, "prof", $0.baseAddress, $0.count)
                 }
@@ -103,10 +126,19 @@ struct HEIFEncoder {
 
     private func check(_ error: heif_error) throws(ImageError) {
         guard error.code != heif_error_Ok else { return }
-        throw failure(
+        throw job.failure(
             "libheif could not write the image: \(error.message.map { String(cString: $0) } ?? "unknown error")")
     }
+}
 
-    private func failure(_ reason: String) -> ImageError { ImageError(.encodeFailed, stage: .encode, reason: reason) }
+extension ChromaSubsampling {
+    /// The name that libheif's encoders take.
+    fileprivate var name: String {
+        switch self {
+        case .full: "444"
+        case .halfAcross: "422"
+        case .half: "420"
+        }
+    }
 }
 #endif

@@ -30,12 +30,13 @@ public struct JXLCoder: AnimatedImageCoder {
     }
 
     /// Writes a JPEG XL file, animated if the image is, of 8 bits; exactly with ``EncodeOptions/lossless``.
-    ///
-    /// A colour profile of the image is written, its metadata is not.
+    /// ``JXLEncodeOptions`` has the finer settings.
     /// - Throws: ``ImageError/Code/encodeFailed`` where the limit of bytes cannot be kept.
-    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let source = try EncodePreparation.prepare(image, as: .jxl, options, maximumSide: JXLEncoder.maximumSide)
-        return try JXLEncoder(source: source, options: options, profile: image.colorSpace.profile).encode()
+    public func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+    ) throws(ImageError) -> Data {
+        let target = EncodeTarget(format: .jxl, maximumSide: JXLEncoder.maximumSide)
+        return try JXLEncoder(job: EncodeJob(image, for: target, options, context)).encode()
     }
 }
 #endif

@@ -9,22 +9,27 @@ struct JXLEncoder {
     /// The format has no such limit; no decoder takes more.
     static let maximumSide = 1 << 18
 
-    let source: Image
-    let options: EncodeOptions
-    /// An ICC profile to put into the file.
-    let profile: Data?
+    private let job: EncodeJob
+    private let source: Image
+    private var options: EncodeOptions { job.options }
 
-    /// From 1, fastest, to 9. At 5 a megapixel takes about half a second of one core.
-    private static let effort: Int64 = 5
+    init(job: EncodeJob) {
+        self.job = job
+        source = job.image
+    }
 
     /// The file; of the highest quality up to the one that is asked for that keeps to the limit of bytes.
     func encode() throws(ImageError) -> Data {
-        try EncodePreparation.fit(
-            quality: options.lossless ? 100 : options.percent, maximumBytes: options.maximumBytes, as: .jxl
-        ) { quality throws(ImageError) in
-            // Without loss there is no lower quality to try.
-            guard !options.lossless || quality == 100 else { return nil }
-            return try file(quality: quality)
+        try job.check(options.jxl.effort, in: 1...9, "jxl.effort")
+        try job.check(options.jxl.distance, in: 0...15, "jxl.distance")
+        try job.check(options.jxl.decodingSpeed, in: 0...4, "jxl.decodingSpeed")
+        if options.lossless { return try job.fitWithoutLoss { () throws(ImageError) in try file(distance: 0) } }
+        if let distance = options.jxl.distance {
+            let data = try file(distance: Float(distance))
+            if data.count <= options.maximumBytes ?? .max { return data }
+        }
+        return try job.fit { quality throws(ImageError) in
+            try file(distance: min(15, Self.distance(quality: quality)))
         }
     }
 
@@ -33,23 +38,30 @@ struct JXLEncoder {
         quality >= 30 ? 0.1 + Float(100 - quality) * 0.09 : 6.4 + powf(2.5, Float(30 - quality) / 5) / 6.25
     }
 
-    private func file(quality: Int) throws(ImageError) -> Data {
-        guard let encoder = JxlEncoderCreate(nil) else { throw failure("libjxl has no memory for an encoder") }
+    private func file(distance: Float) throws(ImageError) -> Data {
+        guard let encoder = JxlEncoderCreate(nil) else { throw job.failure("libjxl has no memory for an encoder") }
         defer { JxlEncoderDestroy(encoder) }
         try setImage(encoder)
+        try addMetadata(encoder)
         guard let settings = JxlEncoderFrameSettingsCreate(encoder, nil) else {
-            throw failure("libjxl has no memory for an encoder")
+            throw job.failure("libjxl has no memory for an encoder")
         }
-        try check(JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, Self.effort))
+        try set(settings, JXL_ENC_FRAME_SETTING_EFFORT, options.jxl.effort)
+        try set(settings, JXL_ENC_FRAME_SETTING_DECODING_SPEED, options.jxl.decodingSpeed)
+        if options.progressive {
+            try set(settings, JXL_ENC_FRAME_SETTING_PROGRESSIVE_DC, 1)
+            try set(settings, JXL_ENC_FRAME_SETTING_QPROGRESSIVE_AC, 1)
+        }
         if options.lossless {
             try check(JxlEncoderSetFrameLossless(settings, 1))
         } else {
-            try check(JxlEncoderSetFrameDistance(settings, min(15, Self.distance(quality: quality))))
+            try check(JxlEncoderSetFrameDistance(settings, distance))
         }
         var format = JxlPixelFormat(
             num_channels: source.hasAlpha ? 4 : 3, data_type: JXL_TYPE_UINT8, endianness: JXL_NATIVE_ENDIAN, align: 0)
         for frame in source.frames {
-            if source.frames.count > 1 {
+            try job.context.checkCancellation()
+            if job.isAnimated {
                 var header = JxlFrameHeader()
                 JxlEncoderInitFrameHeader(&header)
                 header.duration = UInt32(max(0, min(frame.duration.inMilliseconds, 3_600_000).rounded()))
@@ -73,20 +85,45 @@ struct JXLEncoder {
         basic.num_extra_channels = source.hasAlpha ? 1 : 0
         // Without loss, pixels stay in the colours that they are in.
         basic.uses_original_profile = options.lossless ? 1 : 0
-        if source.frames.count > 1 {
+        if job.isAnimated {
             basic.have_animation = 1
             basic.animation.tps_numerator = 1_000
             basic.animation.tps_denominator = 1
             basic.animation.num_loops = UInt32(clamping: source.loopCount)
         }
         try check(JxlEncoderSetBasicInfo(encoder, &basic))
-        if let profile {
+        if let profile = job.profile {
             try check(JxlEncoderSetICCProfile(encoder, [UInt8](profile), profile.count))
         } else {
             var color = JxlColorEncoding()
             JxlColorEncodingSetToSRGB(&color, 0)
             try check(JxlEncoderSetColorEncoding(encoder, &color))
         }
+    }
+
+    /// Puts Exif and XMP into boxes (ISO/IEC 18181-2, section 9); a file without them has none.
+    private func addMetadata(_ encoder: OpaquePointer) throws(ImageError) {
+        guard job.exif != nil || job.xmp != nil else { return }
+        try check(JxlEncoderUseBoxes(encoder))
+        // The offset of the TIFF header comes first.
+        if let exif = job.exif { try add("Exif", Data(count: 4) + exif, to: encoder) }
+        if let xmp = job.xmp { try add("xml ", xmp, to: encoder) }
+        JxlEncoderCloseBoxes(encoder)
+    }
+
+    private func add(_ type: StaticString, _ contents: Data, to encoder: OpaquePointer) throws(ImageError) {
+        let status = type.withUTF8Buffer { type in
+            type.withMemoryRebound(to: CChar.self) { type in
+                JxlEncoderAddBox(encoder, type.baseAddress, [UInt8](contents), contents.count, 0)
+            }
+        }
+        try check(status)
+    }
+
+    private func set(
+        _ settings: OpaquePointer, _ option: JxlEncoderFrameSettingId, _ value: Int
+    ) throws(ImageError) {
+        try check(JxlEncoderFrameSettingsSetOption(settings, option, Int64(value)))
     }
 
     /// The straight pixels of a frame, without alpha if the image has none.
@@ -114,15 +151,13 @@ struct JXLEncoder {
                 return status
             }
             if status == JXL_ENC_SUCCESS { return Data(bytes[..<written]) }
-            guard status == JXL_ENC_NEED_MORE_OUTPUT else { throw failure("libjxl could not write the image") }
+            guard status == JXL_ENC_NEED_MORE_OUTPUT else { throw job.failure("libjxl could not write the image") }
             bytes += [UInt8](repeating: 0, count: bytes.count)
         }
     }
 
     private func check(_ status: JxlEncoderStatus) throws(ImageError) {
-        guard status == JXL_ENC_SUCCESS else { throw failure("libjxl refused the image or its options") }
+        guard status == JXL_ENC_SUCCESS else { throw job.failure("libjxl refused the image or its options") }
     }
-
-    private func failure(_ reason: String) -> ImageError { ImageError(.encodeFailed, stage: .encode, reason: reason) }
 }
 #endif

@@ -21,6 +21,7 @@ struct PNGChunks {
     private(set) var profileName: String?
     private(set) var exif: Data?
     private(set) var xmp: Data?
+    private var hasXMP = false
     private(set) var orientation = Orientation.up
     /// The bytes of the chunks that say how the data of any frame is to be read: `PLTE` and `tRNS`, whole.
     private(set) var sharedChunks: [Range<Int>] = []
@@ -83,15 +84,10 @@ struct PNGChunks {
             // Some writers put the signature of JPEG's segment before the block.
             let block = bytes[payload].starts(with: "Exif\0\0".utf8) ? payload.dropFirst(6) : payload
             exif = bytes.data(block)
-        case .itxt where xmp == nil:
-            // Keyword, two zeros that say "not compressed", and empty language and translation (section 11.3.3.4).
-            let keyword = Array("XML:com.adobe.xmp\0\0\0".utf8)
-            guard bytes[payload].starts(with: keyword) else { return }
-            let rest = payload.dropFirst(keyword.count)
-            guard let language = rest.first(where: { bytes[$0] == 0 }),
-                let translation = rest[(language + 1)...].first(where: { bytes[$0] == 0 })
-            else { return }
-            xmp = bytes.data(translation + 1..<payload.upperBound)
+        case .itxt where !hasXMP, .ztxt where !hasXMP, .text where !hasXMP:
+            // Only one is looked into: to inflate many would take time.
+            hasXMP = PNGText.isXMP(payload, of: bytes)
+            if hasXMP { xmp = PNGText.xmp(type, payload, of: bytes) }
         default: break
         }
     }
@@ -133,6 +129,7 @@ struct PNGChunks {
 
         static let ihdr = Self("IHDR"), plte = Self("PLTE"), trns = Self("tRNS"), iccp = Self("iCCP")
         static let exif = Self("eXIf"), itxt = Self("iTXt"), idat = Self("IDAT"), iend = Self("IEND")
+        static let text = Self("tEXt"), ztxt = Self("zTXt")
         static let actl = Self("acTL"), fctl = Self("fcTL"), fdat = Self("fdAT")
     }
 }

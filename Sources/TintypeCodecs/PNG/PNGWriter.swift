@@ -18,14 +18,22 @@ final class PNGWriter {
     /// A file of the pixels of a rectangle; alpha is left out unless the image has any.
     func write(
         _ pixels: PixelBuffer, x: Int = 0, y: Int = 0, size: PixelSize, hasAlpha: Bool, profile: Data?,
-        isInterlaced: Bool
+        isInterlaced: Bool, compressionLevel: Int, filter: PNGEncodeOptions.Filter, context: EncodeContext
     ) throws(ImageError) -> Data {
+        var settings = tintype_png_settings()
+        settings.width = UInt32(clamping: size.width)
+        settings.height = UInt32(clamping: size.height)
+        settings.has_alpha = hasAlpha ? 1 : 0
+        settings.interlaced = isInterlaced ? 1 : 0
+        settings.compression_level = Int32(compressionLevel)
+        settings.filters = filter.mask
         var passes: Int32 = 1
-        try check(start(size, hasAlpha, profile ?? Data(), isInterlaced, &passes))
+        try check(start(settings, profile ?? Data(), &passes))
         let straight = hasAlpha ? try MutablePixelBuffer(size: PixelSize(width: size.width, height: 1)) : nil
         let straightRow = straight?.row(0)
         for _ in 0..<passes {
             for line in 0..<size.height {
+                if line & 255 == 255 { try context.checkCancellation() }
                 try check(
                     pixels.withRow(y + line) { bytes in
                         guard let source = bytes.baseAddress.map({ $0 + x * 4 }) else { return TINTYPE_PNG_OK }
@@ -41,15 +49,10 @@ final class PNGWriter {
     }
 
     private func start(
-        _ size: PixelSize, _ hasAlpha: Bool, _ profile: Data, _ isInterlaced: Bool, _ passes: inout Int32
+        _ settings: tintype_png_settings, _ profile: Data, _ passes: inout Int32
     ) -> tintype_png_status {
         profile.withUnsafeBytes { profile in
-            var settings = tintype_png_settings()
-            settings.width = UInt32(clamping: size.width)
-            settings.height = UInt32(clamping: size.height)
-            settings.has_alpha = hasAlpha ? 1 : 0
-            settings.interlaced = isInterlaced ? 1 : 0
-            settings.compression_level = 6
+            var settings = settings
             settings.icc_profile = profile.bindMemory(to: UInt8.self).baseAddress
             settings.icc_profile_size = profile.count
             return tintype_png_writer_start(handle, &settings, &passes)
@@ -64,5 +67,19 @@ final class PNGWriter {
         guard status != TINTYPE_PNG_OK else { return }
         let message = String(cString: tintype_png_writer_message(handle))
         throw ImageError(.encodeFailed, stage: .encode, reason: "the PNG cannot be written: \(message)")
+    }
+}
+
+extension PNGEncodeOptions.Filter {
+    /// The bits by which libpng knows the filters.
+    fileprivate var mask: Int32 {
+        switch self {
+        case .adaptive: 0xF8
+        case .none: 0x08
+        case .sub: 0x10
+        case .up: 0x20
+        case .average: 0x40
+        case .paeth: 0x80
+        }
     }
 }

@@ -1,71 +1,69 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// What all encoders do before and around the writing itself.
+/// What can be said of a format before an image is written in it.
+struct EncodeTarget {
+    let format: ImageFormat
+    /// The longest side that the format, or the library that writes it, can do.
+    let maximumSide: Int
+    /// True for a format, or a library, that has one frame only.
+    var isStill = false
+    /// Whether a file can hold a colour profile.
+    var storesProfile = true
+}
+
+/// What all encoders do before the writing itself.
 enum EncodePreparation {
-    /// The image as it is to be written: its first frame or all of them, shrunk into the box of the options.
+    /// The image as it is to be written: its first frame or all of them, shrunk into the box of the options, and in sRGB
+    /// where the format cannot say anything else.
     ///
     /// Frames that share a buffer go on doing so.
-    /// - Parameters:
-    ///   - maximumSide: the longest side that the format can write.
-    ///   - isStill: true for a format that has one frame only.
-    /// - Throws: ``ImageError/Code/encodeFailed`` for an image that the format cannot hold.
+    /// - Throws: ``ImageError/Code/encodeFailed`` for an image that the format cannot hold, before any memory is taken.
     static func prepare(
-        _ image: Image, as format: ImageFormat, _ options: EncodeOptions, maximumSide: Int, isStill: Bool = false
+        _ image: Image, for target: EncodeTarget, _ options: EncodeOptions, _ context: EncodeContext
     ) throws(ImageError) -> Image {
-        let image = options.firstFrameOnly || isStill ? image.firstFrame : image
+        let image = options.firstFrameOnly || target.isStill ? image.firstFrame : image
         guard image.frames.allSatisfy({ $0.pixels.format == .rgba8 }) else {
             throw ImageError(
-                .encodeFailed, stage: .encode, reason: "\(image.pixels.format) pixels cannot be written as \(format)")
+                .encodeFailed, stage: .encode,
+                reason: "\(image.pixels.format) pixels cannot be written as \(target.format)")
         }
         let size = options.maximumSize.map { $0.isEmpty ? image.size : image.size.scaled(into: $0) } ?? image.size
-        guard max(size.width, size.height) <= maximumSide else {
+        guard max(size.width, size.height) <= target.maximumSide else {
             throw ImageError(
                 .encodeFailed, stage: .encode,
-                reason: "the image is \(size), and \(format) has at most \(maximumSide) pixels to a side")
+                reason:
+                    "the image is \(size), and \(target.format) has at most \(target.maximumSide) pixels to a side; EncodeOptions.maximumSize shrinks it"
+            )
         }
-        guard size != image.size else { return image }
-        var frames: [ImageFrame] = []
-        var last: (source: PixelBuffer, resized: PixelBuffer)?
-        for frame in image.frames {
-            if last?.source !== frame.pixels { last = (frame.pixels, try frame.pixels.resized(to: size)) }
-            if let last { frames.append(ImageFrame(pixels: last.resized, duration: frame.duration)) }
+        let conversion = target.storesProfile ? nil : image.colorSpace.profile.flatMap(conversion)
+        guard size != image.size || conversion != nil else { return image }
+        let changed = try image.mappingPixels { pixels throws(ImageError) in
+            try context.checkCancellation()
+            let resized = try pixels.resized(to: size)
+            return try conversion?.convert(resized, hasAlpha: image.hasAlpha) ?? resized
         }
-        // Frames of one size stay frames of one size.
-        return Image(frames: frames, properties: image.properties) ?? image
+        return conversion == nil ? changed : changed.with { $0.colorSpace = .sRGB }
     }
 
-    /// Looks for the best quality whose file fits.
-    ///
-    /// Files are taken to grow with the quality, so eight tries are enough for the qualities from 0 to 100.
-    /// - Parameters:
-    ///   - quality: the best quality to try, 0...100.
-    ///   - write: makes the file; `nil` if it became too large.
-    static func fit(
-        quality: Int, maximumBytes: Int?, as format: ImageFormat, write: (Int) throws(ImageError) -> Data?
-    ) throws(ImageError) -> Data {
-        func fitting(_ quality: Int) throws(ImageError) -> Data? {
-            guard let data = try write(quality), data.count <= maximumBytes ?? .max else { return nil }
-            return data
-        }
-        if let data = try fitting(quality) { return data }
-        guard var best = try fitting(0) else { throw tooLarge(maximumBytes, format) }
-        var (fits, tooMuch) = (0, quality)
-        while tooMuch - fits > 1 {
-            let middle = (fits + tooMuch) / 2
-            if let data = try fitting(middle) { (best, fits) = (data, middle) } else { tooMuch = middle }
-        }
-        return best
-    }
-
-    static func tooLarge(_ maximumBytes: Int?, _ format: ImageFormat) -> ImageError {
-        ImageError(
-            .encodeFailed, stage: .encode,
-            reason: "the \(format) does not fit into \(ByteCount(maximumBytes ?? 0)); a smaller maximumSize may help")
+    private static func conversion(_ profile: Data) -> ColorConversion? {
+        ColorConversion(profile: profile, source: .rgb)
     }
 }
 
-extension EncodeOptions {
-    /// The quality as libraries count it, from 0 to 100.
-    var percent: Int { quality.isNaN ? 85 : Int((min(max(quality, 0), 1) * 100).rounded()) }
+extension ColorConversion {
+    /// The pixels in sRGB.
+    fileprivate func convert(_ pixels: PixelBuffer, hasAlpha: Bool) throws(ImageError) -> PixelBuffer {
+        guard hasAlpha else { return try convert(opaque: pixels, pool: .shared) }
+        let result = try MutablePixelBuffer(size: pixels.size)
+        for y in 0..<pixels.height {
+            pixels.withRow(y) { row in
+                guard let source = row.baseAddress else { return }
+                Premultiplication.unpremultiply(source, into: result.row(y), count: pixels.width)
+            }
+            convert(result.row(y), count: pixels.width)
+            Premultiplication.premultiply(result.row(y), count: pixels.width)
+        }
+        return result.freeze()
+    }
 }

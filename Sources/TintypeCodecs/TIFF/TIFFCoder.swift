@@ -24,13 +24,14 @@ public struct TIFFCoder: ImageCoder {
         }
     }
 
-    /// Writes a TIFF of 8 bits, without loss (Deflate with horizontal differences); the first frame of an animation.
+    /// Writes a TIFF of 8 bits, without loss (Deflate with horizontal differences, unless ``TIFFEncodeOptions`` say otherwise);
+    /// the first frame of an animation.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a file of 4 GB or more, or over the limit of bytes.
-    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let source = try EncodePreparation.prepare(image, as: .tiff, options, maximumSide: 1 << 24, isStill: true)
-        return try TIFFEncoder(
-            source: source, maximumBytes: options.maximumBytes, profile: image.colorSpace.profile
-        ).encode()
+    public func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+    ) throws(ImageError) -> Data {
+        let target = EncodeTarget(format: .tiff, maximumSide: 1 << 24, isStill: true)
+        return try TIFFEncoder(job: EncodeJob(image, for: target, options, context)).encode()
     }
 }
 #endif

@@ -25,6 +25,7 @@ struct TIFFDecode {
         if options.keepsColorSpace, let profile = file.profile {
             properties.colorSpace = ColorConversion.keptColorSpace(profile) ?? .sRGB
         }
+        properties.metadata = file.metadata
         properties.isPartial = isPartial
         if isPartial { properties.hasAlpha = true }
         return Image(pixels: try sink.finish(), properties: properties)

@@ -3,27 +3,39 @@ internal import CTIFF
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// Writes a TIFF file with libtiff: 8 bits, Deflate, premultiplied alpha where there is any.
+/// Writes a TIFF file with libtiff: 8 bits, premultiplied alpha where there is any.
 struct TIFFEncoder {
-    let source: Image
-    let maximumBytes: Int?
-    /// An ICC profile to put into the file.
-    let profile: Data?
+    private let job: EncodeJob
+    private let source: Image
+
+    init(job: EncodeJob) {
+        self.job = job
+        source = job.image
+    }
 
     func encode() throws(ImageError) -> Data {
-        guard let pixels = source.frames.first?.pixels else { throw failure("the image has no frame") }
+        try job.fitWithoutLoss { () throws(ImageError) in
+            let file = try file()
+            return job.exif.flatMap(file.addingToTIFF) ?? file
+        }
+    }
+
+    private func file() throws(ImageError) -> Data {
         let memory = TIFFMemory()
         guard let handle = memory.open(maximumAllocation: Int.max) else {
-            throw failure("libtiff could not begin a file: \(memory.message)")
+            throw job.failure("libtiff could not begin a file: \(memory.message)")
         }
-        let isWritten = setFields(handle, pixels.size) && write(pixels, to: handle)
+        let isWritten: Bool
+        do throws(ImageError) {
+            isWritten = setFields(handle, source.size) ? try write(source.pixels, to: handle) : false
+        } catch {
+            TIFFClose(handle)
+            throw error
+        }
         // Writes the directory.
         TIFFClose(handle)
         guard isWritten, memory.message.isEmpty else {
-            throw failure("libtiff could not write the image: \(memory.message)")
-        }
-        guard memory.written.count <= maximumBytes ?? .max else {
-            throw EncodePreparation.tooLarge(maximumBytes, .tiff)
+            throw job.failure("libtiff could not write the image: \(memory.message)")
         }
         return memory.written
     }
@@ -33,13 +45,14 @@ struct TIFFEncoder {
     private func setFields(_ handle: OpaquePointer, _ size: PixelSize) -> Bool {
         // About 64 KB of pixels to a strip: enough to compress well, little to read at once.
         let rows = max(1, min(size.height, (64 << 10) / (size.width * samples)))
-        let fields: [(Int32, Int)] = [
+        let compression = job.options.tiff.compression
+        var fields: [(Int32, Int)] = [
             (TIFFTAG_IMAGEWIDTH, size.width), (TIFFTAG_IMAGELENGTH, size.height), (TIFFTAG_BITSPERSAMPLE, 8),
             (TIFFTAG_SAMPLESPERPIXEL, samples), (TIFFTAG_PHOTOMETRIC, Int(PHOTOMETRIC_RGB)),
-            (TIFFTAG_PLANARCONFIG, Int(PLANARCONFIG_CONTIG)), (TIFFTAG_COMPRESSION, Int(COMPRESSION_ADOBE_DEFLATE)),
-            (TIFFTAG_PREDICTOR, Int(PREDICTOR_HORIZONTAL)), (TIFFTAG_ROWSPERSTRIP, rows),
-            (TIFFTAG_ORIENTATION, Int(ORIENTATION_TOPLEFT)),
+            (TIFFTAG_PLANARCONFIG, Int(PLANARCONFIG_CONTIG)), (TIFFTAG_COMPRESSION, compression.code),
+            (TIFFTAG_ROWSPERSTRIP, rows), (TIFFTAG_ORIENTATION, Int(ORIENTATION_TOPLEFT)),
         ]
+        if compression.takesPredictor { fields.append((TIFFTAG_PREDICTOR, Int(PREDICTOR_HORIZONTAL))) }
         for (tag, value) in fields where !set(handle, tag, [UInt32(value)]) { return false }
         if source.hasAlpha {
             let kinds = [UInt16(EXTRASAMPLE_ASSOCALPHA)]
@@ -48,10 +61,15 @@ struct TIFFEncoder {
             }
             guard isSet else { return false }
         }
-        guard let profile else { return true }
-        return profile.withUnsafeBytes { bytes in
+        return set(handle, TIFFTAG_ICCPROFILE, job.profile) && set(handle, TIFFTAG_XMLPACKET, job.xmp)
+    }
+
+    /// Sets a field of bytes, if there are any.
+    private func set(_ handle: OpaquePointer, _ tag: Int32, _ bytes: Data?) -> Bool {
+        guard let bytes, !bytes.isEmpty else { return true }
+        return bytes.withUnsafeBytes { bytes in
             let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-            return base.map { set(handle, TIFFTAG_ICCPROFILE, [UInt32(bytes.count), $0]) } ?? true
+            return base.map { set(handle, tag, [UInt32(bytes.count), $0]) } ?? true
         }
     }
 
@@ -59,9 +77,10 @@ struct TIFFEncoder {
         withVaList(values) { TIFFVSetField(handle, UInt32(tag), $0) } == 1
     }
 
-    private func write(_ pixels: PixelBuffer, to handle: OpaquePointer) -> Bool {
+    private func write(_ pixels: PixelBuffer, to handle: OpaquePointer) throws(ImageError) -> Bool {
         var row = [UInt8](repeating: 0, count: pixels.width * samples)
         for y in 0..<pixels.height {
+            if y & 255 == 255 { try job.context.checkCancellation() }
             pixels.withRow(y) { bytes in
                 // libtiff changes the row in place, so it gets a copy also where nothing is left out.
                 for x in 0..<pixels.width {
@@ -72,7 +91,20 @@ struct TIFFEncoder {
         }
         return true
     }
+}
 
-    private func failure(_ reason: String) -> ImageError { ImageError(.encodeFailed, stage: .encode, reason: reason) }
+extension TIFFEncodeOptions.Compression {
+    /// libtiff's number.
+    fileprivate var code: Int {
+        switch self {
+        case .none: Int(COMPRESSION_NONE)
+        case .packBits: Int(COMPRESSION_PACKBITS)
+        case .lzw: Int(COMPRESSION_LZW)
+        case .deflate: Int(COMPRESSION_ADOBE_DEFLATE)
+        }
+    }
+
+    /// Whether differences of neighbours are what is compressed.
+    fileprivate var takesPredictor: Bool { self == .lzw || self == .deflate }
 }
 #endif

@@ -10,6 +10,7 @@ final class TIFFFile {
     let handle: OpaquePointer
     let info: ImageInfo
     let profile: Data?
+    let metadata: ImageMetadata
     /// Rows that lie together in the file: those of a strip or of a row of tiles.
     let rowsPerBand: Int
     private let memory: TIFFMemory
@@ -30,7 +31,9 @@ final class TIFFFile {
             TIFFIsTiled(handle) != 0
             ? Self.long(handle, TIFFTAG_TILELENGTH) : Self.long(handle, TIFFTAG_ROWSPERSTRIP)
         rowsPerBand = rows == 0 ? max(1, size.height) : max(1, min(Int(rows), size.height))
-        profile = Self.profile(handle)
+        profile = Self.bytes(handle, TIFFTAG_ICCPROFILE)
+        metadata = ImageMetadata(
+            exif: ExifReader(bytes).flatMap { ExifTree($0)?.block }, xmp: Self.bytes(handle, TIFFTAG_XMLPACKET))
         info = ImageInfo(
             format: .tiff, size: size,
             orientation: Orientation(rawValue: Int(Self.short(handle, TIFFTAG_ORIENTATION))) ?? .up,
@@ -104,8 +107,8 @@ final class TIFFFile {
         return UnsafeBufferPointer(start: values, count: Int(count))
     }
 
-    private static func profile(_ handle: OpaquePointer) -> Data? {
-        array(handle, TIFFTAG_ICCPROFILE, count: UInt32.self, of: UInt8.self).map { Data($0) }
+    private static func bytes(_ handle: OpaquePointer, _ tag: Int32) -> Data? {
+        array(handle, tag, count: UInt32.self, of: UInt8.self).map { Data($0) }
     }
 
     /// What the first sample behind the colours means; `nil` if there is none.

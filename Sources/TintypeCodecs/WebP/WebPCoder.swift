@@ -34,14 +34,16 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
             data, container: container(data), options: options, context: context, keepsFrames: false)
     }
 
-    /// Writes a WebP file, animated if the image is.
+    /// Writes a WebP file, animated if the image is. ``WebPEncodeOptions`` has the finer settings.
     ///
-    /// Frames that are equal become one that is shown longer. A colour profile of the image is written, its metadata is not.
-    /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 16,383 pixels, and where the limit of bytes cannot be
-    ///   kept.
-    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let image = try EncodePreparation.prepare(image, as: .webp, options, maximumSide: WebPEncoder.maximumSide)
-        return try WebPEncoder(image: image, options: options).encode()
+    /// Frames that are equal become one that is shown longer.
+    /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 16,383 pixels, for a setting out of its range, and where the
+    ///   limit of bytes cannot be kept.
+    public func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+    ) throws(ImageError) -> Data {
+        let target = EncodeTarget(format: .webp, maximumSide: WebPEncoder.maximumSide)
+        return try WebPEncoder(job: EncodeJob(image, for: target, options, context)).encode()
     }
 
     private func container(_ data: Data) throws(ImageError) -> WebPContainer {

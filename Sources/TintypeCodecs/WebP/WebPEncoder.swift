@@ -7,70 +7,77 @@ struct WebPEncoder {
     /// WebP stores a side in 14 bits.
     static let maximumSide = 16_383
 
-    let image: Image
-    let options: EncodeOptions
+    private let job: EncodeJob
+    private let settings: WebPSettings
+
+    init(job: EncodeJob) {
+        self.job = job
+        settings = WebPSettings(job: job)
+    }
 
     /// The file; of the highest quality up to the one that is asked for that keeps to the limit of bytes.
     func encode() throws(ImageError) -> Data {
-        guard options.lossless else {
-            return try EncodePreparation.fit(
-                quality: options.percent, maximumBytes: options.maximumBytes, as: .webp
-            ) { quality throws(ImageError) in try file(quality: quality) }
+        if job.options.lossless {
+            return try job.fitWithoutLoss { () throws(ImageError) in try file(settings.config(quality: 100)) }
         }
-        let data = try file(quality: 100)
-        guard data.count <= options.maximumBytes ?? .max else {
-            throw EncodePreparation.tooLarge(options.maximumBytes, .webp)
+        if job.options.webp.targetPSNR > 0 {
+            let data = try file(settings.config(quality: job.options.percent))
+            if data.count <= job.options.maximumBytes ?? .max { return data }
         }
-        return data
+        return try job.fit { quality throws(ImageError) in
+            try file(settings.config(quality: quality, ignoresTarget: true))
+        }
     }
 
-    private func file(quality: Int) throws(ImageError) -> Data {
-        var config = WebPConfig()
-        guard WebPConfigInit(&config) != 0 else { throw Self.failure("the installed libwebp is of another version") }
-        if options.lossless {
-            guard WebPConfigLosslessPreset(&config, 6) != 0 else { throw Self.failure("libwebp refused the options") }
-        } else {
-            config.quality = Float(quality)
+    private func file(_ config: WebPConfig) throws(ImageError) -> Data {
+        var config = config
+        let file = try job.isAnimated ? animation(&config) : still(&config)
+        let chunks = [("ICCP", job.profile), ("EXIF", job.exif), ("XMP ", job.xmp)].compactMap { name, data in
+            data.map { (name, $0) }
         }
-        let file = image.frames.count > 1 ? try animation(&config) : try still(&config)
-        return try image.colorSpace.profile.map { profile throws(ImageError) in try Self.adding(profile, to: file) }
-            ?? file
+        return chunks.isEmpty ? file : try adding(chunks, to: file)
     }
 
     private func still(_ config: inout WebPConfig) throws(ImageError) -> Data {
-        var picture = try picture(image.pixels, asARGB: options.lossless)
+        var picture = try picture(job.image.pixels, asARGB: Self.convertsWithCare(config))
         defer { WebPPictureFree(&picture) }
         var writer = WebPMemoryWriter()
         WebPMemoryWriterInit(&writer)
         defer { WebPMemoryWriterClear(&writer) }
+        var context = job.context
         let succeeded = withUnsafeMutablePointer(to: &writer) { writer in
-            picture.writer = WebPMemoryWrite
-            picture.custom_ptr = UnsafeMutableRawPointer(writer)
-            return WebPEncode(&config, &picture) != 0
+            withUnsafeMutablePointer(to: &context) { context in
+                picture.writer = WebPMemoryWrite
+                picture.custom_ptr = UnsafeMutableRawPointer(writer)
+                // libwebp stops where its progress is answered with 0.
+                picture.user_data = UnsafeMutableRawPointer(context)
+                picture.progress_hook = { _, picture in
+                    let context = picture?.pointee.user_data?.assumingMemoryBound(to: EncodeContext.self)
+                    return context?.pointee.isCancelled == true ? 0 : 1
+                }
+                return WebPEncode(&config, &picture) != 0
+            }
         }
         guard succeeded, let bytes = writer.mem else {
-            throw Self.failure("libwebp could not write the image (error \(picture.error_code.rawValue))")
+            try job.context.checkCancellation()
+            throw job.failure("libwebp could not write the image (error \(picture.error_code.rawValue))")
         }
         return Data(bytes: bytes, count: writer.size)
     }
 
     private func animation(_ config: inout WebPConfig) throws(ImageError) -> Data {
-        var settings = WebPAnimEncoderOptions()
-        guard WebPAnimEncoderOptionsInit(&settings) != 0 else {
-            throw Self.failure("the installed libwebp is of another version")
-        }
-        settings.anim_params.loop_count = Int32(clamping: min(max(image.loopCount, 0), 65_535))
-        settings.anim_params.bgcolor = 0
-        guard let encoder = WebPAnimEncoderNew(Int32(image.size.width), Int32(image.size.height), &settings) else {
-            throw Self.failure("libwebp has no memory for an encoder")
-        }
+        let image = job.image
+        var animationSettings = try settings.animation()
+        guard let encoder = WebPAnimEncoderNew(Int32(image.size.width), Int32(image.size.height), &animationSettings)
+        else { throw job.failure("libwebp has no memory for an encoder") }
         defer { WebPAnimEncoderDelete(encoder) }
         var time = Duration.zero
         for frame in image.frames {
+            try job.context.checkCancellation()
             var picture = try picture(frame.pixels, asARGB: true)
             defer { WebPPictureFree(&picture) }
             guard WebPAnimEncoderAdd(encoder, &picture, Self.timestamp(time), &config) != 0 else {
-                throw Self.failure("libwebp refused a frame: " + String(cString: WebPAnimEncoderGetError(encoder)))
+                throw job.failure("libwebp refused a frame: " + String(cString: WebPAnimEncoderGetError(encoder)))
             }
             time += frame.duration
         }
@@ -80,7 +87,7 @@ struct WebPEncoder {
         guard WebPAnimEncoderAdd(encoder, nil, Self.timestamp(time), nil) != 0,
             WebPAnimEncoderAssemble(encoder, &output) != 0, let bytes = output.bytes
         else {
-            throw Self.failure("libwebp could not write the file: " + String(cString: WebPAnimEncoderGetError(encoder)))
+            throw job.failure("libwebp could not write the file: " + String(cString: WebPAnimEncoderGetError(encoder)))
         }
         return Data(bytes: bytes, count: output.size)
     }
@@ -88,12 +95,12 @@ struct WebPEncoder {
     /// A picture with a copy of the pixels, to be freed by the caller.
     private func picture(_ pixels: PixelBuffer, asARGB: Bool) throws(ImageError) -> WebPPicture {
         var picture = WebPPicture()
-        guard WebPPictureInit(&picture) != 0 else { throw Self.failure("the installed libwebp is of another version") }
+        guard WebPPictureInit(&picture) != 0 else { throw job.failure("the installed libwebp is of another version") }
         picture.use_argb = asARGB ? 1 : 0
         picture.width = Int32(pixels.width)
         picture.height = Int32(pixels.height)
         let imported: Bool
-        if image.hasAlpha {
+        if job.image.hasAlpha {
             imported = pixels.straightPixels.withUnsafeBufferPointer {
                 WebPPictureImportRGBA(&picture, $0.baseAddress, Int32(pixels.width * 4)) != 0
             }
@@ -103,32 +110,37 @@ struct WebPEncoder {
                 return WebPPictureImportRGBX(&picture, base, Int32(pixels.bytesPerRow)) != 0
             }
         }
-        guard imported else { throw Self.failure("libwebp has no memory for \(pixels.size) pixels") }
+        guard imported else { throw job.failure("libwebp has no memory for \(pixels.size) pixels") }
         return picture
+    }
+
+    /// Whether the encoder is given RGB: without loss, and where it is to dither or to look sharply on the way to YUV.
+    private static func convertsWithCare(_ config: WebPConfig) -> Bool {
+        config.lossless != 0 || config.use_sharp_yuv != 0 || config.preprocessing & 2 != 0
     }
 
     private static func timestamp(_ time: Duration) -> Int32 { Int32(clamping: Int(time.inMilliseconds.rounded())) }
 
-    private static func adding(_ profile: Data, to file: Data) throws(ImageError) -> Data {
-        try file.withBytes { file throws(ImageError) in
-            try profile.withBytes { profile throws(ImageError) in
-                var input = WebPData(bytes: file.baseAddress?.assumingMemoryBound(to: UInt8.self), size: file.count)
-                var chunk = WebPData(
-                    bytes: profile.baseAddress?.assumingMemoryBound(to: UInt8.self), size: profile.count)
-                guard let mux = WebPMuxCreate(&input, 0) else { throw failure("libwebp could not add the profile") }
-                defer { WebPMuxDelete(mux) }
-                var output = WebPData()
-                WebPDataInit(&output)
-                defer { WebPDataClear(&output) }
-                guard WebPMuxSetChunk(mux, "ICCP", &chunk, 0) == WEBP_MUX_OK,
-                    WebPMuxAssemble(mux, &output) == WEBP_MUX_OK, let bytes = output.bytes
-                else { throw failure("libwebp could not add the profile") }
-                return Data(bytes: bytes, count: output.size)
+    private func adding(_ chunks: [(name: String, contents: Data)], to file: Data) throws(ImageError) -> Data {
+        try file.withBytes { bytes throws(ImageError) in
+            var input = WebPData(bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
+            guard let mux = WebPMuxCreate(&input, 0) else { throw job.failure("libwebp could not add metadata") }
+            defer { WebPMuxDelete(mux) }
+            for chunk in chunks {
+                let status = chunk.contents.withUnsafeBytes { bytes in
+                    var contents = WebPData(
+                        bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
+                    return WebPMuxSetChunk(mux, chunk.name, &contents, 1)
+                }
+                guard status == WEBP_MUX_OK else { throw job.failure("libwebp could not add the chunk \(chunk.name)") }
             }
+            var output = WebPData()
+            WebPDataInit(&output)
+            defer { WebPDataClear(&output) }
+            guard WebPMuxAssemble(mux, &output) == WEBP_MUX_OK, let bytes = output.bytes else {
+                throw job.failure("libwebp could not add metadata")
+            }
+            return Data(bytes: bytes, count: output.size)
         }
-    }
-
-    private static func failure(_ reason: String) -> ImageError {
-        ImageError(.encodeFailed, stage: .encode, reason: reason)
     }
 }

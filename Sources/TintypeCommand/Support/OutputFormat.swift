@@ -23,7 +23,7 @@ enum OutputFormat {
     }
 
     /// Whether a file of the format can hold an animation.
-    static func storesFrames(_ format: ImageFormat) -> Bool { [.gif, .webp, .png].contains(format) }
+    static func storesFrames(_ format: ImageFormat) -> Bool { [.gif, .webp, .png, .avif, .jxl].contains(format) }
 
     private static func refusal(_ problem: String) -> ValidationError {
         let names = encodable.map(\.rawValue).sorted().joined(separator: ", ")

@@ -61,8 +61,9 @@ extension ImageCache {
             (bytes, format) = (data, ImageFormat(sniffing: data))
         } else if let image {
             let target = storageFormat(for: image)
-            bytes = try await processing.perform { [coder] _ throws(ImageError) in
-                try coder.encode(image, as: target, options: options)
+            bytes = try await processing.perform { [coder] isCancelled throws(ImageError) in
+                try coder.encode(
+                    image, as: target, options: options, context: EncodeContext(isCancelled: isCancelled))
             }
             format = target
         } else {

@@ -24,7 +24,10 @@ public protocol ImageCoder: Sendable {
     func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image
 
     /// Writes an image, or all frames of an animation where the format has them.
-    func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data
+    /// - Throws: ``ImageError``, without a source; the caller adds it.
+    func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+    ) throws(ImageError) -> Data
 }
 
 extension ImageCoder {
@@ -34,8 +37,15 @@ extension ImageCoder {
         format.map(decodableFormats.contains) ?? false
     }
 
-    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
+    public func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+    ) throws(ImageError) -> Data {
         throw ImageError(.formatNotEncodable, stage: .encode, reason: "\(Self.self) does not write \(format)")
+    }
+
+    /// Writes an image that nobody will give up waiting for.
+    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
+        try encode(image, as: format, options: options, context: EncodeContext())
     }
 }
 

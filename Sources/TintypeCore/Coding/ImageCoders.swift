@@ -30,7 +30,9 @@ public struct ImageCoders: ImageCoder {
     }
 
     /// The first coder that can write the format writes it.
-    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
+    public func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+    ) throws(ImageError) -> Data {
         guard let coder = coders.last(where: { $0.encodableFormats.contains(format) }) else {
             let reason =
                 if let trait = format.trait {
@@ -40,7 +42,7 @@ public struct ImageCoders: ImageCoder {
                 }
             throw ImageError(.formatNotEncodable, stage: .encode, reason: reason)
         }
-        return try coder.encode(image, as: format, options: options)
+        return try coder.encode(image, as: format, options: options, context: context)
     }
 
     /// A frame decoder of the first animated coder that can read the bytes; `nil` if none of those that can is animated.

@@ -66,8 +66,10 @@ extension ImageManager {
     ) async throws(ImageError) {
         let coders = coders
         let format = Self.storedFormat(of: image, encodable: coders.encodableFormats)
-        let data = try await configuration.processing.perform(priority: WorkPriority(.low)) { _ throws(ImageError) in
-            try coders.encode(image, as: format, options: request.encode)
+        let data = try await configuration.processing.perform(priority: WorkPriority(.low)) {
+            isCancelled throws(ImageError) in
+            try coders.encode(
+                image, as: format, options: request.encode, context: EncodeContext(isCancelled: isCancelled))
         }
         let entry = DiskCacheEntry(data: data, created: configuration.date(), mimeType: format.mimeType)
         try await cache.store(entry, forKey: key)

@@ -22,7 +22,9 @@ private final class ToyCoder: ImageCoder {
         }
         return Image(pixels: try MutablePixelBuffer(size: PixelSize(width: width, height: 1), cleared: true).freeze())
     }
-    func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
+    func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+    ) throws(ImageError) -> Data {
         guard encodableFormats.contains(format) else {
             throw ImageError(.formatNotEncodable, stage: .encode, reason: "no \(format)")
         }

@@ -93,6 +93,9 @@ final class DotCoder: ImageCoder {
     init(onDecode: @escaping @Sendable () -> Void = {}) { self.onDecode = onDecode }
 
     var decodes: Int { count.withLock { $0 } }
+    /// The options of everything that was encoded.
+    var encoded: [EncodeOptions] { written.withLock { $0 } }
+    private let written = Lock<[EncodeOptions]>([])
     var decodableFormats: Set<ImageFormat> { [.dot] }
     var encodableFormats: Set<ImageFormat> { [.dot] }
 
@@ -120,8 +123,11 @@ final class DotCoder: ImageCoder {
         return Image(pixels: pixels.freeze(), properties: properties)
     }
 
-    func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        Data("DOT \(image.size.width)".utf8)
+    func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+    ) throws(ImageError) -> Data {
+        written.withLock { $0.append(options) }
+        return Data("DOT \(image.size.width)".utf8)
     }
 }
 

@@ -21,6 +21,10 @@ private struct Broken: ImageTransformer {
     func transform(_ image: Image) throws -> Image { throw Reason() }
 }
 
+private struct DotSettings: FormatEncodeOptions {
+    var roundness = 0
+}
+
 @Suite("Transformers in the pipeline")
 struct TransformTests {
     private let url = URL(string: "test:a")!
@@ -96,6 +100,29 @@ struct TransformTests {
         #expect(again.image.size.width == 4)
         #expect(again.image.isTransformed)
         #expect(half.runs == 1)
+    }
+
+    @Test("CTX-16: storesVariant encodes as the request says, and a variant is written once for each way")
+    func variantOptions() async throws {
+        var request = ImageRequest(url)
+        request.transformer = Half()
+        request.storesVariant = true
+        request.options = .waitStoreCache
+        request.encode.quality = 0.25
+        request.encode[DotSettings.self].roundness = 4
+        _ = try await manager.image(for: request)
+        #expect(coder.encoded == [request.encode])
+        // Another manager's memory knows nothing; what is on disk is what was written first.
+        try await cache.clear(.memory)
+        request.encode.quality = 0.5
+        let again = try await manager.load(request)
+        #expect(again.source == .disk && coder.encoded.count == 1)
+        // The bytes of the original are kept as they came, whatever the options say.
+        var plain = ImageRequest(url)
+        plain.encode.quality = 0.1
+        plain.options = [.waitStoreCache, .fromLoaderOnly]
+        _ = try await manager.image(for: plain)
+        #expect(coder.encoded.count == 1)
     }
 
     @Test("TRF-03: transformers in a row join their keys")

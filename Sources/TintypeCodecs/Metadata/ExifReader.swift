@@ -1,0 +1,126 @@
+internal import FoundationEssentials
+
+/// Reads the directories of an Exif block, or of a TIFF file (TIFF 6.0, section 2; Exif 2.32, section 4.6).
+///
+/// Nothing is believed: an entry whose value lies beyond the bytes is left out.
+struct ExifReader {
+    struct Entry {
+        /// Where the entry's 12 bytes begin.
+        var offset: Int
+        var tag: Int
+        var type: Int
+        /// Where the value is: in the entry itself if it has at most four bytes.
+        var value: Range<Int>
+    }
+
+    struct Directory {
+        /// The entries with their count, and the offset of the next directory.
+        var range: Range<Int>
+        var entries: [Entry]
+        /// Where the offset of the next directory stands; `nil` if the bytes end before it.
+        var link: Int?
+        /// Where the next directory begins; 0 if there is none.
+        var next: Int
+
+        subscript(_ tag: Int) -> Entry? { entries.first { $0.tag == tag } }
+    }
+
+    let bytes: UnsafeRawBufferPointer
+    let isLittleEndian: Bool
+
+    /// - Returns: `nil` unless the bytes begin like a TIFF file of 32-bit offsets.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        switch (bytes.bigEndian16(at: 0), bytes.bigEndian16(at: 2)) {
+        case (0x4949, 0x2A00): isLittleEndian = true
+        case (0x4D4D, 0x002A): isLittleEndian = false
+        default: return nil
+        }
+        self.bytes = bytes
+    }
+
+    func short(_ offset: Int) -> Int? {
+        bytes.bigEndian16(at: offset).map { isLittleEndian ? Int(UInt16($0).byteSwapped) : $0 }
+    }
+
+    func long(_ offset: Int) -> Int? {
+        bytes.bigEndian32(at: offset).map { isLittleEndian ? Int(UInt32($0).byteSwapped) : $0 }
+    }
+
+    /// The directory of the image itself.
+    var main: Directory? { long(4).flatMap(directory) }
+
+    /// - Returns: `nil` if the directory does not lie within the bytes.
+    /// - Complexity: O(entries)
+    func directory(_ offset: Int) -> Directory? {
+        guard offset >= 8, let count = short(offset), count > 0 else { return nil }
+        let end = offset + 2 + count * 12
+        guard end <= bytes.count else { return nil }
+        let entries = (0..<count).compactMap { entry(offset + 2 + $0 * 12) }
+        let next = long(end)
+        return Directory(
+            range: offset..<(next == nil ? end : end + 4), entries: entries, link: next.map { _ in end },
+            next: next ?? 0)
+    }
+
+    private func entry(_ offset: Int) -> Entry? {
+        guard let tag = short(offset), let type = short(offset + 2), let count = long(offset + 4),
+            let size = ExifType.size(type)
+        else { return nil }
+        let length = size * count
+        guard length > 4 else {
+            return Entry(offset: offset, tag: tag, type: type, value: offset + 8..<offset + 8 + length)
+        }
+        guard let start = long(offset + 8), start >= 8, start + length <= bytes.count else { return nil }
+        return Entry(offset: offset, tag: tag, type: type, value: start..<start + length)
+    }
+
+    /// The first number of an entry of SHORT or LONG.
+    func number(_ entry: Entry?) -> Int? {
+        guard let entry, !entry.value.isEmpty else { return nil }
+        switch entry.type {
+        case ExifType.short: return short(entry.value.lowerBound)
+        case ExifType.long, ExifType.directory: return long(entry.value.lowerBound)
+        default: return nil
+        }
+    }
+
+    /// The thumbnail that the second directory names (Exif 2.32, section 4.5.8), as JPEG.
+    var thumbnail: Range<Int>? {
+        guard let next = main?.next, let directory = directory(next),
+            let start = number(directory[ExifTag.thumbnailOffset]),
+            let length = number(directory[ExifTag.thumbnailLength]), start >= 8, length > 0,
+            start + length <= bytes.count
+        else { return nil }
+        return start..<start + length
+    }
+}
+
+/// The types of values.
+enum ExifType {
+    static let ascii = 2, short = 3, long = 4, rational = 5, directory = 13
+
+    /// The bytes of one value; `nil` for a type that does not exist.
+    static func size(_ type: Int) -> Int? {
+        switch type {
+        case 1, 2, 6, 7: 1
+        case 3, 8: 2
+        case 4, 9, 11, 13: 4
+        case 5, 10, 12: 8
+        default: nil
+        }
+    }
+
+    /// The bytes that change places with the byte order.
+    static func unit(_ type: Int) -> Int { type == 5 || type == 10 ? 4 : size(type) ?? 1 }
+}
+
+/// The tags that mean something here.
+enum ExifTag {
+    static let width = 0x0100, height = 0x0101, compression = 0x0103, orientation = 0x0112
+    static let stripOffsets = 0x0111, stripLengths = 0x0117
+    static let xResolution = 0x011A, yResolution = 0x011B, resolutionUnit = 0x0128
+    static let thumbnailOffset = 0x0201, thumbnailLength = 0x0202
+    static let pixelWidth = 0xA002, pixelHeight = 0xA003
+    /// The entries that hold the offset of a directory.
+    static let exif = 0x8769, gps = 0x8825, interoperability = 0xA005
+}

@@ -1,0 +1,100 @@
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// Puts a PNG file, still or animated, together of what libpng writes for each frame.
+struct PNGEncoder {
+    let job: EncodeJob
+    let compressionLevel: Int
+
+    func encode() throws(ImageError) -> Data {
+        if job.isAnimated { return try animation() }
+        var file = try picture(job.image.pixels, PixelRect(size: job.image.size))
+        // Metadata stand right behind the signature and the header of 25 bytes.
+        let metadata = metadata
+        if !metadata.isEmpty, file.count > 33 { file.insert(contentsOf: metadata, at: file.startIndex + 33) }
+        return file
+    }
+
+    private func picture(_ pixels: PixelBuffer, _ area: PixelRect) throws(ImageError) -> Data {
+        try PNGWriter().write(
+            pixels, x: area.x, y: area.y, size: area.size, hasAlpha: job.image.hasAlpha, profile: job.profile,
+            isInterlaced: job.options.progressive, compressionLevel: compressionLevel, filter: job.options.png.filter,
+            context: job.context)
+    }
+
+    /// The chunks of Exif (PNG, third edition, section 11.3.4.5) and XMP, which is international text, not compressed (XMP,
+    /// part 3, section 1.1.5).
+    private var metadata: Data {
+        var chunks = Data()
+        if let exif = job.exif { PNGChunk.append(.exif, exif, to: &chunks) }
+        if let xmp = job.xmp { PNGChunk.append(.itxt, Data("XML:com.adobe.xmp\0\0\0\0\0".utf8) + xmp, to: &chunks) }
+        return chunks
+    }
+
+    /// Writes the first frame as the default image, and of each further one the rectangle in which it differs.
+    private func animation() throws(ImageError) -> Data {
+        let image = job.image
+        var file = Data()
+        var sequenceNumber = 0
+        func number() -> [UInt8] {
+            defer { sequenceNumber += 1 }
+            return PNGChunk.bigEndian(sequenceNumber)
+        }
+        for (index, frame) in image.frames.enumerated() {
+            try job.context.checkCancellation()
+            let area =
+                index == 0
+                ? PixelRect(size: image.size)
+                : PixelRect(covering: frame.pixels, differingFrom: image.frames[index - 1].pixels)
+            try Self.forEachChunk(of: try picture(frame.pixels, area)) { type, contents in
+                switch type {
+                case .ihdr where index == 0:
+                    file.append(contentsOf: PNGChunks.signature)
+                    PNGChunk.append(type, contents, to: &file)
+                    file += metadata
+                    PNGChunk.append(
+                        .actl, PNGChunk.bigEndian(image.frames.count) + PNGChunk.bigEndian(image.loopCount), to: &file)
+                case .idat:
+                    if index == 0 {
+                        if sequenceNumber == 0 {
+                            PNGChunk.append(.fctl, number() + Self.control(area, frame.duration), to: &file)
+                        }
+                        PNGChunk.append(type, contents, to: &file)
+                    } else {
+                        PNGChunk.append(.fdat, number() + contents, to: &file)
+                    }
+                case .iend where index == image.frames.count - 1: PNGChunk.append(type, contents, to: &file)
+                case .ihdr where index > 0:
+                    PNGChunk.append(.fctl, number() + Self.control(area, frame.duration), to: &file)
+                case .ihdr, .iend: break
+                default: if index == 0 { PNGChunk.append(type, contents, to: &file) }
+                }
+            }
+        }
+        return file
+    }
+
+    /// A frame control without its sequence number: nothing is disposed of, and pixels are replaced.
+    private static func control(_ area: PixelRect, _ duration: Duration) -> [UInt8] {
+        let milliseconds = Int(min(max(duration.inMilliseconds.rounded(), 0), 65_535_000))
+        // Delays of more than 65 s are written in seconds.
+        let (numerator, denominator) =
+            milliseconds <= 65_535 ? (milliseconds, 1_000) : (milliseconds / 1_000, 1)
+        return [area.size.width, area.size.height, area.x, area.y].flatMap(PNGChunk.bigEndian)
+            + [numerator >> 8, numerator & 0xFF, denominator >> 8, denominator & 0xFF].map(UInt8.init)
+            + [PNGAnimation.Disposal.none.rawValue, 0]
+    }
+
+    private static func forEachChunk(
+        of file: Data, _ body: (PNGChunks.ChunkType, [UInt8]) -> Void
+    ) throws(ImageError) {
+        try file.withBytes { bytes throws(ImageError) in
+            var offset = 8
+            while let length = bytes.bigEndian32(at: offset), offset + 12 + length <= bytes.count {
+                let type = PNGChunks.ChunkType(rawValue: UInt32(bytes.bigEndian32(at: offset + 4) ?? 0))
+                body(type, Array(bytes[offset + 8..<offset + 8 + length]))
+                offset += 12 + length
+            }
+        }
+    }
+}

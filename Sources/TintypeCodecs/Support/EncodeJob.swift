@@ -1,0 +1,85 @@
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// An image that is ready to be written, with all that is to stand in the file, and the search for a quality that fits.
+struct EncodeJob {
+    /// With the frames and the size that are to be written.
+    let image: Image
+    let format: ImageFormat
+    let options: EncodeOptions
+    let context: EncodeContext
+    /// The ICC profile to put into the file; `nil` for sRGB.
+    let profile: Data?
+    /// The Exif block, upright and of the image's size.
+    let exif: Data?
+    /// The XMP packet, upright.
+    let xmp: Data?
+
+    /// - Throws: ``ImageError/Code/encodeFailed`` for an image that the format cannot hold.
+    init(
+        _ image: Image, for target: EncodeTarget, _ options: EncodeOptions, _ context: EncodeContext
+    ) throws(ImageError) {
+        try context.checkCancellation()
+        let prepared = try EncodePreparation.prepare(image, for: target, options, context)
+        self.image = prepared
+        self.options = options
+        self.context = context
+        format = target.format
+        profile = prepared.colorSpace.profile
+        let metadata = prepared.metadata
+        exif = options.metadata.contains(.exif) ? metadata.exif.flatMap { $0.uprightExif(of: prepared.size) } : nil
+        xmp = options.metadata.contains(.xmp) ? metadata.xmp.flatMap { $0.isEmpty ? nil : $0.uprightXMP } : nil
+    }
+
+    /// True if there is more than one frame to write.
+    var isAnimated: Bool { image.frames.count > 1 }
+
+    /// The file of the best quality, up to the one that is asked for, that keeps to the limit of bytes.
+    ///
+    /// Files are taken to grow with the quality, so eight tries are enough for the qualities from 0 to 100.
+    /// - Parameter write: makes the file at a quality from 0 to 100; `nil` if it became too large.
+    func fit(_ write: (Int) throws(ImageError) -> Data?) throws(ImageError) -> Data {
+        func fitting(_ quality: Int) throws(ImageError) -> Data? {
+            try context.checkCancellation()
+            guard let data = try write(quality), data.count <= options.maximumBytes ?? .max else { return nil }
+            return data
+        }
+        let quality = options.percent
+        if let data = try fitting(quality) { return data }
+        guard var best = try fitting(0) else { throw tooLarge() }
+        var (fits, tooMuch) = (0, quality)
+        while tooMuch - fits > 1 {
+            let middle = (fits + tooMuch) / 2
+            if let data = try fitting(middle) { (best, fits) = (data, middle) } else { tooMuch = middle }
+        }
+        return best
+    }
+
+    /// The file of a format, or a way of writing it, that has no quality to lower.
+    func fitWithoutLoss(_ write: () throws(ImageError) -> Data) throws(ImageError) -> Data {
+        try context.checkCancellation()
+        let data = try write()
+        guard data.count <= options.maximumBytes ?? .max else { throw tooLarge() }
+        return data
+    }
+
+    func tooLarge() -> ImageError {
+        let advice = options.lossless ? "writing with loss, or a smaller maximumSize," : "a smaller maximumSize"
+        return failure("the \(format) does not fit into \(ByteCount(options.maximumBytes ?? 0)); \(advice) may help")
+    }
+
+    func failure(_ reason: String) -> ImageError { ImageError(.encodeFailed, stage: .encode, reason: reason) }
+
+    /// Refuses a setting that is out of its range, by its name.
+    func check<Value: Comparable>(
+        _ value: Value?, in range: ClosedRange<Value>, _ name: StaticString
+    ) throws(ImageError) {
+        guard let value, !range.contains(value) else { return }
+        throw failure("\(name) is \(value); it takes \(range.lowerBound) to \(range.upperBound)")
+    }
+}
+
+extension EncodeOptions {
+    /// The quality as libraries count it, from 0 to 100.
+    var percent: Int { quality.isNaN ? 85 : Int((min(max(quality, 0), 1) * 100).rounded()) }
+}

@@ -1,0 +1,39 @@
+internal import ArgumentParser
+internal import TintypeCore
+
+/// A number of bytes: `50000`, `200k`, `1.5M`; k and M are 1,000 and 1,000,000.
+struct ByteCountArgument: ExpressibleByArgument, Equatable, Sendable {
+    let bytes: Int
+
+    init?(argument: String) {
+        let factors: [Character: Double] = ["k": 1_000, "K": 1_000, "m": 1_000_000, "M": 1_000_000]
+        let factor = argument.last.flatMap { factors[$0] }
+        let digits = factor == nil ? argument[...] : argument.dropLast()
+        // `Double` alone would take `inf`, `0x10` and `1e3`.
+        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }), let number = Double(digits) else {
+            return nil
+        }
+        let bytes = number * (factor ?? 1)
+        guard bytes >= 1, bytes <= 1e12 else { return nil }
+        self.bytes = Int(bytes)
+    }
+}
+
+/// An opaque colour: `white`, `black`, or red, green and blue in hexadecimal, `#ff8800`.
+struct ColorArgument: ExpressibleByArgument, Equatable, Sendable {
+    let color: EncodeOptions.Background
+
+    init?(argument: String) {
+        switch argument.lowercased() {
+        case "white": color = .white
+        case "black": color = .black
+        case let name:
+            let digits = name.hasPrefix("#") ? name.dropFirst() : name[...]
+            guard digits.utf8.count == 6, digits.allSatisfy(\.isHexDigit), let value = UInt32(digits, radix: 16) else {
+                return nil
+            }
+            func byte(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: value >> shift) }
+            color = EncodeOptions.Background(red: byte(16), green: byte(8), blue: byte(0))
+        }
+    }
+}
