@@ -1,7 +1,7 @@
 /// Takes the rows of an image as a coder decodes them, and makes the upright pixels of the size that was asked for.
 ///
-/// Without a change of size, rows are decoded straight into the buffer that is shown; else each goes through one scratch row
-/// into a ``RowResampler``, so that the full bitmap is never made.
+/// Without a change of size, rows are decoded straight into the buffer that is shown, or turned upright a few at a time; else each
+/// goes through one scratch row into a ``RowResampler``, so that the full bitmap is never made.
 ///
 /// ```swift
 /// var sink = try RowSink(stored: size, output: output, orientation: .right, context: context)
@@ -18,6 +18,8 @@ public struct RowSink: ~Copyable {
     /// The whole picture, or the one row that goes into the resampler.
     private var pixels: MutablePixelBuffer
     private var resampler: RowResampler?
+    /// In the place of ``pixels`` for pictures that are not stored upright, at their size.
+    private var turned: TurnedRows?
     /// From one row to fill to the next: nothing where there is only one.
     private let rowStep: Int
     /// How many rows have been committed.
@@ -34,22 +36,34 @@ public struct RowSink: ~Copyable {
         self.context = context
         let target = orientation.stored(output)
         let isDirect = target == stored
-        let room = isDirect ? stored : PixelSize(width: stored.width, height: 1)
+        let isTurned = isDirect && orientation != .up
+        let room = isDirect && !isTurned ? stored : PixelSize(width: stored.width, height: 1)
         let pixels = try MutablePixelBuffer(size: room, pool: context.pool)
         resampler = isDirect ? nil : try RowResampler(from: stored, to: target, pool: context.pool)
-        rowStep = isDirect ? 1 : 0
+        turned =
+            isTurned
+            ? try TurnedRows(stored: stored, orientation: orientation, format: .rgba8, pool: context.pool) : nil
+        rowStep = isDirect && !isTurned ? 1 : 0
         self.pixels = pixels
     }
 
     /// Where the next row's pixels go: room for the stored width in premultiplied RGBA of 8 bits.
     public func rowToFill() -> UnsafeMutableRawPointer {
-        pixels.row(min(rows, stored.height - 1) * rowStep)
+        turned?.rowToFill() ?? pixels.row(min(rows, stored.height - 1) * rowStep)
+    }
+
+    /// The memory of the whole picture, if rows are decoded straight into it: a coder may work in the part behind the row that
+    /// it fills. `nil` if rows are resampled or turned.
+    package var bitmap: UnsafeMutableRawBufferPointer? {
+        guard rowStep > 0 else { return nil }
+        return UnsafeMutableRawBufferPointer(start: pixels.row(0), count: pixels.byteCount)
     }
 
     /// Takes the row that was filled. Looks now and then whether anybody still wants the image.
     public mutating func commitRow() throws(ImageError) {
         precondition(rows < stored.height, "more rows than the image has")
         resampler?.push(UnsafeRawPointer(pixels.row(0)))
+        turned?.commitRow()
         rows += 1
         if rows & 127 == 0 { try context.checkCancellation() }
     }
@@ -60,6 +74,7 @@ public struct RowSink: ~Copyable {
         if let resampled = try resampler?.snapshot(pool: pool) {
             return try resampled.oriented(orientation, pool: pool)
         }
+        if let upright = try turned?.snapshot(pool: pool) { return upright }
         return try pixels.snapshot(rows: rows, pool: pool).oriented(orientation, pool: pool)
     }
 
@@ -69,6 +84,7 @@ public struct RowSink: ~Copyable {
             rowToFill().initializeMemory(as: UInt8.self, repeating: 0, count: stored.width * 4)
             try commitRow()
         }
+        if let turned = turned.take() { return turned.finish() }
         let orientation = orientation
         let pool = context.pool
         let upright: PixelBuffer

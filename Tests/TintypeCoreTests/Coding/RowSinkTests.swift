@@ -1,0 +1,73 @@
+import Testing
+import TintypeCore
+import TintypeTesting
+
+@Suite("Rows become upright pictures")
+struct RowSinkTests {
+    /// Pixels of which no two are alike.
+    private func pixel(_ x: Int, _ y: Int) -> UInt32 { UInt32(truncatingIfNeeded: (y << 8 | x) &* 2_654_435_761) }
+
+    private func fill(_ row: UnsafeMutableRawPointer, _ y: Int, _ width: Int) {
+        for x in 0..<width { row.storeBytes(of: pixel(x, y), toByteOffset: 4 * x, as: UInt32.self) }
+    }
+
+    @Test(
+        "COD-36: rows that are turned as they come are those of the picture that is turned when it is there",
+        arguments: Orientation.allCases)
+    func turned(orientation: Orientation) throws {
+        // A picture of before, so that memory is not what it should become by chance.
+        let pool = PixelBufferPool(limit: .megabytes(1))
+        for size in [(1, 1), (3, 1), (1, 40), (40, 16), (33, 17), (16, 48), (65, 31)] {
+            let stored = PixelSize(width: size.0, height: size.1)
+            let context = DecodeContext(pool: pool)
+            var sink = try RowSink(
+                stored: stored, output: orientation.display(stored), orientation: orientation, context: context)
+            let reference = try MutablePixelBuffer(size: stored, cleared: true)
+            for y in 0..<stored.height {
+                if y % 7 == 3 {
+                    let sofar = try reference.snapshot(rows: y).oriented(orientation)
+                    #expect(try sink.snapshot() == sofar, "\(stored), \(y) rows")
+                }
+                fill(sink.rowToFill(), y, stored.width)
+                fill(reference.row(y), y, stored.width)
+                try sink.commitRow()
+                #expect(sink.rows == y + 1)
+            }
+            let whole = try reference.freeze().oriented(orientation)
+            #expect(try sink.snapshot() == whole)
+            #expect(try sink.finish() == whole)
+        }
+    }
+
+    @Test("3.8: rows that never came are transparent, wherever they stand", arguments: Orientation.allCases)
+    func missing(orientation: Orientation) throws {
+        let stored = PixelSize(width: 19, height: 37)
+        for rows in [0, 5, 16, 20] {
+            var sink = try RowSink(
+                stored: stored, output: orientation.display(stored), orientation: orientation,
+                context: DecodeContext())
+            let reference = try MutablePixelBuffer(size: stored, cleared: true)
+            for y in 0..<rows {
+                fill(sink.rowToFill(), y, stored.width)
+                fill(reference.row(y), y, stored.width)
+                try sink.commitRow()
+            }
+            let wanted = try reference.freeze().oriented(orientation)
+            #expect(try sink.finish() == wanted)
+        }
+    }
+
+    @Test("COD-35: turning takes a few rows beyond the upright picture")
+    func memory() throws {
+        let pool = PixelBufferPool(limit: .megabytes(64))
+        let stored = PixelSize(width: 1_000, height: 1_000)
+        var sink = try RowSink(
+            stored: stored, output: stored, orientation: .right, context: DecodeContext(pool: pool))
+        for y in 0..<stored.height {
+            fill(sink.rowToFill(), y, stored.width)
+            try sink.commitRow()
+        }
+        _ = try sink.finish()
+        #expect(pool.statistics.freeBytes < 4_000_000 * 5 / 4 + 200_000)
+    }
+}
