@@ -54,6 +54,7 @@ let package = Package(
         system("CJPEG", apt: "libjpeg62-turbo-dev"),
         system("CPNG", apt: "libpng-dev"),
         system("CZlib", apt: "zlib1g-dev"),
+        system("CDeflate", apt: "libdeflate-dev"),
         system("CGIF", apt: "libgif-dev"),
         system("CWebP", apt: "libwebp-dev"),
         system("CLCMS2", apt: "liblcms2-dev"),
@@ -68,6 +69,7 @@ let package = Package(
         .target(name: "CJPEGShim", dependencies: ["CJPEG"]),
         .target(name: "CPNGShim", dependencies: ["CPNG"]),
         .target(name: "CResample"),
+        .target(name: "CUnfilter"),
 
         // The library, lowest first.
         .target(
@@ -79,7 +81,8 @@ let package = Package(
         .target(
             name: "TintypeCodecs",
             dependencies: [
-                "TintypeCore", "CJPEG", "CJPEGShim", "CPNG", "CPNGShim", "CZlib", "CGIF", "CWebP", "CLCMS2",
+                "TintypeCore", "CJPEG", "CJPEGShim", "CPNG", "CPNGShim", "CZlib", "CDeflate", "CUnfilter", "CGIF",
+                "CWebP", "CLCMS2",
                 library("CAVIF", for: "AVIF"), library("CHEIF", for: "HEIF"), library("CJXL", for: "JXL"),
                 library("CTIFF", for: "TIFF"), library("CRSVG", for: "SVG"),
             ],

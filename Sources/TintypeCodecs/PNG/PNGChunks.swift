@@ -25,6 +25,8 @@ struct PNGChunks {
     private(set) var orientation = Orientation.up
     /// The bytes of the chunks that say how the data of any frame is to be read: `PLTE` and `tRNS`, whole.
     private(set) var sharedChunks: [Range<Int>] = []
+    /// The contents of the first run of `IDAT` chunks that are there whole.
+    private(set) var imageData: [Range<Int>] = []
     /// The animation; `nil` for an image that does not move, and where its chunks contradict each other.
     private(set) var animation: PNGAnimation?
     /// True if a chunk says that there is an animation, even if none of its frames has come yet.
@@ -50,6 +52,7 @@ struct PNGChunks {
         hasAlpha = header.colorType & 4 != 0
         var animation = PNGAnimation.Parser(canvas: header.size)
         var offset = 8
+        var previous = ChunkType.ihdr
         while let length = bytes.bigEndian32(at: offset), offset + 8 <= bytes.count {
             let payload = offset + 8..<offset + 8 + length
             let type = Self.type(bytes, offset)
@@ -61,6 +64,8 @@ struct PNGChunks {
             read(type, payload, of: bytes)
             animation.read(type, payload, of: bytes)
             if type == .plte || type == .trns, !hasPixelData { sharedChunks.append(offset..<next) }
+            if type == .idat, previous == .idat || imageData.isEmpty { imageData.append(payload) }
+            previous = type
             offset = next
             if type == .iend {
                 isComplete = true
@@ -104,7 +109,7 @@ struct PNGChunks {
             isInterlaced: bytes[offset + 12] != 0, bytes: Array(bytes[offset..<offset + 13]))
     }
 
-    private static func type(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> ChunkType {
+    static func type(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> ChunkType {
         ChunkType(rawValue: UInt32(truncatingIfNeeded: bytes.bigEndian32(at: offset + 4) ?? 0))
     }
 

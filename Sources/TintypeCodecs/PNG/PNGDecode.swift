@@ -6,6 +6,8 @@ struct PNGDecode {
     let chunks: PNGChunks
     let options: DecodeOptions
     let context: DecodeContext
+    /// False leaves all to libpng.
+    var unpacksAtOnce = true
 
     func run(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Image {
         let source = chunks.header.size
@@ -17,18 +19,20 @@ struct PNGDecode {
 
         let reader = try PNGReader(bytes)
         let color = reader.color(options)
-        if !chunks.isComplete { reader.expectEnd() }
-        try reader.start()
         var sink = try RowSink(stored: source, output: output, orientation: chunks.orientation, context: context)
         let convertsAfter = !reader.hasAlpha && output.pixelCount < source.pixelCount
         let finisher = RowFinisher(
             width: source.width, conversion: convertsAfter ? nil : color.conversion, premultiplies: reader.hasAlpha)
         var shortfall: ImageError?
         do throws(ImageError) {
-            if reader.passes == 1 {
-                try readRows(reader, finisher, into: &sink)
-            } else {
-                try readPasses(reader, finisher, into: &sink)
+            if try !unpackRows(bytes, finisher, into: &sink) {
+                if !chunks.isComplete { reader.expectEnd() }
+                try reader.start()
+                if reader.passes == 1 {
+                    try readRows(reader, finisher, into: &sink)
+                } else {
+                    try readPasses(reader, finisher, into: &sink)
+                }
             }
         } catch {
             guard error.code == .truncatedImage, options.allowsPartialImage else { throw error }
@@ -43,6 +47,22 @@ struct PNGDecode {
         properties.isPartial = shortfall != nil
         if isMissingRows { properties.hasAlpha = true }
         return Image(pixels: pixels, properties: properties)
+    }
+
+    /// Reads a whole and ordinary image without libpng.
+    /// - Returns: false, before any row, if libpng has to read it.
+    private func unpackRows(
+        _ bytes: UnsafeRawBufferPointer, _ finisher: RowFinisher, into sink: inout RowSink
+    ) throws(ImageError) -> Bool {
+        guard unpacksAtOnce, var rows = chunks.unpackedRows(of: bytes, bitmap: sink.bitmap, pool: context.pool)
+        else { return false }
+        for _ in 0..<chunks.header.size.height {
+            let row = sink.rowToFill()
+            rows.read(to: row)
+            finisher.finish(row)
+            try sink.commitRow()
+        }
+        return true
     }
 
     private func readRows(

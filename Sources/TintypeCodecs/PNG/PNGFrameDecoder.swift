@@ -112,10 +112,36 @@ final class PNGFrameDecoder: ArrivingFrames {
         return ImageFrame(pixels: image.pixels)
     }
 
-    /// Decodes a frame by itself: libpng knows no animations, so it is given a PNG of this frame alone.
+    /// Decodes a frame by itself.
     private func decode(_ frame: PNGAnimation.Frame) throws(ImageError) -> MutablePixelBuffer {
-        let file = try data.withBytes { bytes throws(ImageError) in PNGFrameFile(frame, chunks, bytes).bytes }
         let pixels = try MutablePixelBuffer(size: frame.size, pool: context.pool)
+        let isDone = try data.withBytes { bytes throws(ImageError) in unpack(frame, of: bytes, to: pixels) }
+        if !isDone { try read(frame, to: pixels) }
+        return pixels
+    }
+
+    /// Decodes a frame without libpng, if it is whole and ordinary.
+    private func unpack(
+        _ frame: PNGAnimation.Frame, of bytes: UnsafeRawBufferPointer, to pixels: borrowing MutablePixelBuffer
+    ) -> Bool {
+        let bitmap = UnsafeMutableRawBufferPointer(start: pixels.row(0), count: pixels.byteCount)
+        guard let layout = PNGLayout(chunks, size: frame.size, bytes),
+            var rows = PNGUnpackedRows(layout, frame.data, of: bytes, bitmap: bitmap, pool: context.pool)
+        else { return false }
+        let finisher = RowFinisher(
+            width: frame.size.width, conversion: color.conversion, premultiplies: chunks.hasAlpha)
+        for y in 0..<frame.size.height {
+            rows.read(to: pixels.row(y))
+            finisher.finish(pixels.row(y))
+        }
+        return true
+    }
+
+    /// Decodes a frame with libpng, which knows no animations: it is given a PNG of this frame alone.
+    private func read(
+        _ frame: PNGAnimation.Frame, to pixels: borrowing MutablePixelBuffer
+    ) throws(ImageError) {
+        let file = try data.withBytes { bytes throws(ImageError) in PNGFrameFile(frame, chunks, bytes).bytes }
         try file.withBytes { bytes throws(ImageError) in
             let reader = try PNGReader(bytes, checksCRC: false)
             try reader.start()
@@ -127,7 +153,6 @@ final class PNGFrameDecoder: ArrivingFrames {
             }
             for y in 0..<frame.size.height { finisher.finish(pixels.row(y)) }
         }
-        return pixels
     }
 }
 

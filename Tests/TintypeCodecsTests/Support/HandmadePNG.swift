@@ -1,6 +1,8 @@
 import Foundation
 import TintypeCore
 
+@testable import TintypeCodecs
+
 /// Writes PNG files of any depth and colour type, and animations, with data that is not compressed.
 struct HandmadePNG {
     var width: Int
@@ -32,9 +34,21 @@ struct HandmadePNG {
         return bytes(contents.count) + body + bytes(Int(crc(body)))
     }
 
-    /// A zlib stream (RFC 1950) of stored blocks (RFC 1951, section 3.2.4).
-    static func compressed(_ rows: [[UInt8]]) -> [UInt8] {
-        let raw = rows.flatMap { row -> [UInt8] in [0] + row }
+    /// A file of given parts of its data.
+    static func file(
+        width: Int, height: Int, bitDepth: UInt8, colorType: UInt8,
+        chunks: [(type: String, contents: [UInt8])] = [], _ parts: [[UInt8]]
+    ) -> Data {
+        let header = bytes(width) + bytes(height) + [bitDepth, colorType, 0, 0, 0]
+        let all = [("IHDR", header)] + chunks + parts.map { (type: "IDAT", contents: $0) } + [("IEND", [])]
+        return Data(PNGChunks.signature + all.flatMap { chunk($0.0, $0.1) })
+    }
+
+    /// A zlib stream (RFC 1950) of stored blocks (RFC 1951, section 3.2.4), of rows without filters.
+    static func compressed(_ rows: [[UInt8]]) -> [UInt8] { deflated(rows.flatMap { row -> [UInt8] in [0] + row }) }
+
+    /// A zlib stream of stored blocks.
+    static func deflated(_ raw: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = [0x78, 0x01]
         for start in stride(from: 0, to: raw.count, by: 65_535) {
             let block = raw[start..<min(start + 65_535, raw.count)]

@@ -1,0 +1,73 @@
+#include "CUnfilter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint8_t u8x8 __attribute__((vector_size(8)));
+typedef uint8_t u8x16 __attribute__((vector_size(16)));
+typedef int16_t i16x8 __attribute__((vector_size(16)));
+
+#define WIDE(bytes) __builtin_convertvector(bytes, i16x8)
+#define NARROW(words) __builtin_convertvector(words, u8x8)
+// Words that are bytes, added without a carry.
+#define ADD_BYTES(a, b) ((i16x8)((u8x16)(a) + (u8x16)(b)))
+
+// Four bytes, of which the fourth is the next pixel's where a pixel has three: it is computed for nothing, and overwritten.
+static inline u8x8 load_pixel(const uint8_t *from) {
+    uint32_t pixel;
+    memcpy(&pixel, from, 4);
+    return (u8x8)(uint64_t)pixel;
+}
+
+static inline void store_pixel(uint8_t *to, u8x8 pixel) { memcpy(to, &pixel, 4); }
+
+/// Gray, gray with alpha and palettes: filters 1, 3 and 4 byte by byte.
+static void undo_small(
+    uint8_t *row, const uint8_t *source, const uint8_t *above, long bytes, int pixel_bytes, int filter
+) {
+    for (long i = 0; i < bytes; i++) {
+        const int left = i < pixel_bytes ? 0 : row[i - pixel_bytes];
+        const int corner = i < pixel_bytes ? 0 : above[i - pixel_bytes];
+        const int top = above[i];
+        int guess = left;
+        if (filter == 3) {
+            guess = (left + top) >> 1;
+        } else if (filter == 4) {
+            const int from_left = abs(top - corner), from_top = abs(left - corner);
+            const int from_corner = abs(left + top - 2 * corner);
+            if (from_top < from_left) guess = from_top <= from_corner ? top : corner;
+            else guess = from_left <= from_corner ? left : corner;
+        }
+        row[i] = (uint8_t)(source[i] + guess);
+    }
+}
+
+#if defined(__x86_64__)
+
+#define VERSION(name) name##_sse2
+#define TARGET
+#include "kernels.h"
+
+#define VERSION(name) name##_avx2
+#define TARGET __attribute__((target("avx2")))
+#include "kernels.h"
+
+int cunfilter_available(cunfilter_kernels kernels[2]) {
+    int count = 0;
+    if (__builtin_cpu_supports("avx2")) kernels[count++] = (cunfilter_kernels){undo_avx2, expand_avx2};
+    kernels[count++] = (cunfilter_kernels){undo_sse2, expand_sse2};
+    return count;
+}
+
+#else
+
+#define VERSION(name) name##_portable
+#define TARGET
+#include "kernels.h"
+
+int cunfilter_available(cunfilter_kernels kernels[2]) {
+    kernels[0] = (cunfilter_kernels){undo_portable, expand_portable};
+    return 1;
+}
+
+#endif

@@ -1,0 +1,138 @@
+internal import CUnfilter
+internal import TintypeCore
+
+/// How the samples of a PNG of up to 8 bits stand in its rows (PNG, third edition, section 7.2), and what they mean.
+///
+/// Only what is ordinary: of a file with 16 bits, one transparent colour among RGB, or whose palette is not as it should be, libpng
+/// makes what it can.
+struct PNGLayout {
+    enum Pixels {
+        /// Samples of 1 to 8 bits: an index into 256 pixels. Palettes, and gray.
+        case indexed([UInt32], bits: Int)
+        case grayAlpha, rgb, rgba
+    }
+
+    let size: PixelSize
+    let pixels: Pixels
+
+    /// - Parameters:
+    ///   - size: that of the image, or of a frame of an animation.
+    ///   - bytes: the file.
+    init?(_ chunks: PNGChunks, size: PixelSize, _ bytes: UnsafeRawBufferPointer) {
+        let header = chunks.header
+        guard !header.isInterlaced, header.usesTheOnlyMethods else { return nil }
+        var colors: Range<Int>?
+        var transparency: Range<Int>?
+        for chunk in chunks.sharedChunks {
+            guard let contents = PNGChunks.checkedContents(chunk, of: bytes), transparency == nil else { return nil }
+            if PNGChunks.type(bytes, chunk.lowerBound) == .trns {
+                transparency = contents
+            } else if colors == nil {
+                colors = contents
+            } else {
+                return nil
+            }
+        }
+        self.size = size
+        switch (header.colorType, header.bitDepth) {
+        case (0, 1), (0, 2), (0, 4), (0, 8):
+            guard colors == nil, let table = Self.grays(header.bitDepth, transparency, bytes) else { return nil }
+            pixels = .indexed(table, bits: header.bitDepth)
+        case (3, 1), (3, 2), (3, 4), (3, 8):
+            guard let colors, let table = Self.palette(header.bitDepth, colors, transparency, bytes) else { return nil }
+            pixels = .indexed(table, bits: header.bitDepth)
+        case (2, 8) where transparency == nil: pixels = .rgb
+        case (4, 8) where transparency == nil: pixels = .grayAlpha
+        case (6, 8) where transparency == nil: pixels = .rgba
+        default: return nil
+        }
+    }
+
+    private var bitsPerPixel: Int {
+        switch pixels {
+        case .indexed(_, let bits): bits
+        case .grayAlpha: 16
+        case .rgb: 24
+        case .rgba: 32
+        }
+    }
+
+    /// From a byte of a row to that which a filter takes for the one to the left.
+    var filterStep: Int { max(1, bitsPerPixel / 8) }
+
+    /// The bytes of a row, without the one that names its filter.
+    var rowBytes: Int { (size.width * bitsPerPixel + 7) / 8 }
+
+    /// The bytes of all rows with their filters; `nil` if there is no such number.
+    var unpackedBytes: Int? {
+        let (bytes, overflow) = (rowBytes + 1).multipliedReportingOverflow(by: size.height)
+        return overflow ? nil : bytes
+    }
+
+    /// Writes a row as straight RGBA; `row` has room for a multiple of 4 pixels.
+    func expand(_ samples: UnsafePointer<UInt8>, to row: UnsafeMutableRawPointer, _ kernels: PNGKernels) {
+        let width = size.width
+        switch pixels {
+        case .rgba: row.copyMemory(from: samples, byteCount: width * 4)
+        case .rgb: kernels.expand(row.assumingMemoryBound(to: UInt8.self), samples, width)
+        case .grayAlpha:
+            for x in 0..<width {
+                let pixel = UInt32(samples[2 * x]) &* 0x01_0101 | UInt32(samples[2 * x + 1]) << 24
+                row.storeBytes(of: pixel, toByteOffset: 4 * x, as: UInt32.self)
+            }
+        case .indexed(let table, 8):
+            table.withUnsafeBufferPointer { table in
+                for x in 0..<width {
+                    row.storeBytes(of: table[Int(samples[x])], toByteOffset: 4 * x, as: UInt32.self)
+                }
+            }
+        case .indexed(let table, let bits):
+            let mask = UInt8(truncatingIfNeeded: 1 << bits - 1)
+            table.withUnsafeBufferPointer { table in
+                for x in 0..<width {
+                    let bit = x &* bits
+                    let sample = samples[bit >> 3] >> UInt8(truncatingIfNeeded: 8 - bits - bit & 7) & mask
+                    row.storeBytes(of: table[Int(sample)], toByteOffset: 4 * x, as: UInt32.self)
+                }
+            }
+        }
+    }
+
+    /// Gray of few bits covers the whole range; one gray may be transparent.
+    private static func grays(
+        _ bits: Int, _ transparency: Range<Int>?, _ bytes: UnsafeRawBufferPointer
+    ) -> [UInt32]? {
+        let largest = 1 << bits - 1
+        var table = (0..<256).map {
+            UInt32(truncatingIfNeeded: min($0, largest) * (255 / largest) * 0x01_0101 | 255 << 24)
+        }
+        if let transparency {
+            guard transparency.count == 2, let gray = bytes.bigEndian16(at: transparency.lowerBound) else { return nil }
+            table[gray & largest] &= 0x00FF_FFFF
+        }
+        return table
+    }
+
+    /// Indexes that the palette does not reach are opaque black, as with libpng.
+    private static func palette(
+        _ bits: Int, _ colors: Range<Int>, _ transparency: Range<Int>?, _ bytes: UnsafeRawBufferPointer
+    ) -> [UInt32]? {
+        guard colors.count % 3 == 0, !colors.isEmpty, colors.count <= 3 << bits else { return nil }
+        var table = [UInt32](repeating: 255 << 24, count: 256)
+        for (index, offset) in stride(from: colors.lowerBound, to: colors.upperBound, by: 3).enumerated() {
+            table[index] |= UInt32(bytes[offset]) | UInt32(bytes[offset + 1]) << 8 | UInt32(bytes[offset + 2]) << 16
+        }
+        if let transparency {
+            guard !transparency.isEmpty, transparency.count <= colors.count / 3 else { return nil }
+            for (index, alpha) in bytes[transparency].enumerated() {
+                table[index] = table[index] & 0x00FF_FFFF | UInt32(alpha) << 24
+            }
+        }
+        return table
+    }
+}
+
+extension PNGChunks.Header {
+    /// Whether compression, filter and interlacing are of the only methods that there are (section 11.2.1).
+    fileprivate var usesTheOnlyMethods: Bool { bytes.suffix(3) == [0, 0, 0] }
+}
