@@ -1,4 +1,5 @@
 #include "CJPEGShim.h"
+#include "coefficients.h"
 
 #include <setjmp.h>
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include <jerror.h>
 
 struct tintype_jpeg_reader {
+    // The first, so that `client_data` points to it too.
+    tintype_jpeg_coefficients coefficients;
     struct jpeg_decompress_struct decoder;
     struct jpeg_error_mgr errors;
     struct jpeg_source_mgr source;
@@ -105,6 +108,8 @@ tintype_jpeg_reader *tintype_jpeg_reader_create(const uint8_t *bytes, size_t cou
     // Keeps `err` and `client_data`, and clears the rest.
     jpeg_create_decompress(&reader->decoder);
     reader->decoder.mem->max_memory_to_use = (long)memory_limit;
+    reader->coefficients.limit = memory_limit;
+    tintype_jpeg_coefficients_install(&reader->decoder);
     reader->source.next_input_byte = bytes;
     reader->source.bytes_in_buffer = count;
     reader->source.init_source = ignore_source;
@@ -152,6 +157,7 @@ void tintype_jpeg_end(tintype_jpeg_reader *reader) { reader->is_waiting = 0; }
 
 void tintype_jpeg_reader_destroy(tintype_jpeg_reader *reader) {
     if (!setjmp(reader->failure)) jpeg_destroy_decompress(&reader->decoder);
+    tintype_jpeg_coefficients_release(&reader->coefficients);
     free(reader->buffer);
     free(reader);
 }
@@ -172,6 +178,8 @@ tintype_jpeg_status tintype_jpeg_read_header(tintype_jpeg_reader *reader, tintyp
     header->has_multiple_scans = jpeg_has_multiple_scans(decoder);
     return TINTYPE_JPEG_OK;
 }
+
+void tintype_jpeg_leave_gaps(tintype_jpeg_reader *reader) { reader->decoder.do_block_smoothing = FALSE; }
 
 tintype_jpeg_status tintype_jpeg_start(
     tintype_jpeg_reader *reader, unsigned eighths, int as_cmyk, uint32_t *width, uint32_t *height

@@ -47,6 +47,9 @@ void tintype_jpeg_reader_destroy(tintype_jpeg_reader *reader);
 
 tintype_jpeg_status tintype_jpeg_read_header(tintype_jpeg_reader *reader, tintype_jpeg_header *header);
 
+/// Takes coefficients that no scan brings for zero, instead of guessing them from blocks around. To be called before starting.
+void tintype_jpeg_leave_gaps(tintype_jpeg_reader *reader);
+
 /// Prepares to decode at `eighths` / 8 of the size, as RGBA or CMYK of 8 bits.
 tintype_jpeg_status tintype_jpeg_start(
     tintype_jpeg_reader *reader, unsigned eighths, int as_cmyk, uint32_t *width, uint32_t *height);

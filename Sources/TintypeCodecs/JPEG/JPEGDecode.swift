@@ -6,9 +6,27 @@ struct JPEGDecode {
     let segments: JPEGSegments
     let options: DecodeOptions
     let context: DecodeContext
+    /// False decodes all scans of a progressive file.
+    var skipsScans = true
 
     func run(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Image {
-        let reader = try JPEGReader(bytes, memoryLimit: context.limits.maximumBytes)
+        guard let file = neededScans(of: bytes) else { return try decode(bytes) }
+        return try file.withBytes { bytes throws(ImageError) in try decode(bytes, leavesGaps: true) }
+    }
+
+    /// The file without the scans that a thumbnail does not need; `nil` if there are none such.
+    private func neededScans(of bytes: UnsafeRawBufferPointer) -> Data? {
+        guard skipsScans, segments.isProgressive, let source = segments.size, !source.isEmpty else { return nil }
+        let orientation = segments.orientation
+        let target = orientation.stored(options.outputSize(for: orientation.display(source)))
+        let quality = options.thumbnailQuality
+        let eighths = JPEGScale.eighths(from: source, to: target, quality: quality, isProgressive: true)
+        guard eighths < 8, let scans = JPEGScans(bytes) else { return nil }
+        return scans.file(of: bytes, eighths: eighths, quality: quality)
+    }
+
+    private func decode(_ bytes: UnsafeRawBufferPointer, leavesGaps: Bool = false) throws(ImageError) -> Image {
+        let reader = try JPEGReader(bytes, memoryLimit: context.limits.maximumBytes, leavesGaps: leavesGaps)
         let plan = try JPEGPlan(starting: reader, segments, options: options, context: context)
         if plan.hasMultipleScans {
             // All must be consumed before the first row can be had.

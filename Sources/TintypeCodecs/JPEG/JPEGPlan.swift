@@ -39,7 +39,9 @@ struct JPEGPlan {
         isInverted = header.has_adobe_marker != 0
         hasMultipleScans = header.has_multiple_scans != 0
         let target = segments.orientation.stored(output)
-        size = try reader.start(eighths: JPEGScale.eighths(from: source, to: target), asCMYK: isCMYK)
+        let eighths = JPEGScale.eighths(
+            from: source, to: target, quality: options.thumbnailQuality, isProgressive: segments.isProgressive)
+        size = try reader.start(eighths: eighths, asCMYK: isCMYK)
         convertsAfter = !isCMYK && target.pixelCount < size.pixelCount
         color = DecodedColor(
             profile: segments.profile,

@@ -10,13 +10,15 @@ final class JPEGReader {
     private(set) var header = tintype_jpeg_header()
 
     /// Reads the header. The bytes must stay where they are as long as the reader.
-    init(_ bytes: UnsafeRawBufferPointer, memoryLimit: Int) throws(ImageError) {
+    /// - Parameter leavesGaps: true for a file without some of its scans: what they would bring is zero.
+    init(_ bytes: UnsafeRawBufferPointer, memoryLimit: Int, leavesGaps: Bool = false) throws(ImageError) {
         guard
             let handle = tintype_jpeg_reader_create(
                 bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, memoryLimit)
         else { throw ImageError(.outOfMemory, stage: .decode, reason: "the system has no memory for a JPEG decoder") }
         self.handle = handle
         try check(tintype_jpeg_read_header(handle, &header))
+        if leavesGaps { tintype_jpeg_leave_gaps(handle) }
     }
 
     /// A reader that is given its bytes bit by bit, with ``append(_:)``.

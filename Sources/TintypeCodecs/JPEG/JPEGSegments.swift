@@ -7,6 +7,8 @@ struct JPEGSegments {
     var size: PixelSize?
     var bitsPerComponent = 8
     var components = 3
+    /// Whether the pixels come in scans of growing precision.
+    var isProgressive = false
     /// The Exif block, from its TIFF header on.
     var exif: Data?
     var xmp: Data?
@@ -67,6 +69,7 @@ struct JPEGSegments {
             bitsPerComponent = Int(bytes[payload.lowerBound])
             size = PixelSize(width: width, height: height)
             components = Int(bytes[payload.lowerBound + 5])
+            isProgressive = marker == 0xC2 || marker == 0xCA
         case 0xE1 where begins("Exif\0"):
             // The first block counts; one zero follows, which some writers leave out of the signature.
             guard exif == nil, payload.count > 6 else { return }

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Glibc
 internal import TintypeCore
 
 extension Data {
@@ -24,6 +25,13 @@ extension UnsafeRawBufferPointer {
     func bigEndian32(at offset: Int) -> Int? {
         guard let high = bigEndian16(at: offset), let low = bigEndian16(at: offset + 2) else { return nil }
         return high << 16 | low
+    }
+
+    /// The offset of the first byte of a value, from an offset on.
+    /// - Complexity: O(bytes), many at a time.
+    func firstIndex(of byte: UInt8, from offset: Int) -> Int? {
+        guard let baseAddress, offset < count else { return nil }
+        return memchr(baseAddress + offset, Int32(byte), count - offset).map { UnsafeRawPointer($0) - baseAddress }
     }
 
     /// A copy of a part, which must lie within the buffer.

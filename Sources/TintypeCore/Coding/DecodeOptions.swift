@@ -8,6 +8,8 @@ public struct DecodeOptions: Sendable, Hashable {
     public var preservesAspectRatio = true
     /// Whether a thumbnail may be larger than its source.
     public var allowsUpscaling = false
+    /// Whether a thumbnail is to be like the full image, or there soon; images at full size do not change with it.
+    public var thumbnailQuality = ThumbnailQuality.high
     /// The most bytes that the pixels of all frames may take; the image is decoded smaller if it would take more.
     /// Unlike a limit of ``DecodeLimits``, which refuses the image.
     public var maximumBytes: Int?

@@ -50,6 +50,8 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
             parts.append("\(mode)=\(box)\(options.allowsUpscaling ? "^" : "")")
         }
         if let maximumBytes = options.maximumBytes { parts.append("bytes=\(maximumBytes)") }
+        // At full size there is nothing to be fast about.
+        if !parts.isEmpty, options.thumbnailQuality == .fast { parts.append("fast") }
         if options.firstFrameOnly { parts.append("firstFrame") }
         if options.allowsPartialImage { parts.append("partial") }
         if options.keepsColorSpace { parts.append("sourceColor") }

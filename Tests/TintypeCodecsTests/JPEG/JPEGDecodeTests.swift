@@ -91,7 +91,18 @@ struct JPEGDecodeTests {
             (PixelSize(width: 100, height: 100), PixelSize(width: 200, height: 200), 8),
         ])
     func scale(source: PixelSize, target: PixelSize, eighths: Int) {
-        #expect(JPEGScale.eighths(from: source, to: target) == eighths)
+        #expect(
+            JPEGScale.eighths(from: source, to: target, quality: .high, isProgressive: false) == eighths)
+    }
+
+    @Test("Issue 3, speed: A fast thumbnail is decoded at its size at least, of a baseline file")
+    func fastScale() {
+        let source = PixelSize(width: 4000, height: 3000)
+        let target = PixelSize(width: 500, height: 375)
+        #expect(JPEGScale.eighths(from: source, to: target, quality: .fast, isProgressive: false) == 1)
+        #expect(JPEGScale.eighths(from: source, to: target, quality: .fast, isProgressive: true) == 2)
+        let larger = PixelSize(width: 501, height: 376)
+        #expect(JPEGScale.eighths(from: source, to: larger, quality: .fast, isProgressive: false) == 2)
     }
 
     @Test("COD-52: gray is decoded to RGB")

@@ -16,6 +16,10 @@ struct ImageKeyTests {
         add { $0.thumbnailSize = PixelSize(width: 100, height: 101) }
         add {
             $0.thumbnailSize = PixelSize(width: 100, height: 100)
+            $0.thumbnailQuality = .fast
+        }
+        add {
+            $0.thumbnailSize = PixelSize(width: 100, height: 100)
             $0.preservesAspectRatio = false
         }
         add {
@@ -32,6 +36,15 @@ struct ImageKeyTests {
         #expect(Set(variants).count == variants.count)
         #expect(variants[0].isOriginal)
         #expect(ImageVariant(all[1]) == ImageVariant(description: "fit=100x100"))
+    }
+
+    @Test("Issue 3, speed: the quality of a thumbnail tells thumbnails apart, and nothing else")
+    func thumbnailQuality() {
+        var options = DecodeOptions()
+        options.thumbnailQuality = .fast
+        #expect(ImageVariant(options).isOriginal)
+        options.maximumBytes = 100
+        #expect(ImageVariant(options) == ImageVariant(description: "bytes=100;fast"))
     }
 
     @Test("MGR-11 corrected: a box that means nothing makes no variant")

@@ -1,0 +1,196 @@
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// The scans of a progressive JPEG file (ITU-T T.81, annex G), found by their markers without decoding any.
+struct JPEGScans {
+    struct Scan {
+        /// From its marker up to the next that is not one of its own.
+        var range: Range<Int>
+        /// What it is about, as positions in the frame header.
+        var components: [Int]
+        /// The coefficients, in zigzag order.
+        var band: ClosedRange<Int>
+        /// The bits of the coefficients that are still missing after this scan.
+        var missingBits: Int
+        /// True if it adds a bit to what earlier scans brought.
+        var isRefinement: Bool
+
+        /// The band as a set of bits.
+        var coefficients: UInt64 { (~0 << UInt64(band.lowerBound)) & (~0 >> UInt64(63 - band.upperBound)) }
+        var isMeans: Bool { band.lowerBound == 0 }
+    }
+
+    /// A component's sampling factors.
+    struct Sampling {
+        var id: UInt8
+        var horizontal: Int
+        var vertical: Int
+    }
+
+    private(set) var scans: [Scan] = []
+    private(set) var components: [Sampling] = []
+
+    /// No more scans than this are looked at: libjpeg is to judge the file.
+    private static let mostScans = 1_000
+
+    /// - Returns: `nil` if the file is not progressive, ends before its end marker, or has anything out of order.
+    /// - Complexity: O(bytes), at the speed of `memchr`.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        var offset = 2
+        while true {
+            guard let marker = Self.marker(in: bytes, at: offset) else { return nil }
+            offset += 2
+            if marker == 0xD9 { break }
+            guard let length = bytes.bigEndian16(at: offset), length >= 2, offset + length <= bytes.count else {
+                return nil
+            }
+            let payload = offset + 2..<offset + length
+            switch marker {
+            case 0xC2, 0xCA:
+                guard components.isEmpty, readFrame(payload, of: bytes) else { return nil }
+            case 0xC0...0xCF where marker != 0xC4 && marker != 0xCC: return nil
+            case 0xDA:
+                guard scans.count < Self.mostScans, let scan = scan(payload, of: bytes) else { return nil }
+                offset = Self.endOfData(in: bytes, from: payload.upperBound)
+                scans.append(scan)
+                scans[scans.count - 1].range = payload.lowerBound - 4..<offset
+                continue
+            case 0xC4, 0xCC, 0xDB, 0xDD, 0xE0...0xEF, 0xFE: break
+            default: return nil
+            }
+            offset += length
+        }
+        guard !scans.isEmpty else { return nil }
+    }
+
+    /// The file without the scans that a thumbnail does not need.
+    /// - Parameters:
+    ///   - eighths: the scale at which libjpeg decodes it.
+    /// - Returns: `nil` if it needs all.
+    func file(of bytes: UnsafeRawBufferPointer, eighths: Int, quality: ThumbnailQuality) -> Data? {
+        let keeps = keeps(eighths: eighths, quality: quality)
+        guard keeps.contains(false) else { return nil }
+        var file = Data()
+        file.reserveCapacity(bytes.count - zip(scans, keeps).reduce(0) { $0 + ($1.1 ? 0 : $1.0.range.count) })
+        var start = 0
+        for (scan, isKept) in zip(scans, keeps) where !isKept {
+            file.append(contentsOf: bytes[start..<scan.range.lowerBound])
+            start = scan.range.upperBound
+        }
+        file.append(contentsOf: bytes[start...])
+        return file
+    }
+
+    /// Which of the scans are decoded.
+    ///
+    /// A scan that refines can only be read where all has come that it refines, for it does not say again which coefficients are not
+    /// zero: what it builds on is kept with it.
+    func keeps(eighths: Int, quality: ThumbnailQuality) -> [Bool] {
+        var keeps = [Bool](repeating: true, count: scans.count)
+        var built = [UInt64](repeating: 0, count: components.count)
+        for (index, scan) in scans.enumerated().reversed() {
+            let isBuiltOn = scan.components.contains { built[$0] & scan.coefficients != 0 }
+            keeps[index] = isBuiltOn || scan.isMeans || isWanted(scan, eighths: eighths, quality: quality)
+            guard keeps[index], scan.isRefinement, !scan.isMeans else { continue }
+            for component in scan.components { built[component] |= scan.coefficients }
+        }
+        return keeps
+    }
+
+    private func isWanted(_ scan: Scan, eighths: Int, quality: ThumbnailQuality) -> Bool {
+        let side = scan.components.map { self.side(of: $0, eighths: eighths) }.max() ?? 8
+        // A block that becomes one pixel is its mean, and nothing else.
+        guard side > 1 else { return false }
+        guard quality == .fast, eighths < 8 else { return true }
+        // Of the luminance those coefficients count whose waves the smaller blocks can show, and of these the first bits; of the
+        // colours, which vary less, only those that are cheap because they come by themselves.
+        let isLuminance = scan.components.contains(0)
+        guard isLuminance || scan.band.upperBound <= Self.narrowBand else { return false }
+        return scan.coefficients & Self.shown(side) != 0 && (!scan.isRefinement || scan.missingBits >= 2)
+    }
+
+    /// Up to here a band holds few coefficients: the first three diagonals.
+    private static let narrowBand = 9
+
+    /// The coefficients, in zigzag order, of waves that a block of `side`×`side` pixels can show.
+    private static func shown(_ side: Int) -> UInt64 {
+        switch side {
+        case 1: 0b1
+        case 2: 0b1_0111
+        case 4: 0b1_0000_0110_0011_1011_1111_1111
+        default: ~0
+        }
+    }
+
+    /// How many pixels the side of a component's block becomes: libjpeg reduces colours of lower resolution less, where it can, instead
+    /// of enlarging them afterwards.
+    private func side(of component: Int, eighths: Int) -> Int {
+        let sampling = components[component]
+        let horizontal = (components.map(\.horizontal).max() ?? 1) * eighths
+        let vertical = (components.map(\.vertical).max() ?? 1) * eighths
+        var side = eighths
+        while side < 8, horizontal % (sampling.horizontal * side * 2) == 0,
+            vertical % (sampling.vertical * side * 2) == 0
+        {
+            side *= 2
+        }
+        return side
+    }
+
+    // MARK: Reading
+
+    /// `SOF2` or `SOF10` (section B.2.2).
+    private mutating func readFrame(_ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) -> Bool {
+        guard payload.count >= 6 else { return false }
+        let count = Int(bytes[payload.lowerBound + 5])
+        guard (1...4).contains(count), payload.count == 6 + 3 * count else { return false }
+        for index in 0..<count {
+            let offset = payload.lowerBound + 6 + 3 * index
+            let sampling = Sampling(
+                id: bytes[offset], horizontal: Int(bytes[offset + 1] >> 4), vertical: Int(bytes[offset + 1] & 15))
+            guard (1...4).contains(sampling.horizontal), (1...4).contains(sampling.vertical),
+                !components.contains(where: { $0.id == sampling.id })
+            else { return false }
+            components.append(sampling)
+        }
+        return true
+    }
+
+    /// `SOS` (section B.2.3), with the rules of progressive files (section G.1.1.1).
+    private func scan(_ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) -> Scan? {
+        guard let count = bytes[payload].first.map(Int.init), (1...4).contains(count), payload.count == 4 + 2 * count
+        else { return nil }
+        var scanned: [Int] = []
+        for index in 0..<count {
+            let id = bytes[payload.lowerBound + 1 + 2 * index]
+            guard let component = components.firstIndex(where: { $0.id == id }), !scanned.contains(component)
+            else { return nil }
+            scanned.append(component)
+        }
+        let (first, last) = (Int(bytes[payload.upperBound - 3]), Int(bytes[payload.upperBound - 2]))
+        let (before, after) = (Int(bytes[payload.upperBound - 1] >> 4), Int(bytes[payload.upperBound - 1] & 15))
+        guard first == 0 ? last == 0 : first <= last && last <= 63 && count == 1, after <= 13,
+            before == 0 || before == after + 1
+        else { return nil }
+        return Scan(
+            range: payload, components: scanned, band: first...last, missingBits: after, isRefinement: before > 0)
+    }
+
+    /// The marker that must stand at an offset.
+    private static func marker(in bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt8? {
+        guard let word = bytes.bigEndian16(at: offset), word > 0xFF00, word < 0xFFFF else { return nil }
+        return UInt8(truncatingIfNeeded: word)
+    }
+
+    /// Where a scan's data ends: at a marker that is no restart's. In data, a zero follows each FF (section B.1.1.5).
+    private static func endOfData(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+        var offset = start
+        while let found = bytes.firstIndex(of: 0xFF, from: offset) {
+            guard found + 1 < bytes.count else { break }
+            let next = bytes[found + 1]
+            if next != 0, !(0xD0...0xD7).contains(next) { return found }
+            offset = found + 2
+        }
+        return bytes.count
+    }
+}
