@@ -10,6 +10,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #ifndef RWF_NOWAIT
@@ -19,6 +20,11 @@
 extern long syscall(long number, ...);
 extern int sched_getcpu(void);
 extern ssize_t pread(int file, void *memory, size_t count, off_t offset);
+
+/// Reads an extended attribute of an open file; tells its size if there is no memory to read it into, or -1.
+static inline ssize_t tintype_attribute(int file, const char *name, void *memory, size_t count) {
+    return fgetxattr(file, name, memory, count);
+}
 
 /// Opens a file if the kernel can do so without waiting for the disk; else -1, with `EAGAIN` (Linux 5.12).
 static inline int tintype_open_cached(const char *path, uint64_t flags) {

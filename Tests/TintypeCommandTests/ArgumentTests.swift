@@ -18,7 +18,12 @@ struct ArgumentTests {
             ["fetch", "--unknown", "http://a/b"], ["info"], ["convert", "a.png"], ["convert", "a.png", "b"],
             ["convert", "a.png", "b.xyz"], ["convert", "a.png", "dir.png/b"],
             ["convert", "a.png", "b.jpg", "--quality", "101"], ["convert", "a.png", "b.jpg", "--quality", "1.5"],
-            ["convert", "a.png", "b.jpg", "--resize", "x"], ["cache", "burn"], ["bench"], ["bench", "encode", "a.png"],
+            ["convert", "a.png", "b.jpg", "--resize", "x"], ["cache", "burn"],
+            ["cache", "clean", "--max-age", "7"], ["cache", "clean", "--max-size", "big"],
+            ["cache", "list", "--limit", "-1"],
+            ["cache", "clean", "--max-count", "-1"], ["cache", "import"], ["cache", "import", ""], ["cache", "replay"],
+            ["cache", "replay", "t", "--size", "0%"], ["cache", "replay", "t", "--size", "101%"], ["bench"],
+            ["bench", "encode", "a.png"],
             ["bench", "decode"], ["bench", "decode", "a.png", "--size", "10x10"],
             ["bench", "decode", "a.png", "--seconds", "-1"],
         ])
@@ -35,6 +40,10 @@ struct ArgumentTests {
             ["info", "a.png", "b.png", "--json", "--decode"],
             ["convert", "a.png", "b.webp", "--resize", "1600x", "--quality", "70"],
             ["cache", "stats"], ["cache", "clear", "--cache", "dir", "--json"],
+            ["cache", "clean", "--max-age", "7d", "--max-size", "1.5GB", "--max-count", "10"],
+            ["cache", "list", "--source", "http://a/b", "--limit", "5", "--json"], ["cache", "verify"],
+            ["cache", "import", "dir", "--move", "--max-size", "64MB"],
+            ["cache", "replay", "t", "--size", "5%", "64MB"],
             ["bench", "thumbnail", "a.png", "--size", "100x100", "--seconds", "0.1", "--json"],
         ])
     func rightUsage(arguments: [String]) {

@@ -6,7 +6,7 @@ import TintypeTesting
 
 @testable import TintypeCommand
 
-@Suite("tintype info, convert, bench and cache")
+@Suite("tintype info, convert and bench")
 struct FileCommandTests {
     private let folder: TemporaryDirectory
     private let transcript = Transcript()
@@ -195,44 +195,5 @@ struct FileCommandTests {
         #expect(line["runs"] as? Int == DecodeMeasurement.fewestRuns && (line["wallMs"] as? Double ?? 0) > 0)
         #expect(
             await status { try command(BenchCommand.self, "bench", "decode", "/none").run(transcript.console()) } == 1)
-    }
-
-    // MARK: cache
-
-    @Test("cache stats and clear")
-    func cache() async throws {
-        let directory = folder.path + "/cache"
-        let disk = DiskCache(DiskCache.Configuration(directory: directory))
-        try await disk.store(DiskCacheEntry(data: Data("image".utf8), created: Date()), forKey: ImageKey(source: "a"))
-        await disk.flush()
-        let stats = try command(CacheCommand.Stats.self, "cache", "stats", "--cache", directory, "--json")
-        try await stats.run(transcript.console())
-        #expect(try object(transcript.output[0])["entries"] as? Int == 1)
-        let clear = try command(CacheCommand.Clear.self, "cache", "clear", "--cache", directory)
-        try await clear.run(transcript.console())
-        #expect(transcript.output[1].contains("removed 1 image"))
-        try await stats.run(transcript.console())
-        #expect(try object(transcript.output[2])["entries"] as? Int == 0)
-    }
-
-    @Test("looking at a cache that is not there makes none; a file is no cache")
-    func noCache() async throws {
-        let directory = folder.path + "/none"
-        for name in ["stats", "clear"] {
-            let arguments = ["cache", name, "--cache", directory]
-            if name == "stats" {
-                try await required(TintypeTool.parseAsRoot(arguments) as? CacheCommand.Stats).run(transcript.console())
-            } else {
-                try await required(TintypeTool.parseAsRoot(arguments) as? CacheCommand.Clear).run(transcript.console())
-            }
-        }
-        #expect(try names(in: folder.path).isEmpty)
-        let file = try folder.write(Data("x".utf8), to: "file").path
-        let stats = try command(CacheCommand.Stats.self, "cache", "stats", "--cache", file)
-        #expect(await status { try await stats.run(transcript.console()) } == 1)
-        let clear = try command(CacheCommand.Clear.self, "cache", "clear", "--cache", file)
-        #expect(await status { try await clear.run(transcript.console()) } == 1)
-        #expect(transcript.errors.count == 2 && transcript.errors.allSatisfy { $0.contains(file) })
-        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data("x".utf8))
     }
 }

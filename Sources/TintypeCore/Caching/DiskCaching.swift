@@ -8,6 +8,8 @@ public protocol DiskCaching: Sendable {
     /// The entry under a key, which counts as used; `nil` if there is none, or the one there was damaged (and is
     /// dropped).
     func entry(forKey key: ImageKey) async -> DiskCacheEntry?
+    /// The same, read before what is less urgent. The priority may change while the read waits.
+    func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry?
     /// Whether there is an entry; does not count as use.
     func contains(_ key: ImageKey) async -> Bool
     /// Keeps an entry in place of the one under the key. When it returns, the entry survives the end of the process.
@@ -16,6 +18,8 @@ public protocol DiskCaching: Sendable {
     func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError)
     /// Removes an entry; true if there was one.
     @discardableResult func remove(_ key: ImageKey) async throws(ImageError) -> Bool
+    /// The variants of a source that there are, the original among them.
+    func variants(ofSource source: String) async -> [ImageVariant]
     /// Removes every variant of a source; tells how many there were.
     @discardableResult func removeAll(source: String) async throws(ImageError) -> Int
     /// Removes everything.
@@ -33,6 +37,14 @@ public protocol DiskCaching: Sendable {
 extension DiskCaching {
     /// Nothing to wait for: for caches that keep nothing back.
     public func flush() async {}
+
+    /// For caches that know no priorities.
+    public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
+        await entry(forKey: key)
+    }
+
+    /// For caches that keep no list.
+    public func variants(ofSource source: String) async -> [ImageVariant] { [] }
 }
 
 /// Bytes with what is known of them.
@@ -43,6 +55,9 @@ public struct DiskCacheEntry: Sendable, Equatable {
     public var created: Date
     /// When the entry stops being valid, if it has an end of its own.
     public var expires: Date?
+    /// How long the entry stays valid after it was stored or read last: each read extends it. ``expires``, if there is
+    /// one, ends it all the same. From zero on; `nil` for no such end.
+    public var idleLifetime: Duration?
     public var mimeType: String?
     public var validators: CacheValidators?
     /// A program's own bytes, kept with the image.
@@ -50,7 +65,7 @@ public struct DiskCacheEntry: Sendable, Equatable {
 
     public init(
         data: Data, created: Date, expires: Date? = nil, mimeType: String? = nil, validators: CacheValidators? = nil,
-        extendedData: Data? = nil
+        extendedData: Data? = nil, idleLifetime: Duration? = nil
     ) {
         self.data = data
         self.created = created
@@ -58,6 +73,7 @@ public struct DiskCacheEntry: Sendable, Equatable {
         self.mimeType = mimeType
         self.validators = validators
         self.extendedData = extendedData
+        self.idleLifetime = idleLifetime
     }
 }
 

@@ -45,6 +45,14 @@ public final class ImageCache: ImageCaching {
 
     public func entry(forKey key: ImageKey) async -> DiskCacheEntry? { await disk?.entry(forKey: key) }
 
+    public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
+        await disk?.entry(forKey: key, priority: priority)
+    }
+
+    public func variants(ofSource source: String) async -> [ImageVariant] {
+        await disk?.variants(ofSource: source) ?? []
+    }
+
     /// Keeps an encoded image; does nothing without a disk cache.
     public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
         try await disk?.store(entry, forKey: key)

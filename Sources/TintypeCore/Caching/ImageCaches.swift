@@ -79,10 +79,15 @@ public final class ImageCaches: ImageCaching {
     }
 
     public func entry(forKey key: ImageKey) async -> DiskCacheEntry? {
+        await entry(forKey: key, priority: WorkPriority())
+    }
+
+    public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         let caches = caches(for: query)
         let (entry, missing) =
             query == .concurrent && caches.count > 1
-            ? await Self.firstEntry(forKey: key, in: caches) : await Self.nextEntry(forKey: key, in: caches)
+            ? await Self.firstEntry(forKey: key, priority, in: caches)
+            : await Self.nextEntry(forKey: key, priority, in: caches)
         if copiesUp, let entry {
             // What cannot be copied is found where it is the next time too.
             for cache in missing { try? await cache.store(entry, forKey: key) }
@@ -92,18 +97,22 @@ public final class ImageCaches: ImageCaching {
 
     private typealias Found = (entry: DiskCacheEntry?, missing: ArraySlice<any ImageCaching>)
 
-    private static func nextEntry(forKey key: ImageKey, in caches: ArraySlice<any ImageCaching>) async -> Found {
+    private static func nextEntry(
+        forKey key: ImageKey, _ priority: WorkPriority, in caches: ArraySlice<any ImageCaching>
+    ) async -> Found {
         for (index, cache) in zip(caches.indices, caches) {
             if Task.isCancelled { break }
-            if let entry = await cache.entry(forKey: key) { return (entry, caches[..<index]) }
+            if let entry = await cache.entry(forKey: key, priority: priority) { return (entry, caches[..<index]) }
         }
         return (nil, [])
     }
 
-    private static func firstEntry(forKey key: ImageKey, in caches: ArraySlice<any ImageCaching>) async -> Found {
+    private static func firstEntry(
+        forKey key: ImageKey, _ priority: WorkPriority, in caches: ArraySlice<any ImageCaching>
+    ) async -> Found {
         await withTaskGroup(of: (Int, DiskCacheEntry?).self) { group in
             for (index, cache) in zip(caches.indices, caches) {
-                group.addTask { (index, await cache.entry(forKey: key)) }
+                group.addTask { (index, await cache.entry(forKey: key, priority: priority)) }
             }
             var missing: [Int] = []
             for await (index, entry) in group {
@@ -116,6 +125,17 @@ public final class ImageCaches: ImageCaching {
             }
             return (nil, [])
         }
+    }
+
+    /// The variants of a source in all caches that a query asks.
+    public func variants(ofSource source: String) async -> [ImageVariant] {
+        var found: [ImageVariant] = []
+        for cache in caches(for: query) {
+            for variant in await cache.variants(ofSource: source) where !found.contains(variant) {
+                found.append(variant)
+            }
+        }
+        return found
     }
 
     /// The layers that have something in any of the caches that are asked.

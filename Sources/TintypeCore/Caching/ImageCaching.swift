@@ -6,6 +6,10 @@ public protocol ImageCaching: Sendable {
     func storeInMemory(_ image: Image, forKey key: ImageKey)
     /// The encoded image under a key, with what is known of it; `nil` if there is none that is valid and whole.
     func entry(forKey key: ImageKey) async -> DiskCacheEntry?
+    /// The same, read before what is less urgent. The priority may change while the read waits.
+    func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry?
+    /// The variants of a source that are on disk, the original among them.
+    func variants(ofSource source: String) async -> [ImageVariant]
     /// Keeps an encoded image.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError)
@@ -19,4 +23,14 @@ public protocol ImageCaching: Sendable {
     func clear(_ layers: CacheLayers) async throws(ImageError)
     /// Waits until what was stored is on disk.
     func flush() async
+}
+
+extension ImageCaching {
+    /// For caches that know no priorities.
+    public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
+        await entry(forKey: key)
+    }
+
+    /// For caches that keep no list.
+    public func variants(ofSource source: String) async -> [ImageVariant] { [] }
 }

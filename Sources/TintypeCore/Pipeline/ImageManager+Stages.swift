@@ -120,6 +120,7 @@ extension ImageManager {
         _ update: @escaping @Sendable (ImageUpdate) -> Void
     ) async -> Result<ImageOutcome, ImageError> {
         await decodes.value(for: work, priority: priority, onUpdate: update) { [self] context in
+            if let made = await imageOfLargerVariant(work, priority: context.priority) { return .success(made) }
             let configuration = configuration
             let progressive =
                 work.isProgressive
@@ -213,7 +214,9 @@ extension ImageManager {
     ) async -> Result<FetchedData, ImageError> {
         await fetches.value(for: work, priority: priority, onUpdate: update) { [self] context in
             let start = ContinuousClock.now
-            let entry = work.readsDisk ? await cache.entry(forKey: ImageKey(source: work.source)) : nil
+            let entry =
+                work.readsDisk
+                ? await cache.entry(forKey: ImageKey(source: work.source), priority: context.priority) : nil
             let diskTime = ContinuousClock.now - start
             let cached = entry.map { FetchedData($0, source: .disk, diskTime: diskTime) }
             if let cached, !work.refreshes || !work.mayLoad { return .success(cached) }

@@ -13,7 +13,7 @@ extension ImageManager {
             !work.transform.decode.fetch.refreshes
         else { return nil }
         let start = ContinuousClock.now
-        guard let entry = await cache.entry(forKey: key) else { return nil }
+        guard let entry = await cache.entry(forKey: key, priority: priority) else { return nil }
         let fetched = FetchedData(entry, source: .disk, diskTime: ContinuousClock.now - start)
         let configuration = configuration
         let coders = coders

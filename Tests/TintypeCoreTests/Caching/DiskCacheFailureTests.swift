@@ -84,6 +84,8 @@ struct DiskCacheFailureTests {
             }
             #expect(await cache.entry(forKey: "a") == nil)
             #expect(messages.withLock { $0.count } == 1)
+            #expect(await cache.usage() == CacheUsage())
+            #expect(messages.withLock { $0.contains { $0.contains(path) && $0.contains("Not a directory") } })
             messages.withLock { $0 = [] }
         }
     }
@@ -110,12 +112,72 @@ struct DiskCacheFailureTests {
         faulty.fail { operation, _ in operation == "write" ? ENOSPC : nil }
         for key in ["a", "b"] as [ImageKey] {
             let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(10, seed: 2), key) }
-            #expect(error?.code == .cacheWriteFailed && error?.source?.hasPrefix(path + "/data/") == true)
+            #expect(
+                error?.code == .cacheWriteFailed && error?.source == path && error?.reason.contains("data/") == true)
             #expect(error?.reason.contains("No space left on device") == true)
         }
         #expect(messages.withLock { $0.count } == 1)
         #expect(await cache.entry(forKey: "a")?.data == someBytes(10))
         #expect(try files().count == 1)
+    }
+
+    /// Runs a program of the system.
+    @discardableResult
+    private static func run(_ program: String, _ arguments: String...) -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+
+    /// Whether this user may mount a small volume, which containers rarely allow.
+    static let mayMount: Bool = {
+        guard getuid() == 0, let folder = try? TemporaryDirectory() else { return false }
+        guard run("/bin/mount", "-t", "tmpfs", "-o", "size=64k", "none", folder.path) else { return false }
+        run("/bin/umount", folder.path)
+        return true
+    }()
+
+    @Test("CST-08, 3.13: a volume that is really full", .enabled(if: DiskCacheFailureTests.mayMount))
+    func fullVolume() async throws {
+        let volume = directory.path + "/volume"
+        try FileManager.default.createDirectory(atPath: volume, withIntermediateDirectories: true)
+        try #require(Self.run("/bin/mount", "-t", "tmpfs", "-o", "size=2m", "none", volume))
+        defer { Self.run("/bin/umount", "-l", volume) }
+        let place = volume + "/cache"
+        let cache = cache(place)
+        var stored = 0
+        var failure: ImageError?
+        for index in 0..<400 {
+            do {
+                try await cache.put(someBytes(20_000, seed: UInt64(index)), ImageKey(source: "\(index)"))
+                stored += 1
+            } catch let error as ImageError {
+                failure = error
+                break
+            }
+        }
+        #expect(stored > 10 && failure?.code == .cacheWriteFailed && failure?.source == place)
+        #expect(failure?.reason.contains("No space left on device") == true)
+        #expect(messages.withLock { $0.count } == 1)
+        // All that was told to be kept is, for another cache too; what was refused is gone without a trace.
+        for reader in [cache, self.cache(place)] {
+            for index in 0..<stored {
+                let entry = await reader.entry(forKey: ImageKey(source: "\(index)"))
+                #expect(entry?.data == someBytes(20_000, seed: UInt64(index)))
+            }
+            #expect(await reader.entry(forKey: ImageKey(source: "\(stored)")) == nil)
+        }
+        // Clearing needs room for the transaction's log, and has it once anything has gone.
+        try await cache.removeAll()
+        try await cache.put(someBytes(20_000), "after")
+        #expect(await cache.entry(forKey: "after") != nil)
+        #expect(await cache.usage().entries == 1)
+        await cache.close()
     }
 
     @Test("3.13: free space is kept: old entries go for new ones, and without any the write is refused")
@@ -169,7 +231,8 @@ struct DiskCacheFailureTests {
             let key = ImageKey(source: "\(index % 20)", variant: ImageVariant(description: index < 20 ? "" : "fit=1x1"))
             try await cache.put(someBytes(100, seed: UInt64(index)), key)
         }
-        await cache.flush()
+        // Not only the last reference is let go of: work that is under way has its own.
+        await cache.close()
     }
 
     /// Until the first store of a cache its index stays as it is; then it is made again.
@@ -249,6 +312,21 @@ struct DiskCacheFailureTests {
             #expect(await cache.entry(forKey: "1") == nil)
             #expect(try Data(contentsOf: URL(fileURLWithPath: path + "/index.sqlite")) == before)
         }
+    }
+
+    @Test("a cache whose index is a newer version's is read by nobody, and its files stay")
+    func newerFiles() async throws {
+        try await fill(3)
+        let before = try files().sorted()
+        do {
+            let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+            try database.execute("PRAGMA user_version = \(DiskIndexSchema.version + 1)")
+        }
+        let cache = cache()
+        await #expect(throws: ImageError.self) { try await cache.removeExpired() }
+        await #expect(throws: ImageError.self) { try await cache.remove("1") }
+        await #expect(throws: ImageError.self) { try await cache.removeAll() }
+        #expect(try files().sorted() == before)
     }
 
     @Test("files that a crash left behind go once they are old enough, and no others")

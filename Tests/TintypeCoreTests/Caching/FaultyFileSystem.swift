@@ -33,6 +33,10 @@ final class FaultyFileSystem: CacheFileSystem {
         try check("read", path)
         return try real.read(path, from: offset, count: count)
     }
+    func foreignFile(_ path: String, limit: Int) throws(FileError) -> ForeignFile? {
+        try check("read", path)
+        return try real.foreignFile(path, limit: limit)
+    }
     func remove(_ path: String) throws(FileError) {
         try check("remove", path)
         try real.remove(path)
@@ -48,6 +52,7 @@ final class FaultyFileSystem: CacheFileSystem {
     }
     func list(_ path: String) throws(FileError) -> [String] { try real.list(path) }
     func status(_ path: String) throws(FileError) -> FileStatus { try real.status(path) }
+    func linkStatus(_ path: String) throws(FileError) -> FileStatus { try real.linkStatus(path) }
     func freeSpace(_ path: String) throws(FileError) -> Int {
         // The number of a fault is the free space in bytes.
         if let space = fault.withLock({ $0 })("free space", path) { return Int(space) }

@@ -14,6 +14,9 @@ protocol CacheFileSystem: Sendable {
     func contents(_ path: String, withoutWaiting limit: Int?) throws(FileError) -> FileBytes?
     /// Reads `count` bytes from an offset.
     func read(_ path: String, from offset: Int, count: Int) throws(FileError) -> Data
+    /// Reads a whole file of somebody else's, through links.
+    /// - Returns: `nil` if it is larger than `limit`, or no file but a directory or a pipe, say.
+    func foreignFile(_ path: String, limit: Int) throws(FileError) -> ForeignFile?
     func remove(_ path: String) throws(FileError)
     /// Makes a directory, and those above it, for nobody but the user.
     func makeDirectory(_ path: String) throws(FileError)
@@ -22,6 +25,8 @@ protocol CacheFileSystem: Sendable {
     /// The names in a directory, without `.` and `..`.
     func list(_ path: String) throws(FileError) -> [String]
     func status(_ path: String) throws(FileError) -> FileStatus
+    /// The same, of a link itself.
+    func linkStatus(_ path: String) throws(FileError) -> FileStatus
     /// The bytes that the user may still write on the volume of a path.
     func freeSpace(_ path: String) throws(FileError) -> Int
 }
@@ -35,6 +40,10 @@ struct FileError: Error, Sendable, CustomStringConvertible {
 
     var isMissing: Bool { code == ENOENT }
     var isExisting: Bool { code == EEXIST }
+    static let notDirectory = ENOTDIR
+
+    /// What is the same for all errors that one line of the log is enough for.
+    var cause: String { code == ENOTDIR ? "not a directory" : "\(operation) \(code)" }
 
     /// Such as `cannot write /tmp/x: No space left on device`.
     var description: String { "cannot \(operation) \(path): \(message)" }
@@ -51,4 +60,14 @@ struct FileStatus: Sendable, Equatable {
     /// Seconds since 1970.
     var modified: Int
     var isDirectory: Bool
+    var isRegular: Bool
+}
+
+/// A file that this library has not written.
+struct ForeignFile: Sendable {
+    var data: Data
+    /// Seconds since 1970.
+    var modified: Int
+    /// What SDWebImage keeps beside an image, in the attribute `user.com.hackemist.SDDiskCache`.
+    var extendedData: Data?
 }

@@ -16,6 +16,12 @@ extension DiskCache {
         public var maximumCount: Int?
         /// What is left free on the volume: older entries go, and if that does not suffice nothing is stored.
         public var minimumFreeSpace: ByteCount
+        /// How many encoded bytes are kept in memory too, so that thumbnails are made of them without reading the disk;
+        /// `nil`, the default, for none. Stays what it was when the cache was made.
+        public var memoryTier: ByteCount?
+        /// What the bytes of images go through on their way to the disk and back, such as encryption; `nil`, the default,
+        /// for nothing. Stays what it was when the cache was made.
+        public var transform: DiskCacheTransform?
 
         public enum Expiry: String, Sendable, Hashable, CaseIterable {
             /// When the entry was read or written last.
@@ -29,7 +35,8 @@ extension DiskCache {
         /// - Parameter directory: `nil` for `tintype` in `$XDG_CACHE_HOME`, or in `~/.cache`.
         public init(
             directory: String? = nil, capacity: ByteCount = .gigabytes(1), maximumAge: Duration? = .days(7),
-            expiry: Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = .megabytes(100)
+            expiry: Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = .megabytes(100),
+            memoryTier: ByteCount? = nil, transform: DiskCacheTransform? = nil
         ) {
             self.directory = directory ?? Self.defaultDirectory
             self.capacity = capacity
@@ -37,16 +44,20 @@ extension DiskCache {
             self.expiry = expiry
             self.maximumCount = maximumCount
             self.minimumFreeSpace = minimumFreeSpace
+            self.memoryTier = memoryTier
+            self.transform = transform
         }
 
         /// - Parameter directory: the URL of a directory on this machine.
         public init(
             directory: URL, capacity: ByteCount = .gigabytes(1), maximumAge: Duration? = .days(7),
-            expiry: Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = .megabytes(100)
+            expiry: Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = .megabytes(100),
+            memoryTier: ByteCount? = nil, transform: DiskCacheTransform? = nil
         ) {
             self.init(
                 directory: directory.path, capacity: capacity, maximumAge: maximumAge, expiry: expiry,
-                maximumCount: maximumCount, minimumFreeSpace: minimumFreeSpace)
+                maximumCount: maximumCount, minimumFreeSpace: minimumFreeSpace, memoryTier: memoryTier,
+                transform: transform)
         }
 
         /// - Throws: ``ImageError/Code/cacheUnavailable`` if nothing could ever be kept like this.

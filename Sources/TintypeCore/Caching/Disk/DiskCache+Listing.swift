@@ -13,6 +13,10 @@ extension DiskCache {
         public var expires: Date?
         public var mimeType: String?
         public var validators: CacheValidators?
+        /// See ``DiskCacheEntry/idleLifetime``.
+        public var idleLifetime: Duration?
+        /// What the bytes on disk went through (``DiskCacheTransform/identifier``).
+        public var transform: String?
         /// Where the listing goes on after this entry.
         public var cursor: Int64
 
@@ -25,6 +29,8 @@ extension DiskCache {
             expires = row.expires.map { Date(cacheTime: $0) }
             mimeType = row.mimeType
             validators = row.validators
+            idleLifetime = row.lifetime.map { .microseconds($0) }
+            transform = row.transform
             cursor = row.id
         }
     }

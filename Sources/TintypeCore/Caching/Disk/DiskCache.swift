@@ -15,11 +15,12 @@ internal import Logging
 /// let entry = await cache.entry(forKey: key)
 /// ```
 public final class DiskCache: DiskCaching {
-    private let store: DiskStore
+    let store: DiskStore
     private let reads: WorkQueue
     /// One thread: SQLite lets one writer in at a time anyway, and here nobody waits on a lock.
     private let writes = WorkQueue(label: "disk cache writes", width: 1)
-    private let isMaintained = Lock(false)
+    private let staged = StagedEntries()
+    private let maintenance = Lock<Task<Void, Never>?>(nil)
 
     /// Touches no file: the directory is made when something is stored.
     /// - Parameter queue: where files are read.
@@ -43,14 +44,16 @@ public final class DiskCache: DiskCaching {
     }
 
     /// The limits, which can change at any time; under smaller ones the next store or sweep removes what is too much.
-    /// The directory stays what it was.
+    /// The directory, the memory tier and the transform stay what they were.
     public var configuration: Configuration {
         get { store.limits.withLock { $0 } }
         set {
             store.limits.withLock { limits in
-                let directory = limits.directory
+                let old = limits
                 limits = newValue
-                limits.directory = directory
+                limits.directory = old.directory
+                limits.memoryTier = old.memoryTier
+                limits.transform = old.transform
             }
         }
     }
@@ -58,35 +61,71 @@ public final class DiskCache: DiskCaching {
     // MARK: Entries
 
     public func entry(forKey key: ImageKey) async -> DiskCacheEntry? {
-        let entry: DiskCacheEntry?
-        switch store.entryAtOnce(forKey: key) {
-        case .none: return nil
-        case .found(let found): entry = found
-        case .unknown: entry = (try? await reads.perform { [store] _ in store.entry(forKey: key) }) ?? nil
+        await entry(forKey: key, priority: nil)
+    }
+
+    public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
+        await entry(forKey: key, priority: priority as WorkPriority?)
+    }
+
+    private func entry(forKey key: ImageKey, priority: WorkPriority?) async -> DiskCacheEntry? {
+        if let entry = staged.entry(forKey: key), entry.expires.map({ $0 > store.now() }) ?? true {
+            store.counters.withLock { $0.hits += 1 }
+            return entry
         }
-        if store.hasUrgentChores { doChoresLater() }
+        var entry: DiskCacheEntry?
+        switch store.entryAtOnce(forKey: key) {
+        case .none: break
+        case .found(let found):
+            entry = found
+            if store.hasUrgentChores { doChoresLater() }
+        case .unknown:
+            entry =
+                (try? await reads.perform(priority: priority ?? WorkPriority()) { [store] _ in store.entry(forKey: key)
+                })
+                ?? nil
+            if store.hasUrgentChores { doChoresLater() }
+        }
+        if entry == nil, store.searchPaths.withLock({ !$0.isEmpty }) {
+            entry =
+                (try? await reads.perform(priority: priority ?? WorkPriority()) { [store] _ in
+                    store.searchedEntry(forKey: key)
+                }) ?? nil
+        }
         return entry
     }
 
     public func contains(_ key: ImageKey) async -> Bool {
+        if staged.entry(forKey: key) != nil { return true }
         if let isThere = store.containsAtOnce(key) { return isThere }
         return (try? await reads.perform { [store] _ in store.contains(key) }) ?? false
     }
 
     public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
-        try await writes.perform { [store] _ throws(ImageError) in try store.store(entry, forKey: key) }
+        let ticket = staged.add(entry, forKey: key)
+        defer { staged.end(ticket, forKey: key) }
+        var sealed: DiskCacheEntry?
+        if store.transform != nil {
+            sealed = try await WorkQueue.processing.perform { [store] _ throws(ImageError) in try store.sealed(entry) }
+        }
+        try await writes.perform { [store, sealed] _ throws(ImageError) in
+            try store.store(entry, sealed: sealed, forKey: key)
+        }
         maintainOnce()
     }
 
     @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool {
-        try await writes.perform { [store] _ throws(ImageError) in try store.remove(key) }
+        staged.forget { $0 == key }
+        return try await writes.perform { [store] _ throws(ImageError) in try store.remove(key) }
     }
 
     @discardableResult public func removeAll(source: String) async throws(ImageError) -> Int {
-        try await writes.perform { [store] _ throws(ImageError) in try store.removeAll(source: source) }
+        staged.forget { $0.source == source }
+        return try await writes.perform { [store] _ throws(ImageError) in try store.removeAll(source: source) }
     }
 
     public func removeAll() async throws(ImageError) {
+        staged.forget { _ in true }
         try await writes.perform { [store] _ throws(ImageError) in try store.removeAll() }
         while try await writes.perform({ [store] _ in store.emptyTrash(limit: 500) }) {}
     }
@@ -117,8 +156,30 @@ public final class DiskCache: DiskCaching {
         return await indexedUsage()
     }
 
+    /// Forgets encoded images in memory (``Configuration/memoryTier``) until they take at most `bytes`, those first that
+    /// were not used for the longest time.
+    public func trimMemoryTier(to bytes: ByteCount) { store.tier?.trim(to: bytes.bytes) }
+
+    /// What the tier of encoded images in memory holds.
+    public var memoryTierUsage: CacheUsage { store.tier?.usage ?? CacheUsage() }
+
+    /// The totals as they are known without a look at the disk, once something was stored.
+    func approximateUsage() async -> CacheUsage {
+        let statistics = statistics
+        guard statistics.stores == 0 else { return CacheUsage(entries: statistics.entries, bytes: statistics.bytes) }
+        return await usage()
+    }
+
+    /// Runs what changes the cache.
+    func write<Result: Sendable>(
+        _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
+    ) async throws(ImageError) -> Result {
+        try await writes.perform { [store] _ throws(ImageError) in try body(store) }
+    }
+
     /// Lets the index know all that is there, for what only it can tell.
     private func settle() async {
+        if store.isIndexOlder { _ = try? await writes.perform { [store] _ in store.migrate() } }
         guard store.mayHavePending else { return }
         _ = try? await writes.perform { [store] _ throws(ImageError) in
             _ = store.openTable()
@@ -144,13 +205,28 @@ public final class DiskCache: DiskCaching {
         return ((rows ?? nil) ?? []).map(Listing.init)
     }
 
-    /// All that is there of one source.
+    /// All that is there of one source, its original and its variants.
     public func entries(source: String) async -> [Listing] {
         await settle()
         let rows = try? await reads.perform { [store] _ in
-            store.withReader { reader throws(SQLiteError) in try reader.rows(ofSource: source) }
+            let imported = store.importedKey(ImageKey(source: source))
+            return store.withReader { reader throws(SQLiteError) in
+                try reader.rows(ofSource: source)
+                    + (imported.map(reader.row(forKey:)).map { $0.map { [$0] } ?? [] } ?? [])
+            }
         }
         return ((rows ?? nil) ?? []).map(Listing.init)
+    }
+
+    /// The variants of a source that there are. Those that another process stored a moment ago may be missing.
+    public func variants(ofSource source: String) async -> [ImageVariant] {
+        let hash = DiskIndexSchema.hashes(ofSource: source).lowerBound
+        if store.isIndexOlder || store.pendingVariants.withLock({ $0.contains(hash) }) { await settle() }
+        let found = try? await reads.perform { [store] _ in
+            store.withReader { reader throws(SQLiteError) in try reader.variants(ofSource: source) }
+        }
+        let known = (found ?? nil) ?? []
+        return known + staged.variants(ofSource: source).filter { !known.contains($0) }
     }
 
     /// Reads every entry and drops the damaged ones.
@@ -190,12 +266,17 @@ public final class DiskCache: DiskCaching {
 
     /// Once in the life of the cache: makes a lost index again, and removes what a crash left.
     private func maintainOnce() {
-        let isFirst = isMaintained.withLock { isMaintained in
-            defer { isMaintained = true }
-            return !isMaintained
+        maintenance.withLock { maintenance in
+            guard maintenance == nil else { return }
+            maintenance = Task(priority: .utility) { [weak self] in await self?.maintain() }
         }
-        guard isFirst else { return }
-        Task(priority: .utility) { [weak self] in await self?.maintain() }
+    }
+
+    /// Waits for all that is under way, also in the background, and closes all files. A later call opens them again.
+    func close() async {
+        await maintenance.withLock { $0 }?.value
+        await flush()
+        store.close()
     }
 
     /// Makes a lost index again from the files, and removes some of what a crash left, in slices.

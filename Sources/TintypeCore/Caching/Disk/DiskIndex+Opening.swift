@@ -14,13 +14,16 @@ enum DiskIndexProblem: Error {
 
 extension DiskIndex {
     /// Opens the index, and makes it if it is not there.
-    /// - Parameter hasFiles: asked for a new index; if there are files already, the index is to be made again from
-    ///   them.
-    static func open(_ path: String, hasFiles: () -> Bool) throws(DiskIndexProblem) -> DiskIndex {
+    /// - Parameters:
+    ///   - hasFiles: asked for a new index; if there are files already, the index is to be made again from them.
+    ///   - rename: gives a file of an older version another id; false if there is no such file.
+    static func open(
+        _ path: String, hasFiles: () -> Bool, rename: (_ id: Int64, _ newID: Int64) -> Bool
+    ) throws(DiskIndexProblem) -> DiskIndex {
         let result: Result<DiskIndex, DiskIndexProblem>
         do throws(SQLiteError) {
             let database = try Database(path: path, mode: .create, busyTimeout: 5_000)
-            if let problem = try prepare(database, hasFiles: hasFiles) {
+            if let problem = try prepare(database, hasFiles: hasFiles, rename: rename) {
                 result = .failure(problem)
             } else {
                 result = .success(try DiskIndex(database))
@@ -31,7 +34,9 @@ extension DiskIndex {
         return try result.get()
     }
 
-    private static func prepare(_ database: Database, hasFiles: () -> Bool) throws(SQLiteError) -> DiskIndexProblem? {
+    private static func prepare(
+        _ database: Database, hasFiles: () -> Bool, rename: (Int64, Int64) -> Bool
+    ) throws(SQLiteError) -> DiskIndexProblem? {
         // Nothing is written before it is known whose database it is.
         switch try identify(database) {
         case .other(let problem): return problem
@@ -46,13 +51,19 @@ extension DiskIndex {
                 try database.execute("PRAGMA application_id = \(DiskIndexSchema.applicationID)")
                 try database.execute("PRAGMA user_version = \(DiskIndexSchema.version)")
             }
+        case .older:
+            try configure(database)
+            try database.transaction { () throws(SQLiteError) in
+                guard case .older = try identify(database) else { return }
+                try migrate(database, rename: rename)
+            }
         case .ours: try configure(database)
         }
         return nil
     }
 
     private enum Identity {
-        case new, ours
+        case new, ours, older
         case other(DiskIndexProblem)
     }
 
@@ -60,7 +71,8 @@ extension DiskIndex {
         let application = try database.integer("PRAGMA application_id") ?? 0
         let version = try database.integer("PRAGMA user_version") ?? 0
         if application == DiskIndexSchema.applicationID {
-            return version == DiskIndexSchema.version ? .ours : .other(.newer(version: version))
+            if version == DiskIndexSchema.version { return .ours }
+            return (1..<DiskIndexSchema.version).contains(version) ? .older : .other(.newer(version: version))
         }
         let tables = try database.integer("SELECT count(*) FROM sqlite_master") ?? 0
         return application == 0 && version == 0 && tables == 0 ? .new : .other(.foreign)

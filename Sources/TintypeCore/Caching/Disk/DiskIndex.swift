@@ -45,7 +45,8 @@ final class DiskIndex {
         keys = try database.prepare("SELECT key, id FROM entries INDEXED BY entries_key")
         insert = try database.prepare(
             """
-            INSERT INTO entries (\(DiskIndexSchema.columns), key) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)
+            INSERT INTO entries (\(DiskIndexSchema.columns), key)
+            VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)
             """)
         delete = try database.prepare("DELETE FROM entries WHERE id = ?1")
         touch = try database.prepare("UPDATE entries SET accessed = ?2 WHERE id = ?1 AND accessed < ?2")
@@ -167,7 +168,9 @@ final class DiskIndex {
         insert.bind(11, row.validators?.entityTag)
         insert.bind(12, row.validators?.lastModified)
         insert.bind(13, row.extendedData)
-        insert.bind(14, DiskIndexSchema.hash(row.key))
+        insert.bind(14, row.lifetime)
+        insert.bind(15, row.transform)
+        insert.bind(16, DiskIndexSchema.hash(row.key))
         try insert.run()
         change.usage.entries += 1
         change.usage.bytes += row.fileSize

@@ -5,6 +5,7 @@ final class DiskIndexReader {
     private let totals: Statement
     private let all: Statement
     private let ofSource: Statement
+    private let variants: Statement
 
     init(_ database: Database) throws(SQLiteError) {
         let columns = DiskIndexSchema.columns
@@ -13,6 +14,20 @@ final class DiskIndexReader {
         all = try database.prepare("SELECT \(columns) FROM entries WHERE id > ?1 ORDER BY id LIMIT ?2")
         ofSource = try database.prepare(
             "SELECT \(columns) FROM entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY id")
+        variants = try database.prepare(
+            "SELECT variant FROM entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY id")
+    }
+
+    /// The variants of a source.
+    func variants(ofSource source: String) throws(SQLiteError) -> [ImageVariant] {
+        defer { variants.reset() }
+        let range = DiskIndexSchema.hashes(ofSource: source)
+        variants.bind(1, range.lowerBound)
+        variants.bind(2, range.upperBound)
+        variants.bind(3, source)
+        var found: [ImageVariant] = []
+        while try variants.step() { found.append(ImageVariant(description: variants.text(0) ?? "")) }
+        return found
     }
 
     func row(forKey key: ImageKey) throws(SQLiteError) -> IndexRow? {

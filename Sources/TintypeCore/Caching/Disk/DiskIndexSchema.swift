@@ -10,7 +10,8 @@ internal import FoundationEssentials
 enum DiskIndexSchema {
     /// "Tint", so that a database of somebody else's is not taken for ours.
     static let applicationID: Int64 = 0x5469_6E74
-    static let version: Int64 = 1
+    /// 2 has the lifetimes and transforms of entries, and lacks a column of costs that nothing used.
+    static let version: Int64 = 2
 
     static let tables = """
         CREATE TABLE entries (
@@ -28,11 +29,13 @@ enum DiskIndexSchema {
             entity_tag TEXT,
             last_modified TEXT,
             extended_data BLOB,
-            cost INTEGER NOT NULL DEFAULT 0
+            lifetime INTEGER,
+            transform TEXT
         );
         CREATE INDEX entries_key ON entries (key);
         CREATE INDEX entries_accessed ON entries (accessed);
         CREATE INDEX entries_expires ON entries (expires) WHERE expires IS NOT NULL;
+        \(idleIndex);
         CREATE TABLE state (
             entries INTEGER NOT NULL,
             bytes INTEGER NOT NULL,
@@ -41,13 +44,17 @@ enum DiskIndexSchema {
         );
         """
 
+    /// The entries whose end moves with each read.
+    static let idleIndex =
+        "CREATE INDEX entries_idle ON entries (accessed + lifetime) WHERE lifetime IS NOT NULL"
+
     /// Wanted only where age counts from creation: each index makes a store write one more page.
     static let createdIndex = "CREATE INDEX IF NOT EXISTS entries_created ON entries (created)"
 
     /// The columns that make an ``IndexRow``, in its order.
     static let columns = """
         id, source, variant, payload_size, file_size, checksum, created, accessed, expires, mime_type, entity_tag, \
-        last_modified, extended_data
+        last_modified, extended_data, lifetime, transform
         """
 
     static let shards: Int64 = 256
@@ -84,10 +91,14 @@ struct IndexRow: Sendable {
     var mimeType: String?
     var validators: CacheValidators?
     var extendedData: Data?
+    /// How long after the last access the entry ends.
+    var lifetime: Int64?
+    /// What the bytes of the file went through.
+    var transform: String?
 
     init(
         id: Int64, key: ImageKey, entry: DiskCacheEntry, payloadSize: Int, fileSize: Int, checksum: UInt64,
-        accessed: Int64
+        accessed: Int64, transform: String?
     ) {
         self.id = id
         self.key = key
@@ -100,6 +111,8 @@ struct IndexRow: Sendable {
         mimeType = entry.mimeType
         validators = entry.validators
         extendedData = entry.extendedData
+        lifetime = entry.idleLifetime?.cacheTime
+        self.transform = transform
     }
 
     /// - Parameter statement: a row of ``DiskIndexSchema/columns``.
@@ -120,12 +133,15 @@ struct IndexRow: Sendable {
         let validators = CacheValidators(entityTag: statement.text(10), lastModified: statement.text(11))
         self.validators = validators.isEmpty ? nil : validators
         extendedData = statement.data(12)
+        lifetime = statement.isNull(13) ? nil : statement.integer(13)
+        transform = statement.text(14)
     }
 
     func entry(data: Data) -> DiskCacheEntry {
         DiskCacheEntry(
             data: data, created: Date(cacheTime: created), expires: expires.map { Date(cacheTime: $0) },
-            mimeType: mimeType, validators: validators, extendedData: extendedData)
+            mimeType: mimeType, validators: validators, extendedData: extendedData,
+            idleLifetime: lifetime.map { .microseconds($0) })
     }
 }
 

@@ -13,6 +13,8 @@ struct DiskLayout: Sendable, Hashable {
     var newTable: String { directory + "/table.new" }
     /// The files of the entries, in ``DiskIndexSchema/shards`` directories.
     var data: String { directory + "/data" }
+    /// There if some entries are known by the digests of their keys alone (``SDWebImageName``).
+    var imports: String { directory + "/imports" }
     /// Where a damaged index goes: one is kept, for whoever wants to see what happened.
     var damagedIndex: String { directory + "/index.damaged" }
 

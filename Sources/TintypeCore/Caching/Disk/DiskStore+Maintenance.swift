@@ -37,9 +37,16 @@ extension DiskStore {
             index.noteGone(file)
             return [file]
         }
-        for file in known { _ = try index.remove(file) }
+        let superseded = try known + importedFiles(row.key, index)
+        for file in superseded { _ = try index.remove(file) }
         try index.insert(row)
-        return known
+        return superseded
+    }
+
+    /// The file that a key was imported with.
+    func importedFiles(_ key: ImageKey, _ index: DiskIndex) throws(SQLiteError) -> [StoredFile] {
+        guard let imported = importedKey(key) else { return [] }
+        return try index.files(forKey: imported)
     }
 
     /// What the files of one directory say of themselves, without a look at their images.
@@ -59,12 +66,12 @@ extension DiskStore {
             let end = try? files.read(path, from: status.size - EntryFile.footerSize, count: EntryFile.footerSize),
             let footer = EntryFile.Footer(end, fileSize: status.size),
             let bytes = try? files.read(path, from: footer.payloadSize, count: footer.descriptionSize),
-            let (key, entry) = EntryFile.read(description: bytes, footer: footer)
+            let found = EntryFile.read(description: bytes, footer: footer)
         else { return nil }
         let row = IndexRow(
-            id: id, key: key, entry: entry, payloadSize: footer.payloadSize, fileSize: footer.fileSize,
-            checksum: footer.payloadChecksum, accessed: Int64(status.modified) * 1_000_000)
-        return (row, entry)
+            id: id, key: found.key, entry: found.entry, payloadSize: footer.payloadSize, fileSize: footer.fileSize,
+            checksum: footer.payloadChecksum, accessed: Int64(status.modified) * 1_000_000, transform: found.transform)
+        return (row, found.entry)
     }
 
     /// Removes files without a row from one directory; the next call looks at the next one.

@@ -64,9 +64,9 @@ extension DiskStore {
         // SQLite would make the file readable for others; an empty one is a new database to it.
         try? files.create(layout.index, parts: [])
         do throws(DiskIndexProblem) {
-            let index = try DiskIndex.open(layout.index) {
-                ((try? files.list(layout.data)) ?? []).isEmpty == false
-            }
+            let index = try DiskIndex.open(
+                layout.index, hasFiles: { ((try? files.list(layout.data)) ?? []).isEmpty == false },
+                rename: rename(_:to:))
             writer.index = index
             writer.indexFile = try? files.status(layout.index)
             index.inode = writer.indexFile?.inode ?? 0
@@ -89,9 +89,17 @@ extension DiskStore {
         }
     }
 
+    /// Gives a file of an older version its new name; false if it is not there.
+    private func rename(_ id: Int64, to newID: Int64) -> Bool {
+        try? files.makeDirectory(layout.shard(layout.shard(of: newID)))
+        // Left half done, it goes on where it was.
+        return (try? files.rename(layout.file(id), to: layout.file(newID))) != nil
+            || (try? files.status(layout.file(newID))) != nil
+    }
+
     private func unavailable(_ reason: String) -> ImageError {
         note("\(layout.index): \(reason)", cause: reason)
-        return ImageError(.cacheUnavailable, stage: .cache, source: layout.index, reason: reason)
+        return ImageError(.cacheUnavailable, stage: .cache, source: layout.directory, reason: "index.sqlite: \(reason)")
     }
 
     /// Makes a new index in place of one that turned out to be damaged, unless another process has done so.

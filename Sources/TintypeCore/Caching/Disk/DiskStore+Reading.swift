@@ -18,7 +18,7 @@ extension DiskStore {
     /// The entry under a key, if that can be told without waiting.
     func entryAtOnce(forKey key: ImageKey) -> DiskLookup {
         guard let table = tableAtOnce() else { return .unknown }
-        let lookup = find(key, in: table, withoutWaiting: Self.largestReadAtOnce)
+        let lookup = findAnyhow(key, in: table, withoutWaiting: Self.largestReadAtOnce)
         count(lookup)
         return lookup
     }
@@ -26,8 +26,11 @@ extension DiskStore {
     /// The entry under a key, if it is there, valid and whole. Others are noted for the writer to drop.
     func entry(forKey key: ImageKey) -> DiskCacheEntry? {
         var lookup = DiskLookup.unknown
-        if let table = openTable() { lookup = find(key, in: table, withoutWaiting: nil) }
-        if case .unknown = lookup { lookup = readEntry(forKey: key).map(DiskLookup.found) ?? .none }
+        if let table = openTable() { lookup = findAnyhow(key, in: table, withoutWaiting: nil) }
+        if case .unknown = lookup {
+            let found = readEntry(forKey: key) ?? importedKey(key).flatMap { readEntry(forKey: $0) }
+            lookup = found.map(DiskLookup.found) ?? .none
+        }
         count(lookup)
         if case .found(let entry) = lookup { return entry }
         return nil
@@ -43,6 +46,18 @@ extension DiskStore {
         }
     }
 
+    /// Looks up a key, or the digest that it was imported by.
+    private func findAnyhow(_ key: ImageKey, in table: EntryTable, withoutWaiting limit: Int?) -> DiskLookup {
+        let lookup = find(key, in: table, withoutWaiting: limit)
+        guard case .none = lookup, let imported = importedKey(key) else { return lookup }
+        return find(imported, in: table, withoutWaiting: limit)
+    }
+
+    /// What an original is known by if it was imported without its key; `nil` if nothing was.
+    func importedKey(_ key: ImageKey) -> ImageKey? {
+        key.variant.isOriginal && hasImports ? SDWebImageName.importedKey(forKey: key.source) : nil
+    }
+
     /// Looks up a key in the table and reads its file.
     /// - Returns: `unknown` if only the index can tell.
     private func find(_ key: ImageKey, in table: EntryTable, withoutWaiting limit: Int?) -> DiskLookup {
@@ -50,6 +65,12 @@ extension DiskStore {
         var bound = Int64.max
         var missing: Int64?
         while let id = table.newest(hash, before: bound) {
+            if let kept = tier?.entry(id, key: key), isExpired(kept, id: id, key: nil) == false {
+                noteAccess(id)
+                return .found(kept)
+            }
+            // A transform may take its time.
+            if limit != nil, transform != nil { return .unknown }
             do throws(FileError) {
                 guard let bytes = try files.contents(layout.file(id), withoutWaiting: limit) else { return .unknown }
                 switch bytes.withUnsafeBytes({ EntryFile.contents($0, key: key) }) {
@@ -57,7 +78,8 @@ extension DiskStore {
                 case .damaged:
                     drop(id, hash: hash, isDamaged: true)
                     return .none
-                case .entry(var entry, let payloadSize):
+                case .entry(var entry, let payloadSize, let transformed):
+                    guard transformed == transform?.identifier else { return .none }
                     guard let isExpired = isExpired(entry, id: id, key: limit == nil ? key : nil) else {
                         return .unknown
                     }
@@ -67,12 +89,17 @@ extension DiskStore {
                     }
                     noteAccess(id)
                     entry.data = bytes.data(prefix: payloadSize)
-                    return .found(entry)
+                    guard let opened = opened(entry) else {
+                        drop(id, hash: hash, isDamaged: true)
+                        return .none
+                    }
+                    tier?.keep(opened, id: id, key: key)
+                    return .found(opened)
                 }
             } catch {
                 if limit != nil { return .unknown }
                 guard error.isMissing || error.code == EIO else {
-                    note("\(error)", cause: "\(error.operation) \(error.code)")
+                    note("\(error)", cause: error.cause)
                     return .none
                 }
                 guard error.isMissing else {
@@ -98,24 +125,25 @@ extension DiskStore {
             guard let row = withReader({ reader throws(SQLiteError) in try reader.row(forKey: key) }), let row else {
                 return nil
             }
+            guard row.transform == transform?.identifier else { return nil }
             guard !isExpired(row) else {
                 drop(row, isDamaged: false)
                 return nil
             }
             do throws(FileError) {
-                guard let data = try payload(of: row) else {
+                guard let data = try payload(of: row), let entry = opened(row.entry(data: data)) else {
                     drop(row, isDamaged: true)
                     return nil
                 }
                 noteAccess(row.id)
-                return row.entry(data: data)
+                return entry
             } catch {
                 // Between the row and the file somebody may have replaced the entry: then there is another row now.
                 guard error.isMissing, missing != row.id else {
                     if error.isMissing {
                         drop(row, isDamaged: true)
                     } else {
-                        note("\(error)", cause: "\(error.operation) \(error.code)")
+                        note("\(error)", cause: error.cause)
                     }
                     return nil
                 }
@@ -141,22 +169,27 @@ extension DiskStore {
     /// False if the table knows that there is none; `nil` if that is not as easily told.
     func containsAtOnce(_ key: ImageKey) -> Bool? {
         guard let table = tableAtOnce() else { return nil }
+        if let imported = importedKey(key), table.newest(DiskIndexSchema.hash(imported)) != nil { return nil }
         return table.newest(DiskIndexSchema.hash(key)) == nil ? false : nil
     }
 
     func contains(_ key: ImageKey) -> Bool {
+        containsExactly(key) || importedKey(key).map(containsExactly) ?? false
+    }
+
+    private func containsExactly(_ key: ImageKey) -> Bool {
         if let table = openTable() {
             var bound = Int64.max
             while let id = table.newest(DiskIndexSchema.hash(key), before: bound) {
                 bound = id
                 guard let (row, entry) = description(ofFile: id), row.key == key else { continue }
-                return isExpired(entry, id: id, key: key) == false
+                return row.transform == transform?.identifier && isExpired(entry, id: id, key: key) == false
             }
         }
         guard let row = withReader({ reader throws(SQLiteError) in try reader.row(forKey: key) }), let row else {
             return false
         }
-        return !isExpired(row)
+        return row.transform == transform?.identifier && !isExpired(row)
     }
 
     // MARK: Age
@@ -164,12 +197,17 @@ extension DiskStore {
     private func isExpired(_ row: IndexRow) -> Bool {
         let time = time
         if let expires = row.expires, expires <= time { return true }
+        if let lifetime = row.lifetime, lastAccess(row) <= time - lifetime { return true }
         guard let bound = ageBound(at: time, sweeping: false) else { return false }
         switch limits.withLock({ $0.expiry }) {
         case .byCreation: return row.created <= bound
         case .byModification: return row.id < DiskLayout.firstID(after: bound)
-        case .byAccess: return max(row.accessed, chores.withLock { $0.accessTimes[row.id] ?? 0 }) <= bound
+        case .byAccess: return lastAccess(row) <= bound
         }
+    }
+
+    private func lastAccess(_ row: IndexRow) -> Int64 {
+        max(row.accessed, chores.withLock { $0.accessTimes[row.id] ?? 0 })
     }
 
     /// Whether what a file says is too old.
@@ -178,18 +216,21 @@ extension DiskStore {
     private func isExpired(_ entry: DiskCacheEntry, id: Int64, key: ImageKey?) -> Bool? {
         let time = time
         if let expires = entry.expires, expires.cacheTime <= time { return true }
-        guard let bound = ageBound(at: time, sweeping: false) else { return false }
-        switch limits.withLock({ $0.expiry }) {
-        case .byCreation: return entry.created.cacheTime <= bound
-        case .byModification: return id < DiskLayout.firstID(after: bound)
-        case .byAccess:
-            let known = max(DiskLayout.time(of: id), chores.withLock { $0.accessTimes[id] ?? 0 })
-            if known > bound { return false }
-            guard let key else { return nil }
-            let row = withReader { reader throws(SQLiteError) in try reader.row(forKey: key) } ?? nil
-            guard let row, row.id == id else { return true }
-            return isExpired(row)
+        var oldestAccess = entry.idleLifetime.map { time - $0.cacheTime }
+        if let bound = ageBound(at: time, sweeping: false) {
+            switch limits.withLock({ $0.expiry }) {
+            case .byCreation: if entry.created.cacheTime <= bound { return true }
+            case .byModification: if id < DiskLayout.firstID(after: bound) { return true }
+            case .byAccess: oldestAccess = max(bound, oldestAccess ?? bound)
+            }
         }
+        guard let oldestAccess else { return false }
+        let known = max(DiskLayout.time(of: id), chores.withLock { $0.accessTimes[id] ?? 0 })
+        if known > oldestAccess { return false }
+        guard let key else { return nil }
+        let row = withReader { reader throws(SQLiteError) in try reader.row(forKey: key) } ?? nil
+        guard let row, row.id == id else { return true }
+        return isExpired(row)
     }
 
     /// Entries of this time and older are too old; `nil` if no age is.

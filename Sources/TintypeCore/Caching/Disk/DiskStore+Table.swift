@@ -5,6 +5,9 @@ struct SharedTable {
     var table: EntryTable?
     /// When it was seen last that the file is still the one in the directory.
     var checked: Int64 = .min
+    /// Whether ``DiskLayout/imports`` is there, and when that was seen last.
+    var hasImports = false
+    var importsChecked: Int64?
 }
 
 extension DiskStore {
@@ -50,20 +53,52 @@ extension DiskStore {
     /// Whether the index says that it is a newer version's, or no cache's at all. One that says nothing because it is
     /// damaged or lost keeps nobody from reading.
     private var isIndexOfOthers: Bool {
+        guard let header = indexHeader else { return false }
+        return header.version > DiskIndexSchema.version || header.application != DiskIndexSchema.applicationID
+    }
+
+    /// What the index says that it is; `nil` if it says nothing.
+    private var indexHeader: (version: Int64, application: Int64)? {
         // The header of an SQLite file, https://sqlite.org/fileformat.html, section 1.3; numbers are big-endian.
         guard let header = try? files.read(layout.index, from: 0, count: 72),
             header.prefix(16).elementsEqual("SQLite format 3\0".utf8)
-        else { return false }
+        else { return nil }
         func number(at offset: Int) -> Int64 { header[offset..<offset + 4].reduce(0) { $0 << 8 | Int64($1) } }
         let (version, application) = (number(at: 60), number(at: 68))
-        if version == 0, application == 0 { return false }  // Still in the log.
-        return version != DiskIndexSchema.version || application != DiskIndexSchema.applicationID
+        if version == 0, application == 0 { return nil }  // Still in the log.
+        return (version, application)
+    }
+
+    /// Whether the index is of an older version, or was until lately.
+    var isIndexOlder: Bool {
+        guard let header = indexHeader else { return false }
+        return header.application == DiskIndexSchema.applicationID && header.version < DiskIndexSchema.version
+    }
+
+    /// Brings an index of an older version up to date. A store does so too.
+    func migrate() { try? withIndex { _ in } }
+
+    /// Whether there may be entries that were imported without their keys. Seen at most a second late.
+    var hasImports: Bool {
+        let time = time
+        let (hasImports, checked) = tables.withLock { ($0.hasImports, $0.importsChecked) }
+        if let checked, time >= checked, time - checked < Self.tableCheckInterval { return hasImports }
+        return checkImports()
+    }
+
+    /// Looks whether there are such entries.
+    @discardableResult
+    func checkImports() -> Bool {
+        let isThere = (try? files.status(layout.imports)) != nil
+        let time = time
+        tables.withLock { ($0.hasImports, $0.importsChecked) = (isThere, time) }
+        return isThere
     }
 
     private func share(_ table: EntryTable?) {
         let time = time
         let old = tables.withLock { shared in
-            defer { shared = SharedTable(table: table, checked: time) }
+            defer { (shared.table, shared.checked) = (table, time) }
             return shared.table
         }
         _ = old  // Let go of outside the lock: it gives memory back.
@@ -152,6 +187,8 @@ extension DiskStore {
             throw error
         }
         index.stage.removeAll(keepingCapacity: true)
+        pendingVariants.withLock { $0.removeAll() }
+        tier?.remove(index.change.removed.map(\.id))
         if let table {
             if isRemovingAll { table.removeAll() } else { apply(index.change, to: table) }
             table.removePending()

@@ -1,11 +1,17 @@
+internal import CSQLite
 internal import FoundationEssentials
 
 extension DiskStore {
     /// Stores an entry in place of the one under the key, then evicts until the limits hold.
-    func store(_ entry: DiskCacheEntry, forKey key: ImageKey) throws(ImageError) {
+    /// - Parameter sealed: the entry as the transform made it, if there is one.
+    func store(
+        _ original: DiskCacheEntry, sealed: DiskCacheEntry? = nil, forKey key: ImageKey
+    ) throws(ImageError) {
+        let entry = sealed ?? original
         let configuration = limits.withLock { $0 }
         let checksum = EntryFile.checksum(entry.data)
-        let trailer = EntryFile.trailer(for: entry, key: key, checksum: checksum)
+        let trailer = EntryFile.trailer(
+            for: entry, key: key, checksum: checksum, transform: transform?.identifier)
         let fileSize = entry.data.count + trailer.count
         guard trailer.count <= EntryFile.maximumDescription else {
             throw ImageError(
@@ -28,7 +34,7 @@ extension DiskStore {
             defer { if !isKept { try? files.remove(layout.file(id)) } }
             let row = IndexRow(
                 id: id, key: key, entry: entry, payloadSize: entry.data.count, fileSize: fileSize, checksum: checksum,
-                accessed: time)
+                accessed: time, transform: transform?.identifier)
             let gone = try exclusively(index) { () throws(DiskFailure) in
                 // If the cache was cleared since, the file went with it.
                 guard index.table?.epoch == epoch else { throw .replaced }
@@ -36,6 +42,7 @@ extension DiskStore {
                 return try insert(row, into: index, configuration)
             }
             isKept = true
+            tier?.keep(original, id: id, key: key)
             return gone
         }
         counters.withLock { $0.stores += 1 }
@@ -57,6 +64,9 @@ extension DiskStore {
         // Rows that another process wrote meanwhile are not needed any more.
         if table.pendingCount == 0 { index.stage.removeAll(keepingCapacity: true) }
         index.stage[row.id] = row
+        if !row.key.variant.isOriginal {
+            _ = pendingVariants.withLock { $0.insert(DiskIndexSchema.hashes(ofSource: row.key.source).lowerBound) }
+        }
         table.append(row.id, hash: hash, bytes: row.fileSize)
         noteUsage(table.usage)
         return true
@@ -70,7 +80,7 @@ extension DiskStore {
             // From here on nobody else changes anything, be it without the lock.
             guard (try? files.status(layout.file(row.id))) != nil else { throw .replaced }
             return try indexed { () throws(SQLiteError) in
-                let old = try index.files(forKey: row.key)
+                let old = try index.files(forKey: row.key) + importedFiles(row.key, index)
                 _ = try index.remove(old)
                 try index.insert(row)
                 // A rebuild may have found the file before its row was here.
@@ -232,11 +242,15 @@ extension DiskStore {
     // MARK: Removing
 
     func remove(_ key: ImageKey) throws(ImageError) -> Bool {
-        try !remove { index throws(SQLiteError) in try index.remove(index.files(forKey: key)) }.isEmpty
+        try !remove { index throws(SQLiteError) in
+            try index.remove(index.files(forKey: key) + importedFiles(key, index))
+        }.isEmpty
     }
 
     func removeAll(source: String) throws(ImageError) -> Int {
-        try remove { index throws(SQLiteError) in try index.remove(index.files(ofSource: source)) }.count
+        try remove { index throws(SQLiteError) in
+            try index.remove(index.files(ofSource: source) + importedFiles(ImageKey(source: source), index))
+        }.count
     }
 
     /// Runs what removes rows, and then removes their files.
@@ -259,8 +273,22 @@ extension DiskStore {
     func removeAll() throws(ImageError) {
         guard (try? files.status(layout.index)) != nil else { return }
         chores.withLock { $0 = Chores() }
+        tier?.removeAll()
+        try? files.remove(layout.imports)
+        checkImports()
         try withIndex { index throws(DiskFailure) in
-            try exclusively(index) { () throws(DiskFailure) in try removeAll(index) }
+            try exclusively(index) { () throws(DiskFailure) in
+                do throws(DiskFailure) {
+                    try removeAll(index)
+                } catch {
+                    guard case .index(let error) = error, error.primaryCode == SQLITE_FULL else { throw error }
+                    // The disk is full to the last page, and the transaction needs some. Whoever looks for a row whose
+                    // file has gone finds nothing, so the files may go first.
+                    try? files.rename(layout.data, to: layout.trash(DiskLayout.newID(at: time, hash: 0)))
+                    while emptyTrash(limit: 1_000) {}
+                    try removeAll(index)
+                }
+            }
             try? files.makeDirectory(layout.data)
         }
     }
@@ -308,6 +336,10 @@ extension DiskStore {
         let removed = try remove { index throws(SQLiteError) in
             if limits.withLock({ $0.expiry }) == .byCreation { try index.makeCreatedIndex() }
             var expired = try index.files(where: "expires <= ?1", time, limit: limit)
+            if expired.count < limit {
+                expired += try index.files(
+                    where: "lifetime IS NOT NULL AND accessed + lifetime <= ?1", time, limit: limit - expired.count)
+            }
             if let bound = ageBound(at: time, sweeping: true), expired.count < limit {
                 let (condition, value) =
                     switch limits.withLock({ $0.expiry }) {

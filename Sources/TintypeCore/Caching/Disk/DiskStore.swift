@@ -55,6 +55,13 @@ final class DiskStore: Sendable {
     let chores = Lock(Chores())
     let counters = Lock(CacheStatistics())
     let tables = Lock(SharedTable())
+    /// Entries that need not be read again; `nil` if none are kept.
+    let tier: EncodedTier?
+    /// What bytes go through on their way; stays what it was when the cache was made.
+    let transform: DiskCacheTransform?
+    let searchPaths = Lock<[DiskCache.SearchPath]>([])
+    /// The sources of variants that this process stored and whose rows are not written yet.
+    let pendingVariants = Lock(Set<Int64>())
     /// How often the table was made; tests look at it.
     let tablesMade = Lock(0)
     private let loggedCauses = Lock(Set<String>())
@@ -68,6 +75,8 @@ final class DiskStore: Sendable {
         self.now = now
         self.log = log
         limits = Lock(configuration)
+        transform = configuration.transform
+        tier = configuration.memoryTier.map { EncodedTier(capacity: $0.bytes) }
     }
 
     var time: Int64 { now().cacheTime }
@@ -97,7 +106,13 @@ final class DiskStore: Sendable {
 
     private func openReader() throws(SQLiteError) -> DiskIndexReader? {
         // Reading makes no directory.
-        guard (try? files.status(layout.index)) != nil else { return nil }
+        do throws(FileError) {
+            _ = try files.status(layout.index)
+        } catch {
+            // No index is no entries; what keeps it from being one is worth a word.
+            if !error.isMissing { note("\(error)", cause: error.cause) }
+            return nil
+        }
         do throws(SQLiteError) {
             return try openReader(mode: .readWrite)
         } catch {
@@ -145,15 +160,22 @@ final class DiskStore: Sendable {
     }
 
     func failure(_ error: FileError, _ code: ImageError.Code) -> ImageError {
-        note("\(error)", cause: "\(error.operation) \(error.code)")
+        note("\(error)", cause: error.cause)
         return ImageError(
-            code, stage: .cache, source: error.path, reason: "cannot \(error.operation): \(error.message)",
-            underlying: error)
+            code, stage: .cache, source: layout.directory,
+            reason: "cannot \(error.operation) \(nameInside(error.path)): \(error.message)", underlying: error)
     }
 
     func failure(_ error: SQLiteError, _ code: ImageError.Code) -> ImageError {
         note("cannot write \(layout.index): \(error)", cause: "index \(error.code)")
         return ImageError(
-            code, stage: .cache, source: layout.index, reason: "cannot write the index: \(error)", underlying: error)
+            code, stage: .cache, source: layout.directory, reason: "cannot write the index: \(error)", underlying: error
+        )
+    }
+
+    /// What a path is in the cache's directory; errors name the directory itself already.
+    private func nameInside(_ path: String) -> String {
+        if path == layout.directory { return "it" }
+        return path.hasPrefix(layout.directory + "/") ? String(path.dropFirst(layout.directory.count + 1)) : path
     }
 }

@@ -5,9 +5,10 @@ internal import FoundationEssentials
 ///
 /// The bytes come first so that any viewer opens the file; what follows lets a lost index be made again. Numbers are
 /// little-endian. The footer: the checksum of the payload, the checksum of the description, the payload's length (8
-/// bytes each), the description's length (4), the version (4), and 8 bytes that mark the end of a complete file.
+/// bytes each), the description's length (4), the version (4), and 8 bytes that mark the end of a complete file. Version 1
+/// has neither the lifetime nor the transform at the end of its description.
 enum EntryFile {
-    static let version: UInt32 = 1
+    static let version: UInt32 = 2
     static let marker: [UInt8] = Array("TINTYPE\n".utf8)
     static let footerSize = 40
     /// More than any description has: keys, types and validators are short, extended data is limited.
@@ -19,6 +20,7 @@ enum EntryFile {
         var descriptionChecksum: UInt64
         var payloadSize: Int
         var descriptionSize: Int
+        var version: UInt32
 
         var fileSize: Int { payloadSize + descriptionSize + EntryFile.footerSize }
 
@@ -34,20 +36,24 @@ enum EntryFile {
                 let payloadChecksum = reader.integer(UInt64.self),
                 let descriptionChecksum = reader.integer(UInt64.self),
                 let payloadSize = reader.integer(UInt64.self), let descriptionSize = reader.integer(UInt32.self),
-                reader.integer(UInt32.self) == EntryFile.version, let end = reader.bytes(8),
-                end.elementsEqual(EntryFile.marker),
+                let version = reader.integer(UInt32.self), (1...EntryFile.version).contains(version),
+                let end = reader.bytes(8), end.elementsEqual(EntryFile.marker),
                 descriptionSize <= EntryFile.maximumDescription, payloadSize <= UInt64(fileSize)
             else { return nil }
             self.payloadChecksum = payloadChecksum
             self.descriptionChecksum = descriptionChecksum
             self.payloadSize = Int(payloadSize)
             self.descriptionSize = Int(descriptionSize)
+            self.version = version
             guard self.fileSize == fileSize else { return nil }
         }
     }
 
     /// What follows the payload.
-    static func trailer(for entry: DiskCacheEntry, key: ImageKey, checksum: UInt64) -> Data {
+    /// - Parameter transform: what the payload went through, if anything.
+    static func trailer(
+        for entry: DiskCacheEntry, key: ImageKey, checksum: UInt64, transform: String? = nil
+    ) -> Data {
         var writer = ByteWriter()
         writer.string(key.source)
         writer.string(key.variant.description)
@@ -57,6 +63,8 @@ enum EntryFile {
         writer.string(entry.validators?.entityTag)
         writer.string(entry.validators?.lastModified)
         writer.data(entry.extendedData)
+        writer.integer(entry.idleLifetime?.cacheTime ?? .max)
+        writer.string(transform)
         let descriptionSize = writer.bytes.count
         let descriptionChecksum = writer.bytes.withUnsafeBytes { Self.checksum($0) }
         writer.integer(checksum)
@@ -68,17 +76,27 @@ enum EntryFile {
         return Data(writer.bytes)
     }
 
-    /// What a trailer says of its entry, whose bytes are left empty; `nil` if it is damaged.
-    static func read(description bytes: Data, footer: Footer) -> (key: ImageKey, entry: DiskCacheEntry)? {
+    /// What a trailer says.
+    struct Description {
+        var key: ImageKey
+        /// Without its bytes.
+        var entry: DiskCacheEntry
+        /// What the bytes went through.
+        var transform: String?
+    }
+
+    /// What a trailer says of its entry; `nil` if it is damaged.
+    static func read(description bytes: Data, footer: Footer) -> Description? {
         bytes.withUnsafeBytes { bytes in
             guard bytes.count == footer.descriptionSize, checksum(bytes) == footer.descriptionChecksum else {
                 return nil
             }
             var reader = ByteReader(bytes)
             guard let source = reader.string(), let variant = reader.string(), let source, let variant,
-                let entry = entry(&reader)
+                let (entry, transform) = entry(&reader, footer.version)
             else { return nil }
-            return (ImageKey(source: source, variant: ImageVariant(description: variant)), entry)
+            let key = ImageKey(source: source, variant: ImageVariant(description: variant))
+            return Description(key: key, entry: entry, transform: transform)
         }
     }
 
@@ -88,7 +106,7 @@ enum EntryFile {
         /// The entry of another key.
         case foreign
         /// The entry, without its bytes; those are whole.
-        case entry(DiskCacheEntry, payloadSize: Int)
+        case entry(DiskCacheEntry, payloadSize: Int, transform: String?)
     }
 
     /// Checks a whole file.
@@ -102,20 +120,27 @@ enum EntryFile {
         guard let source = reader.text(), let variant = reader.text() else { return .damaged }
         guard source.isEqual(to: key.source), variant.isEqual(to: key.variant.description) else { return .foreign }
         let payload = UnsafeRawBufferPointer(rebasing: bytes.prefix(footer.payloadSize))
-        guard let entry = entry(&reader), checksum(payload) == footer.payloadChecksum else { return .damaged }
-        return .entry(entry, payloadSize: footer.payloadSize)
+        guard let (entry, transform) = entry(&reader, footer.version), checksum(payload) == footer.payloadChecksum
+        else { return .damaged }
+        return .entry(entry, payloadSize: footer.payloadSize, transform: transform)
     }
 
     /// What follows the key in a description.
-    private static func entry(_ reader: inout ByteReader) -> DiskCacheEntry? {
+    private static func entry(
+        _ reader: inout ByteReader, _ version: UInt32
+    ) -> (entry: DiskCacheEntry, transform: String?)? {
         guard let created = reader.integer(Int64.self), let expires = reader.integer(Int64.self),
             let mimeType = reader.string(), let entityTag = reader.string(), let lastModified = reader.string(),
             let extendedData = reader.data()
         else { return nil }
         let validators = CacheValidators(entityTag: entityTag, lastModified: lastModified)
-        return DiskCacheEntry(
+        var entry = DiskCacheEntry(
             data: Data(), created: Date(cacheTime: created), expires: expires == .max ? nil : Date(cacheTime: expires),
             mimeType: mimeType, validators: validators.isEmpty ? nil : validators, extendedData: extendedData)
+        guard version > 1 else { return (entry, nil) }
+        guard let lifetime = reader.integer(Int64.self), let transform = reader.string() else { return nil }
+        entry.idleLifetime = lifetime == .max ? nil : .microseconds(lifetime)
+        return (entry, transform)
     }
 
     /// XXH3 with 64 bits.
@@ -134,6 +159,11 @@ extension Date {
     }
 
     init(cacheTime: Int64) { self.init(timeIntervalSince1970: Double(cacheTime) / 1e6) }
+}
+
+extension Duration {
+    /// Microseconds, from zero to some 30,000 years: added to any date, they stay in range.
+    var cacheTime: Int64 { Int64(min(max(0, inSeconds), 1e12) * 1e6) }
 }
 
 /// Puts numbers and strings one behind the other. A string or data that is `nil` has the length of all ones.

@@ -131,6 +131,30 @@ struct PosixFileSystem: CacheFileSystem {
         }
     }
 
+    func foreignFile(_ path: String, limit: Int) throws(FileError) -> ForeignFile? {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { throw FileError(operation: "open", path: path, code: errno) }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw FileError(operation: "read", path: path, code: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG, Int(status.st_size) <= limit else { return nil }
+        let data = try read(file, path: path, from: 0, count: Int(status.st_size))
+        return ForeignFile(
+            data: data, modified: Int(status.st_mtim.tv_sec),
+            extendedData: attribute("user.com.hackemist.SDDiskCache", of: file))
+    }
+
+    /// The value of an extended attribute; `nil` if there is none, or the file system has no attributes.
+    private func attribute(_ name: String, of file: Int32) -> Data? {
+        let size = tintype_attribute(file, name, nil, 0)
+        // More than the kernel lets anybody store.
+        guard size >= 0, size <= 64 << 10 else { return nil }
+        guard size > 0 else { return Data() }
+        var value = Data(count: size)
+        let read = value.withUnsafeMutableBytes { tintype_attribute(file, name, $0.baseAddress, size) }
+        return read == size ? value : nil
+    }
+
     func remove(_ path: String) throws(FileError) {
         guard unlink(path) == 0 else { throw FileError(operation: "remove", path: path, code: errno) }
     }
@@ -179,9 +203,13 @@ struct PosixFileSystem: CacheFileSystem {
     func status(_ path: String) throws(FileError) -> FileStatus {
         var status = stat()
         guard stat(path, &status) == 0 else { throw FileError(operation: "look at", path: path, code: errno) }
-        return FileStatus(
-            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int(status.st_size),
-            modified: Int(status.st_mtim.tv_sec), isDirectory: status.st_mode & S_IFMT == S_IFDIR)
+        return FileStatus(status)
+    }
+
+    func linkStatus(_ path: String) throws(FileError) -> FileStatus {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { throw FileError(operation: "look at", path: path, code: errno) }
+        return FileStatus(status)
     }
 
     func freeSpace(_ path: String) throws(FileError) -> Int {
@@ -189,5 +217,14 @@ struct PosixFileSystem: CacheFileSystem {
         guard statvfs(path, &status) == 0 else { throw FileError(operation: "look at", path: path, code: errno) }
         let (bytes, overflow) = Int(status.f_bavail).multipliedReportingOverflow(by: Int(status.f_frsize))
         return overflow ? .max : bytes
+    }
+}
+
+extension FileStatus {
+    fileprivate init(_ status: stat) {
+        self.init(
+            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int(status.st_size),
+            modified: Int(status.st_mtim.tv_sec), isDirectory: status.st_mode & S_IFMT == S_IFDIR,
+            isRegular: status.st_mode & S_IFMT == S_IFREG)
     }
 }

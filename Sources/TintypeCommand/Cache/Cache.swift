@@ -5,7 +5,10 @@ internal import Tintype
 /// `tintype cache`
 struct CacheCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cache", abstract: "Looks after the disk cache.", subcommands: [Stats.self, Clear.self])
+        commandName: "cache", abstract: "Looks after the disk cache.",
+        subcommands: [
+            Stats.self, List.self, Verify.self, Clean.self, Clear.self, Import.self, Replay.self,
+        ])
 
     /// Which cache.
     struct Options: ParsableArguments {
@@ -15,7 +18,7 @@ struct CacheCommand: ParsableCommand {
                 valueName: "dir"), completion: .directory)
         var cache: String?
 
-        @Flag(help: "Print a JSON object.")
+        @Flag(help: "Print JSON: one object, or one a line.")
         var json = false
 
         func validate() throws {
@@ -25,14 +28,29 @@ struct CacheCommand: ParsableCommand {
         var directory: String { cache ?? DiskCache.Configuration.defaultDirectory }
 
         /// Does something with the cache, if it can be one.
-        func withCache(_ console: Console, _ body: (DiskCache) async throws(ImageError) -> Void) async throws {
+        ///
+        /// Without limits of its own a command removes nothing that the program that owns the cache would keep.
+        func withCache(
+            _ console: Console, capacity: ByteCount = .unlimited, maximumAge: Duration? = nil, maximumCount: Int? = nil,
+            _ body: (DiskCache) async throws(ImageError) -> Void
+        ) async throws {
             do throws(ImageError) {
                 var status = stat()
                 if stat(directory, &status) == 0 {
-                    guard status.st_mode & S_IFMT == S_IFDIR else { throw unusable("is a file, not a directory") }
-                    guard access(directory, R_OK | X_OK) == 0 else { throw unusable("cannot be read") }
+                    guard status.st_mode & S_IFMT == S_IFDIR else {
+                        throw unusable("is a file, not a directory; give the cache's directory with --cache")
+                    }
+                    guard access(directory, R_OK | X_OK) == 0 else {
+                        throw unusable(
+                            "cannot be read: \(String(cString: strerror(errno))); run as the user that owns it")
+                    }
                 }
-                try await body(DiskCache(DiskCache.Configuration(directory: directory)))
+                let disk = DiskCache(
+                    DiskCache.Configuration(
+                        directory: directory, capacity: capacity, maximumAge: maximumAge, maximumCount: maximumCount,
+                        minimumFreeSpace: 0))
+                try await body(disk)
+                await disk.flush()
             } catch {
                 console.error(error.concerning(directory))
                 throw ExitCode(1)
@@ -41,6 +59,11 @@ struct CacheCommand: ParsableCommand {
 
         private func unusable(_ reason: String) -> ImageError {
             ImageError(.cacheUnavailable, stage: .cache, reason: reason)
+        }
+
+        /// Prints a result: `DIRECTORY: WORDS`, or JSON.
+        func print(_ report: some Encodable, _ words: String, on console: Console) {
+            console.print(json ? JSONLine.encode(report) : "\(directory): \(words)")
         }
     }
 
@@ -51,11 +74,9 @@ struct CacheCommand: ParsableCommand {
         func run() async throws { try await run(Console.standard) }
 
         func run(_ console: Console) async throws {
-            try await options.withCache(console) { disk in
+            try await options.withCache(console) { disk throws(ImageError) in
                 let usage = await disk.usage()
-                let size = "\(counted(usage.entries, "image")), \(ByteCount(usage.bytes))"
-                let report = CacheReport(options.directory, usage)
-                console.print(options.json ? JSONLine.encode(report) : "\(options.directory): \(size)")
+                options.print(CacheReport(options.directory, usage), usage.words, on: console)
             }
         }
     }
@@ -70,12 +91,15 @@ struct CacheCommand: ParsableCommand {
             try await options.withCache(console) { disk throws(ImageError) in
                 let usage = await disk.usage()
                 try await disk.removeAll()
-                let size = "\(counted(usage.entries, "image")), \(ByteCount(usage.bytes))"
-                let report = CacheReport(options.directory, usage)
-                console.print(options.json ? JSONLine.encode(report) : "\(options.directory): removed \(size)")
+                options.print(CacheReport(options.directory, usage), "removed \(usage.words)", on: console)
             }
         }
     }
+}
+
+extension CacheUsage {
+    /// `2 images, 1.5 MB`
+    var words: String { "\(counted(entries, "image")), \(ByteCount(bytes))" }
 }
 
 /// What a cache holds, or what was removed from it.

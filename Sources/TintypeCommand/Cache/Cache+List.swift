@@ -1,0 +1,96 @@
+internal import ArgumentParser
+internal import FoundationEssentials
+internal import Tintype
+
+extension CacheCommand {
+    /// `tintype cache list`
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lists the images of the cache, in the order in which they were stored.")
+        @OptionGroup var options: Options
+
+        @Option(help: ArgumentHelp("Only what there is of this URL: the original and its variants.", valueName: "url"))
+        var source: String?
+
+        @Option(
+            help: ArgumentHelp(
+                "The most images to list; 0 for all. (default: 100, and all with --json)", valueName: "count"))
+        var limit: Int?
+
+        func validate() throws {
+            guard limit ?? 0 >= 0 else { throw ValidationError("--limit takes a number from 0 on") }
+        }
+
+        func run() async throws { try await run(Console.standard) }
+
+        func run(_ console: Console) async throws {
+            let limit = limit ?? (options.json ? 0 : 100)
+            let most = limit == 0 ? Int.max : limit
+            try await options.withCache(console) { disk throws(ImageError) in
+                var table = Table([
+                    ("source", .left), ("variant", .left), ("type", .left), ("size", .right), ("stored", .left),
+                    ("used", .left), ("ends", .left),
+                ])
+                var listed = 0
+                var cursor: Int64 = 0
+                while listed < most, !Task.isCancelled {
+                    let page =
+                        if let source { await disk.entries(source: source) } else {
+                            await disk.entries(after: cursor, limit: min(1_000, most - listed))
+                        }
+                    for entry in page.prefix(most - listed) {
+                        let report = CacheEntryReport(entry)
+                        if options.json { console.print(JSONLine.encode(report)) } else { table.add(report.cells) }
+                        listed += 1
+                    }
+                    guard source == nil, let last = page.last else { break }
+                    cursor = last.cursor
+                }
+                guard !options.json else { return }
+                if listed > 0 { table.lines.forEach(console.print) }
+                let total = await disk.usage()
+                let isAll = source != nil || listed == total.entries
+                console.note(
+                    "\(options.directory): " + (isAll ? counted(listed, "image") : "\(listed) of \(total.words)")
+                        + (isAll ? "" : "; --limit 0 lists all"))
+            }
+        }
+    }
+}
+
+/// An entry as `--json` shows it.
+struct CacheEntryReport: Encodable {
+    var source: String
+    /// Empty for the original.
+    var variant: String
+    var mimeType: String?
+    var bytes: Int
+    var fileBytes: Int
+    var created: String
+    var accessed: String
+    var expires: String?
+    var idleSeconds: Double?
+    var entityTag: String?
+    var lastModified: String?
+    var transform: String?
+
+    init(_ entry: DiskCache.Listing) {
+        source = entry.key.source
+        variant = entry.key.variant.description
+        mimeType = entry.mimeType
+        bytes = entry.bytes
+        fileBytes = entry.fileBytes
+        created = entry.created.ISO8601Format()
+        accessed = entry.accessed.ISO8601Format()
+        expires = entry.expires?.ISO8601Format()
+        idleSeconds = entry.idleLifetime?.inSeconds
+        entityTag = entry.validators?.entityTag
+        lastModified = entry.validators?.lastModified
+        transform = entry.transform
+    }
+
+    var cells: [String] {
+        let end = expires ?? idleSeconds.map { "\(Duration.seconds($0).short) after use" } ?? ""
+        return [source, variant, mimeType ?? "", "\(ByteCount(bytes))", created, accessed, end]
+    }
+}

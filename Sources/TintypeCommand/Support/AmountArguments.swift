@@ -1,0 +1,70 @@
+internal import ArgumentParser
+internal import TintypeCore
+
+/// A number of bytes with its unit: `500MB`, `2GB`, `64kB`, `1000`. Units are decimal.
+struct SizeLimitArgument: ExpressibleByArgument, Equatable, Sendable {
+    let bytes: ByteCount
+
+    init?(argument: String) {
+        let units: [(String, Int)] = [("kb", 1_000), ("mb", 1_000_000), ("gb", 1_000_000_000), ("b", 1)]
+        let text = argument.lowercased()
+        let (unit, scale) = units.first { text.hasSuffix($0.0) } ?? ("", 1)
+        guard let value = Amount.value(text.dropLast(unit.count), scale: Double(scale)), value < 9e18 else {
+            return nil
+        }
+        bytes = ByteCount(Int(value))
+    }
+}
+
+/// A time with its unit: `7d`, `12h`, `30m`, `90s`.
+struct AgeArgument: ExpressibleByArgument, Equatable, Sendable {
+    let duration: Duration
+
+    init?(argument: String) {
+        let units: [Character: Double] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+        guard let unit = argument.last, let scale = units[unit],
+            let value = Amount.value(argument.dropLast(), scale: scale), value < 1e11
+        else { return nil }
+        duration = .seconds(value)
+    }
+}
+
+/// The size of a cache: `64MB`, or `5%` of something.
+struct CapacityArgument: ExpressibleByArgument, Equatable, Sendable {
+    private enum Kind: Equatable {
+        case bytes(Int)
+        case percent(Double)
+    }
+
+    private let kind: Kind
+
+    init(percent: Double) { kind = .percent(percent) }
+
+    init?(argument: String) {
+        if argument.hasSuffix("%") {
+            guard let value = Amount.value(argument.dropLast(), scale: 1), value > 0, value <= 100 else { return nil }
+            kind = .percent(value)
+        } else {
+            guard let limit = SizeLimitArgument(argument: argument), limit.bytes.bytes > 0 else { return nil }
+            kind = .bytes(limit.bytes.bytes)
+        }
+    }
+
+    /// - Parameter whole: what a part is a part of.
+    func bytes(of whole: Int) -> Int {
+        switch kind {
+        case .bytes(let count): count
+        case .percent(let part): Int(exactly: (Double(whole) * part / 100).rounded(.down)) ?? whole
+        }
+    }
+}
+
+private enum Amount {
+    /// Digits, with or without a fraction; `nil` for anything else.
+    static func value(_ text: some StringProtocol, scale: Double) -> Double? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }),
+            let value = Double(text)
+        else { return nil }
+        return value * scale
+    }
+}

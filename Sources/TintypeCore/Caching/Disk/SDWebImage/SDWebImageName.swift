@@ -1,0 +1,93 @@
+internal import FoundationEssentials
+
+/// How SDWebImage names the files of its disk cache: by the MD5 of the key, since 4.0 with the key's extension.
+public enum SDWebImageName {
+    /// What SDWebImage 4 and later call the file of a key: 32 lower-case hexadecimal digits, and the extension, if
+    /// there is one that a file name has room for.
+    public static func fileName(forKey key: String) -> String {
+        let name = legacyFileName(forKey: key)
+        let suffix = pathExtension(ofKey: key)
+        return suffix.isEmpty || suffix.utf16.count > longestExtension ? name : "\(name).\(suffix)"
+    }
+
+    /// What SDWebImage 3 calls the file of a key: 32 lower-case hexadecimal digits.
+    public static func legacyFileName(forKey key: String) -> String {
+        // It takes the key for a C string, which ends with the first NUL.
+        MD5.hexadecimal(key.utf8.prefix { $0 != 0 })
+    }
+
+    /// The digest in a file name of either kind; `nil` for files of others.
+    static func digest(ofFileName name: String) -> String? {
+        let digest = name.utf8.prefix(32)
+        guard digest.count == 32, digest.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }),
+            name.utf8.count == 32 || (name.utf8.dropFirst(32).first == UInt8(ascii: ".") && name.utf8.count > 33)
+        else { return nil }
+        return String(decoding: digest, as: UTF8.self)
+    }
+
+    /// What an entry is kept under whose key is not known.
+    static func importedKey(digest: String) -> ImageKey { ImageKey(source: "sdwebimage:\(digest)") }
+
+    /// What the entry of a key is kept under if it was imported.
+    static func importedKey(forKey key: String) -> ImageKey { importedKey(digest: legacyFileName(forKey: key)) }
+
+    /// `NAME_MAX` is 255; the digest and a dot take 33.
+    private static let longestExtension = 255 - 33
+
+    /// The extension of the last part of the path, of a URL without its query, and else of the whole key.
+    private static func pathExtension(ofKey key: String) -> String {
+        var path = key[...]
+        if key.utf8.allSatisfy(isAllowedInURL) {
+            path = path.prefix { $0 != "?" && $0 != "#" }
+            if let scheme = path.firstRange(of: "://") {
+                // A host is no path: `http://example.org` has no extension.
+                path = path[scheme.upperBound...].drop { $0 != "/" }
+            }
+            return trimmed(pathExtension(of: unescaped(path)))
+        }
+        return trimmed(pathExtension(of: key))
+    }
+
+    private static func pathExtension(of path: String) -> String {
+        // A slash at the end does not count.
+        let name = path.split(separator: "/").last ?? ""
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "" }
+        return String(name[name.index(after: dot)...])
+    }
+
+    /// Without what no file name can have, or what separates folders on Apple's systems.
+    private static func trimmed(_ suffix: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in suffix.unicodeScalars where scalar.value != 0 && scalar != ":" && scalar != "/" {
+            scalars.append(scalar)
+        }
+        return String(scalars)
+    }
+
+    /// The path with its `%6E` resolved; as it is if one of them is none, or the result is no text.
+    private static func unescaped(_ path: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = path.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16) else { return String(path) }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self) ?? String(path)
+    }
+
+    /// RFC 3986, appendix A.
+    private static func isAllowedInURL(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._~:/?#[]@!$&'()*+,;=%".utf8.contains(byte)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// Which thumbnails can be made of which.
+extension ImageVariant {
+    /// The box of a thumbnail; `nil` for what is none, or has gone through a transformer.
+    var box: PixelSize? { Thumbnail(self)?.box }
+
+    /// Whether this thumbnail can be made of another one as well as of the original: one of the same kind whose box is
+    /// no smaller in either direction.
+    func canBeMade(of other: ImageVariant) -> Bool {
+        guard let small = Thumbnail(self), let large = Thumbnail(other) else { return false }
+        return small.isFitted == large.isFitted && small.box.width <= large.box.width
+            && small.box.height <= large.box.height
+            // What was made larger than its source has no more in it, and no longer tells how large that was.
+            && !large.isUpscaled && (small.rest == large.rest || small.rest == large.rest + ["firstFrame"])
+    }
+
+    /// The parts of a variant's spelling, for variants that are thumbnails and nothing else.
+    private struct Thumbnail {
+        var isFitted: Bool
+        var box: PixelSize
+        var isUpscaled: Bool
+        /// All other parts that change pixels.
+        var rest: [Substring]
+
+        init?(_ variant: ImageVariant) {
+            var parts = variant.description.split(separator: ";", omittingEmptySubsequences: false)
+            guard let size = parts.first.flatMap({ Self.size($0) }) else { return nil }
+            (isFitted, box, isUpscaled) = size
+            parts.removeFirst()
+            // The scale changes no pixel. Half an image and numbers in a colour space that the file may not tell are of no use.
+            rest = parts.filter { !$0.hasPrefix("scale=") }
+            let excluded = ["transform=", "bytes=", "partial", "sourceColor"]
+            guard !rest.contains(where: { part in excluded.contains { part.hasPrefix($0) } }) else { return nil }
+        }
+
+        /// What `fit=400x300` and `stretch=400x300^` say.
+        private static func size(_ part: Substring) -> (isFitted: Bool, box: PixelSize, isUpscaled: Bool)? {
+            let words = part.split(separator: "=")
+            guard words.count == 2, words[0] == "fit" || words[0] == "stretch" else { return nil }
+            let isUpscaled = words[1].hasSuffix("^")
+            let sides = (isUpscaled ? words[1].dropLast() : words[1]).split(separator: "x").map { Int($0) }
+            guard sides.count == 2, let width = sides[0], let height = sides[1], width > 0, height > 0 else {
+                return nil
+            }
+            return (words[0] == "fit", PixelSize(width: width, height: height), isUpscaled)
+        }
+    }
+}

@@ -1,0 +1,219 @@
+import ArgumentParser
+import Foundation
+import Testing
+import Tintype
+import TintypeTesting
+
+@testable import TintypeCommand
+
+@Suite("tintype cache")
+struct CacheCommandTests {
+    let folder: TemporaryDirectory
+    let transcript = Transcript()
+    var directory: String { folder.path + "/cache" }
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func fill(_ count: Int = 3, bytes: Int = 100) async throws {
+        let disk = DiskCache(.init(directory: directory, maximumAge: nil, minimumFreeSpace: 0))
+        for index in 0..<count {
+            let key = ImageKey(
+                source: "https://example.org/\(index / 2).png",
+                variant: index.isMultiple(of: 2) ? .original : ImageVariant(description: "fit=8x8"))
+            let entry = DiskCacheEntry(
+                data: Data(repeating: UInt8(index), count: bytes), created: Date(timeIntervalSince1970: 1_700_000_000),
+                mimeType: "image/png")
+            try await disk.store(entry, forKey: key)
+        }
+        await disk.flush()
+    }
+
+    private func object(_ index: Int = 0) throws -> [String: Any] {
+        try TintypeCommandTests.object(try required(transcript.output.dropFirst(index).first))
+    }
+
+    private func files() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: directory + "/data").filter { $0.contains("/") }
+    }
+
+    @Test("stats, and clear")
+    func statsAndClear() async throws {
+        try await fill()
+        let stats = try command(CacheCommand.Stats.self, "cache", "stats", "--cache", directory, "--json")
+        try await stats.run(transcript.console())
+        #expect(try object()["entries"] as? Int == 3)
+        let clear = try command(CacheCommand.Clear.self, "cache", "clear", "--cache", directory)
+        try await clear.run(transcript.console())
+        #expect(transcript.output[1].contains("removed 3 images"))
+        try await stats.run(transcript.console())
+        #expect(try object(2)["entries"] as? Int == 0)
+    }
+
+    @Test("list: a table for people, a line of JSON for each image, and what there is of one URL")
+    func list() async throws {
+        try await fill(5)
+        try await command(CacheCommand.List.self, "cache", "list", "--cache", directory).run(transcript.console())
+        #expect(transcript.output.count == 7 && transcript.output[0].hasPrefix("source"))
+        #expect(transcript.output[3].contains("fit=8x8") && transcript.output[3].contains("2023-11-14T22:13:20Z"))
+        #expect(transcript.errors.last?.contains("5 images") == true)
+        try await command(CacheCommand.List.self, "cache", "list", "--cache", directory, "--limit", "2")
+            .run(transcript.console())
+        #expect(transcript.output.count == 11)
+        #expect(transcript.errors.last?.contains("2 of 5 images") == true)
+        try await command(
+            CacheCommand.List.self, "cache", "list", "--cache", directory, "--source", "https://example.org/1.png",
+            "--json"
+        ).run(transcript.console())
+        #expect(transcript.output.count == 13)
+        let line = try object(12)
+        #expect(line["source"] as? String == "https://example.org/1.png")
+        #expect(line["variant"] as? String == "fit=8x8")
+        #expect(line["bytes"] as? Int == 100)
+        #expect(line["mimeType"] as? String == "image/png")
+    }
+
+    @Test("verify drops what is damaged, names it, and ends with 1")
+    func verify() async throws {
+        try await fill()
+        let verify = try command(CacheCommand.Verify.self, "cache", "verify", "--cache", directory, "--json")
+        #expect(await status { try await verify.run(transcript.console()) } == 0)
+        let file = try required(files().sorted { $0.suffix(16) < $1.suffix(16) }.first)
+        let path = "\(directory)/data/\(file)"
+        var data = try required(FileManager.default.contents(atPath: path))
+        data[0] ^= 1
+        try data.write(to: URL(fileURLWithPath: path))
+        #expect(await status { try await verify.run(transcript.console()) } == 1)
+        #expect(try object(1)["damaged"] as? [String] == ["https://example.org/0.png"])
+        #expect(transcript.errors.last?.contains("https://example.org/0.png: damaged") == true)
+        #expect(await status { try await verify.run(transcript.console()) } == 0)
+        #expect(try files().count == 2)
+    }
+
+    @Test("clean removes what has expired and nothing else; with limits, what is over them")
+    func clean() async throws {
+        try await fill(10)
+        let disk = DiskCache(.init(directory: directory, maximumAge: nil, minimumFreeSpace: 0))
+        try await disk.store(
+            DiskCacheEntry(data: Data("x".utf8), created: Date(), expires: Date(timeIntervalSince1970: 1)),
+            forKey: ImageKey(source: "expired"))
+        await disk.flush()
+        func clean(_ arguments: String...) async throws {
+            let arguments = ["cache", "clean", "--cache", directory] + arguments
+            try await required(TintypeTool.parseAsRoot(arguments) as? CacheCommand.Clean).run(transcript.console())
+        }
+        try await clean()
+        #expect(transcript.output[0].contains("removed 1 image") && transcript.output[0].contains("10 images"))
+        try await clean("--max-count", "4", "--json")
+        let left = try required(object(1)["left"] as? [String: Any])
+        let count = try required(left["entries"] as? Int)
+        #expect((3...4).contains(count))
+        try await clean("--max-size", "1B")
+        #expect(transcript.output[2].contains("0 images"))
+        try await fill(2)
+        try await clean("--max-age", "1d")
+        #expect(transcript.output[3].contains("removed 0 images"))
+    }
+
+    @Test("import takes over SDWebImage's files, says what it left, and goes on when it is run again")
+    func imports() async throws {
+        let old = folder.path + "/old"
+        try FileManager.default.createDirectory(atPath: old, withIntermediateDirectories: true)
+        for index in 0..<3 {
+            let name = SDWebImageName.fileName(forKey: "https://example.org/\(index).png")
+            try folder.write(Data("image \(index)".utf8), to: "old/\(name)")
+        }
+        try folder.write(Data("x".utf8), to: "old/notes.txt")
+        let run = try command(CacheCommand.Import.self, "cache", "import", old, "--cache", directory, "--json")
+        try await run.run(transcript.console())
+        let report = try object()
+        #expect(report["entries"] as? Int == 3)
+        #expect(report["foreign"] as? Int == 1)
+        let again = try command(CacheCommand.Import.self, "cache", "import", old, "--cache", directory, "--move")
+        try await again.run(transcript.console())
+        #expect(transcript.output[1].contains("imported 0 images") && transcript.output[1].contains("3 there already"))
+        #expect(try names(in: old) == ["notes.txt"])
+        let disk = DiskCache(.init(directory: directory))
+        #expect(await disk.entry(forKey: ImageKey(source: "https://example.org/1.png"))?.data == Data("image 1".utf8))
+        let none = try command(CacheCommand.Import.self, "cache", "import", "/none", "--cache", directory)
+        #expect(await status { try await none.run(transcript.console()) } == 1)
+        #expect(transcript.errors.last?.contains("/none: cannot be listed") == true)
+    }
+
+    @Test("replay prints what each policy hits; a bad line and a compressed file are told")
+    func replay() async throws {
+        var lines = ["seq,key,size"]
+        for index in 0..<4_000 { lines.append("\(index),\(index % 3 == 0 ? index % 60 : index),100") }
+        let trace = try folder.write(Data(lines.joined(separator: "\n").utf8), to: "trace.csv").path
+        try command(CacheCommand.Replay.self, "cache", "replay", trace, "--json", "--size", "6000", "100%")
+            .run(transcript.console())
+        #expect(transcript.output.count == 6)
+        let plain = try object()
+        #expect(plain["policy"] as? String == "LRU")
+        #expect(plain["requests"] as? Int == 4_000)
+        #expect(plain["hits"] as? Int == 1_314)
+        #expect(plain["loadTimeBesideLRU"] as? Double == 0)
+        for index in 3..<6 {
+            #expect(try object(index)["hits"] as? Int == 1_314, "with room for all, all are the same")
+        }
+        try command(CacheCommand.Replay.self, "cache", "replay", trace).run(transcript.console())
+        #expect(transcript.output[6].contains("4000 requests for 2686 images of 268.6 kB"))
+        #expect(transcript.output.count == 24)
+        let files: [(Data, String)] = [
+            (Data("seq,key,size\n1,a,x\n".utf8), "line 2"), (Data([0x1F, 0x8B, 8]), "gunzip -c"),
+            (Data("\n".utf8), "no lines"),
+            (Data("1,a,9223372036854775807\n2,b,1\n".utf8), "line 2"), (Data("1,a,-1\n2,b,-1\n".utf8), "line 2"),
+        ]
+        for (data, words) in files {
+            let bad = try folder.write(data, to: "bad.csv").path
+            let replay = try command(CacheCommand.Replay.self, "cache", "replay", bad)
+            #expect(await status { try replay.run(transcript.console()) } == 1)
+            #expect(transcript.errors.last?.contains(words) == true && transcript.errors.last?.contains(bad) == true)
+        }
+    }
+
+    @Test("looking at a cache that is not there makes none; a file is no cache, and the error says what to do")
+    func noCache() async throws {
+        let commands = [["stats"], ["list"], ["verify"], ["clean"], ["clear"]]
+        func run(_ words: [String], _ directory: String) async -> Int32 {
+            await status {
+                let parsed = try TintypeTool.parseAsRoot(["cache"] + words + ["--cache", directory])
+                switch parsed {
+                case let command as CacheCommand.Stats: try await command.run(transcript.console())
+                case let command as CacheCommand.List: try await command.run(transcript.console())
+                case let command as CacheCommand.Verify: try await command.run(transcript.console())
+                case let command as CacheCommand.Clean: try await command.run(transcript.console())
+                case let command as CacheCommand.Clear: try await command.run(transcript.console())
+                default: throw WrongCommand()
+                }
+            }
+        }
+        for words in commands { #expect(await run(words, folder.path + "/none") == 0) }
+        #expect(try names(in: folder.path).isEmpty)
+        let file = try folder.write(Data("x".utf8), to: "file").path
+        for words in commands {
+            let before = transcript.errors.count
+            #expect(await run(words, file) == 1)
+            #expect(transcript.errors.count == before + 1)
+            #expect(
+                transcript.errors.last?.contains(file) == true && transcript.errors.last?.contains("--cache") == true)
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data("x".utf8))
+    }
+
+    @Test("sizes and ages are a number and a unit")
+    func amounts() {
+        #expect(SizeLimitArgument(argument: "1.5MB")?.bytes == 1_500_000)
+        #expect(SizeLimitArgument(argument: "64kB")?.bytes == 64_000)
+        #expect(SizeLimitArgument(argument: "12")?.bytes == 12)
+        #expect(AgeArgument(argument: "12h")?.duration == .hours(12))
+        #expect(AgeArgument(argument: "0.5m")?.duration == .seconds(30))
+        #expect(CapacityArgument(argument: "5%")?.bytes(of: 1_000) == 50)
+        #expect(CapacityArgument(argument: "5kB")?.bytes(of: 1_000) == 5_000)
+        for text in ["", "GB", "-1", "1e3", "9999999999GB", "1TBB", "."] {
+            #expect(SizeLimitArgument(argument: text) == nil, "\(text)")
+        }
+        for text in ["", "d", "7", "7w", "-1d", "99999999999999d"] {
+            #expect(AgeArgument(argument: text) == nil, "\(text)")
+        }
+    }
+}

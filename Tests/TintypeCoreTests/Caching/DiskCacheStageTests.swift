@@ -1,0 +1,198 @@
+import Foundation
+import Testing
+import TintypeTesting
+
+@testable import TintypeCore
+
+/// A file system whose writes wait until a test lets them go.
+final class GatedFileSystem: Sendable {
+    let files = FaultyFileSystem()
+    private let gate = ThreadGate()
+    private let arrivals = Lock<(count: Int, waiting: [(Int, CheckedContinuation<Void, Never>)])>((0, []))
+
+    init() {
+        files.fail { [weak self] operation, path in
+            if operation == "write", path.contains("/data/") { self?.pass() }
+            return nil
+        }
+    }
+
+    private func pass() {
+        let ready = arrivals.withLock { arrivals in
+            arrivals.count += 1
+            defer { arrivals.waiting.removeAll { $0.0 <= arrivals.count } }
+            return arrivals.waiting.filter { $0.0 <= arrivals.count }
+        }
+        for (_, continuation) in ready { continuation.resume() }
+        gate.wait()
+    }
+
+    /// Waits until so many writes have begun.
+    func arrival(of count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = arrivals.withLock { arrivals in
+                if arrivals.count < count { arrivals.waiting.append((count, continuation)) }
+                return arrivals.count >= count
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    func open() { gate.open() }
+}
+
+/// Holds threads until it is opened, for good.
+final class ThreadGate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func wait() {
+        semaphore.wait()
+        semaphore.signal()
+    }
+
+    func open() { semaphore.signal() }
+}
+
+@Suite("Disk cache: what waits")
+struct DiskCacheStageTests {
+    let directory: TemporaryDirectory
+    var path: String { directory.path + "/cache" }
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    @Test("an entry that waits to be written is found at once; a removal takes it from sight and from disk")
+    func stagedReads() async throws {
+        let gated = GatedFileSystem()
+        let cache = DiskCache.temporary(path, files: gated.files)
+        let variant = ImageKey(source: "b", variant: ImageVariant(description: "fit=1x1"))
+        let stores = Task {
+            try await cache.put(someBytes(10), "a")
+            try await cache.put(someBytes(30), "c")
+        }
+        await gated.arrival(of: 1)
+        let second = Task { try await cache.put(someBytes(20), variant) }
+        while await cache.entry(forKey: variant) == nil { await Task.yield() }
+        #expect(await cache.entry(forKey: "a")?.data == someBytes(10))
+        #expect(await cache.contains("a"))
+        #expect(await cache.variants(ofSource: "b") == [variant.variant])
+        #expect(await cache.entry(forKey: "c") == nil)
+        let removal = Task { try await cache.remove("a") }
+        while await cache.entry(forKey: "a") != nil { await Task.yield() }
+        gated.open()
+        #expect(try await removal.value)
+        try await stores.value
+        try await second.value
+        #expect(await cache.entry(forKey: "a") == nil)
+        #expect(await cache.entry(forKey: variant)?.data == someBytes(20))
+        #expect(await cache.usage().entries == 2)
+    }
+
+    @Test("an entry whose write fails is not found any more")
+    func failedStage() async throws {
+        let faulty = FaultyFileSystem()
+        faulty.fail { operation, path in operation == "write" && path.contains("/data/") ? ENOSPC : nil }
+        let cache = DiskCache.temporary(path, files: faulty)
+        await #expect(throws: ImageError.self) { try await cache.put(someBytes(10), "a") }
+        #expect(await cache.entry(forKey: "a") == nil)
+    }
+
+    @Test("reads for what is seen go before reads for what is not yet, and may be raised while they wait")
+    func priorities() async throws {
+        let queue = WorkQueue(label: "reads", width: 1)
+        let (gate, order) = (ThreadGate(), Lock<[String]>([]))
+        let filler = DiskCache.temporary(path)
+        for name in ["first", "prefetch", "raised", "visible"] {
+            try await filler.put(someBytes(600_000), ImageKey(source: name))
+        }
+        await filler.flush()
+        let cache = DiskCache(
+            .init(directory: path, maximumAge: nil, minimumFreeSpace: 0), queue: queue, files: SlowReads(gate, order),
+            now: { Date(timeIntervalSince1970: 1_700_000_000) })
+        let raised = WorkPriority(.veryLow)
+        await withTaskGroup(of: Void.self) { group in
+            func read(_ name: String, _ priority: WorkPriority, waiting: Int) async {
+                group.addTask { _ = await cache.entry(forKey: ImageKey(source: name), priority: priority) }
+                while queue.load.waiting + queue.load.running < waiting { await Task.yield() }
+            }
+            await read("first", WorkPriority(), waiting: 1)
+            while order.withLock({ $0.isEmpty }) { await Task.yield() }
+            await read("prefetch", WorkPriority(.low), waiting: 2)
+            await read("raised", raised, waiting: 3)
+            await read("visible", WorkPriority(.high), waiting: 4)
+            raised.value = .veryHigh
+            gate.open()
+        }
+        #expect(order.withLock { $0 } == ["first", "raised", "visible", "prefetch"])
+    }
+
+    @Test("stores that nobody waits for are bounded: past the limit a load waits for its own")
+    func pendingStoreLimit() async throws {
+        let gated = GatedFileSystem()
+        let disk = DiskCache.temporary(path, files: gated.files)
+        let coder = DotCoder()
+        var configuration = ImageManager.Configuration()
+        configuration.pendingStoreLimit = ByteCount(10)
+        let manager = ImageManager(
+            cache: ImageCache(memory: MemoryCache(), disk: disk, coder: coder),
+            loader: GatedLoader { .success(.dot($0.absoluteString)) }, coders: coder, configuration: configuration)
+        // 5 of 10 bytes: it does not wait, though the disk does.
+        _ = try await manager.image(for: URL(string: "test:a")!)
+        await gated.arrival(of: 1)
+        _ = try await manager.image(for: URL(string: "test:b")!)
+        let isDone = Lock(false)
+        let third = Task {
+            _ = try await manager.image(for: URL(string: "test:c")!)
+            isDone.withLock { $0 = true }
+        }
+        while await disk.entry(forKey: "test:c") == nil { await Task.yield() }
+        #expect(!isDone.withLock { $0 }, "15 bytes are more than may wait")
+        #expect(await disk.entry(forKey: "test:a")?.data == Data("DOT 8".utf8), "reads wait for no write")
+        gated.open()
+        try await third.value
+        await manager.flush()
+        #expect(await disk.usage().entries == 3)
+    }
+}
+
+/// Real files, whose reads are noted and wait.
+private struct SlowReads: CacheFileSystem {
+    private let real = PosixFileSystem()
+    let gate: ThreadGate
+    let order: Lock<[String]>
+
+    init(_ gate: ThreadGate, _ order: Lock<[String]>) { (self.gate, self.order) = (gate, order) }
+
+    func contents(_ path: String, withoutWaiting limit: Int?) throws(FileError) -> FileBytes? {
+        if limit != nil { return nil }
+        guard let bytes = try real.contents(path, withoutWaiting: nil) else { return nil }
+        let name: String? = bytes.withUnsafeBytes { bytes in
+            for name in ["first", "prefetch", "raised", "visible"] {
+                if case .foreign = EntryFile.contents(bytes, key: ImageKey(source: name)) { continue }
+                return name
+            }
+            return nil
+        }
+        order.withLock { $0.append(name ?? "?") }
+        gate.wait()
+        return bytes
+    }
+
+    func create(_ path: String, parts: [Data]) throws(FileError) { try real.create(path, parts: parts) }
+    func read(_ path: String, count: Int, fileSize: Int) throws(FileError) -> Data {
+        try real.read(path, count: count, fileSize: fileSize)
+    }
+    func read(_ path: String, from offset: Int, count: Int) throws(FileError) -> Data {
+        try real.read(path, from: offset, count: count)
+    }
+    func foreignFile(_ path: String, limit: Int) throws(FileError) -> ForeignFile? {
+        try real.foreignFile(path, limit: limit)
+    }
+    func remove(_ path: String) throws(FileError) { try real.remove(path) }
+    func makeDirectory(_ path: String) throws(FileError) { try real.makeDirectory(path) }
+    func removeDirectory(_ path: String) throws(FileError) { try real.removeDirectory(path) }
+    func rename(_ path: String, to newPath: String) throws(FileError) { try real.rename(path, to: newPath) }
+    func list(_ path: String) throws(FileError) -> [String] { try real.list(path) }
+    func status(_ path: String) throws(FileError) -> FileStatus { try real.status(path) }
+    func linkStatus(_ path: String) throws(FileError) -> FileStatus { try real.linkStatus(path) }
+    func freeSpace(_ path: String) throws(FileError) -> Int { try real.freeSpace(path) }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import Testing
+import TintypeTesting
+
+@testable import TintypeCore
+
+@Suite("Disk cache: encoded images in memory")
+struct MemoryTierTests {
+    let directory: TemporaryDirectory
+    let clock = WallClock()
+    let files = CountingFileSystem()
+    var path: String { directory.path + "/cache" }
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func cache(_ tier: ByteCount? = .kilobytes(100), maximumCount: Int? = nil) -> DiskCache {
+        DiskCache(
+            .init(
+                directory: path, maximumAge: nil, maximumCount: maximumCount, minimumFreeSpace: 0, memoryTier: tier),
+            files: files, now: { [clock] in clock.date })
+    }
+
+    @Test("what was stored or read lately is not read from the disk again")
+    func noReads() async throws {
+        let cache = cache()
+        try await cache.put(someBytes(1_000), "a")
+        #expect(await cache.entry(forKey: "a")?.data == someBytes(1_000))
+        #expect(files.reads == 0)
+        let other = self.cache()
+        for _ in 0..<3 { #expect(await other.entry(forKey: "a")?.data == someBytes(1_000)) }
+        #expect(files.reads == 1)
+        let without = self.cache(nil)
+        for _ in 0..<3 { #expect(await without.entry(forKey: "a") != nil) }
+        #expect(files.reads == 4 && without.memoryTierUsage == CacheUsage())
+    }
+
+    @Test("what is removed, replaced or cleared is not found, by another cache on the directory as well")
+    func consistency() async throws {
+        let (one, two) = (cache(), cache())
+        try await one.put(someBytes(100), "a")
+        try await two.remove("a")
+        #expect(await one.entry(forKey: "a") == nil)
+        try await one.put(someBytes(100), "a")
+        try await two.put(someBytes(100, seed: 2), "a")
+        #expect(await one.entry(forKey: "a")?.data == someBytes(100, seed: 2))
+        try await one.removeAll(source: "a")
+        #expect(await one.entry(forKey: "a") == nil)
+        #expect(await two.entry(forKey: "a") == nil)
+        try await one.put(someBytes(100), "b")
+        try await two.removeAll()
+        #expect(await one.entry(forKey: "b") == nil)
+        try await two.put(someBytes(5), "c")
+        #expect(await one.entry(forKey: "c")?.data == someBytes(5))
+    }
+
+    @Test("an end of its own and eviction hold for what is in memory too")
+    func limits() async throws {
+        let cache = cache(maximumCount: 2)
+        try await cache.store(
+            DiskCacheEntry(data: someBytes(10), created: clock.date, expires: clock.date + 10), forKey: "end")
+        clock.advance(.seconds(10))
+        #expect(await cache.entry(forKey: "end") == nil)
+        for name in ["1", "2", "3"] {
+            clock.advance(.seconds(1))
+            try await cache.put(someBytes(10), ImageKey(source: name))
+        }
+        #expect(await cache.entry(forKey: "1") == nil)
+        #expect(await cache.entry(forKey: "3") != nil)
+        await cache.flush()
+        #expect(cache.memoryTierUsage.entries == 2)
+    }
+
+    @Test("a read from memory counts as use on disk")
+    func access() async throws {
+        let cache = cache()
+        try await cache.put(someBytes(10), "a")
+        clock.advance(.seconds(50))
+        _ = await cache.entry(forKey: "a")
+        await cache.flush()
+        #expect(await cache.entries().first?.accessed == clock.date)
+    }
+
+    @Test(
+        "bounded: the least recently used goes first, one over a quarter of the room is not kept, trimming empties it")
+    func bounds() async throws {
+        let cache = cache(10_000)
+        for index in 0..<20 { try await cache.put(someBytes(1_000), ImageKey(source: "\(index)")) }
+        let usage = cache.memoryTierUsage
+        #expect(usage.bytes <= 10_000 && usage.entries == 7)
+        _ = await cache.entry(forKey: "13")
+        try await cache.put(someBytes(1_000), "x")
+        let before = files.reads
+        _ = await cache.entry(forKey: "13")
+        #expect(files.reads == before)
+        _ = await cache.entry(forKey: "14")
+        #expect(files.reads == before + 1)
+        try await cache.put(someBytes(9_000), "large")
+        #expect(cache.memoryTierUsage.entries == 7)
+        #expect(await cache.entry(forKey: "large") != nil)
+        cache.trimMemoryTier(to: 3_000)
+        #expect(cache.memoryTierUsage.entries == 2)
+        cache.trimMemoryTier(to: 0)
+        #expect(cache.memoryTierUsage == CacheUsage())
+    }
+}
+
+/// The real files, and how often one was read.
+final class CountingFileSystem: CacheFileSystem {
+    private let faulty = FaultyFileSystem()
+    private let count = Lock(0)
+
+    init() {
+        faulty.fail { [count] operation, path in
+            if operation == "read", path.contains("/data/") { count.withLock { $0 += 1 } }
+            return nil
+        }
+    }
+
+    /// Reads of whole entries: only they have a name below `data`.
+    var reads: Int { count.withLock { $0 } }
+
+    func create(_ path: String, parts: [Data]) throws(FileError) { try faulty.create(path, parts: parts) }
+    func read(_ path: String, count: Int, fileSize: Int) throws(FileError) -> Data {
+        try faulty.read(path, count: count, fileSize: fileSize)
+    }
+    func contents(_ path: String, withoutWaiting limit: Int?) throws(FileError) -> FileBytes? {
+        // One read is one read, whether the kernel has the file in memory or not.
+        if limit != nil { return nil }
+        return try faulty.contents(path, withoutWaiting: limit)
+    }
+    func read(_ path: String, from offset: Int, count: Int) throws(FileError) -> Data {
+        try PosixFileSystem().read(path, from: offset, count: count)
+    }
+    func foreignFile(_ path: String, limit: Int) throws(FileError) -> ForeignFile? {
+        try faulty.foreignFile(path, limit: limit)
+    }
+    func remove(_ path: String) throws(FileError) { try faulty.remove(path) }
+    func makeDirectory(_ path: String) throws(FileError) { try faulty.makeDirectory(path) }
+    func removeDirectory(_ path: String) throws(FileError) { try faulty.removeDirectory(path) }
+    func rename(_ path: String, to newPath: String) throws(FileError) { try faulty.rename(path, to: newPath) }
+    func list(_ path: String) throws(FileError) -> [String] { try faulty.list(path) }
+    func status(_ path: String) throws(FileError) -> FileStatus { try faulty.status(path) }
+    func linkStatus(_ path: String) throws(FileError) -> FileStatus { try faulty.linkStatus(path) }
+    func freeSpace(_ path: String) throws(FileError) -> Int { try faulty.freeSpace(path) }
+}
