@@ -63,7 +63,10 @@ let package = Package(
         system("CHEIF", apt: "libheif-dev"),
         system("CJXL", apt: "libjxl-dev"),
         system("CTIFF", apt: "libtiff-dev"),
+        system("CCairo", apt: "libcairo2-dev", pkgConfig: "cairo"),
         system("CRSVG", apt: "librsvg2-dev", pkgConfig: "librsvg-2.0"),
+        system("CPoppler", apt: "libpoppler-glib-dev", pkgConfig: "poppler-glib"),
+        system("CLibRaw", apt: "libraw-dev"),
         .systemLibrary(name: "CLinux"),
         .target(name: "CJPEGShim", dependencies: ["CJPEG"]),
         .target(name: "CPNGShim", dependencies: ["CPNG"]),
@@ -81,7 +84,9 @@ let package = Package(
             dependencies: [
                 "TintypeCore", "CJPEG", "CJPEGShim", "CPNG", "CPNGShim", "CZlib", "CGIF", "CWebP", "CLCMS2",
                 library("CAVIF", for: "AVIF"), library("CHEIF", for: "HEIF"), library("CJXL", for: "JXL"),
-                library("CTIFF", for: "TIFF"), library("CRSVG", for: "SVG"),
+                library("CTIFF", for: "TIFF"), library("CRSVG", for: "SVG"), library("CPoppler", for: "PDF"),
+                library("CLibRaw", for: "RAW"),
+                .target(name: "CCairo", condition: .when(traits: ["SVG", "PDF"])),
             ],
             swiftSettings: settings),
         .target(
