@@ -9,6 +9,8 @@ enum Decision: Sendable {
     case frames
     /// Another answer to whether pixels are transparent.
     case alpha
+    /// Another orientation.
+    case orientation
     /// Another number of frames.
     case frameCount
     /// Another noise over the same picture, which is compared reduced.
@@ -49,6 +51,8 @@ enum Decision: Sendable {
         "bmp-suite/pal8rletrns.bmp": [.pixels, .alpha],
         // A gray profile cannot be kept by RGBA pixels, so they are always converted.
         "sdwebimage-coders/TestImageGrayscale.jpg": [.pixels],
+        // What metadata says of the orientation does not count in AVIF.
+        "avif-pillow/xmp_tags_orientation.avif": [.orientation],
         // Studio range is expanded; the reference's is not.
         "avif-microsoft/Monochrome.avif": [.pixels],
         // libheif 1.15 reads no sequences.
