@@ -20,6 +20,12 @@ extension ImageCoders {
         #if SVG
         coders.append(SVGCoder())
         #endif
+        #if PDF
+        coders.append(PDFCoder())
+        #endif
+        #if RAW
+        coders.append(RAWCoder())
+        #endif
         return coders
     }
 }

@@ -93,6 +93,7 @@ struct ConvertCommand: AsyncParsableCommand {
         options.allowsUpscaling = true
         options.keepsColorSpace = keepColor
         options.firstFrameOnly = firstFrame
+        options.formatHint = ImageFormat.hint(fileName: input)
         do throws(ImageError) {
             let data = try InputFile.contents(of: input)
             let context = DecodeContext(isCancelled: { Task.isCancelled })

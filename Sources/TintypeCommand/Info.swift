@@ -53,20 +53,25 @@ struct InfoReport: Encodable {
         self.path = path
         let context = DecodeContext()
         var file = try InputFile(path)
-        info = try Self.header(of: &file, context)
+        let hint = ImageFormat.hint(fileName: path)
+        // A camera file is only known whole.
+        if hint != nil { try file.readAll() }
+        info = try Self.header(of: &file, hint, context)
         // A stream has no length until its end.
         if decoding || file.length == nil { try file.readAll() }
         bytes = file.length ?? file.data.count
-        if decoding { try Self.decode(file.data, context) }
+        if decoding { try Self.decode(file.data, hint, context) }
     }
 
     /// Reads only as much of the file as its header takes; all of it where that is what counts the frames.
-    private static func header(of file: inout InputFile, _ context: DecodeContext) throws(ImageError) -> ImageInfo {
+    private static func header(
+        of file: inout InputFile, _ hint: ImageFormat?, _ context: DecodeContext
+    ) throws(ImageError) -> ImageInfo {
         var wanted = 1 << 16
         while true {
             try file.read(upTo: wanted)
             do throws(ImageError) {
-                let info = try ImageCoders.default.info(of: file.data, context: context)
+                let info = try ImageCoders.default.info(of: file.data, hint: hint, context: context)
                 if info.isComplete || file.isAtEnd { return info }
             } catch {
                 guard error.code == .truncatedImage, !file.isAtEnd else { throw error }
@@ -76,10 +81,12 @@ struct InfoReport: Encodable {
         }
     }
 
-    private static func decode(_ data: Data, _ context: DecodeContext) throws(ImageError) {
+    private static func decode(_ data: Data, _ hint: ImageFormat?, _ context: DecodeContext) throws(ImageError) {
         let coders = ImageCoders.default
-        guard let frames = try coders.frameDecoder(for: data, options: DecodeOptions(), context: context) else {
-            _ = try coders.decode(data, options: DecodeOptions(), context: context)
+        var options = DecodeOptions()
+        options.formatHint = hint
+        guard let frames = try coders.frameDecoder(for: data, options: options, context: context) else {
+            _ = try coders.decode(data, options: options, context: context)
             return
         }
         while try frames.nextFrame() != nil {}

@@ -5,8 +5,12 @@ tintype_packages=(
     libjpeg62-turbo-dev libpng-dev libdeflate-dev libwebp-dev libgif-dev liblcms2-dev libsqlite3-dev libxxhash-dev zlib1g-dev
 )
 
-# What the formats behind package traits take on top: AVIF, HEIF, JXL, TIFF, SVG.
-tintype_trait_packages=(libavif-dev libheif-dev libjxl-dev libtiff-dev librsvg2-dev)
+# What the formats behind package traits take on top: AVIF, HEIF, JXL, TIFF, SVG, PDF, RAW.
+tintype_trait_packages=(libavif-dev libheif-dev libjxl-dev libtiff-dev librsvg2-dev libpoppler-glib-dev libraw-dev)
+
+# How those formats are built, by every script that does: without HTTP, and in a folder of their own.
+tintype_traits=AVIF,HEIF,JXL,TIFF,SVG,PDF,RAW
+tintype_trait_build=(--disable-default-traits --traits "$tintype_traits" --scratch-path .build-traits)
 
 # Installs those of the packages that are missing; further ones may be named. Asks for nothing, and does nothing where all are there.
 install_libraries() {

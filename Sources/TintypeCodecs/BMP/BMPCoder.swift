@@ -35,10 +35,10 @@ public struct BMPCoder: ImageCoder {
             let output = options.outputSize(for: info.displaySize)
             try info.check(context.limits, output: output, keptFrames: 1)
             let decoder = BMPDecoder(bytes: bytes, header: header, options: options, context: context)
-            let (pixels, isPartial) = try decoder.decode(to: output)
+            let (pixels, isPartial, hasAlpha) = try decoder.decode(to: output)
             var properties = info.properties(options)
             properties.isPartial = isPartial
-            if isPartial { properties.hasAlpha = true }
+            properties.hasAlpha = hasAlpha
             return Image(pixels: pixels, properties: properties)
         }
     }

@@ -8,12 +8,16 @@ struct BMPDecoder {
     let context: DecodeContext
 
     /// - Parameter keepsAlpha: whether the alpha of the pixels counts, or all are opaque.
-    /// - Returns: the pixels, and whether some are missing.
-    func decode(to output: PixelSize, keepsAlpha: Bool = true) throws(ImageError) -> (PixelBuffer, isPartial: Bool) {
+    /// - Returns: the pixels, whether some are missing, and whether some may be transparent.
+    func decode(
+        to output: PixelSize, keepsAlpha: Bool = true
+    ) throws(ImageError) -> (PixelBuffer, isPartial: Bool, hasAlpha: Bool) {
         header.compression == .none ? try plain(to: output, keepsAlpha: keepsAlpha) : try runLengths(to: output)
     }
 
-    private func plain(to output: PixelSize, keepsAlpha: Bool) throws(ImageError) -> (PixelBuffer, isPartial: Bool) {
+    private func plain(
+        to output: PixelSize, keepsAlpha: Bool
+    ) throws(ImageError) -> (PixelBuffer, isPartial: Bool, hasAlpha: Bool) {
         let (rowBytes, height) = (header.bytesPerRow, header.size.height)
         // Writers leave the padding of the last row out.
         let lastRow = (header.size.width * header.bitsPerPixel + 7) / 8
@@ -34,15 +38,22 @@ struct BMPDecoder {
             }
             try sink.commitRow()
         }
-        return (try sink.finish(), rows < height)
+        return (try sink.finish(), rows < height, rows < height || keepsAlpha && header.hasAlpha)
     }
 
-    private func runLengths(to output: PixelSize) throws(ImageError) -> (PixelBuffer, isPartial: Bool) {
+    private func runLengths(
+        to output: PixelSize
+    ) throws(ImageError) -> (PixelBuffer, isPartial: Bool, hasAlpha: Bool) {
         let pixels = try MutablePixelBuffer(size: header.size, cleared: true, pool: context.pool)
         var decoder = BMPRunLength(bytes, header: header)
         try decoder.decode(into: pixels, context: context)
         if !decoder.isComplete { try allowPartial("the run lengths of the BMP end too early") }
-        return (try pixels.freeze().resized(to: output, pool: context.pool), !decoder.isComplete)
+        // Only the codes tell whether they step over pixels.
+        let hasAlpha = (0..<header.size.height).contains { y in
+            let row = pixels.row(y).assumingMemoryBound(to: UInt32.self)
+            return (0..<header.size.width).contains { row[$0] == 0 }
+        }
+        return (try pixels.freeze().resized(to: output, pool: context.pool), !decoder.isComplete, hasAlpha)
     }
 
     private func allowPartial(_ reason: String) throws(ImageError) {

@@ -12,7 +12,9 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public var encodableFormats: Set<ImageFormat> { [.gif] }
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        try data.withBytes { bytes throws(ImageError) in try GIFBlocks(bytes).info }
+        let info = try data.withBytes { bytes throws(ImageError) in try GIFBlocks(bytes).info }
+        guard !info.size.isEmpty else { throw .corrupt("the GIF has a size of \(info.size)") }
+        return info
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {

@@ -24,9 +24,7 @@ public struct SVGCoder: ImageCoder {
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let document = try SVGDocument(data)
-        var boxed = options
-        boxed.allowsUpscaling = true
-        let size = boxed.outputSize(for: document.info.size)
+        let size = options.vectorSize(for: document.info.size)
         try document.info.check(context.limits, output: size, keptFrames: 1)
         try context.checkCancellation()
         let pixels = try document.draw(size, context: context)

@@ -119,8 +119,11 @@ final class TIFFFile {
     }
 
     private static func hasAlpha(_ handle: OpaquePointer) -> Bool {
-        guard let first = extraSamples(handle)?.first else { return false }
-        let isInk = Int32(short(handle, TIFFTAG_PHOTOMETRIC)) == PHOTOMETRIC_SEPARATED
+        let photometric = Int32(short(handle, TIFFTAG_PHOTOMETRIC))
+        guard let first = extraSamples(handle)?.first else {
+            return photometric == PHOTOMETRIC_RGB && short(handle, TIFFTAG_SAMPLESPERPIXEL) == 4
+        }
+        let isInk = photometric == PHOTOMETRIC_SEPARATED
         // A fourth sample of RGB that the file says nothing of is alpha, as libtiff has it.
         return !isInk && (Int32(first) != EXTRASAMPLE_UNSPECIFIED || short(handle, TIFFTAG_SAMPLESPERPIXEL) > 3)
     }

@@ -20,7 +20,15 @@ public struct ImageCoders: ImageCoder {
     }
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        try first(for: data, hint: nil) { coder throws(ImageError) in try coder.info(of: data, context: context) }
+        try info(of: data, hint: nil, context: context)
+    }
+
+    /// What the header says.
+    /// - Parameter hint: what the bytes are taken for where their beginning does not tell, as in ``DecodeOptions/formatHint``.
+    public func info(
+        of data: Data, hint: ImageFormat?, context: DecodeContext
+    ) throws(ImageError) -> ImageInfo {
+        try first(for: data, hint: hint) { coder throws(ImageError) in try coder.info(of: data, context: context) }
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {

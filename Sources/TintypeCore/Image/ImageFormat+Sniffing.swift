@@ -26,12 +26,27 @@ extension ImageFormat {
         if begins([0xFF, 0x0A]) { return .jxl }
         if begins([0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]) { return .jxl }
         if begins(Array("%PDF-".utf8)) { return .pdf }
+        if camera(head) { return .raw }
         // TIFF 6.0 and BigTIFF, in both byte orders. Canon's CR2 says so in the bytes that TIFF leaves free.
         if begins([0x49, 0x49, 0x2A, 0]) { return head.dropFirst(8).starts(with: Array("CR".utf8)) ? .raw : .tiff }
         if begins([0x4D, 0x4D, 0, 0x2A]) || begins([0x49, 0x49, 0x2B, 0]) || begins([0x4D, 0x4D, 0, 0x2B]) {
             return .tiff
         }
         return nil
+    }
+
+    /// Camera files that are no TIFF files by their first bytes: of Fujifilm, Olympus, Panasonic, Canon (CRW), Minolta and Sigma.
+    private static func camera(_ head: [UInt8]) -> Bool {
+        if head.starts(with: Array("FUJIFILMCCD-RAW ".utf8)) { return true }
+        // TIFF with a number of its own in the place of 42.
+        if ["IIRO", "IIRS", "MMOR"].contains(where: { head.starts(with: Array($0.utf8)) }) { return head.count >= 8 }
+        if head.starts(with: [0x49, 0x49, 0x55, 0]) { return head.count >= 8 }
+        // CIFF: the length of its header, then what it is.
+        if head.starts(with: [0x49, 0x49, 0x1A, 0, 0, 0]) {
+            return head.dropFirst(6).starts(with: Array("HEAPCCDR".utf8))
+        }
+        if head.starts(with: Array("\0MRM".utf8)) { return head.dropFirst(8).starts(with: Array("\0PRD".utf8)) }
+        return head.starts(with: Array("FOVb".utf8))
     }
 
     /// BMP and ICO have short signatures; what follows them must fit too.

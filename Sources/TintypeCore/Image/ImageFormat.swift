@@ -56,8 +56,15 @@ extension ImageFormat {
         .svg: Facts(mimeTypes: ["image/svg+xml"], extensions: ["svg"], trait: "SVG"),
         .pdf: Facts(mimeTypes: ["application/pdf"], extensions: ["pdf"], trait: "PDF"),
         .raw: Facts(
-            mimeTypes: ["image/x-dcraw"],
-            extensions: ["dng", "nef", "cr2", "cr3", "arw", "orf", "rw2", "raf", "pef", "srw"], trait: "RAW"),
+            mimeTypes: [
+                "image/x-dcraw", "image/x-adobe-dng", "image/x-canon-cr2", "image/x-canon-cr3", "image/x-canon-crw",
+                "image/x-nikon-nef", "image/x-nikon-nrw", "image/x-sony-arw", "image/x-sony-sr2", "image/x-olympus-orf",
+                "image/x-panasonic-rw2", "image/x-fuji-raf", "image/x-pentax-pef", "image/x-samsung-srw",
+            ],
+            extensions: [
+                "dng", "nef", "nrw", "cr2", "cr3", "crw", "arw", "sr2", "srf", "orf", "rw2", "rwl", "raf", "pef", "srw",
+                "3fr", "iiq", "erf", "mef", "mos", "mrw", "x3f", "kdc", "dcr",
+            ], trait: "RAW"),
     ]
 
     /// The type of the format in HTTP (RFC 9110, section 8.3), or `nil` for a format unknown to Tintype.
@@ -84,5 +91,20 @@ extension ImageFormat {
         let wanted = fileExtension.lowercased()
         guard let match = Self.facts.first(where: { $0.value.extensions.contains(wanted) }) else { return nil }
         self = match.key
+    }
+}
+
+extension ImageFormat {
+    /// What bytes have to be taken for because they do not tell: ``raw`` for the name or media type of a camera file, which
+    /// begins like any TIFF; `nil` for all others.
+    ///
+    /// For ``DecodeOptions/formatHint``; loads ask this where their request has no hint.
+    public static func hint(fileName: String, mimeType: String? = nil) -> ImageFormat? {
+        if let mimeType, ImageFormat(mimeType: mimeType) == .raw { return .raw }
+        let name = fileName.utf8
+        guard let dot = name.lastIndex(of: UInt8(ascii: ".")), name.distance(from: dot, to: name.endIndex) <= 5 else {
+            return nil
+        }
+        return ImageFormat(fileExtension: String(fileName[name.index(after: dot)...])) == .raw ? .raw : nil
     }
 }

@@ -10,6 +10,7 @@ public struct ImageInfo: Sendable, Equatable {
     public var loopCount: Int?
     /// The time each frame of an animation is shown, as it is played: see ``FrameTiming``. Empty if nothing moves.
     public var frameDurations: [Duration]
+    /// True unless every pixel is opaque by what the header says; where it leaves that open, the decoded image tells.
     public var hasAlpha: Bool
     /// The bits of one component of a pixel; for a palette the bits of its colours, which are 8.
     public var bitsPerComponent: Int

@@ -124,7 +124,7 @@ extension ImageManager {
             let configuration = configuration
             let progressive =
                 work.isProgressive
-                ? ProgressiveDecode(request.coder ?? coders, options: work.options, configuration) : nil
+                ? ProgressiveDecode(request.coder ?? coders, options: work.options(), configuration) : nil
             let fetched: FetchedData
             switch await arrivingData(work, progressive, context) {
             case .success(let data): fetched = data
@@ -198,7 +198,8 @@ extension ImageManager {
                 if let image = try progressive?.finish(bytes: bytes, isCancelled: isCancelled) { return image }
                 let context = DecodeContext(
                     limits: configuration.limits, pool: configuration.pool, isCancelled: isCancelled)
-                return try coder.decode(fetched.data, options: work.options, context: context)
+                return try coder.decode(
+                    fetched.data, options: work.options(mimeType: fetched.entry.mimeType), context: context)
             }
             return .success(
                 ImageOutcome(image: image, fetched: fetched, decodeTime: ContinuousClock.now - start))

@@ -24,6 +24,14 @@ struct DecodeWork: Hashable, Sendable {
     var coder: Int?
     /// Whether it begins while the bytes arrive, and tells previews.
     var isProgressive = false
+
+    /// The options, with the hint that the name or the media type of the source gives where the request has none.
+    func options(mimeType: String? = nil) -> DecodeOptions {
+        guard options.formatHint == nil else { return options }
+        var options = options
+        options.formatHint = ImageFormat.hint(fileName: fetch.url.lastPathComponent, mimeType: mimeType)
+        return options
+    }
 }
 
 /// Transforming a decoded image.

@@ -91,7 +91,7 @@ struct BMPCoderTests {
             Self.bitmap(3, 3, bits: 8, compression: 1, extra: Self.palette(8), pixels: codes))
         #expect(row(image, 2) == [red, red, green])
         #expect(row(image, 1) == [blue, green, red])
-        #expect(row(image, 0) == [clear, blue, clear])
+        #expect(row(image, 0) == [clear, blue, clear] && image.hasAlpha)
     }
 
     @Test("run lengths of 4 bits")
@@ -100,6 +100,8 @@ struct BMPCoderTests {
         let image = try coder.decode(
             Self.bitmap(3, 2, bits: 4, compression: 2, extra: Self.palette(4), pixels: codes))
         #expect(row(image, 1) == [red, green, red] && row(image, 0) == [blue, green, red])
+        // Nothing was stepped over.
+        #expect(!image.hasAlpha)
     }
 
     @Test("the OS/2 header has 16-bit sizes and palette entries of three bytes")

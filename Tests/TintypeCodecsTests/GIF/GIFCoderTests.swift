@@ -222,6 +222,14 @@ struct GIFCoderTests {
         #expect(rows(try coder.decode(gif.data).pixels) == [[green, green, green, green, green, green]])
     }
 
+    @Test("a screen without a width is refused by its header too", arguments: [(0, 32), (32, 0), (0, 0)])
+    func emptyScreen(width: Int, height: Int) throws {
+        var file = TestGIF(width, height)
+        file.frame((0, 0, 1, 1), [0])
+        expectCode(.corruptImage) { try coder.info(file.data) }
+        expectCode(.corruptImage) { try coder.decode(file.data) }
+    }
+
     @Test("3.1: a header of 65535x65535 is refused before memory is taken")
     func bomb() throws {
         var screen = TestGIF(65_535, 65_535)

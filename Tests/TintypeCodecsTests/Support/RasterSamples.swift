@@ -137,4 +137,5 @@ func makeImage(_ pixels: PixelBuffer, hasAlpha: Bool = true) -> Image {
 let red = RasterSamples.red
 let green = RasterSamples.green
 let blue = RasterSamples.blue
+let white = RasterSamples.white
 let clear = RasterSamples.clear

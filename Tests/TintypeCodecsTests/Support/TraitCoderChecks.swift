@@ -1,4 +1,4 @@
-#if AVIF || HEIF || JXL || TIFF || SVG
+#if AVIF || HEIF || JXL || TIFF || SVG || PDF || RAW
 import Foundation
 import Testing
 import TintypeCore

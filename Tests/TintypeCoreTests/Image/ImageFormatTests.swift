@@ -31,6 +31,10 @@ struct ImageFormatTests {
             (Array("\u{FEFF}<?xml version='1.0'?>\n<!-- a > b -->\n<svg/>".utf8), .svg),
             (Array("<!DOCTYPE svg PUBLIC \"x\" \"y\" [ <!ENTITY a \"b\"> ]><svg:svg>".utf8), .svg),
             (Array("II*\u{0}\u{10}\u{0}\u{0}\u{0}CR\u{2}\u{0}".utf8), .raw),
+            (Array("FUJIFILMCCD-RAW 0201".utf8), .raw), (Array("IIRO\u{8}\u{0}\u{0}\u{0}".utf8), .raw),
+            (Array("IIRS\u{8}\u{0}\u{0}\u{0}".utf8), .raw), (Array("IIU\u{0}\u{8}\u{0}\u{0}\u{0}".utf8), .raw),
+            (Array("II\u{1A}\u{0}\u{0}\u{0}HEAPCCDR".utf8), .raw), (Array("FOVb\u{0}\u{0}\u{1}\u{2}".utf8), .raw),
+            (Array("\u{0}MRM\u{0}\u{0}\u{1}\u{0}\u{0}PRD".utf8), .raw),
         ] as [([UInt8], ImageFormat)])
     func signatures(bytes: [UInt8], format: ImageFormat) {
         #expect(ImageFormat(sniffing: Data(bytes)) == format)
@@ -43,10 +47,23 @@ struct ImageFormatTests {
             "", "B", "BM", "BMW is a maker of cars and motorcycles", "GIF", "GIF88a", "RIFF____WAVE", "%PD",
             "<!DOCTYPE html><html><svg></svg></html>", "<html>", "<?xml version='1.0'?><feed/>", "<svgx>",
             "<!-- never closed",
-            "II", "MM", "PNG", "\u{1}\u{1}\u{1}\u{1}ftypisom", "{\"svg\": 1}",
+            "II", "MM", "PNG", "IIRO", "IIU\u{0}", "FUJIFILM", "\u{0}MRM", "\u{1}\u{1}\u{1}\u{1}ftypisom",
+            "{\"svg\": 1}",
         ])
     func others(text: String) {
         #expect(ImageFormat(sniffing: Data(text.utf8)) == nil)
+    }
+
+    @Test(
+        "CTX-13, FMT-12: names and media types of camera files are hints, others are not",
+        arguments: [
+            ("a.nef", nil, ImageFormat.raw), ("A.B.DNG", nil, .raw), ("x.jpg", nil, nil), ("nef", nil, nil),
+            ("", nil, nil),
+            ("x.tif", "image/x-nikon-nef", .raw), ("x", "image/x-adobe-dng; a=b", .raw), ("x.cr2", "text/html", .raw),
+            ("x.jpg", "image/jpeg", nil), (".", nil, nil), ("x.", nil, nil), ("x.longending", nil, nil),
+        ] as [(String, String?, ImageFormat?)])
+    func hints(name: String, type: String?, format: ImageFormat?) {
+        #expect(ImageFormat.hint(fileName: name, mimeType: type) == format)
     }
 
     @Test("sniffing any bytes whatever is safe", arguments: 0..<20)

@@ -1,0 +1,120 @@
+import Foundation
+import Tintype
+
+/// A coder and all that is asked of it for each input. Whatever the bytes are, each must end in an image or an error of the
+/// type; what an image must be is checked.
+struct FuzzSubject {
+    let name: String
+    let coder: any ImageCoder
+    let formats: [ImageFormat]
+
+    /// The one that is fed. Set once, before the first input.
+    nonisolated(unsafe) static var current: FuzzSubject?
+
+    private static let subjects: [(String, any ImageCoder, [ImageFormat])] = [
+        ("jpeg", JPEGCoder(), [.jpeg]), ("png", PNGCoder(), [.png]), ("gif", GIFCoder(), [.gif]),
+        ("webp", WebPCoder(), [.webp]), ("bmp", BMPCoder(), [.bmp]), ("ico", ICOCoder(png: PNGCoder()), [.ico]),
+        ("avif", AVIFCoder(), [.avif]), ("heif", HEIFCoder(), [.heic, .heif]), ("jxl", JXLCoder(), [.jxl]),
+        ("tiff", TIFFCoder(), [.tiff]), ("svg", SVGCoder(), [.svg]), ("pdf", PDFCoder(), [.pdf]),
+        ("raw", RAWCoder(), [.raw]), ("sniff", ImageCoders.default, ImageFormat.known),
+    ]
+
+    static var names: [String] { subjects.map(\.0) }
+
+    init?(_ name: String) {
+        guard let (name, coder, formats) = Self.subjects.first(where: { $0.0 == name }) else { return nil }
+        self.name = name
+        self.coder = coder
+        self.formats = formats
+    }
+
+    /// Small enough for hundreds of inputs a second.
+    private static let limits: DecodeLimits = {
+        var limits = DecodeLimits()
+        limits.maximumPixels = 1 << 16
+        limits.maximumBytes = 1 << 22
+        limits.maximumFrames = 24
+        return limits
+    }()
+
+    private var context: DecodeContext { DecodeContext(limits: Self.limits) }
+
+    func take(_ data: Data) {
+        _ = ImageFormat(sniffing: data)
+        let info = try? coder.info(of: data, context: context)
+        if let info { precondition(!info.size.isEmpty && info.frameCount >= 1, "\(info)") }
+        // Which half of the rest is done depends on the bytes, so that the same input always does the same.
+        let choice = data.reduce(UInt32(data.count)) { ($0 &* 31) &+ UInt32($1) }
+        decode(data, choice)
+        if choice & 1 == 0 { decodeFrames(data, choice) } else { decodeProgressively(data, choice) }
+    }
+
+    private func options(_ choice: UInt32) -> DecodeOptions {
+        var options = DecodeOptions()
+        if choice & 2 != 0 { options.thumbnailSize = PixelSize(width: 1 + Int(choice >> 8 & 63), height: 17) }
+        options.preservesAspectRatio = choice & 4 == 0
+        options.firstFrameOnly = choice & 8 != 0
+        options.allowsPartialImage = choice & 16 != 0
+        options.keepsColorSpace = choice & 32 != 0
+        if choice & 64 != 0 { options.maximumBytes = 5_000 }
+        return options
+    }
+
+    private func decode(_ data: Data, _ choice: UInt32) {
+        for choice in [0, choice] {
+            let options = options(choice)
+            guard let image = try? coder.decode(data, options: options, context: context) else { continue }
+            precondition(options.allowsPartialImage || !image.isPartial, "a partial image that nobody asked for")
+            image.frames.forEach { check($0.pixels) }
+        }
+    }
+
+    private func decodeFrames(_ data: Data, _ choice: UInt32) {
+        guard let coder = coder as? any AnimatedImageCoder,
+            let decoder = try? coder.frameDecoder(for: data, options: options(choice), context: context)
+        else { return }
+        // Some frames, back to the first, and all.
+        for limit in [Int(choice >> 8 & 3), 64] {
+            for _ in 0..<limit {
+                guard let frame = try? decoder.nextFrame() else { break }
+                precondition(frame.pixels.size == decoder.outputSize, "a frame of another size")
+                check(frame.pixels)
+            }
+            guard (try? decoder.rewind()) != nil else { return }
+        }
+    }
+
+    private func decodeProgressively(_ data: Data, _ choice: UInt32) {
+        guard let coder = coder as? any ProgressiveImageCoder,
+            let decoder = try? coder.progressiveDecoder(options: options(choice), context: context)
+        else { return }
+        var rest = data[...]
+        var step = choice | 1
+        do {
+            while !rest.isEmpty {
+                let count = min(rest.count, 1 + Int(step % UInt32(max(1, data.count / 3))))
+                try decoder.append(Data(rest.prefix(count)))
+                rest = rest.dropFirst(count)
+                step = step &* 1_664_525 &+ 1_013_904_223
+                if let preview = try decoder.preview() { check(preview.pixels) }
+            }
+            try decoder.finish().frames.forEach { check($0.pixels) }
+        } catch { precondition(error is ImageError) }
+    }
+
+    /// Every pixel is there, and premultiplied.
+    private func check(_ pixels: PixelBuffer) {
+        precondition(!pixels.size.isEmpty)
+        guard pixels.format == .rgba8 else { return }
+        for y in 0..<pixels.height {
+            pixels.withRow(y) { row in
+                for x in stride(from: 0, to: row.count, by: 4) {
+                    let alpha = row[x + 3]
+                    precondition(
+                        row[x] <= alpha && row[x + 1] <= alpha && row[x + 2] <= alpha,
+                        "colour above alpha at \(x / 4), \(y)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+#if PDF
+internal import CPoppler
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// The first page of a PDF document.
+final class PDFPage {
+    let info: ImageInfo
+    /// True if the document's end is missing.
+    let isCut: Bool
+    /// In points.
+    private let width: Double
+    private let height: Double
+    private let document: OpaquePointer
+    private let page: OpaquePointer
+
+    /// - Parameter allowsCut: whether a document without an end is to be read as far as it goes.
+    init(_ data: Data, allowsCut: Bool) throws(ImageError) {
+        guard data.count <= PDFCoder.maximumBytes else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "the PDF has \(ByteCount(data.count)), over the limit of \(ByteCount(PDFCoder.maximumBytes))")
+        }
+        isCut = !Self.hasEnd(data)
+        guard allowsCut || !isCut else { throw .truncated("the PDF ends too early") }
+        document = try Self.open(data)
+        guard poppler_document_get_n_pages(document) > 0, let page = poppler_document_get_page(document, 0) else {
+            g_object_unref(UnsafeMutableRawPointer(document))
+            throw .corrupt("the PDF has no page that can be read")
+        }
+        self.page = page
+        var (width, height) = (0.0, 0.0)
+        poppler_page_get_size(page, &width, &height)
+        (self.width, self.height) = (width, height)
+        let size = CairoCanvas.pixels(width, height)
+        info = ImageInfo(format: .pdf, size: size, hasAlpha: false, isComplete: !isCut)
+        guard !size.isEmpty else { throw .corrupt("the first page of the PDF has a size of \(width) × \(height)") }
+    }
+
+    deinit {
+        g_object_unref(UnsafeMutableRawPointer(page))
+        g_object_unref(UnsafeMutableRawPointer(document))
+    }
+
+    /// Whether the end of file stands where readers look for it: in the last 1,024 bytes (ISO 32000-1, annex H.3), and some more
+    /// for what servers append.
+    private static func hasEnd(_ data: Data) -> Bool {
+        let tail = data.suffix(4_096)
+        return tail.firstRange(of: Array("%%EOF".utf8)) != nil || tail.firstRange(of: Array("startxref".utf8)) != nil
+    }
+
+    private static func open(_ data: Data) throws(ImageError) -> OpaquePointer {
+        // Poppler's document keeps the bytes; they are copied, since it may outlive the caller's.
+        let bytes = data.withUnsafeBytes { g_bytes_new($0.baseAddress, gsize($0.count)) }
+        defer { g_bytes_unref(bytes) }
+        var error: UnsafeMutablePointer<GError>?
+        guard let document = poppler_document_new_from_bytes(bytes, nil, &error) else { throw failure(error) }
+        return document
+    }
+
+    private static func failure(_ error: UnsafeMutablePointer<GError>?) -> ImageError {
+        guard let error = GLibError(taking: error) else { return .corrupt("the PDF cannot be read") }
+        if error.domain == poppler_error_quark(), error.code == Int32(POPPLER_ERROR_ENCRYPTED.rawValue) {
+            return .corrupt("the PDF is encrypted, and needs a password")
+        }
+        return .corrupt("the PDF is damaged (Poppler: \(error.message))")
+    }
+
+    /// Draws the whole page at a size.
+    func draw(_ size: PixelSize, context: DecodeContext) throws(ImageError) -> PixelBuffer {
+        try CairoCanvas.draw("PDF", (width, height), at: size, paper: true, pool: context.pool) { cairo in
+            poppler_page_render(page, cairo)
+            return nil
+        }
+    }
+}
+#endif

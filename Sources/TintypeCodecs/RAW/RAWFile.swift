@@ -1,0 +1,85 @@
+#if RAW
+internal import CLibRaw
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// A camera file that libraw has opened. The bytes must outlive it.
+final class RAWFile {
+    let handle: UnsafeMutablePointer<libraw_data_t>
+    let watch: RAWWatch
+    private let byteCount: Int
+
+    /// The most pixels of an image to a byte of its file: a black frame compresses well, but not without end.
+    private static let maximumPixelsPerByte = 256
+
+    init(_ bytes: UnsafeRawBufferPointer, context: DecodeContext) throws(ImageError) {
+        // Errors are told to the watch; libraw would print them.
+        let silent = LIBRAW_OPIONS_NO_MEMERR_CALLBACK.rawValue | LIBRAW_OPIONS_NO_DATAERR_CALLBACK.rawValue
+        guard let handle = libraw_init(silent) else {
+            throw ImageError(.outOfMemory, stage: .decode, reason: "libraw has no memory to begin")
+        }
+        self.handle = handle
+        watch = RAWWatch(context)
+        byteCount = bytes.count
+        watch.attach(to: handle)
+        handle.pointee.params.max_raw_memory_mb = UInt32(clamping: max(1, context.limits.maximumBytes >> 20))
+        // libraw only reads the bytes.
+        try check(libraw_open_buffer(handle, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count))
+    }
+
+    deinit { libraw_close(handle) }
+
+    /// What the file says of its image. libraw can only be closed afterwards.
+    var info: ImageInfo {
+        get throws(ImageError) {
+            let orientation = Self.orientation(flip: handle.pointee.sizes.flip)
+            // As stored: turning is left to who takes the rows.
+            handle.pointee.params.user_flip = 0
+            try check(libraw_adjust_sizes_info_only(handle))
+            let sizes = handle.pointee.sizes
+            let size = PixelSize(width: Int(sizes.iwidth), height: Int(sizes.iheight))
+            let bits = Int(handle.pointee.color.raw_bps)
+            guard !size.isEmpty else { throw .corrupt("the camera file has a size of \(size)") }
+            guard size.pixelCount / Self.maximumPixelsPerByte <= byteCount else {
+                throw .corrupt("the camera file has \(ByteCount(byteCount)), too few for \(size) pixels")
+            }
+            return ImageInfo(
+                format: .raw, size: size, orientation: orientation, hasAlpha: false,
+                bitsPerComponent: (1...16).contains(bits) ? bits : 16)
+        }
+    }
+
+    /// - Throws: the error that a result of libraw's stands for.
+    func check(_ result: Int32) throws(ImageError) {
+        guard result != LIBRAW_SUCCESS.rawValue else { return }
+        let message = String(cString: libraw_strerror(result))
+        switch result {
+        case LIBRAW_CANCELLED_BY_CALLBACK.rawValue:
+            throw ImageError(.cancelled, stage: .decode, reason: "cancelled while decoding")
+        case LIBRAW_TOO_BIG.rawValue:
+            throw ImageError(
+                .limitExceeded, stage: .decode, reason: "the camera file takes more memory than the limit allows")
+        case LIBRAW_UNSUFFICIENT_MEMORY.rawValue:
+            throw ImageError(.outOfMemory, stage: .decode, reason: "libraw has no memory for the image")
+        default:
+            throw watch.missesBytes || result == LIBRAW_IO_ERROR.rawValue
+                ? .truncated("the camera file ends too early (libraw: \(message))")
+                : .corrupt("the camera file cannot be read (libraw: \(message))")
+        }
+    }
+
+    /// dcraw's bits for exchanging the sides, mirroring top to bottom and left to right; or degrees clockwise.
+    private static func orientation(flip: Int32) -> Orientation {
+        switch flip {
+        case 1: .upMirrored
+        case 2: .downMirrored
+        case 3, 180: .down
+        case 4: .leftMirrored
+        case 5, 270: .left
+        case 6, 90: .right
+        case 7: .rightMirrored
+        default: .up
+        }
+    }
+}
+#endif

@@ -1,0 +1,68 @@
+#if SVG || PDF
+internal import CCairo
+internal import TintypeCore
+
+/// Pixels that a library draws on with cairo.
+enum CairoCanvas {
+    /// cairo counts pixels in 16 bits.
+    static let maximumSide = 32_767
+
+    /// Draws a picture, and gives its pixels in the order that images have.
+    /// - Parameters:
+    ///   - name: what is drawn, for messages.
+    ///   - paper: whether the pixels are white at first instead of clear.
+    ///   - draw: draws in the units of the picture, which are scaled to the pixels; an error of its own goes first.
+    /// - Throws: ``ImageError/Code/limitExceeded`` for a size that cairo cannot draw.
+    static func draw(
+        _ name: String, _ picture: (width: Double, height: Double), at size: PixelSize, paper: Bool = false,
+        pool: PixelBufferPool, _ draw: (OpaquePointer) -> ImageError?
+    ) throws(ImageError) -> PixelBuffer {
+        guard max(size.width, size.height) <= maximumSide else {
+            throw ImageError(.limitExceeded, stage: .decode, reason: "cairo cannot draw \(size) pixels")
+        }
+        let buffer = try MutablePixelBuffer(size: size, cleared: true, pool: pool)
+        guard
+            let surface = cairo_image_surface_create_for_data(
+                buffer.row(0).assumingMemoryBound(to: UInt8.self), CAIRO_FORMAT_ARGB32, Int32(size.width),
+                Int32(size.height), Int32(buffer.bytesPerRow)), let cairo = cairo_create(surface)
+        else {
+            throw ImageError(.outOfMemory, stage: .decode, reason: "cairo cannot draw \(size) pixels")
+        }
+        if paper {
+            cairo_set_source_rgb(cairo, 1, 1, 1)
+            cairo_paint(cairo)
+        }
+        // The same factor in both directions, unless the options stretch the picture.
+        cairo_scale(cairo, Double(size.width) / picture.width, Double(size.height) / picture.height)
+        let failure = draw(cairo)
+        let status = cairo_status(cairo)
+        cairo_destroy(cairo)
+        // After this nothing writes the pixels any more, even if the library kept a reference to the surface.
+        cairo_surface_finish(surface)
+        cairo_surface_destroy(surface)
+        if let failure { throw failure }
+        guard status == CAIRO_STATUS_SUCCESS else {
+            let reason = "the \(name) cannot be drawn (cairo: \(String(cString: cairo_status_to_string(status))))"
+            throw status == CAIRO_STATUS_NO_MEMORY
+                ? ImageError(.outOfMemory, stage: .decode, reason: reason) : .corrupt(reason)
+        }
+        for y in 0..<size.height { swapRedAndBlue(buffer.row(y), count: size.width) }
+        return buffer.freeze()
+    }
+
+    /// A size in pixels that holds a picture, rounded up; empty for one without a sensible size.
+    static func pixels(_ width: Double, _ height: Double) -> PixelSize {
+        guard width > 0, height > 0, width < 1e9, height < 1e9 else { return .zero }
+        return PixelSize(width: Int(width.rounded(.up)), height: Int(height.rounded(.up)))
+    }
+
+    /// From cairo's order of bytes, which is blue, green, red, alpha on little-endian machines.
+    private static func swapRedAndBlue(_ row: UnsafeMutableRawPointer, count: Int) {
+        let words = row.assumingMemoryBound(to: UInt32.self)
+        for x in 0..<count {
+            let pixel = words[x]
+            words[x] = pixel & 0xFF00_FF00 | (pixel & 0xFF) << 16 | pixel >> 16 & 0xFF
+        }
+    }
+}
+#endif

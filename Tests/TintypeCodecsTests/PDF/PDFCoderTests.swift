@@ -1,0 +1,125 @@
+#if PDF
+import Foundation
+import Testing
+import TintypeCodecs
+import TintypeCore
+import TintypeTesting
+
+@Suite("PDF")
+struct PDFCoderTests {
+    let coder = PDFCoder()
+
+    @Test("COD-48: the first page at 72 dpi: a point is a pixel, on white paper")
+    func page() throws {
+        let data = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves).data
+        #expect(ImageFormat(sniffing: data) == .pdf)
+        let info = try coder.info(data)
+        #expect(info.format == .pdf && info.size == PixelSize(width: 20, height: 10) && !info.hasAlpha)
+        let image = try coder.decode(data)
+        #expect(image.format == .pdf && image.size == info.size)
+        #expect(image.properties.isVector && !image.isPartial && !image.hasAlpha)
+        #expect(image.pixels[2, 2] == red && image.pixels[15, 2] == blue && image.pixels[15, 8] == white)
+    }
+
+    @Test(
+        "COD-48: the page is what viewers show: its crop box, turned as it says, rounded up",
+        arguments: [
+            ("/MediaBox [0 0 20 10] /CropBox [10 0 20 10]", 10, 10), ("/MediaBox [0 0 20 10] /Rotate 90", 10, 20),
+            ("/MediaBox [0 0 19.2 9.5]", 20, 10), ("/MediaBox [100 100 130 140]", 30, 40),
+        ])
+    func size(page: String, width: Int, height: Int) throws {
+        let data = SamplePDF(page, SamplePDF.halves).data
+        #expect(try coder.info(data).size == PixelSize(width: width, height: height))
+        #expect(try coder.decode(data).size == PixelSize(width: width, height: height))
+    }
+
+    @Test("COD-48: a turned page is drawn upright")
+    func rotation() throws {
+        let image = try coder.decode(SamplePDF("/MediaBox [0 0 20 10] /Rotate 90", SamplePDF.halves).data)
+        // Clockwise: the left half comes to the top.
+        #expect(image.pixels[5, 5] == red && image.pixels[7, 15] == blue && image.pixels[2, 15] == white)
+    }
+
+    @Test("COD-48: a box is filled, upwards too, and drawn sharply at that size")
+    func box() throws {
+        let data = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves).data
+        let large = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 200, height: 200) }
+        #expect(large.size == PixelSize(width: 200, height: 100))
+        #expect(large.pixels[99, 50] == red && large.pixels[100, 49] == blue && large.pixels[100, 50] == white)
+        let stretched = try coder.decode(data) {
+            $0.thumbnailSize = PixelSize(width: 40, height: 40)
+            $0.preservesAspectRatio = false
+        }
+        #expect(stretched.size == PixelSize(width: 40, height: 40) && stretched.pixels[30, 15] == blue)
+    }
+
+    @Test("files that a stream refers to are not read")
+    func externalStream() throws {
+        let folder = try TemporaryDirectory()
+        let secret = folder.url.appending(path: "secret")
+        try Data("0 1 0 rg 0 0 20 10 re f".utf8).write(to: secret)
+        var file = SamplePDF("/MediaBox [0 0 20 10]", "")
+        file.objects[3] = ("<< /Length 0 /F (\(secret.path)) >>", "")
+        #expect(try coder.decode(file.data).pixels[5, 5] == white)
+    }
+
+    @Test("a document that needs a password says so")
+    func encrypted() throws {
+        var file = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves)
+        let entry = "<" + String(repeating: "5A", count: 32) + ">"
+        file.objects.append(("<< /Filter /Standard /V 1 /R 2 /O \(entry) /U \(entry) /P -4 >>", nil))
+        file.trailer = "/Encrypt 5 0 R /ID [<00112233445566778899AABBCCDDEEFF> <00112233445566778899AABBCCDDEEFF>]"
+        let error = #expect(throws: ImageError.self) { try coder.decode(file.data) }
+        #expect(error?.code == .corruptImage && error?.reason.contains("password") == true)
+    }
+
+    @Test("limits and cancellation are kept, and a document that is cut says so")
+    func refusals() throws {
+        let drawing = String(repeating: SamplePDF.halves + "\n", count: 20)
+        let data = SamplePDF("/MediaBox [0 0 64 64]", drawing).data
+        TraitCoderChecks.expectLimits(coder, data)
+        TraitCoderChecks.expectTruncation(coder, data)
+        for side in ["40000", "100000000"] {
+            let huge = SamplePDF("/MediaBox [0 0 \(side) 10]", SamplePDF.halves).data
+            expectCode(.limitExceeded) { try coder.decode(huge) }
+        }
+        expectCode(.limitExceeded) { try coder.decode(Data(count: PDFCoder.maximumBytes + 1)) }
+    }
+
+    @Test("a page of a document whose end is missing is drawn on demand, and marked")
+    func partial() throws {
+        // As in files for the web, a trailer stands at the beginning too.
+        var file = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves)
+        file.objects.append(("<< /Length 400 >>", String(repeating: " ", count: 400)))
+        file.preamble = "trailer\n<< /Size 6 /Root 1 0 R >>\n"
+        let cut = file.data.prefix(file.data.count * 2 / 3)
+        let image = try coder.decode(Data(cut)) { $0.allowsPartialImage = true }
+        #expect(image.isPartial && image.pixels[2, 2] == red)
+    }
+
+    @Test("circles of pages and forms end, and documents without a page are refused")
+    func circles() throws {
+        var circle = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves)
+        circle.objects[1] = ("<< /Type /Pages /Kids [2 0 R] /Count 1 >>", nil)
+        #expect(throws: ImageError.self) { try coder.decode(circle.data) }
+        var empty = circle
+        empty.objects[1] = ("<< /Type /Pages /Kids [] /Count 0 >>", nil)
+        #expect(throws: ImageError.self) { try coder.decode(empty.data) }
+        let form = SamplePDF(
+            "/MediaBox [0 0 20 10] /Resources << /XObject << /F 5 0 R >> >>", "/F Do",
+            extra: [
+                (
+                    "<< /Type /XObject /Subtype /Form /BBox [0 0 20 10] /Length 5 /Resources << /XObject << /F 5 0 R >> >> >>",
+                    "/F Do"
+                )
+            ])
+        #expect(try coder.decode(form.data).pixels[5, 5] == white)
+    }
+
+    @Test("damage ends in an image or an error")
+    func damage() throws {
+        try coder.survives(
+            damageTo: SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves).data, cases: 400, seed: 52)
+    }
+}
+#endif

@@ -1,0 +1,136 @@
+#if RAW
+import Foundation
+import Testing
+import TintypeCodecs
+import TintypeCore
+import TintypeTesting
+
+@Suite("RAW")
+struct RAWCoderTests {
+    let coder = RAWCoder()
+
+    private func quarters(_ change: (inout SampleDNG) throws -> Void = { _ in }) throws -> Data {
+        var file = SampleDNG(picture: try RasterSamples.quarters(128, 96).pixels)
+        try change(&file)
+        return file.data
+    }
+
+    private func preview(_ width: Int, _ height: Int) throws -> (data: Data, size: PixelSize) {
+        let image = try RasterSamples.image(width, height) { _, _ in SIMD4(200, 100, 50, 255) }
+        let data = try JPEGCoder().encode(image, as: .jpeg, options: EncodeOptions(quality: 0.95))
+        return (data, image.size)
+    }
+
+    private func isPreview(_ image: Image) -> Bool {
+        let color = image.pixels[image.size.width / 2, image.size.height / 2]
+        return (190...210).contains(color.x) && (90...110).contains(color.y) && (40...60).contains(color.z)
+    }
+
+    @Test("COD-49: a camera file is developed, in its own colours")
+    func develop() throws {
+        let data = try quarters()
+        let info = try coder.info(data)
+        #expect(info.format == .raw && info.size == PixelSize(width: 128, height: 96))
+        #expect(info.bitsPerComponent == 16 && !info.hasAlpha && info.orientation == .up)
+        let image = try coder.decode(data)
+        #expect(image.format == .raw && image.size == info.size && !image.isPartial && !image.hasAlpha)
+        #expect(RasterSamples.corners(image.pixels) == "RGBW")
+        let middle = image.pixels[32, 24]
+        #expect(middle.x > 240 && middle.y < 30 && middle.z < 30 && middle.w == 255)
+    }
+
+    @Test("COD-49: all eight orientations are applied", arguments: Orientation.allCases)
+    func orientation(_ orientation: Orientation) throws {
+        let data = try quarters { $0.orientation = orientation }
+        let info = try coder.info(data)
+        #expect(info.orientation == orientation && info.size == PixelSize(width: 128, height: 96))
+        let image = try coder.decode(data)
+        #expect(image.size == info.displaySize)
+        #expect(RasterSamples.corners(image.pixels) == RasterSamples.upright[orientation])
+        let small = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 30, height: 30) }
+        #expect(RasterSamples.corners(small.pixels) == RasterSamples.upright[orientation])
+    }
+
+    @Test("COD-49, FMT-12: a DNG is a TIFF unless a hint says what it is; other camera files have signs of their own")
+    func hints() throws {
+        let data = try quarters()
+        #expect(ImageFormat(sniffing: data) == .tiff)
+        let coders = ImageCoders([coder])
+        #expect(throws: ImageError.self) { try coders.info(of: data, context: DecodeContext()) }
+        #expect(try coders.info(of: data, hint: .raw, context: DecodeContext()).format == .raw)
+        var options = DecodeOptions()
+        options.formatHint = .raw
+        #expect(try coders.decode(data, options: options, context: DecodeContext()).format == .raw)
+    }
+
+    #if TIFF
+    @Test("COD-49: with a hint the image is developed, without it the first picture of the TIFF is shown")
+    func hintOrPreview() throws {
+        // A TIFF that is no camera file, called one: the hint costs nothing.
+        let plain = try TIFFCoder().encode(try RasterSamples.gradient(40, 30), as: .tiff, options: EncodeOptions())
+        let coders = ImageCoders([TIFFCoder(), coder])
+        var options = DecodeOptions()
+        options.formatHint = .raw
+        #expect(try coders.decode(plain, options: options, context: DecodeContext()).format == .tiff)
+        #expect(try coders.decode(try quarters(), options: options, context: DecodeContext()).format == .raw)
+    }
+    #endif
+
+    @Test("a thumbnail is made of the camera's preview if that is large enough and of the same shape")
+    func previews() throws {
+        let box = PixelSize(width: 64, height: 64)
+        let large = try quarters { $0.preview = try preview(128, 96) }
+        #expect(isPreview(try coder.decode(large) { $0.thumbnailSize = box }))
+        #expect(!isPreview(try coder.decode(large)))
+        let turned = try quarters {
+            $0.preview = try preview(80, 60)
+            $0.orientation = .right
+        }
+        let upright = try coder.decode(turned) { $0.thumbnailSize = box }
+        #expect(isPreview(upright) && upright.size == PixelSize(width: 48, height: 64))
+        for (width, height) in [(48, 36), (80, 80), (60, 80)] {
+            let data = try quarters { $0.preview = try preview(width, height) }
+            let image = try coder.decode(data) { $0.thumbnailSize = box }
+            #expect(!isPreview(image) && image.size == PixelSize(width: 64, height: 48), "\(width)x\(height)")
+        }
+        let broken = try quarters {
+            let whole = try preview(128, 96)
+            $0.preview = (whole.data.prefix(whole.data.count / 2), whole.size)
+        }
+        #expect(!isPreview(try coder.decode(broken) { $0.thumbnailSize = box }))
+    }
+
+    @Test("thumbnails have the size of the box, whether developed at half the size or not, and are not enlarged")
+    func thumbnails() throws {
+        let data = SampleDNG(picture: try RasterSamples.gradient(160, 120).pixels).data
+        let full = try coder.decode(data)
+        for side in [32, 79, 80, 81, 159] {
+            let box = PixelSize(width: side, height: side)
+            let small = try coder.decode(data) { $0.thumbnailSize = box }
+            #expect(small.size == full.size.scaled(into: box) && small.isThumbnail)
+            #expect(RasterSamples.psnr(small.pixels, try full.pixels.resized(to: small.size)) > 28, "\(side)")
+        }
+        #expect(try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 500, height: 500) }.size == full.size)
+    }
+
+    @Test("limits and cancellation are kept, and a file that is cut says so")
+    func refusals() throws {
+        let data = try quarters()
+        TraitCoderChecks.expectLimits(coder, data)
+        TraitCoderChecks.expectTruncation(coder, data)
+        // libraw gives nothing of a file without compression whose end is missing.
+        expectCode(.truncatedImage) {
+            try coder.decode(Data(data.prefix(data.count * 3 / 4))) { $0.allowsPartialImage = true }
+        }
+        // 60,000 × 60,000 pixels of a few kilobytes.
+        let huge = try quarters { $0.claimedSize = PixelSize(width: 60_000, height: 60_000) }
+        #expect(throws: ImageError.self) { try coder.decode(huge) }
+        #expect(throws: ImageError.self) { try coder.info(Data("no camera file, but text".utf8)) }
+    }
+
+    @Test("damage ends in an image or an error")
+    func damage() throws {
+        try coder.survives(damageTo: try quarters { $0.preview = try preview(64, 48) }, cases: 200, seed: 53)
+    }
+}
+#endif

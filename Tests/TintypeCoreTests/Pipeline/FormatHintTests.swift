@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+import TintypeCore
+import TintypeTesting
+
+@Suite("Format hints")
+struct FormatHintTests {
+    /// Reads anything that is called a camera file, and nothing else.
+    private struct CameraCoder: ImageCoder {
+        var decodableFormats: Set<ImageFormat> { [.raw] }
+
+        func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+            ImageInfo(format: .raw, size: PixelSize(width: 2, height: 1), hasAlpha: false)
+        }
+
+        func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+            let pixels = try MutablePixelBuffer(size: PixelSize(width: 2, height: 1), cleared: true).freeze()
+            return Image(pixels: pixels).with { $0.format = .raw }
+        }
+    }
+
+    private func load(_ name: String, _ change: (inout ImageRequest) -> Void = { _ in }) async throws -> ImageFormat? {
+        let folder = try TemporaryDirectory()
+        let file = folder.url.appending(path: name)
+        // The beginning of a TIFF, as most camera files have.
+        try Data([0x49, 0x49, 0x2A, 0, 8, 0, 0, 0, 0, 0]).write(to: file)
+        let manager = ImageManager(
+            cache: DictionaryCache(), loader: FileLoader(), coders: ImageCoders([CameraCoder()]))
+        var request = ImageRequest(file)
+        change(&request)
+        return try await manager.image(for: request).format
+    }
+
+    @Test("CTX-13, COD-49: a URL's ending tells a camera file from a TIFF", arguments: ["a.nef", "b.DNG", "c.cr3"])
+    func ending(name: String) async throws {
+        #expect(try await load(name) == .raw)
+        #expect(try await load(name) { $0.options = .progressiveLoad } == .raw)
+    }
+
+    @Test("CTX-13: without such an ending the bytes tell, and a hint of the request goes first")
+    func others() async throws {
+        await #expect(throws: ImageError.self) { try await load("a.tif") }
+        await #expect(throws: ImageError.self) { try await load("a.nef") { $0.decode.formatHint = .png } }
+        #expect(try await load("a.tif") { $0.decode.formatHint = .raw } == .raw)
+    }
+}
