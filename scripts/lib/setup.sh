@@ -5,8 +5,8 @@ tintype_packages=(
     libjpeg62-turbo-dev libpng-dev libwebp-dev libgif-dev liblcms2-dev libsqlite3-dev libxxhash-dev zlib1g-dev
 )
 
-# What the formats behind package traits take on top: AVIF, HEIF, JXL, TIFF, SVG.
-tintype_trait_packages=(libavif-dev libheif-dev libjxl-dev libtiff-dev librsvg2-dev)
+# What the formats behind package traits take on top: AVIF, HEIF, JXL, TIFF, SVG; tests of HEIF encode with x265.
+tintype_trait_packages=(libavif-dev libheif-dev libde265-dev libjxl-dev libtiff-dev librsvg2-dev libx265-dev)
 
 # Installs those of the packages that are missing; further ones may be named. Asks for nothing, and does nothing where all are there.
 install_libraries() {
