@@ -97,6 +97,9 @@ struct HEIFSequenceRefusalTests {
             return TestMovie(tracks: [HEIFTestSequence.track(changed)]).data
         }
         expectCode(.limitExceeded) { try coder.decode(file(ParameterSetWriter(width: 65_528, height: 65_528).set)) }
+        // Not over the limit of pixels, but a small file could make the decoder keep 17 of these.
+        expectCode(.limitExceeded) { try coder.info(file(ParameterSetWriter(width: 16_000, height: 16_000).set)) }
+        #expect(try coder.info(file(ParameterSetWriter(width: 8_192, height: 4_352).set)).frameCount == 2)
         expectCode(.corruptImage) { try coder.decode(file(ParameterSetWriter(width: 70_000, height: 64).set)) }
         expectCode(.corruptImage) { try coder.decode(file(ParameterSetWriter(width: 64, height: 64, cut: 40).set)) }
         expectCode(.corruptImage) { try coder.decode(file(Data([0x42, 1, 1]))) }

@@ -131,6 +131,21 @@ struct HEIFSequenceTests {
         }
     }
 
+    @Test("parameter sets may stand before the first frame instead of in the header")
+    func parameterSetsInBand() throws {
+        let pictures = try KnownPictures.encode(3)
+        let sets = pictures.sets.reduce(into: Data()) { $0 += TestMovie.number($1.count) + $1 }
+        let data = file(pictures) {
+            $0.coding = "hev1"
+            $0.codingBoxes = HEIFTestSequence.configuration([])
+            $0.samples[0] = sets + $0.samples[0]
+        }
+        #expect(try coder.info(data).size == KnownPictures.size)
+        #expect(try coder.decode(data).frames == coder.decode(file(pictures)).frames)
+        let without = file(pictures) { $0.codingBoxes = HEIFTestSequence.configuration([]) }
+        expectCode(.corruptImage) { try coder.info(without) }
+    }
+
     @Test("the file says what the colours are, else the pictures do")
     func coding() throws {
         let stated = try KnownPictures.encode(2, ["colormatrix": "bt709", "range": "full", "colorprim": "bt709"])

@@ -16,10 +16,13 @@ struct HEIFSequence {
     /// No file has more tracks.
     private static let maximumTracks = 64
 
-    /// - Parameter moov: the contents of the box of this name.
+    /// - Parameters:
+    ///   - moov: the contents of the box of this name.
+    ///   - file: all that is there of the file.
     /// - Throws: ``ImageError/Code/formatNotEnabled`` if there is no sequence that can be read.
     init(
-        _ moov: UnsafeRawBufferPointer, format: ImageFormat, length: Int, isComplete: Bool, limits: DecodeLimits
+        _ moov: UnsafeRawBufferPointer, of file: UnsafeRawBufferPointer, format: ImageFormat, isComplete: Bool,
+        limits: DecodeLimits
     ) throws(ImageError) {
         let movie = MediaBox(type: "moov", contents: moov)
         let boxes = try movie.boxes().filter { $0.type == "trak" }
@@ -31,7 +34,7 @@ struct HEIFSequence {
         guard let main = tracks.first(where: { $0.isMain && $0.isEnabled }) ?? tracks.first(where: \.isMain) else {
             throw ImageError(.formatNotEnabled, stage: .decode, reason: "the HEIF file holds no image sequence")
         }
-        let image = try HEVCTrack(main, limits: limits)
+        let image = try HEVCTrack(main, file: file, limits: limits)
         guard image.samples.count > 0 else {
             let reason =
                 try movie.first("mvex") == nil
@@ -43,7 +46,7 @@ struct HEIFSequence {
             guard let entry = track.sampleEntry,
                 Self.alphaTypes.contains(try VisualSampleEntry(entry).auxiliaryType ?? "")
             else { continue }
-            alpha = (track.id, try HEVCTrack(track, limits: limits))
+            alpha = (track.id, try HEVCTrack(track, file: file, limits: limits))
             break
         }
         if let alpha = alpha?.track {
@@ -63,7 +66,7 @@ struct HEIFSequence {
             hasAlpha: alpha != nil, bitsPerComponent: image.pictures.bits,
             colorProfile: CodedColor.name(
                 profile: image.entry.profile, codePoints: image.entry.coding?.codePoints ?? .sRGB),
-            isComplete: isComplete && end <= length)
+            isComplete: isComplete && end <= file.count)
     }
 
     /// The sequence of a file; `nil` of one that has none, or a still image and besides it a sequence of one frame, or one that
@@ -76,8 +79,8 @@ struct HEIFSequence {
             guard moov.isComplete else { throw .truncated("the HEIF file ends in the header of its sequence") }
             do throws(ImageError) {
                 let sequence = try HEIFSequence(
-                    UnsafeRawBufferPointer(rebasing: bytes[moov.payload]),
-                    format: ImageFormat(sniffing: data) == .heif ? .heif : .heic, length: bytes.count,
+                    UnsafeRawBufferPointer(rebasing: bytes[moov.payload]), of: bytes,
+                    format: ImageFormat(sniffing: data) == .heif ? .heif : .heic,
                     isComplete: !boxes.isTruncated, limits: limits)
                 return hasStill && !sequence.info.isAnimated ? nil : sequence
             } catch {

@@ -10,6 +10,8 @@ struct HEVCPictureParameters: Equatable {
     let size: PixelSize
     /// Of luma; chroma has as many.
     let bits: Int
+    /// What the planes of a picture take.
+    let byteCount: Int
 
     /// The type of a NAL unit that holds such a set (table 7-1).
     private static let unitType = 33
@@ -48,6 +50,7 @@ struct HEVCPictureParameters: Equatable {
             throw Self.unsupported("\(depth.luma) and \(depth.chroma) bits for luma and chroma")
         }
         self.bits = depth.luma
+        byteCount = codedSize.pixelCount * [2, 3, 4, 6][chroma] / 2 * (depth.luma > 8 ? 2 : 1)
     }
 
     private static func unsupported(_ what: String) -> ImageError {
