@@ -4,8 +4,8 @@ public import TintypeCore
 
 /// Reads HEIF and HEIC, stills and sequences, and writes HEIC stills. With the package trait `HEIF`.
 ///
-/// - Stills are read and written with libheif: of several, the primary image is read. Its cropping, rotation and mirroring are libheif's work; sizes are those after it, and an EXIF
-///   orientation is ignored, as the format has it.
+/// - Stills are read and written with libheif: of several, the primary image is read. Its cropping, rotation and mirroring are
+///   libheif's work; sizes are those after it, and an EXIF orientation is ignored, as the format has it.
 /// - An embedded thumbnail is used where it is of the image's shape and not smaller than what is asked for.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space.
 /// - A sequence of HEVC pictures (the tracks of a `moov` box; files named `.heics`) is read with libde265, transparency
