@@ -62,6 +62,7 @@ let package = Package(
         system("CXXHash", apt: "libxxhash-dev"),
         system("CAVIF", apt: "libavif-dev"),
         system("CHEIF", apt: "libheif-dev"),
+        system("CDE265", apt: "libde265-dev"),
         system("CJXL", apt: "libjxl-dev"),
         system("CTIFF", apt: "libtiff-dev"),
         system("CCairo", apt: "libcairo2-dev", pkgConfig: "cairo"),
@@ -86,9 +87,9 @@ let package = Package(
             dependencies: [
                 "TintypeCore", "CJPEG", "CJPEGShim", "CPNG", "CPNGShim", "CZlib", "CDeflate", "CUnfilter", "CGIF",
                 "CWebP", "CLCMS2",
-                library("CAVIF", for: "AVIF"), library("CHEIF", for: "HEIF"), library("CJXL", for: "JXL"),
-                library("CTIFF", for: "TIFF"), library("CRSVG", for: "SVG"), library("CPoppler", for: "PDF"),
-                library("CLibRaw", for: "RAW"),
+                library("CAVIF", for: "AVIF"), library("CHEIF", for: "HEIF"), library("CDE265", for: "HEIF"),
+                library("CJXL", for: "JXL"), library("CTIFF", for: "TIFF"), library("CRSVG", for: "SVG"),
+                library("CPoppler", for: "PDF"), library("CLibRaw", for: "RAW"),
                 .target(name: "CCairo", condition: .when(traits: ["SVG", "PDF"])),
             ],
             swiftSettings: settings),
@@ -131,8 +132,11 @@ let package = Package(
         .testTarget(
             name: "TintypeCoreTests", dependencies: ["TintypeCore", "TintypeTesting", "CacheWriter"],
             swiftSettings: settings),
+        // Encodes the sequences that tests of HEIF read.
+        .systemLibrary(name: "CX265", path: "Tests/CX265", providers: [.apt(["libx265-dev"])]),
         .testTarget(
-            name: "TintypeCodecsTests", dependencies: ["TintypeCodecs", "TintypeTesting"], swiftSettings: settings),
+            name: "TintypeCodecsTests",
+            dependencies: ["TintypeCodecs", "TintypeTesting", library("CX265", for: "HEIF")], swiftSettings: settings),
         .testTarget(
             name: "TintypeHTTPTests", dependencies: ["TintypeHTTP", "TintypeTesting"], swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Tintype"], swiftSettings: settings),

@@ -5,8 +5,10 @@ tintype_packages=(
     libjpeg62-turbo-dev libpng-dev libdeflate-dev libwebp-dev libgif-dev liblcms2-dev libsqlite3-dev libxxhash-dev zlib1g-dev
 )
 
-# What the formats behind package traits take on top: AVIF, HEIF, JXL, TIFF, SVG, PDF, RAW.
-tintype_trait_packages=(libavif-dev libheif-dev libjxl-dev libtiff-dev librsvg2-dev libpoppler-glib-dev libraw-dev)
+# What the formats behind package traits take on top: AVIF, HEIF, JXL, TIFF, SVG, PDF, RAW; tests of HEIF encode with x265.
+tintype_trait_packages=(
+    libavif-dev libheif-dev libde265-dev libjxl-dev libtiff-dev librsvg2-dev libpoppler-glib-dev libraw-dev libx265-dev
+)
 
 # How those formats are built, by every script that does: without HTTP, and in a folder of their own.
 tintype_traits=AVIF,HEIF,JXL,TIFF,SVG,PDF,RAW

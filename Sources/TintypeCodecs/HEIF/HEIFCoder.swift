@@ -2,21 +2,25 @@
 public import FoundationEssentials
 public import TintypeCore
 
-/// Reads HEIF and HEIC, and writes HEIC, with libheif. With the package trait `HEIF`.
+/// Reads HEIF and HEIC, stills and sequences, and writes HEIC stills. With the package trait `HEIF`.
 ///
-/// - The primary image is read. Its cropping, rotation and mirroring are libheif's work; sizes are those after it, and an EXIF
-///   orientation is ignored, as the format has it.
+/// - Stills are read and written with libheif: of several, the primary image is read. Its cropping, rotation and mirroring are
+///   libheif's work; sizes are those after it, and an EXIF orientation is ignored, as the format has it.
 /// - An embedded thumbnail is used where it is of the image's shape and not smaller than what is asked for.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space.
-/// - The installed libheif reads no image sequences: of a file that holds one, the still image is read, if there is one.
-public struct HEIFCoder: ImageCoder {
+/// - A sequence of HEVC pictures (the tracks of a `moov` box; files named `.heics`) is read with libde265, transparency
+///   included. A file that holds one of two frames or more and a still image, too, is read as the sequence. It is played for
+///   ever, unless an edit list says how often. Frames come while the file arrives.
+/// - Sequences in fragments, and those coded otherwise, are not read.
+public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.heic, .heif] }
     public var encodableFormats: Set<ImageFormat> { [.heic] }
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        try data.withBytes { bytes throws(ImageError) in
+        if let sequence = try HEIFSequence(fileOf: data, limits: context.limits) { return sequence.info }
+        return try data.withBytes { bytes throws(ImageError) in
             let boxes = TopLevelBoxes(bytes)
             guard boxes.isTruncated else {
                 return try HEIFFile(bytes, boxes: boxes, format: Self.format(data), limits: context.limits).info
@@ -29,10 +33,35 @@ public struct HEIFCoder: ImageCoder {
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        try data.withBytes { bytes throws(ImageError) in
+        if let sequence = try HEIFSequence(fileOf: data, limits: context.limits) {
+            let keepsFrames = !options.firstFrameOnly
+            return try HEIFFrameDecoder(
+                data, sequence: sequence, options: options, context: context, keepsFrames: keepsFrames
+            ).image(firstFrameOnly: options.firstFrameOnly)
+        }
+        return try data.withBytes { bytes throws(ImageError) in
             let boxes = TopLevelBoxes(bytes)
             let file = try HEIFFile(bytes, boxes: boxes, format: Self.format(data), limits: context.limits)
             return try HEIFDecode(file: file, options: options, context: context).run()
+        }
+    }
+
+    public func progressiveDecoder(
+        options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ProgressiveDecoder {
+        HEIFProgressiveDecoder(options: options, context: context)
+    }
+
+    public func frameDecoder(
+        for data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any FrameDecoder {
+        if let sequence = try HEIFSequence(fileOf: data, limits: context.limits) {
+            return try HEIFFrameDecoder(
+                data, sequence: sequence, options: options, context: context, keepsFrames: false)
+        }
+        let info = try info(of: data, context: context)
+        return StillFrames(info: info, outputSize: options.outputSize(for: info.displaySize)) {
+            () throws(ImageError) in try decode(data, options: options, context: context)
         }
     }
 

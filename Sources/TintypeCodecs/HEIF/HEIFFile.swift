@@ -29,8 +29,7 @@ final class HEIFFile {
         var error = heif_context_read_from_memory_without_copy(context, bytes.baseAddress, bytes.count, nil)
         if error.code == heif_error_Ok { error = heif_context_get_primary_image_handle(context, &handle) }
         guard error.code == heif_error_Ok, let handle else {
-            let isSequence = boxes.first("moov") != nil && boxes.first("meta") == nil
-            let reason = isSequence ? Self.sequenceError : Self.error(error, isTruncated: boxes.isTruncated)
+            let reason = Self.error(error, isTruncated: boxes.isTruncated)
             heif_context_free(context)
             throw reason
         }
@@ -112,11 +111,17 @@ final class HEIFFile {
         return metadata
     }
 
-    // MARK: Errors
+    /// The metadata of the still image in a file, which is that of its sequence too; none where there is no such image.
+    static func metadata(of data: Data) -> ImageMetadata {
+        let metadata = try? data.withBytes { bytes throws(ImageError) in
+            let boxes = TopLevelBoxes(bytes)
+            guard boxes.first("meta") != nil else { return ImageMetadata() }
+            return try HEIFFile(bytes, boxes: boxes, format: .heif, limits: DecodeLimits()).metadata
+        }
+        return metadata ?? ImageMetadata()
+    }
 
-    static let sequenceError = ImageError(
-        .formatNotEnabled, stage: .decode,
-        reason: "the HEIF file holds an image sequence and no still image; the installed libheif reads no sequences")
+    // MARK: Errors
 
     static func error(_ error: heif_error, isTruncated: Bool) -> ImageError {
         let message = error.message.map { String(cString: $0) } ?? "unknown error"

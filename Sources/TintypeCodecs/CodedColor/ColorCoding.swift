@@ -1,0 +1,10 @@
+#if HEIF
+/// How luma and chroma were made of colours, and what colours they are (ITU-T H.273).
+struct ColorCoding: Equatable {
+    var codePoints: CodePoints
+    /// Table 4 of H.273.
+    var matrix: Int
+    /// Whether the numbers take all values, or leave room at both ends as television does.
+    var isFullRange: Bool
+}
+#endif

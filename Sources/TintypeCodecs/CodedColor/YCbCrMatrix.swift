@@ -1,0 +1,72 @@
+#if HEIF
+/// Takes luma and chroma to red, green and blue, in fixed point (ITU-T H.273, section 8.3 and table 4).
+struct YCbCrMatrix {
+    /// For red, green and blue: the share of luma in units of 2⁻¹⁶, of the two chroma components in units of 2⁻¹⁶ of a 16th.
+    let red: SIMD4<Int32>
+    let green: SIMD4<Int32>
+    let blue: SIMD4<Int32>
+    /// The luma of black.
+    let black: Int32
+    /// The chroma of gray.
+    let gray: Int32
+    /// The greatest number of a component.
+    let maximum: Int32
+
+    /// Bits behind the point of a chroma component.
+    static let chromaBits: Int32 = 4
+    static let bits: Int32 = 16
+
+    /// - Parameter bits: of luma and chroma, 8...12; those of red, green and blue will be as many.
+    init(_ coding: ColorCoding, bits: Int) {
+        let last = Double(1 << bits - 1)
+        let step = Double(1 << (bits - 8))
+        let lumaScale = coding.isFullRange ? 1 : last / (219 * step)
+        var chromaScale = coding.isFullRange ? 1 : last / (224 * step)
+        var rows: (SIMD3<Double>, SIMD3<Double>, SIMD3<Double>)
+        var gray = Int32(1) << Int32(bits - 1)
+        let black: Int32 = coding.isFullRange ? 0 : 16 << Int32(bits - 8)
+        switch coding.matrix {
+        case 0:
+            // Green, blue and red themselves.
+            rows = ([0, 0, 1], [1, 0, 0], [0, 1, 0])
+            chromaScale = lumaScale
+            gray = black
+        case 8: rows = ([1, -1, 1], [1, 1, 0], [1, -1, -1])
+        default:
+            let (red, blue) = Self.shares(coding)
+            let green = 1 - red - blue
+            rows = (
+                [1, 0, 2 * (1 - red)],
+                [1, -2 * (1 - blue) * blue / green, -2 * (1 - red) * red / green],
+                [1, 2 * (1 - blue), 0]
+            )
+        }
+        func fixed(_ row: SIMD3<Double>) -> SIMD4<Int32> {
+            let unit = Double(1 << Self.bits)
+            let chromaUnit = Double(1 << (Self.bits - Self.chromaBits)) * chromaScale
+            return [
+                Int32((row.x * lumaScale * unit).rounded()), Int32((row.y * chromaUnit).rounded()),
+                Int32((row.z * chromaUnit).rounded()), 0,
+            ]
+        }
+        (red, green, blue) = (fixed(rows.0), fixed(rows.1), fixed(rows.2))
+        self.black = black
+        self.gray = gray
+        maximum = Int32(last)
+    }
+
+    /// The shares of red and blue in luma. What is not stated is BT.601, as in JPEG and as libheif has it.
+    private static func shares(_ coding: ColorCoding) -> (red: Double, blue: Double) {
+        switch coding.matrix {
+        case 1: return (0.2126, 0.0722)
+        case 4: return (0.30, 0.11)
+        case 7: return (0.212, 0.087)
+        case 9, 10: return (0.2627, 0.0593)
+        case 12:
+            let toXYZ = coding.codePoints.chromaticities.toXYZ
+            return (toXYZ.columns.0.y, toXYZ.columns.2.y)
+        default: return (0.299, 0.114)
+        }
+    }
+}
+#endif

@@ -1,0 +1,106 @@
+#if HEIF
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// The frames of a HEIF image sequence, upright and at the size that is wanted.
+final class HEIFFrameDecoder: ArrivingFrames {
+    let outputSize: PixelSize
+    private(set) var info: ImageInfo
+    /// The colour space is known with the first frame.
+    private(set) var properties: Image.Properties
+    private(set) var isPartial = false
+
+    private var data: Data
+    private let sequence: HEIFSequence
+    private let image: HEVCDecoder
+    private let alpha: HEVCDecoder?
+    private let context: DecodeContext
+    private var color: (coding: ColorCoding, color: CodedColor)?
+    private var next = 0
+
+    /// - Parameter keepsFrames: whether all frames will be in memory at once, which the limits are to count.
+    init(
+        _ data: Data, sequence: HEIFSequence, options: DecodeOptions, context: DecodeContext, keepsFrames: Bool
+    ) throws(ImageError) {
+        let info = sequence.info
+        outputSize = options.outputSize(for: info.displaySize, frameCount: info.frameCount)
+        try info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? info.frameCount : 1)
+        self.data = data
+        self.sequence = sequence
+        self.info = info
+        self.context = context
+        image = HEVCDecoder(sequence.image, context: context)
+        alpha = sequence.alpha.map { HEVCDecoder($0, context: context) }
+        properties = info.properties(options)
+        properties.metadata = HEIFFile.metadata(of: data)
+    }
+
+    var isWhole: Bool { info.isComplete }
+
+    var hasWholeFrame: Bool {
+        guard next < info.frameCount else { return false }
+        return [sequence.image, sequence.alpha].allSatisfy { track in
+            // What is decoded up to a frame may lie behind it.
+            track.map { $0.samples.samples[$0.samples.order[next]].bytes.upperBound <= data.count } ?? true
+        }
+    }
+
+    func extend(_ data: Data) {
+        self.data = data
+        info.isComplete = sequence.end <= data.count
+        if info.isComplete { properties.metadata = HEIFFile.metadata(of: data) }
+        isPartial = false
+    }
+
+    func rewind() { seek(to: 0) }
+
+    /// Makes a frame the next one. Those between the sync sample before it and itself are decoded, and not converted.
+    func seek(to frame: Int) {
+        next = max(0, frame)
+        isPartial = false
+    }
+
+    func nextFrame() throws(ImageError) -> ImageFrame? {
+        guard next < info.frameCount else { return nil }
+        try context.checkCancellation()
+        do throws(ImageError) {
+            let picture = try image.picture(next, in: data)
+            let alpha = try alpha?.picture(next, in: data)
+            let pixels = try convert(picture, alpha: alpha)
+            defer { next += 1 }
+            return ImageFrame(pixels: pixels, duration: info.isAnimated ? info.frameDurations[next] : .zero)
+        } catch {
+            // The frames before one that is cut are whole.
+            guard error.code == .truncatedImage, next > 0, properties.decodeOptions.allowsPartialImage else {
+                throw error
+            }
+            isPartial = true
+            return nil
+        }
+    }
+
+    private func convert(_ picture: HEVCPicture, alpha: HEVCPicture?) throws(ImageError) -> PixelBuffer {
+        // A box of the file has precedence over what the pictures say.
+        let coding = sequence.image.entry.coding ?? picture.coding
+        let color = color?.coding == coding ? self.color?.color : nil
+        let chosen =
+            color
+            ?? CodedColor(
+                profile: sequence.image.entry.profile, codePoints: coding.codePoints, isGray: false,
+                keepsColorSpace: properties.decodeOptions.keepsColorSpace)
+        self.color = (coding, chosen)
+        properties.colorSpace = chosen.colorSpace
+        let rows = HEIFFrameRows(
+            image: picture.planes, aperture: sequence.image.aperture, alpha: alpha?.planes,
+            alphaAperture: sequence.alpha?.aperture, isPremultiplied: sequence.isPremultiplied, coding: coding,
+            color: chosen)
+        var sink = try RowSink(
+            stored: info.size, output: outputSize, orientation: info.orientation, context: context)
+        for y in 0..<info.size.height {
+            rows.convert(y, to: sink.rowToFill())
+            try sink.commitRow()
+        }
+        return try sink.finish()
+    }
+}
+#endif

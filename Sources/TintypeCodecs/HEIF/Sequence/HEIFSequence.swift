@@ -1,0 +1,114 @@
+#if HEIF
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// The image sequence of a HEIF file (ISO/IEC 23008-12, section 7): its track of pictures, and that of their transparency.
+struct HEIFSequence {
+    let image: HEVCTrack
+    let alpha: HEVCTrack?
+    /// Whether colours are multiplied by alpha in the file.
+    let isPremultiplied: Bool
+    /// What is known without decoding. The size is that of the pictures before they are turned.
+    let info: ImageInfo
+    /// Where the bytes of all frames have ended.
+    let end: Int
+
+    /// No file has more tracks.
+    private static let maximumTracks = 64
+
+    /// - Parameters:
+    ///   - moov: the contents of the box of this name.
+    ///   - file: all that is there of the file.
+    /// - Throws: ``ImageError/Code/formatNotEnabled`` if there is no sequence that can be read.
+    init(
+        _ moov: UnsafeRawBufferPointer, of file: UnsafeRawBufferPointer, format: ImageFormat, isComplete: Bool,
+        limits: DecodeLimits
+    ) throws(ImageError) {
+        let movie = MediaBox(type: "moov", contents: moov)
+        let boxes = try movie.boxes().filter { $0.type == "trak" }
+        guard boxes.count <= Self.maximumTracks else {
+            throw ImageError(.limitExceeded, stage: .decode, reason: "the HEIF file has \(boxes.count) tracks")
+        }
+        var tracks: [MediaTrack] = []
+        for box in boxes { tracks.append(try MediaTrack(box)) }
+        guard let main = tracks.first(where: { $0.isMain && $0.isEnabled }) ?? tracks.first(where: \.isMain) else {
+            throw ImageError(.formatNotEnabled, stage: .decode, reason: "the HEIF file holds no image sequence")
+        }
+        let image = try HEVCTrack(main, file: file, limits: limits)
+        guard image.samples.count > 0 else {
+            let reason =
+                try movie.first("mvex") == nil
+                ? "the image sequence of the HEIF file is empty" : "HEIF files in fragments are not read"
+            throw ImageError(.formatNotEnabled, stage: .decode, reason: reason)
+        }
+        var alpha: (id: Int, track: HEVCTrack)?
+        for track in tracks where track.handler == "auxv" && track.references["auxl", default: []].contains(main.id) {
+            guard let entry = track.sampleEntry,
+                Self.alphaTypes.contains(try VisualSampleEntry(entry).auxiliaryType ?? "")
+            else { continue }
+            alpha = (track.id, try HEVCTrack(track, file: file, limits: limits))
+            break
+        }
+        if let alpha = alpha?.track {
+            guard alpha.samples.count == image.samples.count, alpha.aperture.size == image.aperture.size else {
+                throw .corrupt("the transparency of the HEIF file does not fit its image")
+            }
+        }
+        self.image = image
+        self.alpha = alpha?.track
+        isPremultiplied = alpha.map { main.references["prem", default: []].contains($0.id) } ?? false
+        end = max(image.samples.end, alpha?.track.samples.end ?? 0)
+        let isAnimated = image.samples.count > 1
+        info = ImageInfo(
+            format: format, size: image.aperture.size, orientation: main.orientation, frameCount: image.samples.count,
+            loopCount: isAnimated ? main.loopCount : nil,
+            frameDurations: isAnimated ? Self.durations(image.samples.durations, timescale: main.timescale) : [],
+            hasAlpha: alpha != nil, bitsPerComponent: image.pictures.bits,
+            colorProfile: CodedColor.name(
+                profile: image.entry.profile, codePoints: image.entry.coding?.codePoints ?? .sRGB),
+            isComplete: isComplete && end <= file.count)
+    }
+
+    /// The sequence of a file; `nil` of one that has none, or a still image and besides it a sequence of one frame, or one that
+    /// cannot be read.
+    init?(fileOf data: Data, limits: DecodeLimits) throws(ImageError) {
+        let sequence = try data.withBytes { bytes throws(ImageError) -> HEIFSequence? in
+            let boxes = TopLevelBoxes(bytes)
+            guard let moov = boxes.first("moov") else { return nil }
+            let hasStill = boxes.first("meta") != nil
+            guard moov.isComplete else { throw .truncated("the HEIF file ends in the header of its sequence") }
+            do throws(ImageError) {
+                let sequence = try HEIFSequence(
+                    UnsafeRawBufferPointer(rebasing: bytes[moov.payload]), of: bytes,
+                    format: ImageFormat(sniffing: data) == .heif ? .heif : .heic,
+                    isComplete: !boxes.isTruncated, limits: limits)
+                return hasStill && !sequence.info.isAnimated ? nil : sequence
+            } catch {
+                guard hasStill, [.formatNotEnabled, .corruptImage].contains(error.code) else { throw error }
+                return nil
+            }
+        }
+        guard let sequence else { return nil }
+        self = sequence
+    }
+
+    /// What auxiliary tracks of transparency call themselves (ISO/IEC 23008-12, sections 6.6.2.1.1 and annex B).
+    private static let alphaTypes: Set<String> = [
+        "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1",
+    ]
+
+    private static func durations(_ units: [Int], timescale: Int) -> [Duration] {
+        units.map { units in
+            guard timescale > 0 else { return FrameTiming.standard }
+            // An hour for one frame is more than any sequence means.
+            let seconds = min(Double(units) / Double(timescale), 3_600)
+            return FrameTiming.played(.microseconds(Int((seconds * 1_000_000).rounded())))
+        }
+    }
+}
+
+extension MediaTrack {
+    /// Whether the track is an image sequence of its own, not a smaller one of another.
+    fileprivate var isMain: Bool { handler == "pict" && references["thmb"] == nil && references["auxl"] == nil }
+}
+#endif

@@ -1,0 +1,52 @@
+#if HEIF
+internal import TintypeCore
+
+/// A box within another one (ISO/IEC 14496-12, section 4.2). Valid as long as the bytes of the file.
+struct MediaBox {
+    /// Four letters.
+    let type: String
+    let contents: UnsafeRawBufferPointer
+
+    var reader: BoxReader { BoxReader(contents) }
+
+    /// The boxes within.
+    /// - Parameter offset: how many bytes of fields come before the first of them.
+    /// - Throws: ``ImageError/Code/corruptImage`` if one of them reaches beyond this box.
+    func boxes(from offset: Int = 0) throws(ImageError) -> [MediaBox] {
+        var boxes: [MediaBox] = []
+        var reader = reader
+        try reader.skip(offset)
+        // Less than a header at the end is filling, as some writers leave it.
+        while reader.remaining >= 8 {
+            let available = reader.remaining
+            var size = try reader.uint32()
+            let type = try reader.letters()
+            if size == 1 { size = try reader.uint64() } else if size == 0 { size = available }
+            let headerSize = available - reader.remaining
+            guard size >= headerSize, size <= available else {
+                throw .corrupt("the box '\(type)' does not fit into '\(self.type)'")
+            }
+            boxes.append(MediaBox(type: type, contents: try reader.take(size - headerSize)))
+        }
+        return boxes
+    }
+
+    /// The first box of a type within; `nil` if there is none.
+    func first(_ type: String, from offset: Int = 0) throws(ImageError) -> MediaBox? {
+        try boxes(from: offset).first { $0.type == type }
+    }
+
+    /// The box that a way of types leads to.
+    /// - Throws: ``ImageError/Code/corruptImage`` if there is none.
+    func box(_ path: String...) throws(ImageError) -> MediaBox {
+        var box = self
+        for type in path {
+            guard let next = try box.first(type) else {
+                throw .corrupt("the file has no box '\(type)' in '\(box.type)'")
+            }
+            box = next
+        }
+        return box
+    }
+}
+#endif

@@ -1,0 +1,65 @@
+#if HEIF
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// How the pictures of a track are coded and what their numbers mean (ISO/IEC 14496-12, section 12.1).
+struct VisualSampleEntry {
+    /// The coding, in four letters.
+    let type: String
+    let profile: Data?
+    /// What a `colr` box of the kind `nclx` states.
+    let coding: ColorCoding?
+    /// What an `auxi` box says the pictures are (ISO/IEC 23008-12, section 7.5.3): a name as of a web page.
+    let auxiliaryType: String?
+    private let boxes: [MediaBox]
+
+    /// Fields before the boxes of an entry.
+    private static let fieldBytes = 78
+
+    init(_ box: MediaBox) throws(ImageError) {
+        type = box.type
+        boxes = try box.boxes(from: Self.fieldBytes)
+        var (profile, coding): (Data?, ColorCoding?) = (nil, nil)
+        for box in boxes where box.type == "colr" {
+            var reader = box.reader
+            switch try reader.letters() {
+            case "prof", "rICC": profile = Data(try reader.take(reader.remaining))
+            case "nclx":
+                let codePoints = CodePoints(primaries: try reader.uint16(), transfer: try reader.uint16())
+                let matrix = try reader.uint16()
+                coding = ColorCoding(
+                    codePoints: codePoints, matrix: matrix, isFullRange: try reader.uint8() & 0x80 != 0)
+            default: break
+            }
+        }
+        self.profile = profile
+        self.coding = coding
+        auxiliaryType = boxes.first { $0.type == "auxi" }.map {
+            String(decoding: $0.contents.dropFirst(4).prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+
+    /// The contents of the first box of a type within.
+    func first(_ type: String) -> UnsafeRawBufferPointer? { boxes.first { $0.type == type }?.contents }
+
+    /// The part of a picture that is to be shown, by a `clap` box (section 12.1.4); all of it where there is none, or one that
+    /// does not lie within it on whole pixels.
+    func aperture(of size: PixelSize) throws(ImageError) -> PixelRect {
+        let whole = PixelRect(size: size)
+        guard let box = boxes.first(where: { $0.type == "clap" }) else { return whole }
+        var reader = box.reader
+        func fraction() throws(ImageError) -> Double {
+            let (numerator, denominator) = (try reader.int32(), try reader.int32())
+            return denominator > 0 ? Double(numerator) / Double(denominator) : .nan
+        }
+        let (width, height) = (try fraction(), try fraction())
+        // Offsets are those of the middle.
+        let x = try fraction() + (Double(size.width) - width) / 2
+        let y = try fraction() + (Double(size.height) - height) / 2
+        let isWhole = [width, height, x, y].allSatisfy { $0 == $0.rounded() && abs($0) < 1e9 }
+        guard isWhole, width > 0, height > 0, x >= 0, y >= 0 else { return whole }
+        let rect = PixelRect(x: Int(x), y: Int(y), size: PixelSize(width: Int(width), height: Int(height)))
+        return rect.maxX <= size.width && rect.maxY <= size.height ? rect : whole
+    }
+}
+#endif
