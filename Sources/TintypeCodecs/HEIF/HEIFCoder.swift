@@ -8,6 +8,8 @@ public import TintypeCore
 ///   orientation is ignored, as the format has it.
 /// - An embedded thumbnail is used where it is of the image's shape and not smaller than what is asked for.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space.
+/// - libheif decodes an image in one call: cancellation takes hold before and after it, and while its rows are converted.
+/// - Of an image whose end is missing there is no partial image: libheif refuses it.
 /// - The installed libheif reads no image sequences: of a file that holds one, the still image is read, if there is one.
 public struct HEIFCoder: ImageCoder {
     public init() {}

@@ -10,6 +10,7 @@ struct JPEGDecode {
     func run(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Image {
         let reader = try JPEGReader(bytes, memoryLimit: context.limits.maximumBytes)
         let plan = try JPEGPlan(starting: reader, segments, options: options, context: context)
+        defer { plan.reservation.release() }
         if plan.hasMultipleScans {
             // All must be consumed before the first row can be had.
             _ = try reader.consumeAvailableScans(maximum: JPEGPlan.maximumScans(plan.source), context: context)

@@ -14,6 +14,8 @@ struct PNGDecode {
         // Each pass of an interlaced image goes over all of it, so the full bitmap is needed in between.
         try context.limits.check(size: source, output: output)
         if chunks.header.isInterlaced { try context.limits.check(size: source, output: source) }
+        let reservation = try chunks.reserve(output: output, context: context)
+        defer { reservation.release() }
 
         let reader = try PNGReader(bytes)
         let color = reader.color(options)
@@ -92,6 +94,13 @@ extension PNGReader {
 }
 
 extension PNGChunks {
+    /// Reserves what decoding the still image takes.
+    func reserve(output: PixelSize, context: DecodeContext) throws(ImageError) -> DecodeReservation {
+        try context.reserve(
+            output: output, isCopied: orientation != .up || profileName != nil, source: header.size,
+            bitmaps: header.isInterlaced ? 1 : 0)
+    }
+
     /// The bits of one component; a palette's colours have 8.
     var bitsPerComponent: Int { header.colorType == 3 ? 8 : header.bitDepth }
 

@@ -28,6 +28,8 @@ public struct SVGCoder: ImageCoder {
         boxed.allowsUpscaling = true
         let size = boxed.outputSize(for: document.info.size)
         try document.info.check(context.limits, output: size, keptFrames: 1)
+        let reservation = try context.reserve(output: size, isCopied: false, source: size, bitmaps: 0)
+        defer { reservation.release() }
         try context.checkCancellation()
         let pixels = try document.draw(size, context: context)
         var properties = document.info.properties(options)
