@@ -7,6 +7,10 @@ public import TintypeCore
 /// - The file's own rotation and mirroring are applied; an EXIF orientation is ignored, as the format has it (MIAF,
 ///   ISO/IEC 23000-22, section 7.3.6.7). A clean aperture is not cut out, which libavif's tools do not do either.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space.
+/// - libavif decodes an image in one call: cancellation takes hold before and after it, between the frames of a sequence, and while
+///   its rows are converted.
+/// - Of a still image whose end is missing there is no partial image, because AV1 decoders give whole frames only; of a sequence,
+///   the frames before that are given where the options allow a partial image.
 /// - The installed libavif does not say how often a sequence is played: for ever.
 public struct AVIFCoder: AnimatedImageCoder {
     public init() {}
@@ -19,15 +23,14 @@ public struct AVIFCoder: AnimatedImageCoder {
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        let decoder = try AVIFFrameDecoder(
-            data, options: options, context: context, keepsFrames: !options.firstFrameOnly)
-        return try decoder.image(firstFrameOnly: options.firstFrameOnly)
+        try AVIFFrameDecoder(data, for: FramePurpose(options), options: options, context: context)
+            .image(firstFrameOnly: options.firstFrameOnly)
     }
 
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
-        try AVIFFrameDecoder(data, options: options, context: context, keepsFrames: false)
+        try AVIFFrameDecoder(data, for: .oneByOne, options: options, context: context)
     }
 
     /// Writes an AVIF file, a sequence if the image is animated: 8 bits, colour at half the resolution unless

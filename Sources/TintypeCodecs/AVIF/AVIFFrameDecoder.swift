@@ -5,23 +5,27 @@ internal import TintypeCore
 
 /// The frames of an AVIF file, upright and at the size that is wanted.
 final class AVIFFrameDecoder: AnimationFrames {
-    let outputSize: PixelSize
     let properties: Image.Properties
     private(set) var isPartial = false
 
     private let reader: AVIFReader
+    private let setup: FrameSetup
     private let color: CodedColor
     private let context: DecodeContext
     private var next = 0
 
     var info: ImageInfo { reader.info }
+    var outputSize: PixelSize { setup.outputSize }
 
-    /// - Parameter keepsFrames: whether all frames will be in memory at once, which the limits are to count.
-    init(_ data: Data, options: DecodeOptions, context: DecodeContext, keepsFrames: Bool) throws(ImageError) {
+    init(
+        _ data: Data, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) {
         reader = try AVIFReader(data, limits: context.limits, readsMetadata: true)
         let info = reader.info
-        outputSize = options.outputSize(for: info.displaySize, frameCount: info.frameCount)
-        try info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? info.frameCount : 1)
+        // The planes of up to two bytes a number, and those that the next frame of a sequence refers to.
+        setup = try FrameSetup(
+            info, for: purpose, options: options, context: context,
+            bitmaps: (info.bitsPerComponent > 8 ? 2 : 1) * (info.isAnimated ? 2 : 1))
         color = CodedColor(
             profile: reader.profile, codePoints: reader.codePoints, isGray: false,
             keepsColorSpace: options.keepsColorSpace)
@@ -32,9 +36,11 @@ final class AVIFFrameDecoder: AnimationFrames {
         self.context = context
     }
 
-    func rewind() throws(ImageError) {
-        try reader.rewind()
-        next = 0
+    func rewind() throws(ImageError) { try seek(to: 0) }
+
+    /// libavif begins at the nearest frame before this one that stands for itself.
+    func seek(to index: Int) throws(ImageError) {
+        next = min(max(0, index), info.frameCount)
         isPartial = false
     }
 
@@ -42,7 +48,7 @@ final class AVIFFrameDecoder: AnimationFrames {
         guard next < info.frameCount else { return nil }
         try context.checkCancellation()
         let image: UnsafeMutablePointer<avifImage>?
-        do throws(ImageError) { image = try reader.nextImage() } catch {
+        do throws(ImageError) { image = try reader.image(at: next) } catch {
             // The frames of a sequence before the one that is cut are whole.
             guard error.code == .truncatedImage, next > 0, properties.decodeOptions.allowsPartialImage else {
                 throw error

@@ -110,9 +110,11 @@ final class AVIFReader {
 
     // MARK: Pixels
 
-    /// Decodes the next frame, and gives its planes; `nil` behind the last one.
-    func nextImage() throws(ImageError) -> UnsafeMutablePointer<avifImage>? {
-        let result = avifDecoderNextImage(decoder)
+    /// Decodes a frame, and gives its planes; `nil` behind the last one.
+    func image(at index: Int) throws(ImageError) -> UnsafeMutablePointer<avifImage>? {
+        guard index < info.frameCount else { return nil }
+        // The next one is decoded at once, any other from the nearest one before it that stands for itself.
+        let result = avifDecoderNthImage(decoder, UInt32(index))
         if result == AVIF_RESULT_NO_IMAGES_REMAINING { return nil }
         try Self.check(result, decoder, isTruncated: isTruncated)
         guard let image = decoder.pointee.image else { return nil }
@@ -122,8 +124,9 @@ final class AVIFReader {
         return image
     }
 
-    func rewind() throws(ImageError) {
-        try Self.check(avifDecoderReset(decoder), decoder, isTruncated: isTruncated)
+    /// How many frames are decoded to come to one from elsewhere.
+    func cost(of index: Int) -> Int {
+        index - Int(avifDecoderNearestKeyframe(decoder, UInt32(clamping: max(0, index)))) + 1
     }
 
     // MARK: Errors

@@ -66,6 +66,21 @@ struct AnimationCanvas: ~Copyable {
         clear(PixelRect(size: size))
     }
 
+    /// A copy of all of it.
+    func copy() throws(ImageError) -> PixelBuffer { try pixels.snapshot(pool: context.pool) }
+
+    /// Makes it look like a copy that was made before.
+    mutating func show(_ copy: PixelBuffer) {
+        savedRect = nil
+        for y in 0..<min(size.height, copy.height) {
+            copy.withRow(y) { source in
+                guard let base = source.baseAddress else { return }
+                row(y).copyMemory(from: base, byteCount: min(source.count, size.width * 4))
+            }
+        }
+        isChanged = true
+    }
+
     /// Remembers a part for ``restore()``.
     mutating func save(_ rect: PixelRect) throws(ImageError) {
         savedRect = rect.clipped(to: size)

@@ -13,10 +13,23 @@ protocol AnimationFrames: FrameDecoder {
 protocol ArrivingFrames: AnimationFrames {
     /// Whether the file's end is there.
     var isWhole: Bool { get }
-    /// Whether all of the next frame is there.
-    var hasWholeFrame: Bool { get }
+    /// The next frame, if all of it is there.
+    func arrivedFrame() throws(ImageError) -> ImageFrame?
+    /// What is there of the first frame as long as not all of it is; `nil` if nothing is, or nothing has come since.
+    func arrivingPicture() throws(ImageError) -> ArrivingPicture?
     /// Takes the bytes again with more of them at the end; the frames that have been given stay what they are.
     func extend(_ data: Data) throws(ImageError)
+}
+
+/// A part of a picture.
+struct ArrivingPicture {
+    var pixels: PixelBuffer
+    /// Whether there are rows of which nothing is known, which are transparent.
+    var isMissingRows: Bool
+}
+
+extension ArrivingFrames {
+    func arrivingPicture() throws(ImageError) -> ArrivingPicture? { nil }
 }
 
 extension AnimationFrames {

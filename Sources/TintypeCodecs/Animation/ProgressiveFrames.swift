@@ -1,7 +1,8 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// The frames of an animation whose bytes still come: each is decoded when it is whole, and only once.
+/// The frames of an image whose bytes still come: each is decoded when it is whole, and only once; of the first one there is a
+/// picture before that where the format allows it.
 struct ProgressiveFrames {
     private let options: DecodeOptions
     private let open: (Data, DecodeOptions) throws(ImageError) -> any ArrivingFrames
@@ -18,15 +19,18 @@ struct ProgressiveFrames {
         self.open = open
     }
 
-    /// The frames so far, if there are more of them than before.
+    /// The frames so far, if there are more of them than before, or more is known of the first.
     mutating func preview(_ data: Data) throws(ImageError) -> Image? {
         do throws(ImageError) { try advance(data) } catch {
             guard error.code == .truncatedImage else { throw error }
             return nil
         }
+        if pictures.isEmpty, let decoder, let picture = try decoder.arrivingPicture() {
+            return image([picture.pixels], isPartial: true, isMissingRows: picture.isMissingRows)
+        }
         guard pictures.count > shown else { return nil }
         shown = pictures.count
-        return image(isPartial: true)
+        return image(pictures, isPartial: true)
     }
 
     /// All frames; `nil` if the file is not whole, or was decoded at a size that its number of frames does not allow.
@@ -37,7 +41,7 @@ struct ProgressiveFrames {
         guard decoder.outputSize == options.outputSize(for: info.displaySize, frameCount: info.frameCount),
             pictures.count == (options.firstFrameOnly ? 1 : info.frameCount)
         else { return nil }
-        return image(isPartial: false)
+        return image(pictures, isPartial: false)
     }
 
     private mutating func advance(_ data: Data) throws(ImageError) {
@@ -49,12 +53,12 @@ struct ProgressiveFrames {
             decoder = try open(data, lenient)
         }
         guard let decoder else { return }
-        while decoder.hasWholeFrame, !options.firstFrameOnly || pictures.isEmpty, let frame = try decoder.nextFrame() {
+        while !options.firstFrameOnly || pictures.isEmpty, let frame = try decoder.arrivedFrame() {
             pictures.append(frame.pixels)
         }
     }
 
-    private func image(isPartial: Bool) -> Image? {
+    private func image(_ pictures: [PixelBuffer], isPartial: Bool, isMissingRows: Bool = false) -> Image? {
         guard let decoder else { return nil }
         let durations = decoder.info.frameDurations
         let isAnimated = pictures.count > 1
@@ -64,6 +68,7 @@ struct ProgressiveFrames {
         var properties = decoder.properties
         properties.decodeOptions = options
         properties.isPartial = isPartial
+        if isMissingRows { properties.hasAlpha = true }
         if !isAnimated { properties.loopCount = 0 }
         return Image(frames: frames, properties: properties)
     }

@@ -34,6 +34,9 @@ public struct BMPCoder: ImageCoder {
             let info = header.info
             let output = options.outputSize(for: info.displaySize)
             try info.check(context.limits, output: output, keptFrames: 1)
+            let reservation = try context.reserve(
+                output: output, isCopied: false, source: info.size, bitmaps: header.compression == .none ? 0 : 1)
+            defer { reservation.release() }
             let decoder = BMPDecoder(bytes: bytes, header: header, options: options, context: context)
             let (pixels, isPartial, hasAlpha) = try decoder.decode(to: output)
             var properties = info.properties(options)

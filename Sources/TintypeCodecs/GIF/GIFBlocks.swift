@@ -170,6 +170,15 @@ extension GIFBlocks {
         return !isOpaque(first) || zip(frames, frames.dropFirst()).contains { $0.disposal == .clear && !isOpaque($1) }
     }
 
+    /// Whether what is before a frame does not show in it, and in none after it.
+    func isKeyframe(_ index: Int) -> Bool {
+        guard index > 0 else { return true }
+        let before = frames[index - 1]
+        if before.disposal == .clear, before.rect.covers(screen) { return true }
+        let frame = frames[index]
+        return frame.rect.covers(screen) && frame.transparentIndex == nil && frame.disposal != .restorePrevious
+    }
+
     /// How often the animation is played, 0 for ever; once where the file does not say.
     var loopCount: Int { statedLoopCount ?? 1 }
 

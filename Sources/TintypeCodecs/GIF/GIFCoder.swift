@@ -18,21 +18,22 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        let keepsFrames = !options.firstFrameOnly
-        return try GIFFrameDecoder(data, options: options, context: context, keepsFrames: keepsFrames)
+        try GIFFrameDecoder(data, for: FramePurpose(options), options: options, context: context)
             .image(firstFrameOnly: options.firstFrameOnly)
     }
 
     public func progressiveDecoder(
         options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any ProgressiveDecoder {
-        GIFProgressiveDecoder(options: options, context: context)
+        ProgressiveFramesDecoder(self, options: options, context: context) { data, options throws(ImageError) in
+            try GIFFrameDecoder(data, for: FramePurpose(options), options: options, context: context)
+        }
     }
 
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
-        try GIFFrameDecoder(data, options: options, context: context, keepsFrames: false)
+        try GIFFrameDecoder(data, for: .oneByOne, options: options, context: context)
     }
 
     /// Writes a GIF, animated if the image is.

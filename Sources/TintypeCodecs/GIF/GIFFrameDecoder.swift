@@ -2,42 +2,42 @@ internal import FoundationEssentials
 internal import TintypeCore
 
 /// Decodes the frames of a GIF one by one and draws them over each other as browsers do.
-final class GIFFrameDecoder: ArrivingFrames {
+final class GIFFrameDecoder: SeekableFrames {
     private(set) var info: ImageInfo
-    let outputSize: PixelSize
     private(set) var properties: Image.Properties
     private(set) var isPartial: Bool
+    var seekPoints = SeekPoints()
+    private(set) var next = 0
 
     private var data: Data
     private var blocks: GIFBlocks
-    private let options: DecodeOptions
-    private let keepsFrames: Bool
-    private let context: DecodeContext
+    private let setup: FrameSetup
     private var canvas: AnimationCanvas
     private var decoder = LZWDecoder()
-    private var next = 0
+    /// The frame whose pixels the decoder has begun with.
+    private var begun: Int?
+    /// How many rows of the first frame have been shown before it was whole.
+    private var shownRows = 0
     /// What is to be done with the last frame before the next one is drawn.
     private var pendingDisposal: (rect: PixelRect, disposal: GIFBlocks.Disposal)?
 
-    /// - Parameter keepsFrames: whether all frames will be in memory at once, which the limits are to count.
+    var outputSize: PixelSize { setup.outputSize }
+
     init(
-        _ data: Data, options: DecodeOptions, context: DecodeContext, keepsFrames: Bool
+        _ data: Data, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) {
         blocks = try Self.blocks(of: data, context)
         info = blocks.info
-        outputSize = options.outputSize(for: info.displaySize, frameCount: info.frameCount)
-        try info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? info.frameCount : 1)
         isPartial = blocks.isTruncated
         guard !blocks.isTruncated || options.allowsPartialImage else {
             throw .truncated("the GIF ends in the middle of frame \(max(1, blocks.frames.count))")
         }
         guard !blocks.frames.isEmpty else { throw .truncated("the GIF ends before its first frame") }
+        // The canvas, the part of it that is restored, and the indices of a frame.
+        setup = try FrameSetup(info, for: purpose, options: options, context: context, bitmaps: 3)
         self.data = data
-        self.options = options
-        self.context = context
-        self.keepsFrames = keepsFrames
         properties = info.properties(options)
-        canvas = try AnimationCanvas(size: blocks.screen, output: outputSize, context: context)
+        canvas = try AnimationCanvas(size: blocks.screen, output: setup.outputSize, context: context)
     }
 
     private static func blocks(of data: Data, _ context: DecodeContext) throws(ImageError) -> GIFBlocks {
@@ -46,42 +46,58 @@ final class GIFFrameDecoder: ArrivingFrames {
     }
 
     var isWhole: Bool { !blocks.isTruncated && blocks.hasTrailer }
-    var hasWholeFrame: Bool { next < blocks.frames.count && blocks.frames[next].isComplete }
 
     func extend(_ data: Data) throws(ImageError) {
-        let blocks = try Self.blocks(of: data, context)
-        try blocks.info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? blocks.frames.count : 1)
+        let blocks = try Self.blocks(of: data, setup.context)
+        try setup.check(blocks.info)
         self.data = data
         self.blocks = blocks
         info = blocks.info
-        properties = info.properties(options)
+        properties = info.properties(setup.options)
         isPartial = blocks.isTruncated
     }
 
-    func rewind() {
-        canvas.reset()
+    func rewind() { begin(at: 0, over: nil) }
+
+    func begin(at index: Int, over picture: PixelBuffer?) {
+        if let picture { canvas.show(picture) } else { canvas.reset() }
         pendingDisposal = nil
-        next = 0
+        next = index
+    }
+
+    func isKeyframe(_ index: Int) -> Bool { blocks.isKeyframe(index) }
+
+    func arrivedFrame() throws(ImageError) -> ImageFrame? {
+        next < blocks.frames.count && blocks.frames[next].isComplete ? try nextFrame() : nil
     }
 
     func nextFrame() throws(ImageError) -> ImageFrame? {
-        guard next < blocks.frames.count else { return nil }
-        let frame = blocks.frames[next]
-        // Rows of a frame whose end is missing are shown only where there is no whole frame.
-        guard frame.isComplete || next == 0 else { return nil }
-        try context.checkCancellation()
-        dispose()
-        if frame.disposal == .restorePrevious { try canvas.save(frame.rect) }
-        try draw(frame)
-        pendingDisposal = (frame.rect, frame.disposal)
-        next += 1
+        guard let frame = try drawNext() else { return nil }
         let isAnimated = blocks.frames.count > 1
         return ImageFrame(
             pixels: try canvas.render(), duration: isAnimated ? FrameTiming.played(frame.delay) : .zero)
     }
 
+    func skipFrame() throws(ImageError) -> Bool { try drawNext() != nil }
+
+    private func drawNext() throws(ImageError) -> GIFBlocks.Frame? {
+        guard next < blocks.frames.count else { return nil }
+        let frame = blocks.frames[next]
+        // Rows of a frame whose end is missing are shown only where there is no whole frame.
+        guard frame.isComplete || next == 0 else { return nil }
+        try setup.context.checkCancellation()
+        dispose()
+        try seekPoints.pass(next) { () throws(ImageError) in try canvas.copy() }
+        if frame.disposal == .restorePrevious { try canvas.save(frame.rect) }
+        try draw(frame)
+        pendingDisposal = (frame.rect, frame.disposal)
+        next += 1
+        return frame
+    }
+
     private func dispose() {
         guard let pendingDisposal else { return }
+        self.pendingDisposal = nil
         switch pendingDisposal.disposal {
         case .keep: break
         case .clear: canvas.clear(pendingDisposal.rect)
@@ -93,27 +109,71 @@ final class GIFFrameDecoder: ArrivingFrames {
         let number = next + 1
         guard !frame.rect.size.isEmpty else { throw .corrupt("frame \(number) has a size of \(frame.rect.size)") }
         guard let visible = frame.rect.clipped(to: blocks.screen) else { return }
-        // Rows behind the last visible one need no decoding, unless they come in between.
-        let rows = frame.isInterlaced ? frame.rect.size.height : visible.maxY - frame.rect.y
-        let wanted = frame.rect.size.width * rows
-        guard wanted <= min(context.limits.maximumPixels, Int(Int32.max)) else {
-            throw ImageError(
-                .limitExceeded, stage: .decode,
-                reason: "frame \(number) claims \(frame.rect.size) pixels, over the limit of "
-                    + "\(context.limits.maximumPixels)")
-        }
+        let wanted = try self.wanted(frame, visible)
         let palette = GIFPalette(frame: frame, global: blocks.palette, in: data)
-        let outcome = try data.withBytes { bytes throws(ImageError) in
-            try decoder.decode(UnsafeRawBufferPointer(rebasing: bytes[frame.data...]), wanted: wanted)
-        }
-        switch outcome {
+        switch try decode(frame, wanted: wanted) {
         case .complete: break
         case .invalidCode: throw .corrupt("frame \(number) of the GIF has a code that means nothing")
         case .notEnough where !frame.isComplete: break
         case .notEnough:
             throw .corrupt("frame \(number) of the GIF has only \(decoder.count) of \(wanted) pixels")
         }
+        begun = nil
         copy(frame, visible, palette)
+    }
+
+    /// How many pixels of a frame are to be decoded.
+    private func wanted(_ frame: GIFBlocks.Frame, _ visible: PixelRect) throws(ImageError) -> Int {
+        // Rows behind the last visible one need no decoding, unless they come in between.
+        let rows = frame.isInterlaced ? frame.rect.size.height : visible.maxY - frame.rect.y
+        let wanted = frame.rect.size.width * rows
+        guard wanted <= min(setup.context.limits.maximumPixels, Int(Int32.max)) else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "frame \(next + 1) claims \(frame.rect.size) pixels, over the limit of "
+                    + "\(setup.context.limits.maximumPixels)")
+        }
+        return wanted
+    }
+
+    /// Decodes what is there of the next frame, from where the last call came to.
+    private func decode(_ frame: GIFBlocks.Frame, wanted: Int) throws(ImageError) -> LZWDecoder.Outcome {
+        if begun != next { decoder.begin(wanted: wanted) }
+        begun = next
+        let context = setup.context
+        return try data.withBytes { bytes throws(ImageError) in
+            try decoder.update(UnsafeRawBufferPointer(rebasing: bytes[frame.data...]), context: context)
+        }
+    }
+
+    /// The rows of the first frame that are there; of an interlaced one each stands for those that come between it and the next.
+    func arrivingPicture() throws(ImageError) -> ArrivingPicture? {
+        guard next == 0, let frame = blocks.frames.first, !frame.isComplete, frame.data < data.count,
+            let visible = frame.rect.clipped(to: blocks.screen)
+        else { return nil }
+        _ = try decode(frame, wanted: try wanted(frame, visible))
+        let width = frame.rect.size.width
+        let rows = decoder.count / width
+        guard rows > shownRows else { return nil }
+        shownRows = rows
+        let palette = GIFPalette(frame: frame, global: blocks.palette, in: data)
+        let order = GIFRowOrder(height: frame.rect.size.height, isInterlaced: frame.isInterlaced)
+        var sink = try RowSink(stored: blocks.screen, output: outputSize, context: setup.context)
+        var isMissingRows = false
+        for y in 0..<blocks.screen.height {
+            let row = sink.rowToFill()
+            row.initializeMemory(as: UInt8.self, repeating: 0, count: blocks.screen.width * 4)
+            if y >= visible.y, y < visible.maxY {
+                if let index = order.stored(for: y - frame.rect.y, available: rows) {
+                    palette.draw(
+                        decoder.indices + index * width, count: visible.size.width, to: row + visible.x * 4)
+                } else {
+                    isMissingRows = true
+                }
+            }
+            try sink.commitRow()
+        }
+        return ArrivingPicture(pixels: try sink.finish(), isMissingRows: isMissingRows)
     }
 
     /// Puts the indices that were decoded on the canvas, as colours.

@@ -19,4 +19,26 @@ struct GIFRowOrder {
         }
         return height - 1
     }
+
+    /// The stored row to show at a place in the picture as long as only the first `available` are there: its own, or of an
+    /// interlaced frame the one above that stands for it; `nil` if that has not come either.
+    func stored(for row: Int, available: Int) -> Int? {
+        guard isInterlaced else { return row < available ? row : nil }
+        for step in [1, 2, 4, 8] {
+            let place = index(of: row - row % step)
+            if place < available { return place }
+        }
+        return nil
+    }
+
+    /// Where a row of an interlaced picture is stored.
+    private func index(of row: Int) -> Int {
+        let eighths = (height + 7) / 8
+        let fourths = (height + 3) / 4
+        let halves = (height + 1) / 2
+        if row % 8 == 0 { return row / 8 }
+        if row % 4 == 0 { return eighths + row / 8 }
+        if row % 2 == 0 { return fourths + row / 4 }
+        return halves + row / 2
+    }
 }

@@ -5,6 +5,8 @@ internal import TintypeCore
 /// Every string of the dictionary, beyond the single indices, has been written to the output before: a string is the one of
 /// the code before plus the index that came next. So an entry is only a place in the output and a length, and a code is one
 /// copy of 16 bytes in nearly all cases. Single indices lie in front of the output, so that they are no special case.
+///
+/// The codes may come bit by bit: decoding goes on where it came to.
 struct LZWDecoder: ~Copyable {
     enum Outcome: Equatable {
         /// All indices that were asked for are there.
@@ -23,8 +25,29 @@ struct LZWDecoder: ~Copyable {
     private var buffer: UnsafeMutablePointer<UInt8>
     private var capacity = 0
     private var codes: [UInt8] = []
-    /// How many indices the last call has written.
-    private(set) var count = 0
+    /// How far the sub-blocks have been read: the next byte, and how many of the present sub-block are still to come.
+    private var offset = 0
+    private var blockRest = 0
+    private var wanted = 0
+    private var state: State?
+
+    /// Where decoding goes on.
+    private struct State {
+        var rootBits: Int
+        var next: Int
+        var width: Int
+        var position = LZWDecoder.literals
+        var previous = (offset: 0, length: 0)
+        var bit = 0
+        /// Set when no more codes count: there was an end code, or one that means nothing.
+        var end: Outcome?
+
+        init(rootBits: Int) {
+            self.rootBits = rootBits
+            next = 1 << rootBits + 2
+            width = rootBits + 1
+        }
+    }
 
     init() {
         entries = .allocate(capacity: 4_096)
@@ -37,33 +60,71 @@ struct LZWDecoder: ~Copyable {
         buffer.deallocate()
     }
 
-    /// The indices that were decoded last; ``count`` of them are valid.
+    /// The indices of the frame that was begun with last; ``count`` of them are valid.
     var indices: UnsafePointer<UInt8> { UnsafePointer(buffer + Self.literals) }
 
-    /// Decodes up to `wanted` indices.
-    /// - Parameters:
-    ///   - bytes: the size of the first codes and the sub-blocks that follow it. They may be cut off anywhere.
-    ///   - wanted: less than 2³¹.
-    mutating func decode(_ bytes: UnsafeRawBufferPointer, wanted: Int) throws(ImageError) -> Outcome {
-        count = 0
+    /// How many indices of it there are.
+    var count: Int { state.map { min($0.position - Self.literals, wanted) } ?? 0 }
+
+    /// Indices between two looks at whether anybody still wants them.
+    private static let slice = 1 << 22
+
+    /// Begins with a frame.
+    /// - Parameter wanted: how many indices are to be decoded; less than 2³¹.
+    mutating func begin(wanted: Int) {
+        self.wanted = wanted
+        codes.removeAll(keepingCapacity: true)
+        offset = 1
+        blockRest = 0
+        state = nil
+    }
+
+    /// Decodes what the bytes allow.
+    /// - Parameter bytes: the size of the first codes and the sub-blocks that follow it. They may be cut off anywhere, and begin
+    ///   with those of the last call.
+    mutating func update(_ bytes: UnsafeRawBufferPointer, context: DecodeContext) throws(ImageError) -> Outcome {
         guard wanted > 0 else { return .complete }
         guard let first = bytes.first else { return .notEnough }
-        let rootBits = Int(first)
-        // Over 8 is against the rules, but in the wild; no index needs more than its low 8 bits then.
-        guard (1...11).contains(rootBits) else { return .invalidCode }
+        if state == nil {
+            let rootBits = Int(first)
+            // Over 8 is against the rules, but in the wild; no index needs more than its low 8 bits then.
+            guard (1...11).contains(rootBits) else { return .invalidCode }
+            start(rootBits)
+            reserve(wanted)
+        }
+        if let end = state?.end { return end }
         join(bytes)
-        reserve(wanted)
         let bits = (codes.count - 8) * 8
-        return codes.withUnsafeBytes { run($0.baseAddress, bits: bits, rootBits: rootBits, wanted: wanted) }
+        while true {
+            let end = min(wanted, count + Self.slice)
+            let outcome = codes.withUnsafeBytes { run($0.baseAddress, bits: bits, end: Self.literals + end) }
+            guard outcome == .complete, end < wanted else { return outcome }
+            try context.checkCancellation()
+        }
+    }
+
+    /// The dictionary as it is after a clear code.
+    private mutating func start(_ rootBits: Int) {
+        state = State(rootBits: rootBits)
+        let clear = 1 << rootBits
+        for literal in 0..<clear { entries[literal] = Self.entry(at: literal & 0xFF, length: 1) }
+        // Length 0 marks the two codes that stand for no string.
+        entries[clear] = 0
+        entries[clear + 1] = 0
     }
 
     /// Puts the contents of the sub-blocks side by side, and eight zeros behind them, so that codes are read with one load.
     private mutating func join(_ bytes: UnsafeRawBufferPointer) {
-        codes.removeAll(keepingCapacity: true)
-        var offset = 1
-        while offset < bytes.count, bytes[offset] != 0 {
-            let end = min(offset + 1 + Int(bytes[offset]), bytes.count)
-            codes.append(contentsOf: bytes[offset + 1..<end])
+        codes.removeLast(min(8, codes.count))
+        while offset < bytes.count {
+            if blockRest == 0 {
+                guard bytes[offset] != 0 else { break }
+                blockRest = Int(bytes[offset])
+                offset += 1
+            }
+            let end = min(offset + blockRest, bytes.count)
+            codes.append(contentsOf: bytes[offset..<end])
+            blockRest -= end - offset
             offset = end
         }
         for _ in 0..<8 { codes.append(0) }
@@ -79,26 +140,25 @@ struct LZWDecoder: ~Copyable {
         for index in 0..<Self.literals { buffer[index] = UInt8(index) }
     }
 
-    private mutating func run(
-        _ base: UnsafeRawPointer?, bits: Int, rootBits: Int, wanted: Int
-    ) -> Outcome {
-        guard let base else { return .notEnough }
-        let clear = 1 << rootBits
+    private mutating func run(_ base: UnsafeRawPointer?, bits: Int, end: Int) -> Outcome {
+        guard let base, let state else { return .notEnough }
+        let clear = 1 << state.rootBits
         let entries = entries
         let out = UnsafeMutableRawPointer(buffer)
-        let end = Self.literals + wanted
-        for literal in 0..<clear { entries[literal] = Self.entry(at: literal & 0xFF, length: 1) }
-        // Length 0 marks the two codes that stand for no string.
-        entries[clear] = 0
-        entries[clear + 1] = 0
-
-        var next = clear + 2
-        var width = rootBits + 1
-        var position = Self.literals
-        var previous = (offset: 0, length: 0)
-        var bit = 0
+        var next = state.next
+        var width = state.width
+        var position = state.position
+        var previous = state.previous
+        var bit = state.bit
+        defer {
+            self.state?.next = next
+            self.state?.width = width
+            self.state?.position = position
+            self.state?.previous = previous
+            self.state?.bit = bit
+        }
         while position < end {
-            guard bit + width <= bits else { return stop(at: position, .notEnough) }
+            guard bit + width <= bits else { return .notEnough }
             let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: bit >> 3, as: UInt64.self))
             let code = Int(truncatingIfNeeded: (word >> UInt64(bit & 7)) & ((1 << UInt64(width)) - 1))
             bit += width
@@ -108,13 +168,13 @@ struct LZWDecoder: ~Copyable {
                 next += 1
                 if next == 1 << width, width < 12 { width += 1 }
             }
-            guard code < next else { return stop(at: position, .invalidCode) }
+            guard code < next else { return stop(.invalidCode) }
             let source = Int(entries[code] >> 16)
             let length = Int(entries[code] & 0xFFFF)
             if length == 0 {
-                if code != clear { return stop(at: position, .notEnough) }
+                if code != clear { return stop(.notEnough) }
                 next = clear + 2
-                width = rootBits + 1
+                width = state.rootBits + 1
                 previous.length = 0
                 continue
             }
@@ -132,11 +192,11 @@ struct LZWDecoder: ~Copyable {
             previous = (position, length)
             position += length
         }
-        return stop(at: end, .complete)
+        return .complete
     }
 
-    private mutating func stop(at position: Int, _ outcome: Outcome) -> Outcome {
-        count = position - Self.literals
+    private mutating func stop(_ outcome: Outcome) -> Outcome {
+        state?.end = outcome
         return outcome
     }
 

@@ -12,6 +12,8 @@ public import TintypeCore
 ///   included. A file that holds one of two frames or more and a still image, too, is read as the sequence. It is played for
 ///   ever, unless an edit list says how often. Frames come while the file arrives.
 /// - Sequences in fragments, and those coded otherwise, are not read.
+/// - libheif decodes an image in one call: cancellation takes hold before and after it, and while its rows are converted.
+/// - Of a still whose end is missing there is no partial image: libheif refuses it.
 public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 
@@ -34,9 +36,8 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         if let sequence = try HEIFSequence(fileOf: data, limits: context.limits) {
-            let keepsFrames = !options.firstFrameOnly
             return try HEIFFrameDecoder(
-                data, sequence: sequence, options: options, context: context, keepsFrames: keepsFrames
+                data, sequence: sequence, for: FramePurpose(options), options: options, context: context
             ).image(firstFrameOnly: options.firstFrameOnly)
         }
         return try data.withBytes { bytes throws(ImageError) in
@@ -49,7 +50,13 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public func progressiveDecoder(
         options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any ProgressiveDecoder {
-        HEIFProgressiveDecoder(options: options, context: context)
+        ProgressiveFramesDecoder(self, options: options, context: context) { data, options throws(ImageError) in
+            guard let sequence = try HEIFSequence(fileOf: data, limits: context.limits) else {
+                throw .truncated("no frame of the sequence is there yet")
+            }
+            return try HEIFFrameDecoder(
+                data, sequence: sequence, for: FramePurpose(options), options: options, context: context)
+        }
     }
 
     public func frameDecoder(
@@ -57,7 +64,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     ) throws(ImageError) -> any FrameDecoder {
         if let sequence = try HEIFSequence(fileOf: data, limits: context.limits) {
             return try HEIFFrameDecoder(
-                data, sequence: sequence, options: options, context: context, keepsFrames: false)
+                data, sequence: sequence, for: .oneByOne, options: options, context: context)
         }
         let info = try info(of: data, context: context)
         return StillFrames(info: info, outputSize: options.outputSize(for: info.displaySize)) {

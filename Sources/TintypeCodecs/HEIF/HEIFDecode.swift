@@ -13,6 +13,10 @@ struct HEIFDecode {
         let info = file.info
         let output = options.outputSize(for: info.displaySize)
         try info.check(context.limits, output: output, keptFrames: 1)
+        // The planes, and the bitmap that libheif makes of them.
+        let reservation = try context.reserve(
+            output: output, isCopied: false, source: info.size, bitmaps: info.bitsPerComponent > 8 ? 4 : 2)
+        defer { reservation.release() }
         try context.checkCancellation()
         let thumbnail = thumbnail(atLeast: output)
         defer { if let thumbnail { heif_image_handle_release(thumbnail) } }

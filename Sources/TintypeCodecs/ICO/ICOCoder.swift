@@ -64,6 +64,9 @@ public struct ICOCoder: ImageCoder {
         let info = info(header)
         let output = options.outputSize(for: info.displaySize)
         try info.check(context.limits, output: output, keptFrames: 1)
+        // The pixels, and the same with the mask applied.
+        let reservation = try context.reserve(output: output, isCopied: false, source: header.size, bitmaps: 2)
+        defer { reservation.release() }
         let mask = ICOMask(bytes, header: header)
         let isMasked = mask.keepsAlpha || mask.isComplete
         guard isMasked || options.allowsPartialImage else { throw .truncated("the icon ends before its mask does") }

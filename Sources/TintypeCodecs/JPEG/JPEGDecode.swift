@@ -28,6 +28,7 @@ struct JPEGDecode {
     private func decode(_ bytes: UnsafeRawBufferPointer, leavesGaps: Bool = false) throws(ImageError) -> Image {
         let reader = try JPEGReader(bytes, memoryLimit: context.limits.maximumBytes, leavesGaps: leavesGaps)
         let plan = try JPEGPlan(starting: reader, segments, options: options, context: context)
+        defer { plan.reservation.release() }
         if plan.hasMultipleScans {
             // All must be consumed before the first row can be had.
             _ = try reader.consumeAvailableScans(maximum: JPEGPlan.maximumScans(plan.source), context: context)

@@ -20,6 +20,8 @@ struct JPEGPlan {
     let isInverted: Bool
     /// Whether colours are converted in the small picture instead of the rows.
     let convertsAfter: Bool
+    /// What the decode takes; to be held until it ends.
+    let reservation: DecodeReservation
 
     /// libjpeg carries on after damage; pixels that come with more warnings than this are not worth showing.
     static let maximumWarnings = 1_000
@@ -38,6 +40,10 @@ struct JPEGPlan {
         isCMYK = header.is_cmyk != 0
         isInverted = header.has_adobe_marker != 0
         hasMultipleScans = header.has_multiple_scans != 0
+        // Several scans are put together from coefficients of two bytes.
+        reservation = try context.reserve(
+            output: output, isCopied: segments.orientation != .up || segments.profile != nil, source: source,
+            bitmaps: hasMultipleScans ? 2 : 0)
         let target = segments.orientation.stored(output)
         let eighths = JPEGScale.eighths(
             from: source, to: target, quality: options.thumbnailQuality, isProgressive: segments.isProgressive)

@@ -6,8 +6,11 @@ public import TintypeCore
 ///
 /// - The orientation of the image header is applied; one in EXIF is ignored, as the format has it.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space.
+/// - While a file arrives, libjxl's own previews are shown: first an eighth of the resolution, then what has come of the rest.
+///   Animations grow by whole frames.
+/// - libjxl decodes a frame in one call: cancellation takes hold between frames and while rows are converted.
 /// - Of a file whose end is missing, what libjxl can show of the frame is given where the options allow a partial image.
-public struct JXLCoder: AnimatedImageCoder {
+public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.jxl] }
@@ -18,15 +21,22 @@ public struct JXLCoder: AnimatedImageCoder {
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        let decoder = try JXLFrameDecoder(
-            data, options: options, context: context, keepsFrames: !options.firstFrameOnly)
-        return try decoder.image(firstFrameOnly: options.firstFrameOnly)
+        try JXLFrameDecoder(data, for: FramePurpose(options), options: options, context: context)
+            .image(firstFrameOnly: options.firstFrameOnly)
+    }
+
+    public func progressiveDecoder(
+        options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ProgressiveDecoder {
+        ProgressiveFramesDecoder(self, options: options, context: context) { data, options throws(ImageError) in
+            try JXLFrameDecoder(data, for: FramePurpose(options), options: options, context: context)
+        }
     }
 
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
-        try JXLFrameDecoder(data, options: options, context: context, keepsFrames: false)
+        try JXLFrameDecoder(data, for: .oneByOne, options: options, context: context)
     }
 
     /// Writes a JPEG XL file, animated if the image is, of 8 bits; exactly with ``EncodeOptions/lossless``.

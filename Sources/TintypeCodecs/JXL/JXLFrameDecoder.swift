@@ -4,26 +4,35 @@ internal import FoundationEssentials
 internal import TintypeCore
 
 /// The frames of a JPEG XL file, upright and at the size that is wanted. libjxl composes them.
-final class JXLFrameDecoder: AnimationFrames {
-    let outputSize: PixelSize
-    let properties: Image.Properties
+final class JXLFrameDecoder: ArrivingFrames {
+    private(set) var info: ImageInfo
+    private(set) var properties: Image.Properties
     private(set) var isPartial = false
 
     private let reader: JXLReader
+    private let setup: FrameSetup
     private let color: CodedColor
     private let rows: DeepRows
     private let context: DecodeContext
     private var next = 0
-    private var isStarted = false
+    /// The frame that the pass through the file which is under way comes to next; `nil` if none is under way.
+    private var position: Int?
+    /// What libjxl writes the frame into that is decoded now.
+    private var buffer: MutablePixelBuffer?
+    /// How many bytes there were at the last picture of a frame that is not whole.
+    private var shownBytes = 0
 
-    var info: ImageInfo { reader.info }
+    var outputSize: PixelSize { setup.outputSize }
 
-    /// - Parameter keepsFrames: whether all frames will be in memory at once, which the limits are to count.
-    init(_ data: Data, options: DecodeOptions, context: DecodeContext, keepsFrames: Bool) throws(ImageError) {
+    init(
+        _ data: Data, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) {
         reader = try JXLReader(data, limits: context.limits, keepsColorSpace: options.keepsColorSpace)
-        let info = reader.info
-        outputSize = options.outputSize(for: info.displaySize, frameCount: info.frameCount)
-        try info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? info.frameCount : 1)
+        info = reader.info
+        // libjxl's planes, of the picture and of what the next frame refers to, and the frame as it gives it.
+        setup = try FrameSetup(
+            info, for: purpose, options: options, context: context,
+            bitmaps: (3 + Int(reader.basic.num_extra_channels)) * (info.isAnimated ? 2 : 1) + 2)
         try Self.checkPlanes(reader.basic, info, context.limits)
         color = CodedColor(
             profile: reader.pixelProfile, codePoints: reader.codePoints, isGray: reader.basic.num_color_channels == 1,
@@ -49,49 +58,96 @@ final class JXLFrameDecoder: AnimationFrames {
         }
     }
 
-    func rewind() {
-        isStarted = false
+    func rewind() throws(ImageError) { try seek(to: 0) }
+
+    /// libjxl steps over frames, and decodes of them only what later ones refer to.
+    func seek(to index: Int) throws(ImageError) {
+        next = min(max(0, index), info.frameCount)
         isPartial = false
-        next = 0
     }
 
     func nextFrame() throws(ImageError) -> ImageFrame? {
-        if !isStarted { try reader.startFrames() }
-        isStarted = true
         guard next < info.frameCount, !isPartial else { return nil }
-        try context.checkCancellation()
-        let isDeep = color.toneMapping != nil
-        // Cleared, because of a frame that is cut some parts may never be written.
-        let buffer = try MutablePixelBuffer(
-            size: info.size, format: isDeep ? .rgba16 : .rgba8, cleared: !info.isComplete, pool: context.pool)
-        guard try decodeFrame(into: buffer) else { return nil }
-        let pixels = try finish(buffer)
-        defer { next += 1 }
-        return ImageFrame(pixels: pixels, duration: info.isAnimated ? info.frameDurations[next] : .zero)
+        switch try advance() {
+        case .end: return nil
+        case .whole: return try finishFrame()
+        case .cut:
+            let isShown = buffer != nil && reader.flush()
+            // Frames before one of which nothing can be shown are whole.
+            guard setup.options.allowsPartialImage, isShown || next > 0 else { throw JXLReader.truncation }
+            isPartial = true
+            return isShown ? try finishFrame() : nil
+        }
     }
 
-    /// - Returns: false behind the last frame.
-    private func decodeFrame(into buffer: borrowing MutablePixelBuffer) throws(ImageError) -> Bool {
-        var isDecoding = false
-        do throws(ImageError) {
-            while true {
-                switch try reader.nextEvent() {
-                case .header: continue
-                case .needsBuffer:
-                    try reader.decode(into: buffer)
-                    isDecoding = true
-                case .finished: return true
-                case .end: return false
-                }
-            }
-        } catch {
-            guard error.code == .truncatedImage, properties.decodeOptions.allowsPartialImage else { throw error }
-            let isShown = isDecoding && reader.flush()
-            // Frames before one of which nothing can be shown are whole.
-            guard isShown || next > 0 else { throw error }
-            isPartial = true
-            return isShown
+    // MARK: While the file arrives
+
+    /// Of a still image the end of the file need not be there.
+    var isWhole: Bool { info.isAnimated || reader.basic.have_animation != 0 ? info.isComplete : next > 0 }
+
+    func extend(_ data: Data) throws(ImageError) {
+        let info = try JXLReader(data, limits: context.limits, keepsColorSpace: setup.options.keepsColorSpace).info
+        try setup.check(info)
+        try reader.extend(data)
+        self.info = info
+        var properties = info.properties(setup.options)
+        properties.colorSpace = color.colorSpace
+        properties.metadata = reader.metadata
+        self.properties = properties
+    }
+
+    func arrivedFrame() throws(ImageError) -> ImageFrame? {
+        guard next < info.frameCount, try advance() == .whole else { return nil }
+        return try finishFrame()
+    }
+
+    func arrivingPicture() throws(ImageError) -> ArrivingPicture? {
+        guard next == 0, reader.byteCount > shownBytes, reader.flush(), let format = buffer?.format else { return nil }
+        shownBytes = reader.byteCount
+        // Decoding goes on in the buffer itself.
+        let copy = try MutablePixelBuffer(size: info.size, format: format, pool: context.pool)
+        for y in 0..<copy.height {
+            if let row = buffer?.row(y) { copy.row(y).copyMemory(from: row, byteCount: copy.bytesPerRow) }
         }
+        return ArrivingPicture(pixels: try finish(copy), isMissingRows: false)
+    }
+
+    // MARK: One frame
+
+    private enum Progress { case whole, cut, end }
+
+    /// Goes on with the next frame as far as the bytes allow.
+    private func advance() throws(ImageError) -> Progress {
+        try context.checkCancellation()
+        if position != next {
+            buffer = nil
+            try reader.startFrames(at: next)
+            position = next
+        }
+        while true {
+            switch try reader.nextEvent() {
+            case .header: continue
+            case .needsBuffer:
+                let format: PixelFormat = color.toneMapping == nil ? .rgba8 : .rgba16
+                // Cleared, because of a frame that is cut some parts may never be written.
+                let frame = try MutablePixelBuffer(
+                    size: info.size, format: format, cleared: setup.options.allowsPartialImage, pool: context.pool)
+                try reader.decode(into: frame)
+                buffer = consume frame
+            case .finished: return .whole
+            case .needsBytes: return .cut
+            case .end: return .end
+            }
+        }
+    }
+
+    /// The frame that is in the buffer.
+    private func finishFrame() throws(ImageError) -> ImageFrame? {
+        guard let frame = buffer.take() else { return nil }
+        let pixels = try finish(frame)
+        defer { next += 1 }
+        position = isPartial ? nil : next + 1
+        return ImageFrame(pixels: pixels, duration: info.isAnimated ? info.frameDurations[next] : .zero)
     }
 
     private func finish(_ buffer: consuming MutablePixelBuffer) throws(ImageError) -> PixelBuffer {

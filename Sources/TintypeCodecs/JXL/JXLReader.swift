@@ -12,7 +12,7 @@ final class JXLReader {
     private(set) var codePoints = CodePoints.sRGB
     private let decoder: OpaquePointer
     /// libjxl keeps referring to the bytes, so they are copied: compressed, they are small.
-    private let bytes: UnsafeMutableRawBufferPointer
+    private var bytes: UnsafeMutableRawBufferPointer
     private let limits: DecodeLimits
     private let keepsColorSpace: Bool
     /// Set if libjxl is to convert to sRGB itself, from the numbers that it decodes to.
@@ -24,6 +24,8 @@ final class JXLReader {
         case header
         case needsBuffer
         case finished
+        /// The bytes end here; ``flush()`` may show some of the frame, and ``extend(_:)`` bring more.
+        case needsBytes
         case end
     }
 
@@ -43,12 +45,15 @@ final class JXLReader {
         try readHeader()
     }
 
-    private let count: Int
+    private var count: Int
 
     deinit {
         JxlDecoderDestroy(decoder)
         bytes.deallocate()
     }
+
+    /// How many bytes there are of the file.
+    var byteCount: Int { count }
 
     /// The Exif and XMP boxes of a file that has boxes; compressed ones are left out.
     var metadata: ImageMetadata {
@@ -146,12 +151,27 @@ final class JXLReader {
 
     // MARK: Frames
 
-    /// Begins a pass through the frames.
-    func startFrames() throws(ImageError) {
+    /// Begins a pass through the frames at one of them.
+    func startFrames(at index: Int) throws(ImageError) {
         try start(JXL_DEC_COLOR_ENCODING.rawValue | JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue)
+        if index > 0 { JxlDecoderSkipFrames(decoder, index) }
+    }
+
+    /// Takes the bytes again with more of them at the end; a pass that is under way goes on.
+    func extend(_ data: Data) throws(ImageError) {
+        let taken = count - JxlDecoderReleaseInput(decoder)
+        bytes.deallocate()
+        bytes = .allocate(byteCount: max(1, data.count), alignment: 16)
+        bytes.copyBytes(from: data)
+        count = data.count
+        guard taken <= count, let base = bytes.baseAddress,
+            JxlDecoderSetInput(decoder, (base + taken).assumingMemoryBound(to: UInt8.self), count - taken)
+                == JXL_DEC_SUCCESS
+        else { throw damaged() }
     }
 
     private func start(_ events: UInt32) throws(ImageError) {
+        _ = JxlDecoderReleaseInput(decoder)
         JxlDecoderRewind(decoder)
         // Turning is ours, so that a thumbnail is turned when it is small.
         guard JxlDecoderSubscribeEvents(decoder, Int32(events)) == JXL_DEC_SUCCESS,
@@ -162,7 +182,6 @@ final class JXLReader {
         // The input is not closed: libjxl calls bytes that end too early damaged then.
     }
 
-    /// - Throws: ``ImageError/Code/truncatedImage`` where the bytes end, after which ``flush()`` may show some of the frame.
     func nextEvent() throws(ImageError) -> Event {
         switch JxlDecoderProcessInput(decoder) {
         case JXL_DEC_COLOR_ENCODING:
@@ -176,7 +195,7 @@ final class JXLReader {
         case JXL_DEC_NEED_IMAGE_OUT_BUFFER: return .needsBuffer
         case JXL_DEC_FULL_IMAGE: return .finished
         case JXL_DEC_SUCCESS: return .end
-        case JXL_DEC_NEED_MORE_INPUT: throw .truncated("the JPEG XL file ends in the middle of a frame")
+        case JXL_DEC_NEED_MORE_INPUT: return .needsBytes
         default: throw damaged()
         }
     }
@@ -195,6 +214,8 @@ final class JXLReader {
     /// Writes what is known of the frame so far into its buffer.
     /// - Returns: false if that is nothing.
     func flush() -> Bool { JxlDecoderFlushImage(decoder) == JXL_DEC_SUCCESS }
+
+    static var truncation: ImageError { .truncated("the JPEG XL file ends in the middle of a frame") }
 
     private func damaged() -> ImageError { .corrupt("the JPEG XL file is damaged") }
 }

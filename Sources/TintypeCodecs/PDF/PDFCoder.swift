@@ -30,6 +30,8 @@ public struct PDFCoder: ImageCoder {
         let page = try PDFPage(data, allowsCut: options.allowsPartialImage)
         let size = options.vectorSize(for: page.info.size)
         try page.info.check(context.limits, output: size, keptFrames: 1)
+        let reservation = try context.reserve(output: size, isCopied: false, source: size, bitmaps: 0)
+        defer { reservation.release() }
         try context.checkCancellation()
         let pixels = try page.draw(size, context: context)
         try context.checkCancellation()

@@ -25,6 +25,15 @@ struct PNGAnimation {
     /// How many of the frames are there to their end, which only what follows them shows.
     var wholeFrames: Int
 
+    /// Whether what is before a frame does not show in it, and in none after it.
+    func isKeyframe(_ index: Int, canvas: PixelSize, isOpaque: Bool) -> Bool {
+        guard index > 0 else { return true }
+        let before = frames[index - 1]
+        if before.disposal == .background, before.size == canvas { return true }
+        let frame = frames[index]
+        return frame.size == canvas && (isOpaque || !frame.blends) && frame.disposal != .previous
+    }
+
     /// Whether parts of the canvas can be transparent even if no frame's pixels are.
     func leavesGaps(in canvas: PixelSize) -> Bool {
         guard let first = frames.first, first.size == canvas, first.disposal == .none else { return true }

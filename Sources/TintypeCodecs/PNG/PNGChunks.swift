@@ -79,7 +79,8 @@ struct PNGChunks {
     private mutating func read(_ type: ChunkType, _ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) {
         switch type {
         case .idat: hasPixelData = true
-        case .actl: announcesAnimation = true
+        // One of no frames is none.
+        case .actl: announcesAnimation = bytes.bigEndian32(at: payload.lowerBound) != 0
         case .trns: hasAlpha = true
         case .iccp where profileName == nil:
             // A name in Latin-1, then a zero.

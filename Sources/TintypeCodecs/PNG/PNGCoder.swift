@@ -19,9 +19,8 @@ public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
         if chunks.animation != nil {
-            return try PNGFrameDecoder(
-                data, chunks, options: options, context: context, keepsFrames: !options.firstFrameOnly
-            ).image(firstFrameOnly: options.firstFrameOnly)
+            return try PNGFrameDecoder(data, chunks, for: FramePurpose(options), options: options, context: context)
+                .image(firstFrameOnly: options.firstFrameOnly)
         }
         return try data.withBytes { bytes throws(ImageError) in
             try PNGDecode(chunks: chunks, options: options, context: context).run(bytes)
@@ -38,7 +37,7 @@ public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
-        return try PNGFrameDecoder(data, chunks, options: options, context: context, keepsFrames: false)
+        return try PNGFrameDecoder(data, chunks, for: .oneByOne, options: options, context: context)
     }
 }
 

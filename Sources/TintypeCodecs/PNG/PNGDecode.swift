@@ -16,6 +16,8 @@ struct PNGDecode {
         // Each pass of an interlaced image goes over all of it, so the full bitmap is needed in between.
         try context.limits.check(size: source, output: output)
         if chunks.header.isInterlaced { try context.limits.check(size: source, output: source) }
+        let reservation = try chunks.reserve(output: output, context: context)
+        defer { reservation.release() }
 
         let reader = try PNGReader(bytes)
         let color = reader.color(options)
@@ -112,6 +114,18 @@ extension PNGReader {
 }
 
 extension PNGChunks {
+    /// Reserves what decoding the still image takes.
+    func reserve(output: PixelSize, context: DecodeContext) throws(ImageError) -> DecodeReservation {
+        // Rows that are unpacked at once take at most what a bitmap does.
+        let unpacksAtOnce =
+            PixelBufferPool.footprint(of: header.size) <= PNGUnpackedRows.mostUnpacked
+            && (output == header.size
+                || PixelBufferPool.footprint(of: header.size) / 4 <= PNGUnpackedRows.mostUnpackedForThumbnail)
+        return try context.reserve(
+            output: output, isCopied: orientation != .up || profileName != nil, source: header.size,
+            bitmaps: header.isInterlaced || unpacksAtOnce ? 1 : 0)
+    }
+
     /// The bits of one component; a palette's colours have 8.
     var bitsPerComponent: Int { header.colorType == 3 ? 8 : header.bitDepth }
 

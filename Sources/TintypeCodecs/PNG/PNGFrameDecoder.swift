@@ -2,111 +2,132 @@ internal import FoundationEssentials
 internal import TintypeCore
 
 /// Composes the frames of an animated PNG; gives a still image as an animation of one frame.
-final class PNGFrameDecoder: ArrivingFrames {
+final class PNGFrameDecoder: SeekableFrames {
     private(set) var info: ImageInfo
-    let outputSize: PixelSize
     private(set) var properties: Image.Properties
     private(set) var isPartial: Bool
+    var seekPoints = SeekPoints()
+    private(set) var next = 0
 
     private var data: Data
     private var chunks: PNGChunks
     private var animation: PNGAnimation?
-    private let options: DecodeOptions
-    private let keepsFrames: Bool
+    private let setup: FrameSetup
     private let context: DecodeContext
     private let color: DecodedColor
     /// What has been drawn so far, in the size of the file; `nil` until an animation's first frame.
     private var canvas: AnimationCanvas?
-    private var next = 0
 
-    /// - Parameter keepsFrames: whether all frames will be in memory at once, which the limits are to count.
+    var outputSize: PixelSize { setup.outputSize }
+
     init(
-        _ data: Data, _ chunks: PNGChunks, options: DecodeOptions, context: DecodeContext, keepsFrames: Bool
+        _ data: Data, _ chunks: PNGChunks, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) {
         self.data = data
         self.chunks = chunks
-        self.options = options
-        self.keepsFrames = keepsFrames
         self.context = context
         animation = chunks.animation
         info = chunks.info
-        outputSize = options.outputSize(for: info.displaySize, frameCount: info.frameCount)
-        try info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? info.frameCount : 1)
-        try context.limits.check(size: info.size, output: info.size)
         isPartial = animation != nil && !info.isComplete && !options.firstFrameOnly
         guard !isPartial || options.allowsPartialImage else {
             throw .truncated("the PNG data ends before the animation does")
         }
+        try context.limits.check(size: info.size, output: info.size)
+        // The canvas, the part of it that is restored, and the frame that is drawn.
+        setup = try FrameSetup(info, for: purpose, options: options, context: context, bitmaps: 3)
         color = try data.withBytes { bytes throws(ImageError) in try PNGReader(bytes).color(options) }
         properties = chunks.properties(options, colorSpace: color.space)
     }
 
     var isWhole: Bool { chunks.isComplete }
 
-    var hasWholeFrame: Bool { animation.map { next < $0.wholeFrames } ?? (isWhole && next == 0) }
+    func arrivedFrame() throws(ImageError) -> ImageFrame? {
+        (animation.map { next < $0.wholeFrames } ?? (isWhole && next == 0)) ? try nextFrame() : nil
+    }
 
     func extend(_ data: Data) throws(ImageError) {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
-        let frameCount = chunks.info.frameCount
-        try chunks.info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? frameCount : 1)
+        try setup.check(chunks.info)
         self.data = data
         self.chunks = chunks
         animation = chunks.animation
         info = chunks.info
-        properties = chunks.properties(options, colorSpace: color.space)
-        isPartial = animation != nil && !info.isComplete && !options.firstFrameOnly
+        properties = chunks.properties(setup.options, colorSpace: color.space)
+        isPartial = animation != nil && !info.isComplete && !setup.options.firstFrameOnly
     }
 
-    func rewind() {
-        next = 0
-        canvas?.reset()
+    func rewind() throws(ImageError) { begin(at: 0, over: nil) }
+
+    func begin(at index: Int, over picture: PixelBuffer?) {
+        next = index
+        if let picture { canvas?.show(picture) } else { canvas?.reset() }
+    }
+
+    func isKeyframe(_ index: Int) -> Bool {
+        guard let animation, index > 0 else { return true }
+        return animation.isKeyframe(index, canvas: info.size, isOpaque: !chunks.hasAlpha)
     }
 
     func nextFrame() throws(ImageError) -> ImageFrame? {
         guard let animation else { return try stillFrame() }
         guard next < animation.frames.count else { return nil }
-        try context.checkCancellation()
         let frame = animation.frames[next]
-        let picture: PixelBuffer?
-        do throws(ImageError) {
-            picture = try compose(frame)
-        } catch {
-            // Of a file that ends early, the frames before that are its part that is there.
-            guard isPartial || error.code == .truncatedImage && options.allowsPartialImage, !error.isCancellation,
-                next > 0
-            else { throw error }
-            isPartial = true
-            return nil
-        }
-        next += 1
+        var picture: PixelBuffer?
+        guard try draw(frame, show: { () throws(ImageError) in picture = try canvas?.render() }) else { return nil }
         return picture.map { ImageFrame(pixels: $0, duration: FrameTiming.played(frame.delay)) }
     }
 
+    func skipFrame() throws(ImageError) -> Bool {
+        guard let animation else { return try stillFrame() != nil }
+        return next < animation.frames.count ? try draw(animation.frames[next]) {} : false
+    }
+
+    /// Draws the next frame.
+    /// - Parameter show: called when it is on the canvas.
+    /// - Returns: false if it is not there.
+    private func draw(
+        _ frame: PNGAnimation.Frame, show: () throws(ImageError) -> Void
+    ) throws(ImageError) -> Bool {
+        try context.checkCancellation()
+        do throws(ImageError) {
+            try compose(frame, show: show)
+        } catch {
+            // Of a file that ends early, the frames before that are its part that is there.
+            guard isPartial || error.code == .truncatedImage && setup.options.allowsPartialImage,
+                !error.isCancellation, next > 0
+            else { throw error }
+            isPartial = true
+            return false
+        }
+        next += 1
+        return true
+    }
+
     /// Draws a frame, and does with its part of the canvas what is to be done before the next.
-    private func compose(_ frame: PNGAnimation.Frame) throws(ImageError) -> PixelBuffer? {
+    private func compose(_ frame: PNGAnimation.Frame, show: () throws(ImageError) -> Void) throws(ImageError) {
         let pixels = try decode(frame)
         if canvas == nil {
             canvas = try AnimationCanvas(
                 size: info.size, output: outputSize, orientation: chunks.orientation, context: context)
         }
+        try seekPoints.pass(next) { () throws(ImageError) in try canvas?.copy() }
         let rect = PixelRect(x: frame.x, y: frame.y, size: frame.size)
         // The first frame cannot go back to anything.
         let disposal = next == 0 && frame.disposal == .previous ? .background : frame.disposal
         if disposal == .previous { try canvas?.save(rect) }
         canvas?.draw(pixels, at: rect, rows: frame.size.height, blends: frame.blends)
-        let picture = try canvas?.render()
+        try show()
         switch disposal {
         case .none: break
         case .background: canvas?.clear(rect)
         case .previous: canvas?.restore()
         }
-        return picture
     }
 
     private func stillFrame() throws(ImageError) -> ImageFrame? {
         guard next == 0 else { return nil }
         let image = try data.withBytes { bytes throws(ImageError) in
-            try PNGDecode(chunks: chunks, options: options, context: context).run(bytes)
+            try PNGDecode(chunks: chunks, options: setup.options, context: context).run(bytes)
         }
         next = 1
         return ImageFrame(pixels: image.pixels)

@@ -20,8 +20,7 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
         frames = ProgressiveFrames(options: options) { data, options throws(ImageError) in
             let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
             guard chunks.animation != nil else { throw .truncated("no frame of the animation is there yet") }
-            return try PNGFrameDecoder(
-                data, chunks, options: options, context: context, keepsFrames: !options.firstFrameOnly)
+            return try PNGFrameDecoder(data, chunks, for: FramePurpose(options), options: options, context: context)
         }
     }
 

@@ -14,6 +14,8 @@ final class PNGRows {
     private let output: PixelSize
     private let convertsAfter: Bool
     private let finisher: RowFinisher
+    /// Held as long as the rows.
+    private let reservation: DecodeReservation
     /// Of an image that is not interlaced: where its rows go.
     private var sink: RowSink?
     /// Of an interlaced image, in which every pass goes over all rows: its pixels as libpng gives them.
@@ -33,6 +35,7 @@ final class PNGRows {
         let source = chunks.header.size
         output = options.outputSize(for: chunks.orientation.display(source))
         try context.limits.check(size: source, output: output)
+        reservation = try chunks.reserve(output: output, context: context)
         try pusher.start()
         color = pusher.color(options)
         hasAlpha = pusher.header.has_alpha != 0

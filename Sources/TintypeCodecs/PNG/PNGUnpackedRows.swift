@@ -23,9 +23,9 @@ struct PNGUnpackedRows {
     /// What may be read and written beyond the end of a row.
     private static let slack = 16
     /// While data is unpacked, nobody can cancel: this much takes a quarter of a second.
-    private static let mostUnpacked = 128 << 20
+    static let mostUnpacked = 128 << 20
     /// A thumbnail is made row by row, to take far less memory than the full bitmap. For small images that does not matter.
-    private static let mostUnpackedForThumbnail = 16 << 20
+    static let mostUnpackedForThumbnail = 16 << 20
 
     /// Unpacks the data.
     ///

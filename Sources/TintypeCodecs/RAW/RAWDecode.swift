@@ -14,6 +14,9 @@ struct RAWDecode {
 
     func run() throws(ImageError) -> Image {
         if let pixels = try pixelsOfPreview() { return Image(pixels: pixels, properties: info.properties(options)) }
+        // The numbers of the sensor, four colours of two bytes for each pixel, and the picture that libraw makes of them.
+        let reservation = try context.reserve(output: output, isCopied: true, source: info.size, bitmaps: 4)
+        defer { reservation.release() }
         try develop()
         var result: Int32 = 0
         guard let picture = libraw_dcraw_make_mem_image(file.handle, &result) else {

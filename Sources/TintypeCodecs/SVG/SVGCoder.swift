@@ -26,6 +26,8 @@ public struct SVGCoder: ImageCoder {
         let document = try SVGDocument(data)
         let size = options.vectorSize(for: document.info.size)
         try document.info.check(context.limits, output: size, keptFrames: 1)
+        let reservation = try context.reserve(output: size, isCopied: false, source: size, bitmaps: 0)
+        defer { reservation.release() }
         try context.checkCancellation()
         let pixels = try document.draw(size, context: context)
         var properties = document.info.properties(options)

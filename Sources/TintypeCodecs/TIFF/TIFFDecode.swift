@@ -13,6 +13,11 @@ struct TIFFDecode {
         let info = file.info
         let output = options.outputSize(for: info.displaySize)
         try info.check(context.limits, output: output, keptFrames: 1)
+        // A band of up to eight bytes a pixel, and the strip that libtiff unpacks.
+        let band = PixelSize(width: info.size.width, height: min(file.rowsPerBand, info.size.height))
+        let reservation = try context.reserve(
+            output: output, isCopied: info.orientation != .up, source: band, bitmaps: 4)
+        defer { reservation.release() }
         var sink = try RowSink(
             stored: info.size, output: output, orientation: info.orientation, context: context)
         let isPartial: Bool

@@ -17,7 +17,7 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let decoder = try WebPFrameDecoder(
-            data, container: container(data), options: options, context: context, keepsFrames: !options.firstFrameOnly)
+            data, container: container(data), for: FramePurpose(options), options: options, context: context)
         return try decoder.image(firstFrameOnly: options.firstFrameOnly)
     }
 
@@ -31,7 +31,7 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
         try WebPFrameDecoder(
-            data, container: container(data), options: options, context: context, keepsFrames: false)
+            data, container: container(data), for: .oneByOne, options: options, context: context)
     }
 
     /// Writes a WebP file, animated if the image is. ``WebPEncodeOptions`` has the finer settings.

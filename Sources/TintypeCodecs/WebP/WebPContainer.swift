@@ -108,6 +108,15 @@ extension WebPContainer {
     /// True if the end of the file, or of a frame, is missing.
     var isTruncated: Bool { !isComplete || frames.contains { !$0.isComplete } }
 
+    /// Whether what is before a frame does not show in it, and in none after it.
+    func isKeyframe(_ index: Int) -> Bool {
+        guard index > 0 else { return true }
+        let before = frames[index - 1]
+        if before.clearsAfterwards, before.rect.covers(canvas) { return true }
+        let frame = frames[index]
+        return frame.rect.covers(canvas) && !(frame.blends && frame.hasAlpha)
+    }
+
     func properties(_ options: DecodeOptions, colorSpace: ColorSpace) -> Image.Properties {
         var properties = info.properties(options)
         properties.metadata = metadata

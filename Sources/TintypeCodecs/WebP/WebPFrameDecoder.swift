@@ -3,68 +3,70 @@ internal import TintypeCore
 
 /// Decodes the frames of a WebP animation one by one and lays them over each other; the background is transparent, as
 /// browsers show it. A still image is one frame.
-final class WebPFrameDecoder: ArrivingFrames {
+final class WebPFrameDecoder: SeekableFrames {
     private(set) var info: ImageInfo
-    let outputSize: PixelSize
     private(set) var properties: Image.Properties
     private(set) var isPartial: Bool
+    var seekPoints = SeekPoints()
+    private(set) var next = 0
 
     private var data: Data
     private var container: WebPContainer
-    private let options: DecodeOptions
-    private let keepsFrames: Bool
+    private let setup: FrameSetup
     private let context: DecodeContext
     private let color: DecodedColor
     /// `nil` until an animation's first frame; a still image never has one.
     private var canvas: AnimationCanvas?
-    private var next = 0
 
-    /// - Parameter keepsFrames: whether all frames will be in memory at once, which the limits are to count.
+    var outputSize: PixelSize { setup.outputSize }
+
     init(
-        _ data: Data, container: WebPContainer, options: DecodeOptions, context: DecodeContext, keepsFrames: Bool
+        _ data: Data, container: WebPContainer, for purpose: FramePurpose, options: DecodeOptions,
+        context: DecodeContext
     ) throws(ImageError) {
         info = container.info
-        outputSize = options.outputSize(for: info.displaySize, frameCount: info.frameCount)
-        try info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? info.frameCount : 1)
         isPartial = container.isTruncated
         guard !isPartial || options.allowsPartialImage else {
             throw .truncated("the WebP file ends in the middle of frame \(max(1, container.frames.count))")
         }
         guard !container.frames.isEmpty else { throw .truncated("the WebP file ends before its first frame") }
+        // The canvas and a layer of it, or the picture; and what libwebp works on.
+        setup = try FrameSetup(
+            info, for: purpose, options: options, context: context, bitmaps: container.isAnimated ? 3 : 2)
         self.data = data
         self.container = container
-        self.options = options
-        self.keepsFrames = keepsFrames
         self.context = context
         color = DecodedColor(profile: container.profile, source: .rgb, options: options)
         properties = container.properties(options, colorSpace: color.space)
     }
 
     var isWhole: Bool { !container.isTruncated }
-    var hasWholeFrame: Bool { next < container.frames.count && container.frames[next].isComplete }
+
+    func arrivedFrame() throws(ImageError) -> ImageFrame? {
+        next < container.frames.count && container.frames[next].isComplete ? try nextFrame() : nil
+    }
 
     func extend(_ data: Data) throws(ImageError) {
         let container = try data.withBytes { bytes throws(ImageError) in try WebPContainer(bytes) }
-        let frameCount = container.info.frameCount
-        try container.info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? frameCount : 1)
+        try setup.check(container.info)
         self.data = data
         self.container = container
         info = container.info
-        properties = container.properties(options, colorSpace: color.space)
+        properties = container.properties(setup.options, colorSpace: color.space)
         isPartial = container.isTruncated
     }
 
-    func rewind() {
-        canvas?.reset()
-        next = 0
+    func rewind() { begin(at: 0, over: nil) }
+
+    func begin(at index: Int, over picture: PixelBuffer?) {
+        if let picture { canvas?.show(picture) } else { canvas?.reset() }
+        next = index
     }
 
+    func isKeyframe(_ index: Int) -> Bool { container.isKeyframe(index) }
+
     func nextFrame() throws(ImageError) -> ImageFrame? {
-        guard next < container.frames.count else { return nil }
-        let frame = container.frames[next]
-        // Rows of a frame whose end is missing are shown only where there is no whole frame.
-        guard frame.isComplete || next == 0 else { return nil }
-        try context.checkCancellation()
+        guard let frame = try upcoming() else { return nil }
         guard container.isAnimated || !frame.rect.covers(container.canvas) else {
             let pixels = try still(frame)
             next += 1
@@ -75,6 +77,23 @@ final class WebPFrameDecoder: ArrivingFrames {
         let pixels = try canvas?.render()
         let isAnimated = container.frames.count > 1
         return pixels.map { ImageFrame(pixels: $0, duration: isAnimated ? FrameTiming.played(frame.duration) : .zero) }
+    }
+
+    func skipFrame() throws(ImageError) -> Bool {
+        guard let frame = try upcoming() else { return false }
+        // Nothing comes of a still image but itself.
+        if container.isAnimated { try compose(frame) }
+        next += 1
+        return true
+    }
+
+    private func upcoming() throws(ImageError) -> WebPContainer.Frame? {
+        guard next < container.frames.count else { return nil }
+        let frame = container.frames[next]
+        // Rows of a frame whose end is missing are shown only where there is no whole frame.
+        guard frame.isComplete || next == 0 else { return nil }
+        try context.checkCancellation()
+        return frame
     }
 
     // MARK: One image
@@ -100,6 +119,7 @@ final class WebPFrameDecoder: ArrivingFrames {
                 size: container.canvas, output: outputSize, orientation: info.orientation, context: context)
         }
         if next > 0, container.frames[next - 1].clearsAfterwards { canvas?.clear(container.frames[next - 1].rect) }
+        try seekPoints.pass(next) { () throws(ImageError) in try canvas?.copy() }
         guard let base = canvas?.row(0), let bytesPerRow = canvas?.bytesPerRow else { return }
         guard frame.rect.clipped(to: container.canvas) == frame.rect else {
             throw .corrupt("frame \(next + 1) of the WebP file lies outside the canvas")

@@ -14,8 +14,7 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
         self.context = context
         frames = ProgressiveFrames(options: options) { data, options throws(ImageError) in
             try WebPFrameDecoder(
-                data, container: Self.container(data), options: options, context: context,
-                keepsFrames: !options.firstFrameOnly)
+                data, container: Self.container(data), for: FramePurpose(options), options: options, context: context)
         }
     }
 
@@ -50,7 +49,9 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
         if rows == nil {
             let output = options.outputSize(for: container.info.displaySize)
             try container.info.check(context.limits, output: output, keptFrames: 1)
-            rows = try WebPRows(container, frame, output: output, options: options, context: context)
+            let reservation = try context.reserve(
+                output: output, isCopied: true, source: frame.rect.size, bitmaps: 2)
+            rows = try WebPRows(container, frame, output: output, options: options, context: context, reservation)
         }
         guard let rows else { return nil }
         try data.withBytes { bytes throws(ImageError) in
@@ -71,6 +72,8 @@ private final class WebPRows {
     private let context: DecodeContext
     private let color: DecodedColor
     private let still: WebPStill
+    /// Held as long as the rows.
+    private let reservation: DecodeReservation
     /// As libwebp gives them; the memory is the decoder's until it is done.
     private var pixels: MutablePixelBuffer?
     private let decoder: WebPImageDecoder
@@ -79,11 +82,12 @@ private final class WebPRows {
 
     init(
         _ container: WebPContainer, _ frame: WebPContainer.Frame, output: PixelSize, options: DecodeOptions,
-        context: DecodeContext
+        context: DecodeContext, _ reservation: DecodeReservation
     ) throws(ImageError) {
         self.container = container
         self.options = options
         self.context = context
+        self.reservation = reservation
         color = DecodedColor(profile: container.profile, source: .rgb, options: options)
         still = WebPStill(frame, info: container.info, output: output, color: color, context: context)
         let pixels = try MutablePixelBuffer(size: still.size, pool: context.pool)

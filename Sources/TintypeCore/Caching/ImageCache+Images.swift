@@ -15,29 +15,49 @@ public struct CachedImage: Sendable {
     }
 }
 
+/// What a read of ``ImageCache/image(forKey:in:)`` is known by.
+struct ImageRead: Hashable, Sendable {
+    var key: ImageKey
+    var layers: CacheLayers
+}
+
 extension ImageCache {
     /// The image under a key, from memory, or from disk and then kept in memory too.
     ///
-    /// Bytes that turn out to be no image, or a broken one, are removed from the disk.
+    /// All who ask for an image while it is read share one decode. Decoding waits for its turn on a queue of its own, so that
+    /// other reads go on meanwhile. Bytes that turn out to be no image, or a broken one, are removed from the disk.
     public func image(forKey key: ImageKey, in layers: CacheLayers = .all) async -> CachedImage? {
         if layers.contains(.memory), let image = memory.image(forKey: key) {
             return CachedImage(image: image, source: .memory)
         }
-        guard layers.contains(.disk), let entry = await disk?.entry(forKey: key) else { return nil }
-        // Of many who asked at once, the first has decoded it meanwhile.
+        guard layers.contains(.disk), let disk else { return nil }
+        let outcome = await reads.value(
+            for: ImageRead(key: key, layers: layers), priority: WorkPriority(), onUpdate: { _ in }
+        ) { [self] context in
+            .success(await read(key, from: disk, layers, priority: context.priority))
+        }
+        return try? outcome.get()
+    }
+
+    private func read(
+        _ key: ImageKey, from disk: any DiskCaching, _ layers: CacheLayers, priority: WorkPriority
+    ) async -> CachedImage? {
+        guard let entry = await disk.entry(forKey: key) else { return nil }
+        // Somebody else may have loaded or decoded it meanwhile.
         if layers.contains(.memory), memory.contains(key), let image = memory.image(forKey: key) {
             return CachedImage(image: image, data: entry.data, source: .memory)
         }
         do throws(ImageError) {
-            let image = try await processing.perform { [coder] isCancelled throws(ImageError) in
-                try coder.decode(
-                    entry.data, options: DecodeOptions(), context: DecodeContext(isCancelled: isCancelled))
+            let image = try await processing.decode(
+                limits: DecodeLimits(), pool: .shared, budget: .shared, priority: priority
+            ) { [coder] context throws(ImageError) in
+                try coder.decode(entry.data, options: DecodeOptions(), context: context)
             }
             if layers.contains(.memory) { memory.store(image, forKey: key) }
             return CachedImage(image: image, data: entry.data, source: .disk)
         } catch {
             if [.corruptImage, .truncatedImage, .unknownFormat, .emptyBody].contains(error.code) {
-                _ = try? await disk?.remove(key)
+                _ = try? await disk.remove(key)
             }
             return nil
         }

@@ -14,6 +14,8 @@ public final class ImageCache: ImageCaching {
     /// Reads and writes images for the calls that take or give decoded ones of the disk.
     public let coder: any ImageCoder
     let processing: WorkQueue
+    /// Many who ask for one image at once share one read and one decode.
+    let reads = SharedJobs<ImageRead, CachedImage?, Never>()
 
     /// - Parameters:
     ///   - disk: `nil` for a cache in memory alone.

@@ -1,16 +1,39 @@
-/// What a coder works in: the limits, where memory comes from, and whether anybody still wants the result.
+/// What a coder works in: the limits, where memory comes from and how much there is, and whether anybody still wants the
+/// result.
 public struct DecodeContext: Sendable {
     public var limits: DecodeLimits
     public var pool: PixelBufferPool
-    private let isCancelled: @Sendable () -> Bool
+    /// What all decodes together may take.
+    public var budget: DecodeBudget
+    let isCancelled: @Sendable () -> Bool
+    private let admission: Admission
+
+    /// What becomes of a decode that finds no room in the budget.
+    enum Admission {
+        /// It waits on its thread.
+        case blocks
+        /// It ends, and is begun again when there is room.
+        case ends(DecodeTicket)
+        /// It ends: it is for a preview.
+        case preview
+    }
 
     /// - Parameter isCancelled: asked now and then during long work, from the thread that does it.
     public init(
-        limits: DecodeLimits = DecodeLimits(), pool: PixelBufferPool = .shared,
+        limits: DecodeLimits = DecodeLimits(), pool: PixelBufferPool = .shared, budget: DecodeBudget = .shared,
         isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) {
+        self.init(limits: limits, pool: pool, budget: budget, admission: .blocks, isCancelled: isCancelled)
+    }
+
+    init(
+        limits: DecodeLimits, pool: PixelBufferPool, budget: DecodeBudget, admission: Admission,
+        isCancelled: @escaping @Sendable () -> Bool
     ) {
         self.limits = limits
         self.pool = pool
+        self.budget = budget
+        self.admission = admission
         self.isCancelled = isCancelled
     }
 
@@ -18,5 +41,38 @@ public struct DecodeContext: Sendable {
     /// - Throws: ``ImageError/Code/cancelled``
     public func checkCancellation() throws(ImageError) {
         if isCancelled() { throw ImageError(.cancelled, stage: .decode, reason: "cancelled while decoding") }
+    }
+
+    /// Reserves the memory that a decode is about to take. A coder calls this once for an image, when it knows the header and
+    /// before it takes memory, and holds what it gets until the image is done; a coder that hands the bytes to another one
+    /// leaves it to that.
+    ///
+    /// Asks whether anybody still wants the image, too, so that every decode asks at least once.
+    ///
+    /// Where there is no room, a context that a program made waits on the calling thread; never wait while holding another
+    /// reservation.
+    /// - Parameter bytes: for the pixels of the result and for everything in between.
+    /// - Throws: ``ImageError/Code/overBudget`` where a load waits in the coder's place; pass it on.
+    ///   ``ImageError/Code/cancelled``.
+    public func reserve(_ bytes: Int) throws(ImageError) -> DecodeReservation {
+        try checkCancellation()
+        let bytes = DecodeBudget.counted(bytes)
+        switch admission {
+        case .blocks:
+            return try budget.reserveBlocking(bytes, isCancelled: isCancelled)
+        case .ends(let ticket):
+            guard ticket.claim(bytes, from: budget) else { throw Self.overBudget(bytes) }
+            // The ticket holds the memory until all the coders that may be asked are done.
+            return DecodeReservation(bytes: bytes, onRelease: nil)
+        case .preview:
+            guard let reservation = budget.tryReservePreview(bytes) else { throw Self.overBudget(bytes) }
+            return reservation
+        }
+    }
+
+    private static func overBudget(_ bytes: Int) -> ImageError {
+        ImageError(
+            .overBudget, stage: .decode,
+            reason: "what is decoded now leaves no room for the \(ByteCount(bytes)) that this image takes")
     }
 }

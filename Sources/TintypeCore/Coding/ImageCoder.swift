@@ -58,7 +58,10 @@ public protocol AnimatedImageCoder: ImageCoder {
     ) throws(ImageError) -> any FrameDecoder
 }
 
-/// The frames of one animation, in order. Used by one thread at a time.
+/// The frames of one animation, in any order. Used by one thread at a time.
+///
+/// In their order each frame is decoded once. To go elsewhere costs less than decoding from the first frame on where a frame in
+/// between stands for itself, or once frames have been decoded before: see ``seek(to:)``.
 public protocol FrameDecoder: AnyObject {
     var info: ImageInfo { get }
     /// The size of the frames that ``nextFrame()`` gives, upright.
@@ -69,4 +72,27 @@ public protocol FrameDecoder: AnyObject {
 
     /// Goes back to the first frame.
     func rewind() throws(ImageError)
+
+    /// Makes a frame, counted from 0, the next one; behind the last frame there is none.
+    ///
+    /// The coders of this package begin at the nearest frame before it that does not show what was before. GIF, PNG and WebP also keep
+    /// up to eight copies of the canvas, 64 MB at most, from the first seek on: among frames that have been decoded
+    /// before, a ninth of the animation at most is then decoded on the way.
+    func seek(to index: Int) throws(ImageError)
+}
+
+extension FrameDecoder {
+    /// Decodes all frames up to the one that is wanted.
+    public func seek(to index: Int) throws(ImageError) {
+        try rewind()
+        var passed = 0
+        while passed < index, try nextFrame() != nil { passed += 1 }
+    }
+
+    /// A frame, counted from 0; `nil` if there is none.
+    public func frame(at index: Int) throws(ImageError) -> ImageFrame? {
+        guard index >= 0 else { return nil }
+        try seek(to: index)
+        return try nextFrame()
+    }
 }

@@ -54,12 +54,24 @@ public struct ImageCoders: ImageCoder {
     }
 
     /// A frame decoder of the first animated coder that can read the bytes; `nil` if none of those that can is animated.
+    ///
+    /// An animated coder that fails lets the next one try.
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> (any FrameDecoder)? {
         let format = options.formatHint ?? ImageFormat(sniffing: data)
-        let coder = coders.last { $0.canDecode(data, format: format) }
-        return try (coder as? any AnimatedImageCoder)?.frameDecoder(for: data, options: options, context: context)
+        var failure: ImageError?
+        for coder in coders.reversed() where coder.canDecode(data, format: format) {
+            guard let coder = coder as? any AnimatedImageCoder else { continue }
+            do throws(ImageError) {
+                return try coder.frameDecoder(for: data, options: options, context: context)
+            } catch {
+                if error.isCancellation { throw error }
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        return nil
     }
 
     private func first<Value>(
@@ -72,7 +84,8 @@ public struct ImageCoders: ImageCoder {
         for format in hint == nil || hint == sniffed ? [sniffed] : [hint, sniffed] {
             for coder in coders.reversed() where coder.canDecode(data, format: format) {
                 do { return try work(coder) } catch {
-                    if error.isCancellation { throw error }
+                    // Another coder would find no more room, and is not asked what this one may well read.
+                    if error.isCancellation || error.code == .overBudget { throw error }
                     failure = failure ?? error
                 }
             }

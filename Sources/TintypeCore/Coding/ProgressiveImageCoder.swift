@@ -11,6 +11,8 @@ public protocol ProgressiveImageCoder: ImageCoder {
 /// Keeps what it has decoded: no byte is decoded twice for a preview. Previews have the orientation, the colours and the
 /// size of the image that ``finish()`` gives.
 ///
+/// Holds what it reserves in the ``DecodeBudget`` as long as it lives: let go of one that no more bytes come for.
+///
 /// ```swift
 /// let decoder = try coder.progressiveDecoder(options: options, context: context)
 /// for await chunk in chunks {

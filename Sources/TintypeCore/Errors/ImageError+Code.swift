@@ -70,6 +70,9 @@ extension ImageError.Code {
     public static let truncatedImage = Self(rawValue: "truncatedImage")
     /// The image, or what it would take to decode it, is over a limit.
     public static let limitExceeded = Self(rawValue: "limitExceeded")
+    /// Other images that are decoded now leave no room in the ``DecodeBudget``. A load waits instead, so that it never ends with
+    /// this; coders pass it on.
+    public static let overBudget = Self(rawValue: "overBudget")
     /// The system gave no memory.
     public static let outOfMemory = Self(rawValue: "outOfMemory")
 

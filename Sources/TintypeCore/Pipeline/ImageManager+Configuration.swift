@@ -25,6 +25,8 @@ extension ImageManager {
         public var previewInterval = Duration.milliseconds(100)
         /// Where images are decoded and transformed.
         public var processing = WorkQueue.processing
+        /// What all decodes together may take; loads that find no room wait for it.
+        public var budget = DecodeBudget.shared
         /// Where pixels get their memory.
         public var pool = PixelBufferPool.shared
         /// The time that ``failureLifetime`` and ``previewInterval`` are measured by.

@@ -192,12 +192,10 @@ extension ImageManager {
         let coder = request.coder ?? coders
         let start = ContinuousClock.now
         do throws(ImageError) {
-            let image = try await configuration.processing.perform(priority: priority) {
-                isCancelled throws(ImageError) in
-                let bytes = fetched.data.count
-                if let image = try progressive?.finish(bytes: bytes, isCancelled: isCancelled) { return image }
-                let context = DecodeContext(
-                    limits: configuration.limits, pool: configuration.pool, isCancelled: isCancelled)
+            let image = try await configuration.processing.decode(
+                limits: configuration.limits, pool: configuration.pool, budget: configuration.budget, priority: priority
+            ) { context throws(ImageError) in
+                if let image = try progressive?.finish(bytes: fetched.data.count, context) { return image }
                 return try coder.decode(
                     fetched.data, options: work.options(mimeType: fetched.entry.mimeType), context: context)
             }

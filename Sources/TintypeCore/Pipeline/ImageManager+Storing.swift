@@ -20,11 +20,10 @@ extension ImageManager {
         var options = DecodeOptions()
         options.scale = request.decode.scale
         let decodeStart = ContinuousClock.now
-        let image = try? await configuration.processing.perform(priority: priority) {
-            [options] isCancelled throws(ImageError) in
-            let context = DecodeContext(
-                limits: configuration.limits, pool: configuration.pool, isCancelled: isCancelled)
-            return try coders.decode(entry.data, options: options, context: context)
+        let image = try? await configuration.processing.decode(
+            limits: configuration.limits, pool: configuration.pool, budget: configuration.budget, priority: priority
+        ) { [options] context throws(ImageError) in
+            try coders.decode(entry.data, options: options, context: context)
         }
         guard let image else {
             try? await cache.remove(key, from: .disk)

@@ -5,23 +5,22 @@ internal import FoundationEssentials
 /// Each pass takes the chunks that have come since the last one, on a thread of the processing queue.
 final class ProgressiveDecode: @unchecked Sendable {
     // Sendable: all that changes is used by one pass at a time, each of which is awaited before the next begins.
-    private let decoder: any ProgressiveDecoder
+    /// Let go of when it has failed, with the memory that it holds.
+    private var decoder: (any ProgressiveDecoder)?
     private let interval: Duration
     private let now: @Sendable () -> ContinuousClock.Instant
     private var data: ArrivingData?
     private var taken = 0
     private var lastPreview: ContinuousClock.Instant?
-    /// Passes end with it, and the decoder is not used any more.
-    private var failure: ImageError?
     /// Whether anybody still wants the pass that runs.
     private let isCancelled: Lock<@Sendable () -> Bool>
 
     /// - Returns: `nil` if the coder cannot decode while bytes arrive.
     init?(_ coder: any ImageCoder, options: DecodeOptions, _ configuration: ImageManager.Configuration) {
         let isCancelled = Lock<@Sendable () -> Bool>({ false })
-        let context = DecodeContext(limits: configuration.limits, pool: configuration.pool) {
-            isCancelled.withLock { $0 }()
-        }
+        let context = DecodeContext(
+            limits: configuration.limits, pool: configuration.pool, budget: configuration.budget, admission: .preview
+        ) { isCancelled.withLock { $0 }() }
         guard let progressive = coder as? any ProgressiveImageCoder,
             let decoder = try? progressive.progressiveDecoder(options: options, context: context)
         else { return nil }
@@ -35,30 +34,38 @@ final class ProgressiveDecode: @unchecked Sendable {
     func preview(of data: ArrivingData, isCancelled: @escaping @Sendable () -> Bool) -> Image? {
         self.isCancelled.withLock { $0 = isCancelled }
         self.data = data
-        guard failure == nil else { return nil }
         let start = now()
         do throws(ImageError) {
             try take()
             if let lastPreview, start < lastPreview + interval { return nil }
-            guard let preview = try decoder.preview() else { return nil }
+            guard let preview = try decoder?.preview() else { return nil }
             // Counted from its end, so that previews that take long leave as much time to other work.
             lastPreview = now()
             return preview
         } catch {
-            failure = error
+            decoder = nil
             return nil
         }
     }
 
-    /// The image, when so many bytes have come; `nil` if the decoder did not get them all, or could not read them.
-    func finish(bytes: Int, isCancelled: @escaping @Sendable () -> Bool) throws(ImageError) -> Image? {
-        self.isCancelled.withLock { $0 = isCancelled }
-        guard failure == nil, let data, data.isAll(of: bytes) else { return nil }
-        try take()
-        return try decoder.finish()
+    /// The image, when so many bytes have come; `nil` if the decoder did not get them all, could not read them, or found no
+    /// room for it.
+    func finish(bytes: Int, _ context: DecodeContext) throws(ImageError) -> Image? {
+        isCancelled.withLock { $0 = context.isCancelled }
+        // Whatever comes of it, the decoder is not needed again.
+        defer { decoder = nil }
+        guard decoder != nil, let data, data.isAll(of: bytes) else { return nil }
+        do throws(ImageError) {
+            try take()
+            return try decoder?.finish()
+        } catch {
+            if error.code == .overBudget { return nil }
+            throw error
+        }
     }
 
     private func take() throws(ImageError) {
+        guard let decoder else { return }
         for chunk in data?.chunks(after: taken) ?? [] {
             taken += 1
             try decoder.append(chunk)

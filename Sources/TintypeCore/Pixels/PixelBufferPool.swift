@@ -17,14 +17,25 @@ public final class PixelBufferPool: Sendable {
     private struct State: ~Copyable {
         var free: [Int: [UInt]] = [:]  // capacity → addresses of free blocks
         var freeBytes = 0
+        var usedBytes = 0
+        var peakBytes = 0
         var reused = 0
         var allocated = 0
+
+        mutating func use(_ bytes: Int) {
+            usedBytes += bytes
+            peakBytes = max(peakBytes, usedBytes)
+        }
     }
 
     /// What a pool has done so far.
     public struct Statistics: Sendable, Hashable {
         /// Bytes that are free and kept.
         public var freeBytes: Int
+        /// Bytes that are handed out.
+        public var usedBytes: Int
+        /// The most bytes that were handed out at one time.
+        public var peakBytes: Int
         /// Blocks that were handed out again.
         public var reused: Int
         /// Blocks that had to be asked of the system.
@@ -36,7 +47,11 @@ public final class PixelBufferPool: Sendable {
     deinit { drain() }
 
     public var statistics: Statistics {
-        state.withLock { Statistics(freeBytes: $0.freeBytes, reused: $0.reused, allocated: $0.allocated) }
+        state.withLock {
+            Statistics(
+                freeBytes: $0.freeBytes, usedBytes: $0.usedBytes, peakBytes: $0.peakBytes, reused: $0.reused,
+                allocated: $0.allocated)
+        }
     }
 
     /// Gives all free blocks back to the system.
@@ -55,6 +70,7 @@ public final class PixelBufferPool: Sendable {
     func take(_ bytes: Int) -> PixelMemory? {
         let capacity = Self.sizeClass(bytes)
         let kept = state.withLock { state -> UInt? in
+            state.use(capacity)
             guard let address = state.free[capacity]?.popLast() else {
                 state.allocated += 1
                 return nil
@@ -64,17 +80,26 @@ public final class PixelBufferPool: Sendable {
             return address
         }
         let base = kept.flatMap { UnsafeMutableRawPointer(bitPattern: $0) } ?? PixelMemory.allocate(capacity)
+        if base == nil { state.withLock { $0.usedBytes -= capacity } }
         return base.map { PixelMemory(base: $0, capacity: capacity, pool: self) }
     }
 
     func giveBack(_ base: UnsafeMutableRawPointer, capacity: Int) {
         let keep = state.withLock { state in
+            state.usedBytes -= capacity
             guard state.freeBytes + capacity <= limit.bytes else { return false }
             state.freeBytes += capacity
             state.free[capacity, default: []].append(UInt(bitPattern: base))
             return true
         }
         if !keep { PixelMemory.release(base, capacity: capacity) }
+    }
+
+    /// The memory that a buffer of a size takes out of a pool: its rows, and what the size class adds.
+    public static func footprint(of size: PixelSize, format: PixelFormat = .rgba8) -> Int {
+        guard !size.isEmpty else { return 0 }
+        guard size.width < 1 << 40, size.pixelCount < 1 << 50 else { return .max }
+        return sizeClass(((size.width * format.bytesPerPixel + 63) & ~63) * size.height)
     }
 
     private static func release(_ address: UInt, capacity: Int) {

@@ -2,6 +2,7 @@
 import Foundation
 import Testing
 import TintypeCore
+import TintypeTesting
 
 @testable import TintypeCodecs
 
@@ -72,6 +73,56 @@ struct JXLCoderTests {
         expectCode(.truncatedImage) { try coder.decode(cut) }
         let partial = try coder.decode(cut) { $0.allowsPartialImage = true }
         #expect(partial.isPartial && partial.frames.count >= 2)
+    }
+
+    /// Noise of several groups, of which libjxl decodes the eighth of the resolution first.
+    private func large() throws -> Image {
+        var generator = SeededRandom(seed: 3)
+        return try RasterSamples.image(700, 520) { x, y in
+            SIMD4(UInt8(x / 3), UInt8(y / 3), UInt8.random(in: 0...255, using: &generator), 255)
+        }
+    }
+
+    @Test("3.8: of a still image that is cut there is a partial image, without rests of other images")
+    func partialStill() throws {
+        let data = try encode(try large(), lossless: false)
+        let cut = Data(data.prefix(data.count * 2 / 3))
+        expectCode(.truncatedImage) { try coder.decode(cut) }
+        let whole = try coder.decode(data)
+        let partial = try coder.decode(cut) { $0.allowsPartialImage = true }
+        #expect(partial.isPartial && partial.size == whole.size)
+        #expect(RasterSamples.psnr(partial.pixels, whole.pixels) > 10)
+        // The same again in memory that held something else.
+        let pool = PixelBufferPool(limit: .megabytes(50))
+        for level in [UInt8(0x55), 0xAA] {
+            var dirty = try MutablePixelBuffer(size: whole.size, pool: pool)
+            dirty.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: level) }
+            _ = dirty.freeze()
+            var options = DecodeOptions()
+            options.allowsPartialImage = true
+            let again = try coder.decode(cut, options: options, context: DecodeContext(pool: pool))
+            #expect(again.pixels == partial.pixels && pool.statistics.reused > 0)
+        }
+    }
+
+    @Test(
+        "COD-02: while a large image arrives its previews come nearer, and the end is exactly the image",
+        arguments: [false, true])
+    func progressive(lossless: Bool) throws {
+        let data = try encode(try large(), lossless: lossless)
+        let whole = try coder.decode(data)
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        var quality: [Double] = []
+        for start in stride(from: 0, to: data.count, by: data.count / 10 + 1) {
+            try decoder.append(data[start..<min(start + data.count / 10 + 1, data.count)])
+            guard let preview = try decoder.preview() else { continue }
+            #expect(preview.isPartial && preview.size == whole.size && !preview.isAnimated)
+            quality.append(RasterSamples.psnr(preview.pixels, whole.pixels))
+        }
+        #expect(quality.count >= 5)
+        #expect(zip(quality, quality.dropFirst()).allSatisfy { $0 <= $1 + 1 })
+        #expect(quality[quality.count - 2] > quality[0])
+        #expect(try decoder.finish().pixels == whole.pixels)
     }
 
     @Test("a colour profile is written, and converted to sRGB when it is read", arguments: [true, false])

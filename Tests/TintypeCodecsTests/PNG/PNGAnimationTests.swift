@@ -133,6 +133,20 @@ struct PNGAnimationTests {
         }
     }
 
+    @Test("An animation that announces no frames is its default image, also while it arrives")
+    func noFrames() throws {
+        var animation = Self.twoFrames
+        animation.announcedFrames = 0
+        let image = try decode(animation)
+        #expect(!image.isAnimated && image.pixels[1, 1] == RasterSamples.red)
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: context)
+        for byte in animation.data { try decoder.append(Data([byte])) }
+        _ = try decoder.preview()
+        #expect(try decoder.finish().frames == image.frames)
+        let frames = try coder.frameDecoder(for: animation.data, options: DecodeOptions(), context: context)
+        #expect(try frames.nextFrame()?.pixels == image.pixels && frames.nextFrame() == nil)
+    }
+
     @Test("Of an animation that is cut, the frames that are there are a partial image")
     func truncated() throws {
         var animation = Self.twoFrames

@@ -88,6 +88,8 @@ struct HandmadeAnimation: Sendable {
 
     var width = 4
     var height = 4
+    /// How many frames the file says that it has; those that it has unless told otherwise.
+    var announcedFrames: Int?
     var plays = 0
     var frames: [Frame]
     /// The colour of a default image that is not a frame.
@@ -111,7 +113,7 @@ struct HandmadeAnimation: Sendable {
             let pixel = [color.x, color.y, color.z, color.w]
             return Array(repeating: (0..<width).flatMap { _ in pixel }, count: height)
         }
-        file.chunks = [("acTL", HandmadePNG.bytes(frames.count) + HandmadePNG.bytes(plays))]
+        file.chunks = [("acTL", HandmadePNG.bytes(announcedFrames ?? frames.count) + HandmadePNG.bytes(plays))]
         for (index, frame) in frames.enumerated() {
             if index == 0, hiddenDefault == nil {
                 file.chunks.append(("fcTL", control(frame)))

@@ -111,6 +111,43 @@ struct ImageCacheTests {
         #expect(await cache.image(forKey: "a") == nil)
     }
 
+    @Test("CQU-07 corrected: of many who ask for one image at once, all get the same, decoded once")
+    func decodesOnce() async throws {
+        let queue = WorkQueue(label: "test", width: 4)
+        let cache = ImageCache(
+            memory: MemoryCache(), disk: DiskCache.temporary(directory.path + "/cache"), coder: coder, processing: queue
+        )
+        try await cache.store(nil, data: Data("bytes 5".utf8), forKey: "a")
+        let images = await withTaskGroup(of: Image?.self) { group in
+            for _ in 0..<50 { group.addTask { await cache.image(forKey: "a")?.image } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        let first = try #require(images[0])
+        #expect(images.allSatisfy { $0?.isIdentical(to: first) == true })
+        #expect(coder.decodes.withLock { $0 } == 1)
+        // Who does not look into memory decodes for himself.
+        _ = await cache.image(forKey: "a", in: .disk)
+        #expect(coder.decodes.withLock { $0 } == 2)
+    }
+
+    @Test("CQU-08 corrected, D8: a decode that takes long holds up no other read of the disk")
+    func decodesApart() async throws {
+        let queue = WorkQueue(label: "test", width: 1)
+        let cache = ImageCache(
+            memory: MemoryCache(), disk: DiskCache.temporary(directory.path + "/cache"), coder: coder, processing: queue
+        )
+        for key in ["a", "b"] as [ImageKey] { try await cache.store(nil, data: Data("bytes 5".utf8), forKey: key) }
+        let isHeld = Lock(true)
+        let holding = Task { try await queue.perform { _ throws(ImageError) in while isHeld.withLock({ $0 }) {} } }
+        let slow = Task { await cache.image(forKey: "a") }
+        while queue.load.waiting == 0 { await Task.yield() }
+        #expect(await cache.entry(forKey: "b")?.data == Data("bytes 5".utf8))
+        #expect(await cache.contains("a", in: .memory) == .none)
+        isHeld.withLock { $0 = false }
+        try await holding.value
+        #expect(await slow.value?.image.size.width == 5)
+    }
+
     @Test("CST-02: nothing to store is nothing done")
     func nothing() async throws {
         let cache = cache()

@@ -15,6 +15,35 @@ private struct Stubborn: ImageCoder {
     }
 }
 
+/// Has as many frames as it is told, and fails without any.
+private struct FrameCoder: AnimatedImageCoder {
+    let frames: Int
+    var code = ImageError.Code.truncatedImage
+    var decodableFormats: Set<ImageFormat> { [] }
+
+    func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
+    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        ImageInfo(format: .dot, size: PixelSize(width: 1, height: 1), frameCount: frames, hasAlpha: false)
+    }
+    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        throw ImageError(code, stage: .decode, reason: "no")
+    }
+    func frameDecoder(
+        for data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any FrameDecoder {
+        guard frames > 0 else { throw ImageError(code, stage: .decode, reason: "no") }
+        return Frames(info: try info(of: data, context: context))
+    }
+
+    private final class Frames: FrameDecoder {
+        let info: ImageInfo
+        var outputSize: PixelSize { info.size }
+        init(info: ImageInfo) { self.info = info }
+        func nextFrame() -> ImageFrame? { nil }
+        func rewind() {}
+    }
+}
+
 @Suite("The list of coders")
 struct ImageCodersTests {
     private let context = DecodeContext()
@@ -83,6 +112,59 @@ struct ImageCodersTests {
         var options = DecodeOptions()
         options.formatHint = .raw
         #expect(try coders.decode(dot, options: options, context: context).size.width == 5)
+    }
+
+    @Test(
+        "ANI-02: the last added animated coder that can read the bytes gives the frames; one that fails lets the next try"
+    )
+    func frames() throws {
+        let (first, second) = (FrameCoder(frames: 2), FrameCoder(frames: 3))
+        func count(_ coders: ImageCoders) throws -> Int? {
+            try coders.frameDecoder(for: dot, options: DecodeOptions(), context: context)?.info.frameCount
+        }
+        #expect(try count(ImageCoders([first, second])) == 3)
+        #expect(try count(ImageCoders([second, first])) == 2)
+        // A coder that reads the bytes and is not animated is passed over.
+        #expect(try count(ImageCoders([first, DotCoder()])) == 2)
+        #expect(try count(ImageCoders([first, FrameCoder(frames: 0)])) == 2)
+        #expect(try count(ImageCoders([DotCoder()])) == nil)
+        #expect(try count(ImageCoders([])) == nil)
+        let error = #expect(throws: ImageError.self) {
+            try count(ImageCoders([FrameCoder(frames: 0, code: .corruptImage), FrameCoder(frames: 0)]))
+        }
+        #expect(error?.code == .truncatedImage)
+        let cancelled = #expect(throws: ImageError.self) {
+            try count(ImageCoders([first, FrameCoder(frames: 0, code: .cancelled)]))
+        }
+        #expect(cancelled?.isCancellation == true)
+    }
+
+    @Test("3.1: a coder that finds no room in the budget is not passed over")
+    func overBudget() {
+        let coder = DotCoder()
+        let error = #expect(throws: ImageError.self) {
+            try ImageCoders([coder, Stubborn(code: .overBudget)])
+                .decode(dot, options: DecodeOptions(), context: context)
+        }
+        #expect(error?.code == .overBudget && coder.decodes == 0)
+    }
+
+    @Test("COD-34: pixels are scaled down to 60 MB where nothing else is said, and never to less than one")
+    func scaleDown() {
+        #expect(ImageManager.Configuration().scaleDownLimit == .megabytes(60))
+        var options = DecodeOptions()
+        options.maximumBytes = ImageManager.Configuration().scaleDownLimit.bytes
+        let large = options.outputSize(for: PixelSize(width: 8_000, height: 6_000))
+        #expect(large.pixelCount * 4 <= 60_000_000 && large.pixelCount * 4 > 59_900_000)
+        #expect(
+            options.outputSize(for: PixelSize(width: 3_000, height: 5_000)) == PixelSize(width: 3_000, height: 5_000))
+        // Ten frames share the bytes.
+        let frames = options.outputSize(for: PixelSize(width: 8_000, height: 6_000), frameCount: 10)
+        #expect(frames.pixelCount * 40 <= 60_000_000)
+        for limit in [4, 3, 0, -1, .min] {
+            options.maximumBytes = limit
+            #expect(options.outputSize(for: PixelSize(width: 80, height: 60)) == PixelSize(width: 1, height: 1))
+        }
     }
 
     @Test(

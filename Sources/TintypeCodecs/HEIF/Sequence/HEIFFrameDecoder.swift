@@ -4,7 +4,6 @@ internal import TintypeCore
 
 /// The frames of a HEIF image sequence, upright and at the size that is wanted.
 final class HEIFFrameDecoder: ArrivingFrames {
-    let outputSize: PixelSize
     private(set) var info: ImageInfo
     /// The colour space is known with the first frame.
     private(set) var properties: Image.Properties
@@ -14,17 +13,20 @@ final class HEIFFrameDecoder: ArrivingFrames {
     private let sequence: HEIFSequence
     private let image: HEVCDecoder
     private let alpha: HEVCDecoder?
+    private let setup: FrameSetup
     private let context: DecodeContext
     private var color: (coding: ColorCoding, color: CodedColor)?
     private var next = 0
 
-    /// - Parameter keepsFrames: whether all frames will be in memory at once, which the limits are to count.
+    var outputSize: PixelSize { setup.outputSize }
+
     init(
-        _ data: Data, sequence: HEIFSequence, options: DecodeOptions, context: DecodeContext, keepsFrames: Bool
+        _ data: Data, sequence: HEIFSequence, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) {
         let info = sequence.info
-        outputSize = options.outputSize(for: info.displaySize, frameCount: info.frameCount)
-        try info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? info.frameCount : 1)
+        // A decoder keeps up to 17 pictures, of mostly one byte and a half a pixel.
+        setup = try FrameSetup(
+            info, for: purpose, options: options, context: context, bitmaps: sequence.alpha == nil ? 7 : 14)
         self.data = data
         self.sequence = sequence
         self.info = info
@@ -37,12 +39,13 @@ final class HEIFFrameDecoder: ArrivingFrames {
 
     var isWhole: Bool { info.isComplete }
 
-    var hasWholeFrame: Bool {
-        guard next < info.frameCount else { return false }
-        return [sequence.image, sequence.alpha].allSatisfy { track in
+    func arrivedFrame() throws(ImageError) -> ImageFrame? {
+        guard next < info.frameCount else { return nil }
+        let isThere = [sequence.image, sequence.alpha].allSatisfy { track in
             // What is decoded up to a frame may lie behind it.
             track.map { $0.samples.samples[$0.samples.order[next]].bytes.upperBound <= data.count } ?? true
         }
+        return isThere ? try nextFrame() : nil
     }
 
     func extend(_ data: Data) {

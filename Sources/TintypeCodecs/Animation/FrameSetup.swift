@@ -1,0 +1,50 @@
+internal import TintypeCore
+
+/// What frames are decoded for, which decides what they cost.
+enum FramePurpose {
+    /// All of them become one image.
+    case all
+    /// The first one becomes an image.
+    case first
+    /// They are given one after the other, as whoever plays them asks, and belong to him.
+    case oneByOne
+
+    /// What an image is decoded for under options.
+    init(_ options: DecodeOptions) { self = options.firstFrameOnly ? .first : .all }
+}
+
+/// What the frame decoders of all formats settle before the first frame: the size, the limits and the memory.
+struct FrameSetup {
+    let options: DecodeOptions
+    let context: DecodeContext
+    /// The size of the frames, upright.
+    let outputSize: PixelSize
+    private let purpose: FramePurpose
+    /// Held as long as the decoder.
+    private let reservation: DecodeReservation?
+
+    /// Compares the header with the limits and reserves the memory.
+    /// - Parameter bitmaps: how many pictures of the source's size, four bytes a pixel, decoding needs at once.
+    init(
+        _ info: ImageInfo, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext, bitmaps: Int
+    ) throws(ImageError) {
+        self.options = options
+        self.context = context
+        self.purpose = purpose
+        outputSize = options.outputSize(for: info.displaySize, frameCount: info.frameCount)
+        let keptFrames = purpose == .all ? info.frameCount : 1
+        try info.check(context.limits, output: outputSize, keptFrames: keptFrames)
+        guard purpose != .oneByOne else {
+            reservation = nil
+            return
+        }
+        // A frame is turned, or brought to its size, in a buffer beside the one that is kept.
+        reservation = try context.reserve(
+            output: outputSize, frames: keptFrames, isCopied: true, source: info.size, bitmaps: bitmaps)
+    }
+
+    /// Compares what is known of a file with the limits again, now that more of it is there.
+    func check(_ info: ImageInfo) throws(ImageError) {
+        try info.check(context.limits, output: outputSize, keptFrames: purpose == .all ? info.frameCount : 1)
+    }
+}

@@ -1,0 +1,37 @@
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// Decodes an image whose bytes come bit by bit, frame by frame.
+final class ProgressiveFramesDecoder: ProgressiveDecoder {
+    private let coder: any ImageCoder
+    private let options: DecodeOptions
+    private let context: DecodeContext
+    private var data = Data()
+    private var frames: ProgressiveFrames
+
+    /// - Parameters:
+    ///   - coder: decodes the whole if that cannot be done bit by bit.
+    ///   - open: makes the decoder of the frames, with options that allow an image to be partial.
+    init(
+        _ coder: any ImageCoder, options: DecodeOptions, context: DecodeContext,
+        open: @escaping (Data, DecodeOptions) throws(ImageError) -> any ArrivingFrames
+    ) {
+        self.coder = coder
+        self.options = options
+        self.context = context
+        frames = ProgressiveFrames(options: options, open: open)
+    }
+
+    func append(_ chunk: Data) { data.append(chunk) }
+
+    func preview() throws(ImageError) -> Image? { try frames.preview(data) }
+
+    func finish() throws(ImageError) -> Image {
+        do throws(ImageError) {
+            if let image = try frames.finish(data) { return image }
+        } catch {
+            if error.isCancellation { throw error }
+        }
+        return try coder.decode(data, options: options, context: context)
+    }
+}

@@ -1,0 +1,87 @@
+internal import TintypeCore
+
+/// Where decoding an animation can begin, other than at its first frame: copies of the canvas that were kept on the way.
+///
+/// Copies are kept only once somebody has left the order of the frames; who plays from the first to the last pays nothing. They
+/// lie as far apart as their number lets them, so that, of frames that have been decoded before, a seek decodes no more than lie
+/// between two.
+struct SeekPoints {
+    /// The most copies, and the most bytes that they take together.
+    static let maximumCopies = 8
+    static let maximumBytes = 64 << 20
+
+    /// Where to begin.
+    enum Start {
+        /// At the next frame.
+        case here
+        /// At a frame before which the canvas is of no consequence.
+        case blank(Int)
+        /// At a frame before which the canvas looks like this.
+        case copy(Int, PixelBuffer)
+    }
+
+    private var copies: [Int: PixelBuffer] = [:]
+    /// How many frames lie between two copies; `nil` as long as none are kept.
+    private var spacing: Int?
+    /// How many frames have been decoded so far.
+    private(set) var decodedFrames = 0
+
+    /// Where to begin to come to a frame.
+    /// - Parameters:
+    ///   - next: the frame that would come next.
+    ///   - isKey: whether what is before a frame does not show in it, and in none after it.
+    mutating func start(
+        for target: Int, next: Int, frameCount: Int, canvas: PixelSize, isKey: (Int) -> Bool
+    ) -> Start {
+        guard target != next else { return .here }
+        let copies = min(Self.maximumCopies, Self.maximumBytes / max(1, PixelBufferPool.footprint(of: canvas)))
+        if copies > 0 { spacing = (frameCount + copies) / (copies + 1) }
+        var best = next <= target ? next : 0
+        var start: Start = next <= target ? .here : .blank(0)
+        if let place = self.copies.keys.filter({ $0 <= target }).max(), place > best, let copy = self.copies[place] {
+            best = place
+            start = .copy(place, copy)
+        }
+        guard best < target else { return start }
+        return (best + 1...target).last(where: isKey).map { .blank($0) } ?? start
+    }
+
+    /// Notes that a frame is about to be decoded, and keeps the canvas before it if that is wanted.
+    /// - Parameter copy: makes a copy of the canvas.
+    mutating func pass(_ index: Int, copy: () throws(ImageError) -> PixelBuffer?) throws(ImageError) {
+        decodedFrames += 1
+        guard let spacing, index > 0, index % spacing == 0, copies[index] == nil, copies.count < Self.maximumCopies
+        else { return }
+        copies[index] = try copy()
+    }
+}
+
+/// Frames that are drawn over each other, so that decoding can begin only where the canvas is known.
+protocol SeekableFrames: ArrivingFrames {
+    var seekPoints: SeekPoints { get set }
+    /// The frame that comes next.
+    var next: Int { get }
+    /// Whether what is before a frame does not show in it, and in none after it.
+    func isKeyframe(_ index: Int) -> Bool
+    /// Goes to a frame before which the canvas looks like a picture, or is of no consequence.
+    func begin(at index: Int, over picture: PixelBuffer?)
+    /// Draws the next frame without making a picture of it.
+    /// - Returns: false if there is none.
+    func skipFrame() throws(ImageError) -> Bool
+}
+
+extension SeekableFrames {
+    func seek(to index: Int) throws(ImageError) {
+        let target = min(max(0, index), info.frameCount)
+        let start = seekPoints.start(
+            for: target, next: next, frameCount: info.frameCount, canvas: info.size,
+            // Behind the last frame there is nothing to begin with.
+            isKey: { $0 < info.frameCount && isKeyframe($0) })
+        switch start {
+        case .here: break
+        case .blank(let index): begin(at: index, over: nil)
+        case .copy(let index, let picture): begin(at: index, over: picture)
+        }
+        while next < target, try skipFrame() {}
+    }
+}

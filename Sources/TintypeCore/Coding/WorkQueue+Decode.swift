@@ -1,0 +1,29 @@
+extension WorkQueue {
+    /// Decodes on a thread of the queue, when there is room for it in the budget.
+    ///
+    /// No thread waits for the room. A coder that finds none ends after the header; that much is decoded twice then.
+    func decode<Value: Sendable>(
+        limits: DecodeLimits, pool: PixelBufferPool, budget: DecodeBudget, priority: WorkPriority = WorkPriority(),
+        _ work: @escaping @Sendable (DecodeContext) throws(ImageError) -> Value
+    ) async throws(ImageError) -> Value {
+        var ticket = DecodeTicket(priority: priority.value)
+        while true {
+            let attempt = ticket
+            defer { attempt.release() }
+            do throws(ImageError) {
+                return try await perform(priority: priority) { isCancelled throws(ImageError) in
+                    // Here, so that the room is there for others before the caller is told.
+                    defer { attempt.release() }
+                    return try work(
+                        DecodeContext(
+                            limits: limits, pool: pool, budget: budget, admission: .ends(attempt),
+                            isCancelled: isCancelled))
+                }
+            } catch {
+                guard error.code == .overBudget, let wanted = attempt.wanted else { throw error }
+                ticket = DecodeTicket(
+                    try await budget.reserve(wanted, priority: priority), priority: priority.value)
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import Testing
+import TintypeCore
+import TintypeTesting
+
+@testable import TintypeCodecs
+
+@Suite("COD-03: any frame at any time")
+struct SeekTests {
+    private func decoder(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws -> any FrameDecoder {
+        try #require(try FormatSample.coders.frameDecoder(for: data, options: options, context: DecodeContext()))
+    }
+
+    private func all(_ decoder: any FrameDecoder) throws -> [ImageFrame] {
+        var frames: [ImageFrame] = []
+        while let frame = try decoder.nextFrame() { frames.append(frame) }
+        return frames
+    }
+
+    static let boxes: [PixelSize?] = [nil, PixelSize(width: 31, height: 31)]
+
+    @Test("in any order frames are what they are in theirs, at any size", arguments: FormatSample.animated, boxes)
+    func random(sample: FormatSample, box: PixelSize?) throws {
+        let data = try sample.data()
+        let options = DecodeOptions(thumbnailSize: box)
+        let frames = try all(try decoder(data, options))
+        #expect(frames.count == FormatSample.frameCount)
+        #expect(
+            frames.allSatisfy { $0.pixels.size == (box == nil ? FormatSample.size : PixelSize(width: 31, height: 24)) })
+        let seeking = try decoder(data, options)
+        #expect(seeking.outputSize == frames[0].pixels.size)
+        var generator = SeededRandom(seed: 9)
+        for _ in 0..<60 {
+            let index = Int.random(in: 0..<frames.count, using: &generator)
+            #expect(try seeking.frame(at: index) == frames[index], "frame \(index)")
+            // And on from there.
+            if index % 3 == 0, index + 1 < frames.count { #expect(try seeking.nextFrame() == frames[index + 1]) }
+        }
+        #expect(try seeking.frame(at: frames.count) == nil)
+        #expect(try seeking.frame(at: -1) == nil)
+        try seeking.seek(to: .max)
+        #expect(try seeking.nextFrame() == nil)
+        try seeking.rewind()
+        #expect(try all(seeking) == frames)
+    }
+
+    @Test("every way of disposing and covering is sought through rightly", arguments: 0..<6)
+    func disposals(seed: UInt64) throws {
+        var generator = SeededRandom(seed: seed)
+        var gif = TestGIF(8, 8)
+        for _ in 0..<30 {
+            let isWhole = Int.random(in: 0..<3, using: &generator) == 0
+            let (x, y) =
+                isWhole ? (0, 0) : (Int.random(in: 0..<6, using: &generator), Int.random(in: 0..<6, using: &generator))
+            let side = isWhole ? 8 : 3
+            gif.frame(
+                (x, y, side, side), (0..<side * side).map { _ in UInt8.random(in: 0...3, using: &generator) }, delay: 5,
+                disposal: Int.random(in: 0...3, using: &generator),
+                transparent: Bool.random(using: &generator) ? 3 : nil)
+        }
+        let frames = try all(try decoder(gif.data))
+        let seeking = try decoder(gif.data)
+        for _ in 0..<200 {
+            let index = Int.random(in: 0..<30, using: &generator)
+            #expect(try seeking.frame(at: index) == frames[index])
+        }
+    }
+
+    /// Frames of which only the first stands for itself.
+    private func dependent(_ count: Int) -> Data {
+        var gif = TestGIF(20, 20)
+        gif.frame((0, 0, 20, 20), [UInt8](repeating: 1, count: 400), delay: 5)
+        for index in 1..<count { gif.frame((index % 18, index % 17, 2, 2), [0, 2, 0, 2], delay: 5) }
+        return gif.data
+    }
+
+    @Test("once frames have been decoded, a seek decodes no more than lie between two copies of the canvas")
+    func bounded() throws {
+        let count = 90
+        let decoder = try GIFFrameDecoder(
+            dependent(count), for: .oneByOne, options: DecodeOptions(), context: DecodeContext())
+        #expect(try all(decoder).count == count)
+        #expect(decoder.seekPoints.decodedFrames == count)
+        // The first way back is along all frames, and leaves copies.
+        _ = try decoder.frame(at: count - 1)
+        #expect(decoder.seekPoints.decodedFrames == 2 * count)
+        var generator = SeededRandom(seed: 2)
+        for _ in 0..<100 {
+            let before = decoder.seekPoints.decodedFrames
+            _ = try decoder.frame(at: Int.random(in: 0..<count, using: &generator))
+            #expect(decoder.seekPoints.decodedFrames - before <= count / 9 + 1)
+        }
+    }
+
+    @Test("a frame that covers everything is where a seek begins, without copies and without decoding what is before")
+    func keyframes() throws {
+        var gif = TestGIF(20, 20)
+        for index in 0..<60 {
+            let isKey = index % 10 == 0
+            gif.frame(
+                isKey ? (0, 0, 20, 20) : (3, 3, 2, 2), [UInt8](repeating: UInt8(index % 3), count: isKey ? 400 : 4),
+                delay: 5)
+        }
+        let frames = try all(try decoder(gif.data))
+        let seeking = try GIFFrameDecoder(gif.data, for: .oneByOne, options: DecodeOptions(), context: DecodeContext())
+        for (index, cost) in [(55, 6), (41, 2), (40, 1), (19, 10), (20, 1)] {
+            let before = seeking.seekPoints.decodedFrames
+            #expect(try seeking.frame(at: index) == frames[index])
+            #expect(seeking.seekPoints.decodedFrames - before <= cost, "frame \(index)")
+        }
+    }
+
+    @Test("APNG and WebP keep copies too", arguments: [FormatSample.animatedPNG, .animatedWebP])
+    func others(sample: FormatSample) throws {
+        let seeking = try #require(try decoder(sample.data()) as? any SeekableFrames)
+        _ = try all(seeking)
+        try seeking.seek(to: 0)
+        _ = try all(seeking)
+        for index in [19, 5, 11, 2, 17] {
+            let before = seeking.seekPoints.decodedFrames
+            _ = try seeking.frame(at: index)
+            #expect(seeking.seekPoints.decodedFrames - before <= 3)
+        }
+    }
+
+    @Test("who plays in order keeps no copies, and copies keep within their limits")
+    func memory() throws {
+        let data = dependent(60)
+        let pool = PixelBufferPool(limit: 0)
+        let playing = try GIFCoder().frameDecoder(
+            for: data, options: DecodeOptions(), context: DecodeContext(pool: pool))
+        while try playing.nextFrame() != nil {}
+        let canvas = PixelBufferPool.footprint(of: PixelSize(width: 20, height: 20))
+        // The canvas, and the frame that is shown.
+        #expect(pool.statistics.usedBytes <= 2 * canvas)
+        try playing.seek(to: 59)
+        try playing.seek(to: 1)
+        try playing.seek(to: 59)
+        #expect(pool.statistics.usedBytes <= (2 + SeekPoints.maximumCopies) * canvas)
+        #expect(pool.statistics.usedBytes >= 6 * canvas)
+        // A canvas that is too large for even one copy is sought through from the last frame that stands for itself.
+        var points = SeekPoints()
+        let start = points.start(
+            for: 3, next: 9, frameCount: 10, canvas: PixelSize(width: 8_000, height: 8_000), isKey: { $0 == 2 })
+        guard case .blank(2) = start else {
+            Issue.record("begins at \(start)")
+            return
+        }
+        try points.pass(5) { () throws(ImageError) in
+            Issue.record("a copy is made")
+            return nil
+        }
+    }
+
+    @Test("a still image is a frame that can be sought", arguments: [FormatSample.png, .gif, .webp])
+    func stills(sample: FormatSample) throws {
+        let decoder = try decoder(sample.data())
+        let frame = try #require(try decoder.frame(at: 0))
+        #expect(try decoder.frame(at: 1) == nil)
+        #expect(try decoder.frame(at: 0) == frame)
+    }
+
+    /// Knows no better way than the next frame.
+    private final class Plain: FrameDecoder {
+        let frames: [ImageFrame]
+        var next = 0
+        let info = ImageInfo(format: .gif, size: FormatSample.size, hasAlpha: false)
+        let outputSize = FormatSample.size
+        init(_ frames: [ImageFrame]) { self.frames = frames }
+        func rewind() { next = 0 }
+        func nextFrame() -> ImageFrame? {
+            guard next < frames.count else { return nil }
+            next += 1
+            return frames[next - 1]
+        }
+    }
+
+    @Test("a decoder of somebody else's can be sought without doing anything for it")
+    func plain() throws {
+        let frames = try all(try decoder(FormatSample.animatedGIF.data()))
+        let decoder = Plain(frames)
+        for index in [7, 3, 19, 0] { #expect(try decoder.frame(at: index) == frames[index]) }
+        #expect(try decoder.frame(at: 20) == nil)
+    }
+
+    #if AVIF
+    @Test("AVIF begins at the nearest keyframe")
+    func keyframesOfAVIF() throws {
+        let reader = try AVIFReader(
+            FormatSample.animatedAVIF.data(), limits: DecodeLimits(), readsMetadata: false)
+        #expect(reader.cost(of: 0) == 1)
+        #expect((0..<FormatSample.frameCount).allSatisfy { (1...$0 + 1).contains(reader.cost(of: $0)) })
+    }
+    #endif
+}
