@@ -123,7 +123,8 @@ extension PNGChunks {
                 || PixelBufferPool.footprint(of: header.size) / 4 <= PNGUnpackedRows.mostUnpackedForThumbnail)
         return try context.reserve(
             output: output, isCopied: orientation != .up || profileName != nil, source: header.size,
-            bitmaps: header.isInterlaced || unpacksAtOnce ? 1 : 0)
+            bitmaps: header.isInterlaced || unpacksAtOnce ? 1 : 0,
+            working: unpacksAtOnce ? PNGUnpackedRows.workingBytes(self) : [])
     }
 
     /// The bits of one component; a palette's colours have 8.
