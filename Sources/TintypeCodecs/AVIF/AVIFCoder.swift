@@ -5,8 +5,9 @@ public import TintypeCore
 /// Reads and writes AVIF, stills and sequences, with libavif. With the package trait `AVIF`.
 ///
 /// - The file's own rotation and mirroring are applied; an EXIF orientation is ignored, as the format has it (MIAF,
-///   ISO/IEC 23000-22, section 7.3.6.7). A clean aperture is not cut out, which libavif's tools do not do either.
-/// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space.
+///   ISO/IEC 23000-22, section 7.3.6.7). Before those, what lies outside a clean aperture is cut off.
+/// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space or high dynamic range. With
+///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits stay so. Gain maps are not read.
 /// - The installed libavif does not say how often a sequence is played: for ever.
 public struct AVIFCoder: AnimatedImageCoder {
     public init() {}
@@ -30,13 +31,18 @@ public struct AVIFCoder: AnimatedImageCoder {
         try AVIFFrameDecoder(data, options: options, context: context, keepsFrames: false)
     }
 
-    /// Writes an AVIF file, a sequence if the image is animated: 8 bits, colour at half the resolution, or with
+    /// Writes an AVIF file, a sequence if the image is animated: colour at half the resolution, or with
     /// ``EncodeOptions/lossless`` in full and exactly.
+    ///
+    /// Pixels of 16 bits are written with 10 bits, or 12 if their source had more than 10, which is the most that AVIF has; high
+    /// dynamic range is PQ with ``EncodeOptions/HDREncoding/isoHDR``, and else tone-mapped.
     ///
     /// A colour profile of the image is written, its metadata is not.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 32,768 pixels, and where the limit of bytes cannot be kept.
     public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let source = try EncodePreparation.prepare(image, as: .avif, options, maximumSide: AVIFEncoder.maximumSide)
+        let source = try EncodePreparation.prepare(
+            image, as: .avif, options, maximumSide: AVIFEncoder.maximumSide,
+            formats: DepthReduction.codedFormats(image))
         return try AVIFEncoder(source: source, options: options, profile: image.colorSpace.profile).encode()
     }
 }

@@ -20,11 +20,13 @@ final class AVIFFrameDecoder: AnimationFrames {
     init(_ data: Data, options: DecodeOptions, context: DecodeContext, keepsFrames: Bool) throws(ImageError) {
         reader = try AVIFReader(data, limits: context.limits, readsMetadata: true)
         let info = reader.info
-        outputSize = options.outputSize(for: info.displaySize, frameCount: info.frameCount)
-        try info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? info.frameCount : 1)
+        let format = info.pixelFormat(options)
+        outputSize = info.outputSize(options, format: format)
+        try info.check(
+            context.limits, output: outputSize, keptFrames: keepsFrames ? info.frameCount : 1, format: format)
         color = CodedColor(
             profile: reader.profile, codePoints: reader.codePoints, isGray: false,
-            keepsColorSpace: options.keepsColorSpace)
+            keepsColorSpace: options.keepsColorSpace, format: format)
         var properties = info.properties(options)
         properties.colorSpace = color.colorSpace
         properties.metadata = reader.metadata
@@ -51,7 +53,7 @@ final class AVIFFrameDecoder: AnimationFrames {
             return nil
         }
         guard let image else { return nil }
-        let pixels = try AVIFPixels(image: image, color: color, context: context)
+        let pixels = try AVIFPixels(image: image, crop: reader.crop, color: color, context: context)
             .convert(to: outputSize, orientation: info.orientation)
         defer { next += 1 }
         return ImageFrame(pixels: pixels, duration: info.isAnimated ? info.frameDurations[next] : .zero)

@@ -5,7 +5,9 @@ public import TintypeCore
 /// Reads and writes JPEG XL, stills and animations, with libjxl. With the package trait `JXL`.
 ///
 /// - The orientation of the image header is applied; one in EXIF is ignored, as the format has it.
-/// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space.
+/// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space or high dynamic range. With
+///   ``DecodeOptions/decodeToHDR``, more than 8 bits stay 16, and floating-point numbers become ``PixelFormat/rgbaFloat16``.
+/// - Inks (CMYK) become sRGB by their profile.
 /// - Of a file whose end is missing, what libjxl can show of the frame is given where the options allow a partial image.
 public struct JXLCoder: AnimatedImageCoder {
     public init() {}
@@ -29,12 +31,16 @@ public struct JXLCoder: AnimatedImageCoder {
         try JXLFrameDecoder(data, options: options, context: context, keepsFrames: false)
     }
 
-    /// Writes a JPEG XL file, animated if the image is, of 8 bits; exactly with ``EncodeOptions/lossless``.
+    /// Writes a JPEG XL file, animated if the image is; exactly with ``EncodeOptions/lossless``.
+    ///
+    /// Pixels are written with the bits that they have: 8, 16, or half-precision numbers for those of standard range. High
+    /// dynamic range is PQ of 16 bits with ``EncodeOptions/HDREncoding/isoHDR``, and else tone-mapped.
     ///
     /// A colour profile of the image is written, its metadata is not.
     /// - Throws: ``ImageError/Code/encodeFailed`` where the limit of bytes cannot be kept.
     public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let source = try EncodePreparation.prepare(image, as: .jxl, options, maximumSide: JXLEncoder.maximumSide)
+        let source = try EncodePreparation.prepare(
+            image, as: .jxl, options, maximumSide: JXLEncoder.maximumSide, formats: [.rgba16, .rgbaFloat16])
         return try JXLEncoder(source: source, options: options, profile: image.colorSpace.profile).encode()
     }
 }

@@ -12,6 +12,10 @@ final class JXLFrameDecoder: AnimationFrames {
     private let reader: JXLReader
     private let color: CodedColor
     private let rows: DeepRows
+    /// What libjxl is asked for.
+    private let decodedFormat: PixelFormat
+    /// Of a file in inks.
+    private let ink: JXLInk?
     private let context: DecodeContext
     private var next = 0
     private var isStarted = false
@@ -22,18 +26,31 @@ final class JXLFrameDecoder: AnimationFrames {
     init(_ data: Data, options: DecodeOptions, context: DecodeContext, keepsFrames: Bool) throws(ImageError) {
         reader = try JXLReader(data, limits: context.limits, keepsColorSpace: options.keepsColorSpace)
         let info = reader.info
-        outputSize = options.outputSize(for: info.displaySize, frameCount: info.frameCount)
-        try info.check(context.limits, output: outputSize, keptFrames: keepsFrames ? info.frameCount : 1)
+        let format = Self.format(reader, options)
+        outputSize = info.outputSize(options, format: format)
+        try info.check(
+            context.limits, output: outputSize, keptFrames: keepsFrames ? info.frameCount : 1, format: format)
         try Self.checkPlanes(reader.basic, info, context.limits)
         color = CodedColor(
             profile: reader.pixelProfile, codePoints: reader.codePoints, isGray: reader.basic.num_color_channels == 1,
-            keepsColorSpace: options.keepsColorSpace)
-        rows = DeepRows(bits: color.toneMapping == nil ? 8 : 16, color: color)
+            keepsColorSpace: options.keepsColorSpace, format: format)
+        let isMapped = color.toneMapping != nil || color.extendedRange != nil
+        rows = DeepRows(bits: isMapped ? 16 : 8, color: color)
+        decodedFormat = isMapped ? .rgba16 : format
+        ink =
+            reader.blackChannel == nil ? nil : try JXLInk(profile: reader.profile, size: info.size, format: format)
         var properties = info.properties(options)
         properties.colorSpace = color.colorSpace
         properties.metadata = reader.metadata
         self.properties = properties
         self.context = context
+    }
+
+    /// Floating-point numbers of standard range stay so, for what they have above white.
+    private static func format(_ reader: JXLReader, _ options: DecodeOptions) -> PixelFormat {
+        let format = reader.info.pixelFormat(options)
+        let isFloat = reader.isFloat && reader.blackChannel == nil && !options.keepsColorSpace
+        return format == .rgba16 && isFloat ? .rgbaFloat16 : format
     }
 
     /// libjxl works on planes of floating-point numbers, one for each colour and each extra channel.
@@ -60,10 +77,9 @@ final class JXLFrameDecoder: AnimationFrames {
         isStarted = true
         guard next < info.frameCount, !isPartial else { return nil }
         try context.checkCancellation()
-        let isDeep = color.toneMapping != nil
         // Cleared, because of a frame that is cut some parts may never be written.
         let buffer = try MutablePixelBuffer(
-            size: info.size, format: isDeep ? .rgba16 : .rgba8, cleared: !info.isComplete, pool: context.pool)
+            size: info.size, format: decodedFormat, cleared: !info.isComplete, pool: context.pool)
         guard try decodeFrame(into: buffer) else { return nil }
         let pixels = try finish(buffer)
         defer { next += 1 }
@@ -78,7 +94,7 @@ final class JXLFrameDecoder: AnimationFrames {
                 switch try reader.nextEvent() {
                 case .header: continue
                 case .needsBuffer:
-                    try reader.decode(into: buffer)
+                    try reader.decode(into: buffer, black: ink?.black)
                     isDecoding = true
                 case .finished: return true
                 case .end: return false
@@ -97,34 +113,40 @@ final class JXLFrameDecoder: AnimationFrames {
     private func finish(_ buffer: consuming MutablePixelBuffer) throws(ImageError) -> PixelBuffer {
         let size = info.size
         let target = info.orientation.stored(outputSize)
-        let premultiplies = info.hasAlpha && reader.basic.alpha_premultiplied == 0
-        guard color.toneMapping != nil else {
+        guard color.toneMapping != nil || color.extendedRange != nil else {
             for y in 0..<size.height {
-                let row = buffer.row(y)
-                if info.hasAlpha, !premultiplies { PremultipliedRows.clamp(row, count: size.width) }
-                convert(row, count: size.width, premultiplies: premultiplies)
+                convert(buffer.row(y), y, count: size.width)
                 if y & 127 == 0 { try context.checkCancellation() }
             }
             return try buffer.freeze().resized(to: target, pool: context.pool)
                 .oriented(info.orientation, pool: context.pool)
         }
-        var sink = try RowSink(stored: size, output: outputSize, orientation: info.orientation, context: context)
+        var sink = try RowSink(
+            stored: size, output: outputSize, orientation: info.orientation, format: color.format, context: context)
         for y in 0..<size.height {
-            let row = sink.rowToFill()
-            rows.convert(buffer.row(y).assumingMemoryBound(to: UInt16.self), to: row, count: size.width)
-            if premultiplies { Premultiplication.premultiply(row, count: size.width) }
+            let row = buffer.row(y)
+            if isPremultiplied { Premultiplication.unpremultiply(row, count: size.width, format: .rgba16) }
+            rows.convert(
+                row.assumingMemoryBound(to: UInt16.self), to: sink.rowToFill(), count: size.width,
+                premultiplies: info.hasAlpha)
             try sink.commitRow()
         }
         return try sink.finish()
     }
 
-    private func convert(_ row: UnsafeMutableRawPointer, count: Int, premultiplies: Bool) {
-        if !color.isIdentity {
-            if info.hasAlpha, !premultiplies { Premultiplication.unpremultiply(row, into: row, count: count) }
-            color.convert(row, count: count)
-            if info.hasAlpha { Premultiplication.premultiply(row, count: count) }
-        } else if premultiplies {
-            Premultiplication.premultiply(row, count: count)
+    private var isPremultiplied: Bool { info.hasAlpha && reader.basic.alpha_premultiplied != 0 }
+
+    /// Finishes a row of standard range in place.
+    private func convert(_ row: UnsafeMutableRawPointer, _ y: Int, count: Int) {
+        let format = decodedFormat
+        // Also makes numbers finite.
+        if isPremultiplied || format == .rgbaFloat16 { Premultiplication.clamp(row, count: count, format: format) }
+        let isConverted = !color.isIdentity || ink != nil
+        if isConverted, isPremultiplied { Premultiplication.unpremultiply(row, count: count, format: format) }
+        ink?.convert(row, y, count: count)
+        if !color.isIdentity { color.convert(row, count: count) }
+        if info.hasAlpha, isConverted || !isPremultiplied {
+            Premultiplication.premultiply(row, count: count, format: format)
         }
     }
 }

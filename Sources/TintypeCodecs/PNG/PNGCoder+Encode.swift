@@ -5,11 +5,13 @@ public import TintypeCore
 extension PNGCoder {
     /// Writes the image as PNG without loss; an animation with all its frames.
     ///
-    /// Without alpha, three components are written. The ICC profile of an image in another colour space than sRGB is
+    /// Pixels of 16 bits are written with 16 bits, those of an animation with 8. Without alpha, three components are written. The ICC profile of an image in another colour space than sRGB is
     /// embedded. The pixels come back exactly as they are.
     /// - Throws: ``ImageError/Code/encodeFailed`` if the file takes more than ``EncodeOptions/maximumBytes``.
     public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
-        let image = try EncodePreparation.prepare(image, as: .png, options, maximumSide: Int(Int32.max))
+        let isMoving = image.isAnimated && !options.firstFrameOnly
+        let image = try EncodePreparation.prepare(
+            image, as: .png, options, maximumSide: Int(Int32.max), formats: isMoving ? [] : [.rgba16])
         let file = try image.isAnimated ? encodeAnimation(image, options) : encodeFrame(image, image.pixels, options)
         guard file.count <= options.maximumBytes ?? .max else {
             throw EncodePreparation.tooLarge(options.maximumBytes, .png)

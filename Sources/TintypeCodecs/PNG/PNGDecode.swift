@@ -10,19 +10,23 @@ struct PNGDecode {
     func run(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Image {
         let source = chunks.header.size
         let display = chunks.orientation.display(source)
-        let output = options.outputSize(for: display)
+        let format = options.pixelFormat(bitsPerComponent: chunks.bitsPerComponent)
+        let output = options.outputSize(for: display, bytesPerPixel: format.bytesPerPixel)
         // Each pass of an interlaced image goes over all of it, so the full bitmap is needed in between.
-        try context.limits.check(size: source, output: output)
-        if chunks.header.isInterlaced { try context.limits.check(size: source, output: source) }
+        let largest = chunks.header.isInterlaced ? source : output
+        try context.limits.check(size: source, output: output, bytesPerPixel: format.bytesPerPixel)
+        try context.limits.check(size: source, output: largest, bytesPerPixel: format.bytesPerPixel)
 
         let reader = try PNGReader(bytes)
-        let color = reader.color(options)
+        let color = reader.color(options, format: format)
         if !chunks.isComplete { reader.expectEnd() }
-        try reader.start()
-        var sink = try RowSink(stored: source, output: output, orientation: chunks.orientation, context: context)
+        try reader.start(format: format)
+        var sink = try RowSink(
+            stored: source, output: output, orientation: chunks.orientation, format: format, context: context)
         let convertsAfter = !reader.hasAlpha && output.pixelCount < source.pixelCount
         let finisher = RowFinisher(
-            width: source.width, conversion: convertsAfter ? nil : color.conversion, premultiplies: reader.hasAlpha)
+            width: source.width, conversion: convertsAfter ? nil : color.conversion, premultiplies: reader.hasAlpha,
+            format: format)
         var shortfall: ImageError?
         do throws(ImageError) {
             if reader.passes == 1 {
@@ -60,7 +64,8 @@ struct PNGDecode {
     private func readPasses(
         _ reader: PNGReader, _ finisher: RowFinisher, into sink: inout RowSink
     ) throws(ImageError) {
-        let bitmap = try MutablePixelBuffer(size: reader.size, cleared: true, pool: context.pool)
+        let bitmap = try MutablePixelBuffer(
+            size: reader.size, format: finisher.format, cleared: true, pool: context.pool)
         var shortfall: ImageError?
         do throws(ImageError) {
             for _ in 0..<reader.passes {
@@ -76,7 +81,7 @@ struct PNGDecode {
         }
         for y in 0..<reader.size.height {
             let row = sink.rowToFill()
-            row.copyMemory(from: bitmap.row(y), byteCount: reader.size.width * 4)
+            row.copyMemory(from: bitmap.row(y), byteCount: reader.size.width * finisher.format.bytesPerPixel)
             finisher.finish(row)
             try sink.commitRow()
         }
@@ -86,8 +91,8 @@ struct PNGDecode {
 
 extension PNGReader {
     /// What the file's colour profile means for its pixels.
-    func color(_ options: DecodeOptions) -> DecodedColor {
-        DecodedColor(profile: profile, source: isGray ? .gray : .rgb, options: options)
+    func color(_ options: DecodeOptions, format: PixelFormat = .rgba8) -> DecodedColor {
+        DecodedColor(profile: profile, source: isGray ? .gray : .rgb, options: options, format: format)
     }
 }
 

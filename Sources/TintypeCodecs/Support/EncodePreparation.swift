@@ -9,15 +9,14 @@ enum EncodePreparation {
     /// - Parameters:
     ///   - maximumSide: the longest side that the format can write.
     ///   - isStill: true for a format that has one frame only.
+    ///   - formats: what the encoder takes; ``PixelFormat/rgba8`` always. Other pixels are reduced: see ``DepthReduction``.
     /// - Throws: ``ImageError/Code/encodeFailed`` for an image that the format cannot hold.
     static func prepare(
-        _ image: Image, as format: ImageFormat, _ options: EncodeOptions, maximumSide: Int, isStill: Bool = false
+        _ image: Image, as format: ImageFormat, _ options: EncodeOptions, maximumSide: Int, isStill: Bool = false,
+        formats: Set<PixelFormat> = []
     ) throws(ImageError) -> Image {
-        let image = options.firstFrameOnly || isStill ? image.firstFrame : image
-        guard image.frames.allSatisfy({ $0.pixels.format == .rgba8 }) else {
-            throw ImageError(
-                .encodeFailed, stage: .encode, reason: "\(image.pixels.format) pixels cannot be written as \(format)")
-        }
+        let image = try DepthReduction.reduce(
+            options.firstFrameOnly || isStill ? image.firstFrame : image, to: formats, options)
         let size = options.maximumSize.map { $0.isEmpty ? image.size : image.size.scaled(into: $0) } ?? image.size
         guard max(size.width, size.height) <= maximumSide else {
             throw ImageError(

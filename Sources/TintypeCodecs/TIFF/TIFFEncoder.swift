@@ -3,7 +3,7 @@ internal import CTIFF
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// Writes a TIFF file with libtiff: 8 bits, Deflate, premultiplied alpha where there is any.
+/// Writes a TIFF file with libtiff: 8 or 16 bits, Deflate, premultiplied alpha where there is any.
 struct TIFFEncoder {
     let source: Image
     let maximumBytes: Int?
@@ -16,7 +16,7 @@ struct TIFFEncoder {
         guard let handle = memory.open(maximumAllocation: Int.max) else {
             throw failure("libtiff could not begin a file: \(memory.message)")
         }
-        let isWritten = setFields(handle, pixels.size) && write(pixels, to: handle)
+        let isWritten = setFields(handle, pixels) && write(pixels, to: handle)
         // Writes the directory.
         TIFFClose(handle)
         guard isWritten, memory.message.isEmpty else {
@@ -30,11 +30,13 @@ struct TIFFEncoder {
 
     private var samples: Int { source.hasAlpha ? 4 : 3 }
 
-    private func setFields(_ handle: OpaquePointer, _ size: PixelSize) -> Bool {
+    private func setFields(_ handle: OpaquePointer, _ pixels: PixelBuffer) -> Bool {
+        let size = pixels.size
+        let bits = pixels.format.bitsPerComponent
         // About 64 KB of pixels to a strip: enough to compress well, little to read at once.
-        let rows = max(1, min(size.height, (64 << 10) / (size.width * samples)))
+        let rows = max(1, min(size.height, (64 << 10) / (size.width * samples * bits / 8)))
         let fields: [(Int32, Int)] = [
-            (TIFFTAG_IMAGEWIDTH, size.width), (TIFFTAG_IMAGELENGTH, size.height), (TIFFTAG_BITSPERSAMPLE, 8),
+            (TIFFTAG_IMAGEWIDTH, size.width), (TIFFTAG_IMAGELENGTH, size.height), (TIFFTAG_BITSPERSAMPLE, bits),
             (TIFFTAG_SAMPLESPERPIXEL, samples), (TIFFTAG_PHOTOMETRIC, Int(PHOTOMETRIC_RGB)),
             (TIFFTAG_PLANARCONFIG, Int(PLANARCONFIG_CONTIG)), (TIFFTAG_COMPRESSION, Int(COMPRESSION_ADOBE_DEFLATE)),
             (TIFFTAG_PREDICTOR, Int(PREDICTOR_HORIZONTAL)), (TIFFTAG_ROWSPERSTRIP, rows),
@@ -60,12 +62,14 @@ struct TIFFEncoder {
     }
 
     private func write(_ pixels: PixelBuffer, to handle: OpaquePointer) -> Bool {
-        var row = [UInt8](repeating: 0, count: pixels.width * samples)
+        let bytesPerPixel = pixels.format.bytesPerPixel
+        let kept = bytesPerPixel / 4 * samples
+        var row = [UInt8](repeating: 0, count: pixels.width * kept)
         for y in 0..<pixels.height {
             pixels.withRow(y) { bytes in
                 // libtiff changes the row in place, so it gets a copy also where nothing is left out.
                 for x in 0..<pixels.width {
-                    for sample in 0..<samples { row[x * samples + sample] = bytes[x * 4 + sample] }
+                    for byte in 0..<kept { row[x * kept + byte] = bytes[x * bytesPerPixel + byte] }
                 }
             }
             guard TIFFWriteScanline(handle, &row, UInt32(y), 0) == 1 else { return false }
