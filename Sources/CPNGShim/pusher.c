@@ -88,7 +88,7 @@ int tintype_png_pusher_has_ended(const tintype_png_pusher *pusher) { return push
 tintype_png_status tintype_png_pusher_start(tintype_png_pusher *pusher, tintype_png_header *header) {
     if (setjmp(png_jmpbuf(pusher->png))) return TINTYPE_PNG_CORRUPT;
     tintype_png_get_header(pusher->png, pusher->info, header);
-    tintype_png_want_rgba(pusher->png, pusher->info);
+    tintype_png_want_rgba(pusher->png, pusher->info, 0);
     return TINTYPE_PNG_OK;
 }
 

@@ -81,9 +81,9 @@ const uint8_t *tintype_png_icc_profile(tintype_png_reader *reader, size_t *count
     return tintype_png_get_profile(reader->png, reader->info, count);
 }
 
-tintype_png_status tintype_png_start(tintype_png_reader *reader) {
+tintype_png_status tintype_png_start(tintype_png_reader *reader, int is_deep) {
     if (setjmp(png_jmpbuf(reader->png))) return failure(reader);
-    tintype_png_want_rgba(reader->png, reader->info);
+    tintype_png_want_rgba(reader->png, reader->info, is_deep);
     return TINTYPE_PNG_OK;
 }
 

@@ -33,13 +33,19 @@ const uint8_t *tintype_png_get_profile(png_structp png, png_infop info, size_t *
     return profile;
 }
 
-void tintype_png_want_rgba(png_structp png, png_infop info) {
+void tintype_png_want_rgba(png_structp png, png_infop info, int is_deep) {
     png_set_expand(png);
-    png_set_scale_16(png);
+    if (is_deep) {
+        png_set_expand_16(png);
+        // The file has the high byte first.
+        if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) png_set_swap(png);
+    } else {
+        png_set_scale_16(png);
+    }
     png_set_gray_to_rgb(png);
-    png_set_add_alpha(png, 0xFF, PNG_FILLER_AFTER);
+    png_set_add_alpha(png, is_deep ? 0xFFFF : 0xFF, PNG_FILLER_AFTER);
     png_set_interlace_handling(png);
     png_read_update_info(png, info);
-    size_t expected = (size_t)png_get_image_width(png, info) * 4;
+    size_t expected = (size_t)png_get_image_width(png, info) * (is_deep ? 8 : 4);
     if (png_get_rowbytes(png, info) != expected) png_error(png, "rows of an unexpected length");
 }

@@ -70,7 +70,7 @@ tintype_png_status tintype_png_writer_start(
     png_set_compression_level(png, settings->compression_level);
     png_set_filter(png, PNG_FILTER_TYPE_BASE, settings->filters);
     png_set_IHDR(
-        png, writer->info, settings->width, settings->height, 8,
+        png, writer->info, settings->width, settings->height, settings->bit_depth,
         settings->has_alpha ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB,
         settings->interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
         PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
@@ -82,6 +82,8 @@ tintype_png_status tintype_png_writer_start(
         png_set_sRGB(png, writer->info, PNG_sRGB_INTENT_PERCEPTUAL);
     }
     png_write_info(png, writer->info);
+    // The file has the high byte first.
+    if (settings->bit_depth == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) png_set_swap(png);
     if (!settings->has_alpha) png_set_filler(png, 0, PNG_FILLER_AFTER);
     *passes = png_set_interlace_handling(png);
     return TINTYPE_PNG_OK;

@@ -77,7 +77,7 @@ struct ConformanceCheck {
             return
         }
         guard !file.has(.size) else { return }
-        expect("the size", image.size, file.displaySize)
+        expect("the size", image.size, file.crop?.size ?? file.displaySize)
         guard file["confidence"] != "low" else { return }
         try checkInfo(data, image)
         try checkPixels(image)
@@ -107,8 +107,10 @@ struct ConformanceCheck {
     private mutating func checkInfo(_ data: Data, _ image: Image) throws {
         let info = try ImageInfo(data: data)
         // Of HEIF and JPEG XL the manifest has the size after the container's own transform.
-        if !["heif", "jxl"].contains(file["format"]) { expect("the stored size", info.size, file.storedSize) }
-        expect("the upright size", info.displaySize, file.displaySize)
+        if !["heif", "jxl"].contains(file["format"]) {
+            expect("the stored size", info.size, file.crop?.size ?? file.storedSize)
+        }
+        expect("the upright size", info.displaySize, file.crop?.size ?? file.displaySize)
         if let orientation = file.number("orientation"), file["format"] != "heif", !file.has(.orientation) {
             expect("the orientation", info.orientation.rawValue, orientation)
         }
@@ -204,6 +206,8 @@ struct ConformanceCheck {
     /// A picture of the corpora, with the numbers that its file has.
     private func reference(_ path: String) throws -> PixelBuffer? {
         guard !path.isEmpty else { return nil }
-        return try Image(data: try file.data(path), options: Self.options).pixels
+        let pixels = try Image(data: try file.data(path), options: Self.options).pixels
+        guard let crop = file.crop, pixels.size == file.displaySize else { return pixels }
+        return try crop(pixels)
     }
 }

@@ -1,3 +1,5 @@
+import Tintype
+
 /// Where decoders disagree and Tintype has decided: what is not compared for which file. Why stands in
 /// `Documentation/conformance.md`.
 enum Decision: Sendable {
@@ -53,6 +55,8 @@ enum Decision: Sendable {
         "sdwebimage-coders/TestImageGrayscale.jpg": [.pixels],
         // What metadata says of the orientation does not count in AVIF.
         "avif-pillow/xmp_tags_orientation.avif": [.orientation],
+        // The reference is of what a clean aperture cuts off, too, and is made smaller.
+        "avif-microsoft/Chimera_10bit_cropped_to_1920x1008.avif": [.pixels],
         // Studio range is expanded; the reference's is not.
         "avif-microsoft/Monochrome.avif": [.pixels],
         // libheif 1.15 reads no sequences.
@@ -86,6 +90,13 @@ enum Decision: Sendable {
         "tiff-pillow/tiff_tiled_planar_16bit_RGB.tiff": "27bcf83e92ab478e1e4a3408ccfc7e50",
     ]
 
+    /// What a clean aperture leaves of a picture, computed from the file's box `clap` apart from Tintype; the manifest and its
+    /// references have the whole of it.
+    static let crops: [String: Crop] = [
+        "avif-libavif-android/blue-and-magenta-crop.avif": Crop(x: 40, y: 80, width: 180, height: 100),
+        "avif-microsoft/Chimera_10bit_cropped_to_1920x1008.avif": Crop(x: 0, y: 36, width: 1920, height: 1008),
+    ]
+
     /// What the last frame is full of where the frames are not compared: what the suite's authors say, or what the frame
     /// controls of the file come to.
     static let lastFrames: [String: SIMD4<UInt8>] = [
@@ -97,6 +108,27 @@ enum Decision: Sendable {
     ]
 }
 
+/// A part of a picture.
+struct Crop: Sendable {
+    var x: Int, y: Int, width: Int, height: Int
+
+    var size: PixelSize { PixelSize(width: width, height: height) }
+
+    func callAsFunction(_ pixels: PixelBuffer) throws -> PixelBuffer {
+        let part = try MutablePixelBuffer(size: size)
+        for line in 0..<height {
+            pixels.withRow(y + line) { row in
+                guard let base = row.baseAddress else { return }
+                part.row(line).copyMemory(from: base + x * 4, byteCount: width * 4)
+            }
+        }
+        return part.freeze()
+    }
+}
+
 extension CorpusFile {
+    /// What of the picture is shown, if not the whole.
+    var crop: Crop? { Decision.crops[path] }
+
     func has(_ decision: Decision) -> Bool { Decision.table[path]?.contains(decision) ?? false }
 }

@@ -107,6 +107,22 @@ struct DocumentationTests {
         #expect(try Image(data: data).size == image.size)
     }
 
+    @Test("COD-18, COD-20: DecodingAndEncoding: more than 8 bits")
+    func deep() throws {
+        let size = PixelSize(width: 80, height: 60)
+        let drawn = Image(pixels: try MutablePixelBuffer(size: size, format: .rgba16, cleared: true).freeze())
+        let bytes = try drawn.encoded(as: .png)
+        var options = DecodeOptions()
+        options.decodeToHDR = true
+        let image = try Image(data: bytes, options: options)
+        #expect(image.pixels.format == .rgba16 && !image.isHighDynamicRange)
+        let bytes8 = try image.pixels.converted(to: .rgba8)
+        #expect(try Image(data: bytes).pixels == bytes8)
+        var encoding = EncodeOptions()
+        encoding.encodeToHDR = .isoHDR
+        #expect(try Image(data: image.encoded(as: .png, options: encoding), options: options).pixels == image.pixels)
+    }
+
     @Test("ErrorsAndLimits: catch by code")
     func errors() async throws {
         do {

@@ -42,8 +42,8 @@ void tintype_png_expect_end(tintype_png_reader *reader);
 tintype_png_status tintype_png_read_header(tintype_png_reader *reader, tintype_png_header *header);
 /// The embedded profile, valid until the reader is destroyed; NULL if there is none.
 const uint8_t *tintype_png_icc_profile(tintype_png_reader *reader, size_t *count);
-/// Prepares to read rows of RGBA with 8 bits, not premultiplied.
-tintype_png_status tintype_png_start(tintype_png_reader *reader);
+/// Prepares to read rows of RGBA with 8 bits, or 16 in the machine's order; not premultiplied.
+tintype_png_status tintype_png_start(tintype_png_reader *reader, int is_deep);
 /// Reads the next row of the present pass; of an interlaced image only the pixels that the pass brings, or, with
 /// `fills_gaps`, also what can be guessed of the others.
 tintype_png_status tintype_png_read_row(tintype_png_reader *reader, uint8_t *row, int fills_gaps);
@@ -87,6 +87,8 @@ typedef struct tintype_png_writer tintype_png_writer;
 typedef struct {
     uint32_t width;
     uint32_t height;
+    /// 8, or 16: rows are then in the machine's order.
+    int bit_depth;
     /// 1 writes RGBA, 0 RGB; rows are RGBA in both cases.
     int has_alpha;
     int interlaced;

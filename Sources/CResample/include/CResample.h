@@ -1,6 +1,8 @@
 #ifndef CRESAMPLE_H
 #define CRESAMPLE_H
 
+#include "CResampleDeep.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 

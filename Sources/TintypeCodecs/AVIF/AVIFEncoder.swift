@@ -60,35 +60,50 @@ struct AVIFEncoder {
     /// The planes of a frame, to be destroyed by the caller.
     private func picture(_ pixels: PixelBuffer) throws(ImageError) -> UnsafeMutablePointer<avifImage> {
         let format = options.lossless ? AVIF_PIXEL_FORMAT_YUV444 : options.avif.subsampling.format
-        guard let image = avifImageCreate(UInt32(pixels.width), UInt32(pixels.height), 8, format) else {
+        // High dynamic range needs 10 bits; 12, which fewer decoders read, are for what has more.
+        let bits: UInt32 = pixels.format == .rgba8 ? 8 : source.properties.bitsPerComponent <= 10 ? 10 : 12
+        guard let image = avifImageCreate(UInt32(pixels.width), UInt32(pixels.height), bits, format) else {
             throw job.failure("libavif has no memory for \(pixels.size) pixels")
         }
         image.pointee.yuvRange = AVIF_RANGE_FULL
-        image.pointee.colorPrimaries = avifColorPrimaries(AVIF_COLOR_PRIMARIES_BT709)
+        let isPQ = pixels.format == .rgbaFloat16
+        image.pointee.colorPrimaries = avifColorPrimaries(
+            isPQ ? AVIF_COLOR_PRIMARIES_BT2020 : AVIF_COLOR_PRIMARIES_BT709)
         image.pointee.transferCharacteristics = avifTransferCharacteristics(
-            AVIF_TRANSFER_CHARACTERISTICS_SRGB)
+            isPQ ? AVIF_TRANSFER_CHARACTERISTICS_SMPTE2084 : AVIF_TRANSFER_CHARACTERISTICS_SRGB)
         // Without a matrix, red, green and blue are stored as they are.
-        let matrix = options.lossless ? AVIF_MATRIX_COEFFICIENTS_IDENTITY : AVIF_MATRIX_COEFFICIENTS_BT601
+        let luma = isPQ ? AVIF_MATRIX_COEFFICIENTS_BT2020_NCL : AVIF_MATRIX_COEFFICIENTS_BT601
+        let matrix = options.lossless ? AVIF_MATRIX_COEFFICIENTS_IDENTITY : luma
         image.pointee.matrixCoefficients = avifMatrixCoefficients(matrix)
-        job.profile?.withUnsafeBytes { avifImageSetProfileICC(image, $0.first8, $0.count) }
+        if !isPQ { job.profile?.withUnsafeBytes { avifImageSetProfileICC(image, $0.first8, $0.count) } }
         job.exif?.withUnsafeBytes { avifImageSetMetadataExif(image, $0.first8, $0.count) }
         job.xmp?.withUnsafeBytes { avifImageSetMetadataXMP(image, $0.first8, $0.count) }
-        var straight = pixels.straightPixels
-        var rgb = avifRGBImage()
-        avifRGBImageSetDefaults(&rgb, image)
-        rgb.format = AVIF_RGB_FORMAT_RGBA
-        rgb.depth = 8
-        rgb.ignoreAlpha = source.hasAlpha ? AVIF_FALSE : AVIF_TRUE
-        rgb.rowBytes = UInt32(pixels.width * 4)
-        let result = straight.withUnsafeMutableBufferPointer { buffer in
-            rgb.pixels = buffer.baseAddress
-            return avifImageRGBToYUV(image, &rgb)
-        }
+        let result =
+            pixels.format == .rgba8
+            ? convert(pixels.straightPixels, bits: 8, to: image)
+            : convert(pixels.straightDeepPixels, bits: 16, to: image)
         guard result == AVIF_RESULT_OK else {
             avifImageDestroy(image)
             throw job.failure("libavif refused the pixels: \(String(cString: avifResultToString(result)))")
         }
         return image
+    }
+
+    /// Fills the planes with straight RGBA.
+    private func convert<Component>(
+        _ straight: [Component], bits: UInt32, to image: UnsafeMutablePointer<avifImage>
+    ) -> avifResult {
+        var straight = straight
+        var rgb = avifRGBImage()
+        avifRGBImageSetDefaults(&rgb, image)
+        rgb.format = AVIF_RGB_FORMAT_RGBA
+        rgb.depth = bits
+        rgb.ignoreAlpha = source.hasAlpha ? AVIF_FALSE : AVIF_TRUE
+        rgb.rowBytes = rgb.width * UInt32(4 * MemoryLayout<Component>.size)
+        return straight.withUnsafeMutableBytes { buffer in
+            rgb.pixels = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            return avifImageRGBToYUV(image, &rgb)
+        }
     }
 
     private func check(_ result: avifResult, _ encoder: UnsafeMutablePointer<avifEncoder>) throws(ImageError) {

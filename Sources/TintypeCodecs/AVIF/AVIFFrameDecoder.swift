@@ -22,13 +22,14 @@ final class AVIFFrameDecoder: AnimationFrames {
     ) throws(ImageError) {
         reader = try AVIFReader(data, limits: context.limits, readsMetadata: true)
         let info = reader.info
+        let format = info.pixelFormat(options)
         // The planes of up to two bytes a number, and those that the next frame of a sequence refers to.
         setup = try FrameSetup(
-            info, for: purpose, options: options, context: context,
+            info, for: purpose, options: options, context: context, format: format, stored: reader.storedSize,
             bitmaps: (info.bitsPerComponent > 8 ? 2 : 1) * (info.isAnimated ? 2 : 1))
         color = CodedColor(
             profile: reader.profile, codePoints: reader.codePoints, isGray: false,
-            keepsColorSpace: options.keepsColorSpace)
+            keepsColorSpace: options.keepsColorSpace, format: format)
         var properties = info.properties(options)
         properties.colorSpace = color.colorSpace
         properties.metadata = reader.metadata
@@ -57,7 +58,7 @@ final class AVIFFrameDecoder: AnimationFrames {
             return nil
         }
         guard let image else { return nil }
-        let pixels = try AVIFPixels(image: image, color: color, context: context)
+        let pixels = try AVIFPixels(image: image, crop: reader.crop, color: color, context: context)
             .convert(to: outputSize, orientation: info.orientation)
         defer { next += 1 }
         return ImageFrame(pixels: pixels, duration: info.isAnimated ? info.frameDurations[next] : .zero)

@@ -9,7 +9,11 @@ final class AVIFReader {
     let profile: Data?
     let codePoints: CodePoints
     let metadata: ImageMetadata
+    /// The part of each frame that is shown, before rotation and mirroring.
+    let crop: avifCropRect
     private let decoder: UnsafeMutablePointer<avifDecoder>
+    /// The size of a frame before it is cropped.
+    let storedSize: PixelSize
     /// libavif keeps referring to the bytes, so they are copied: compressed, they are small.
     private let bytes: UnsafeMutableRawBufferPointer
     private let isTruncated: Bool
@@ -37,7 +41,9 @@ final class AVIFReader {
                 primaries: Int(image.pointee.colorPrimaries),
                 transfer: Int(image.pointee.transferCharacteristics))
             metadata = ImageMetadata(exif: Self.bytes(image.pointee.exif), xmp: Self.bytes(image.pointee.xmp))
-            info = Self.info(decoder, image, profile: profile, codePoints: codePoints, isComplete: !isTruncated)
+            crop = Self.crop(image)
+            storedSize = Self.size(image)
+            info = Self.info(decoder, image, crop, profile: profile, codePoints: codePoints, isComplete: !isTruncated)
         } catch {
             avifDecoderDestroy(decoder)
             copy.deallocate()
@@ -73,17 +79,35 @@ final class AVIFReader {
     }
 
     private static func info(
-        _ decoder: UnsafeMutablePointer<avifDecoder>, _ image: UnsafeMutablePointer<avifImage>, profile: Data?,
-        codePoints: CodePoints, isComplete: Bool
+        _ decoder: UnsafeMutablePointer<avifDecoder>, _ image: UnsafeMutablePointer<avifImage>, _ crop: avifCropRect,
+        profile: Data?, codePoints: CodePoints, isComplete: Bool
     ) -> ImageInfo {
         let count = max(1, Int(decoder.pointee.imageCount))
         let durations = count > 1 ? (0..<count).map { duration(decoder, frame: $0) } : []
         return ImageInfo(
-            format: .avif, size: PixelSize(width: Int(image.pointee.width), height: Int(image.pointee.height)),
+            format: .avif, size: PixelSize(width: Int(crop.width), height: Int(crop.height)),
             orientation: orientation(image.pointee), frameCount: count, loopCount: count > 1 ? 0 : nil,
             frameDurations: durations, hasAlpha: decoder.pointee.alphaPresent == AVIF_TRUE,
             bitsPerComponent: Int(image.pointee.depth),
-            colorProfile: CodedColor.name(profile: profile, codePoints: codePoints), isComplete: isComplete)
+            colorProfile: CodedColor.name(profile: profile, codePoints: codePoints), isComplete: isComplete,
+            isHighDynamicRange: profile == nil && codePoints.isHighDynamicRange)
+    }
+
+    /// The clean aperture (ISO/IEC 14496-12, section 12.1.4), which comes before rotation and mirroring (MIAF, ISO/IEC 23000-22,
+    /// section 7.3.6.7); the whole frame if there is none, or one that does not lie within the frame on whole pixels.
+    private static func crop(_ image: UnsafeMutablePointer<avifImage>) -> avifCropRect {
+        let (width, height) = (image.pointee.width, image.pointee.height)
+        let whole = avifCropRect(x: 0, y: 0, width: width, height: height)
+        guard image.pointee.transformFlags & AVIF_TRANSFORM_CLAP.rawValue != 0 else { return whole }
+        var rect = avifCropRect()
+        var diagnostics = avifDiagnostics()
+        let isValid = avifCropRectConvertCleanApertureBox(
+            &rect, &image.pointee.clap, width, height, image.pointee.yuvFormat, &diagnostics)
+        return isValid == AVIF_TRUE ? rect : whole
+    }
+
+    private static func size(_ image: UnsafeMutablePointer<avifImage>) -> PixelSize {
+        PixelSize(width: Int(image.pointee.width), height: Int(image.pointee.height))
     }
 
     private static func duration(_ decoder: UnsafeMutablePointer<avifDecoder>, frame: Int) -> Duration {
@@ -118,8 +142,8 @@ final class AVIFReader {
         if result == AVIF_RESULT_NO_IMAGES_REMAINING { return nil }
         try Self.check(result, decoder, isTruncated: isTruncated)
         guard let image = decoder.pointee.image else { return nil }
-        guard Int(image.pointee.width) == info.size.width, Int(image.pointee.height) == info.size.height else {
-            throw .corrupt("the AVIF file says \(info.size), but its image is another size")
+        guard Self.size(image) == storedSize else {
+            throw .corrupt("the AVIF file says \(storedSize), but its image is another size")
         }
         return image
     }

@@ -19,32 +19,41 @@ struct FrameSetup {
     let context: DecodeContext
     /// The size of the frames, upright.
     let outputSize: PixelSize
+    /// What the frames are decoded to.
+    private let format: PixelFormat
     private let purpose: FramePurpose
     /// Held as long as the decoder.
     private let reservation: DecodeReservation?
 
     /// Compares the header with the limits and reserves the memory.
-    /// - Parameter bitmaps: how many pictures of the source's size, four bytes a pixel, decoding needs at once.
+    /// - Parameters:
+    ///   - format: what the frames are decoded to.
+    ///   - stored: the size that is decoded, if only a part of that is shown.
+    ///   - bitmaps: how many pictures of the source's size, four bytes a pixel, decoding needs at once.
     init(
-        _ info: ImageInfo, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext, bitmaps: Int
+        _ info: ImageInfo, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext,
+        format: PixelFormat = .rgba8, stored: PixelSize? = nil, bitmaps: Int
     ) throws(ImageError) {
+        self.format = format
         self.options = options
         self.context = context
         self.purpose = purpose
-        outputSize = options.outputSize(for: info.displaySize, frameCount: info.frameCount)
+        outputSize = info.outputSize(options, format: format)
         let keptFrames = purpose == .all ? info.frameCount : 1
-        try info.check(context.limits, output: outputSize, keptFrames: keptFrames)
+        try info.check(context.limits, output: outputSize, keptFrames: keptFrames, format: format)
         guard purpose != .oneByOne else {
             reservation = nil
             return
         }
         // A frame is turned, or brought to its size, in a buffer beside the one that is kept.
         reservation = try context.reserve(
-            output: outputSize, frames: keptFrames, isCopied: true, source: info.size, bitmaps: bitmaps)
+            output: outputSize, format: format, frames: keptFrames, isCopied: true, source: stored ?? info.size,
+            bitmaps: bitmaps)
     }
 
     /// Compares what is known of a file with the limits again, now that more of it is there.
     func check(_ info: ImageInfo) throws(ImageError) {
-        try info.check(context.limits, output: outputSize, keptFrames: purpose == .all ? info.frameCount : 1)
+        try info.check(
+            context.limits, output: outputSize, keptFrames: purpose == .all ? info.frameCount : 1, format: format)
     }
 }

@@ -38,7 +38,7 @@ struct ProgressiveFrames {
         try advance(data)
         guard let decoder, decoder.isWhole, !decoder.isPartial else { return nil }
         let info = decoder.info
-        guard decoder.outputSize == options.outputSize(for: info.displaySize, frameCount: info.frameCount),
+        guard let format = pictures.first?.format, decoder.outputSize == info.outputSize(options, format: format),
             pictures.count == (options.firstFrameOnly ? 1 : info.frameCount)
         else { return nil }
         return image(pictures, isPartial: false)

@@ -1,4 +1,3 @@
-#if AVIF || HEIF || JXL
 /// What the numbers of a file's pixels mean, by the code points of ITU-T H.273 (ISO/IEC 23091-2), tables 2 and 3.
 struct CodePoints: Equatable {
     var primaries: Int
@@ -85,6 +84,20 @@ struct Chromaticities: Equatable {
         let scale = colors.inverse * column(white)
         return Matrix3(colors.columns.0 * scale.x, colors.columns.1 * scale.y, colors.columns.2 * scale.z)
     }
+
+    /// What linear red, green and blue are in other primaries. White becomes white, also that of DCI, whose x and y are others.
+    func columns(to other: Chromaticities) -> (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>) {
+        let matrix = other.toXYZ.inverse * toXYZ
+        let white = matrix * SIMD3(1, 1, 1)
+        func column(_ column: SIMD3<Double>) -> SIMD4<Float> { SIMD4(SIMD3<Float>(column / white), 0) }
+        return (column(matrix.columns.0), column(matrix.columns.1), column(matrix.columns.2))
+    }
+
+    /// The shares of red, green and blue in luminance.
+    var luminance: SIMD4<Float> {
+        let columns = toXYZ.columns
+        return SIMD4(SIMD3<Float>(SIMD3(columns.0.y, columns.1.y, columns.2.y)), 0)
+    }
 }
 
 /// A matrix of three columns.
@@ -114,4 +127,3 @@ struct Matrix3 {
             [rows.0.z, rows.1.z, rows.2.z] / determinant)
     }
 }
-#endif

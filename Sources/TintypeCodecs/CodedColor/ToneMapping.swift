@@ -1,4 +1,3 @@
-#if AVIF || HEIF || JXL
 internal import Glibc
 
 /// Makes sRGB of pixels in PQ or HLG.
@@ -13,7 +12,7 @@ struct ToneMapping {
     /// The bits of the numbers that come.
     static let bits = 12
 
-    private static let referenceWhite = 203.0
+    static let referenceWhite = 203.0
     private static let peak = 1_000.0
     private static let entries = 1 << bits
     private static let encodedSteps: Float = 16_384
@@ -21,7 +20,11 @@ struct ToneMapping {
     /// The light of each number: 1 is reference white for PQ, and the most there is for HLG.
     private let light: [Float]
     /// For the square root of light over ``peak``: what the light becomes, divided by what it was.
-    private let gains: [Float]
+    private static let gains: [Float] = (0..<entries).map { index in
+        let root = max(Double(index), 0.5) / Double(entries - 1)
+        let nits = root * root * peak
+        return Float(rolledOff(nits) / nits)
+    }
     private let encoded: [UInt8]
     private let toSRGB: (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>)
     /// The shares of red, green and blue in luminance, where the system gamma needs it.
@@ -36,22 +39,11 @@ struct ToneMapping {
             return Float(
                 isPQ ? TransferCurves.pqLight(value) / Self.referenceWhite : TransferCurves.hlgLight(value))
         }
-        gains = (0..<Self.entries).map { index in
-            let root = max(Double(index), 0.5) / Double(Self.entries - 1)
-            let nits = root * root * Self.peak
-            return Float(Self.rolledOff(nits) / nits)
-        }
         encoded = (0...Int(Self.encodedSteps)).map { step in
             UInt8((TransferCurves.sRGBValue(Double(step) / Double(Self.encodedSteps)) * 255).rounded())
         }
-        let toXYZ = codePoints.chromaticities.toXYZ
-        let matrix = Chromaticities.bt709.toXYZ.inverse * toXYZ
-        // White becomes white, also that of DCI, whose x and y are others.
-        let white = matrix * SIMD3(1, 1, 1)
-        func column(_ column: SIMD3<Double>) -> SIMD4<Float> { SIMD4(SIMD3<Float>(column / white), 0) }
-        toSRGB = (column(matrix.columns.0), column(matrix.columns.1), column(matrix.columns.2))
-        let shares = SIMD3(toXYZ.columns.0.y, toXYZ.columns.1.y, toXYZ.columns.2.y)
-        luminance = isPQ ? nil : SIMD4(SIMD3<Float>(shares), 0)
+        toSRGB = codePoints.chromaticities.columns(to: .bt709)
+        luminance = isPQ ? nil : codePoints.chromaticities.luminance
     }
 
     /// BT.2390's electrical-electrical transfer function with a black of 0, from and to nits.
@@ -67,6 +59,15 @@ struct ToneMapping {
         return TransferCurves.pqLight(bent * most)
     }
 
+    /// What the roll-off scales a colour by whose largest component is so much light, where reference white is 1.
+    @inline(__always)
+    static func gain(highest: Float) -> Float {
+        guard highest > 0 else { return 1 }
+        let peak = Float(peak / referenceWhite)
+        let within = min(highest, peak)
+        return gains[Int((within / peak).squareRoot() * Float(entries - 1))] * within / highest
+    }
+
     /// Converts straight RGBA of 12 bits in 16 to straight RGBA of 8 bits in sRGB.
     func convert(_ source: UnsafePointer<UInt16>, to row: UnsafeMutableRawPointer, count: Int) {
         let peak = Float(Self.peak / Self.referenceWhite)
@@ -78,12 +79,7 @@ struct ToneMapping {
                 // The gamma of 1.2 is applied to luminance: each component grows by its power of 0.2.
                 color *= powf((color * luminance).sum(), 0.2) * peak
             }
-            let highest = color.max()
-            if highest > 0 {
-                let within = min(highest, peak)
-                let gain = gains[Int((within / peak).squareRoot() * Float(last))]
-                color *= gain * within / highest
-            }
+            color *= Self.gain(highest: color.max())
             let mixed = toSRGB.0 * color.x + toSRGB.1 * color.y + toSRGB.2 * color.z
             let steps = (mixed.clamped(lowerBound: .zero, upperBound: .one) * Self.encodedSteps)
                 .rounded(.toNearestOrAwayFromZero)
@@ -94,4 +90,3 @@ struct ToneMapping {
         }
     }
 }
-#endif

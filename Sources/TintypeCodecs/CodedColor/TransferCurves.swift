@@ -1,4 +1,3 @@
-#if AVIF || HEIF || JXL
 internal import Glibc
 
 /// The curves of high dynamic range and of sRGB.
@@ -27,9 +26,13 @@ enum TransferCurves {
         return value <= 0.5 ? value * value / 3 : (exp((value - c) / a) + b) / 12
     }
 
-    /// The number of sRGB for light from 0 to 1 (IEC 61966-2-1).
+    /// The number of sRGB for light (IEC 61966-2-1); above 1 the curve goes on.
     static func sRGBValue(_ light: Double) -> Double {
         light <= 0.003_130_8 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
     }
+
+    /// The light of a number of sRGB: the inverse of ``sRGBValue(_:)``.
+    static func sRGBLight(_ value: Double) -> Double {
+        value <= 0.040_45 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+    }
 }
-#endif

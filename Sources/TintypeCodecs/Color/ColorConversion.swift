@@ -23,21 +23,25 @@ final class ColorConversion {
         case transform(cmsHTRANSFORM)
         /// Three curves and a matrix, which most profiles are.
         case matrix(MatrixConversion)
+        case deepMatrix(DeepMatrixConversion)
         /// The colours of the 256 grays.
         case table([UInt32])
     }
 
     private let context: cmsContext
     private let method: Method
+    private let format: PixelFormat
 
+    /// - Parameter format: of the pixels before and after; what has more than 8 bits is converted with as many.
     /// - Returns: `nil` if the profile is broken, is for other kinds of pixels, or is sRGB itself: the pixels stay.
-    init?(profile: Data, source: Source) {
+    init?(profile: Data, source: Source, format: PixelFormat = .rgba8) {
         guard let context = cmsCreateContext(nil, nil) else { return nil }
         cmsSetLogErrorHandlerTHR(context) { _, _, _ in }
-        guard let method = Self.method(profile, source, context) else {
+        guard let method = Self.method(profile, source, format, context) else {
             cmsDeleteContext(context)
             return nil
         }
+        self.format = format
         self.context = context
         self.method = method
     }
@@ -52,42 +56,46 @@ final class ColorConversion {
         cmsDeleteContext(context)
     }
 
-    private static func method(_ data: Data, _ source: Source, _ context: cmsContext) -> Method? {
+    private static func method(
+        _ data: Data, _ source: Source, _ format: PixelFormat, _ context: cmsContext
+    ) -> Method? {
         guard let profile = open(data, context), let sRGB = cmsCreate_sRGBProfileTHR(context) else { return nil }
         defer {
             cmsCloseProfile(profile)
             cmsCloseProfile(sRGB)
         }
         let signature = cmsGetColorSpace(profile)
+        let layout = PixelLayout(format)
         let input: UInt32
         switch source {
         case .rgb, .gray:
             // A gray file may carry an RGB profile, but a colour file no gray one.
             if signature == cmsSigGrayData, case .gray = source {
-                input = PixelLayout.gray
+                input = layout.gray
             } else if signature == cmsSigRgbData {
                 if cmsIsMatrixShaper(profile) != 0, description(of: profile).hasPrefix("sRGB") { return nil }
-                input = PixelLayout.rgba
+                input = layout.rgba
             } else {
                 return nil
             }
         case .cmyk(let inverted):
             guard signature == cmsSigCmykData else { return nil }
-            input = inverted ? PixelLayout.invertedCMYK : PixelLayout.cmyk
+            input = inverted ? layout.invertedCMYK : layout.cmyk
         }
         guard
             let transform = cmsCreateTransformTHR(
-                context, profile, input, sRGB, PixelLayout.rgba, UInt32(INTENT_RELATIVE_COLORIMETRIC),
-                UInt32(cmsFLAGS_NOCACHE))
+                context, profile, input, sRGB, layout.rgba, UInt32(INTENT_RELATIVE_COLORIMETRIC),
+                UInt32(format == .rgba8 ? cmsFLAGS_NOCACHE : cmsFLAGS_NOCACHE | cmsFLAGS_HIGHRESPRECALC))
         else { return nil }
-        if input == PixelLayout.gray {
+        guard format == .rgba8 else { return deepMethod(transform, profile, input == layout.rgba, format) }
+        if input == layout.gray {
             let grays = (0...255).map(UInt8.init)
             var colors = [UInt32](repeating: .max, count: 256)
             cmsDoTransform(transform, grays, &colors, 256)
             cmsDeleteTransform(transform)
             return .table(colors)
         }
-        guard input == PixelLayout.rgba else { return .transform(transform) }
+        guard input == layout.rgba else { return .transform(transform) }
         let (colors, converted) = probe(transform)
         if isClose(colors, converted) {
             cmsDeleteTransform(transform)
@@ -100,8 +108,29 @@ final class ColorConversion {
         return .transform(transform)
     }
 
-    /// 729 colours all over the cube, and all grays, before and after a transform.
-    private static func probe(_ transform: cmsHTRANSFORM) -> (colors: [SIMD4<UInt8>], converted: [SIMD4<UInt8>]) {
+    /// - Parameter isRGB: whether the transform is from RGBA, of 16 bits or half precision.
+    private static func deepMethod(
+        _ transform: cmsHTRANSFORM, _ profile: cmsHPROFILE, _ isRGB: Bool, _ format: PixelFormat
+    ) -> Method {
+        guard isRGB, format == .rgba16, let matrix = DeepMatrixConversion(profile) else { return .transform(transform) }
+        // Profiles may have tables besides the matrix, which count more: LittleCMS's result shows which it uses.
+        let colors = sampleColors.map { SIMD4<UInt16>(truncatingIfNeeded: $0) &* 257 }
+        var (converted, byMatrix) = (colors, colors)
+        cmsDoTransform(transform, colors, &converted, UInt32(colors.count))
+        byMatrix.withUnsafeMutableBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
+            matrix.convert(base.assumingMemoryBound(to: UInt16.self), count: colors.count)
+        }
+        let isClose = zip(converted, byMatrix).allSatisfy { color, other in
+            (0..<3).allSatisfy { abs(Int(color[$0]) - Int(other[$0])) <= 257 }
+        }
+        guard isClose else { return .transform(transform) }
+        cmsDeleteTransform(transform)
+        return .deepMatrix(matrix)
+    }
+
+    /// 729 colours all over the cube, and all grays.
+    private static var sampleColors: [SIMD4<UInt8>] {
         let steps: [UInt8] = [0, 32, 64, 96, 128, 160, 192, 224, 255]
         var colors: [SIMD4<UInt8>] = (0...255).map { SIMD4(UInt8($0), UInt8($0), UInt8($0), 255) }
         for red in steps {
@@ -109,6 +138,12 @@ final class ColorConversion {
                 for blue in steps { colors.append(SIMD4(red, green, blue, 255)) }
             }
         }
+        return colors
+    }
+
+    /// Some colours before and after a transform.
+    private static func probe(_ transform: cmsHTRANSFORM) -> (colors: [SIMD4<UInt8>], converted: [SIMD4<UInt8>]) {
+        let colors = sampleColors
         var converted = colors
         cmsDoTransform(transform, colors, &converted, UInt32(colors.count))
         return (colors, converted)
@@ -165,6 +200,7 @@ final class ColorConversion {
         switch method {
         case .transform(let transform): cmsDoTransform(transform, row, row, UInt32(count))
         case .matrix(let matrix): matrix.convert(row, count: count)
+        case .deepMatrix(let matrix): matrix.convert(row.assumingMemoryBound(to: UInt16.self), count: count)
         case .table(let table):
             table.withUnsafeBufferPointer { table in
                 for offset in stride(from: 0, to: count * 4, by: 4) {
@@ -179,13 +215,14 @@ final class ColorConversion {
     /// Converts CMYK to opaque RGBA.
     func convert(cmyk: UnsafeRawPointer, to row: UnsafeMutableRawPointer, count: Int) {
         guard case .transform(let transform) = method else { return }
-        row.initializeMemory(as: UInt8.self, repeating: 255, count: count * 4)
+        // Alpha is not written: all ones are opaque in 8 and in 16 bits.
+        row.initializeMemory(as: UInt8.self, repeating: 255, count: count * format.bytesPerPixel)
         cmsDoTransform(transform, cmyk, row, UInt32(count))
     }
 
     /// Converts opaque pixels.
     func convert(opaque pixels: PixelBuffer, pool: PixelBufferPool) throws(ImageError) -> PixelBuffer {
-        let converted = try MutablePixelBuffer(size: pixels.size, pool: pool)
+        let converted = try MutablePixelBuffer(size: pixels.size, format: pixels.format, pool: pool)
         for y in 0..<pixels.height {
             let row = converted.row(y)
             pixels.withRow(y) { bytes in
@@ -195,31 +232,26 @@ final class ColorConversion {
         }
         return converted.freeze()
     }
-
-    /// CMYK without a profile: each ink takes its part of the light.
-    static func convertNaively(
-        cmyk: UnsafeRawPointer, inverted: Bool, to row: UnsafeMutableRawPointer, count: Int
-    ) {
-        let mask: UInt8 = inverted ? 0 : 255
-        for offset in stride(from: 0, to: count * 4, by: 4) {
-            let light = cmyk.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self) ^ mask
-            let product = SIMD4<UInt16>(truncatingIfNeeded: light) &* UInt16(light.w) &+ 128
-            var pixel = SIMD4<UInt8>(truncatingIfNeeded: (product &+ (product &>> 8)) &>> 8)
-            pixel.w = 255
-            row.storeBytes(of: pixel, toByteOffset: offset, as: SIMD4<UInt8>.self)
-        }
-    }
 }
 
 /// How pixels lie in memory, as LittleCMS writes it (lcms2.h: `COLORSPACE_SH` and the like, macros that Swift cannot import):
-/// the colour space from bit 16 on, inverted values at bit 13, further channels from bit 7, channels from bit 3, bytes each.
-private enum PixelLayout {
-    /// `TYPE_GRAY_8`
-    static let gray = UInt32(PT_GRAY) << 16 | 1 << 3 | 1
-    /// `TYPE_RGBA_8`
-    static let rgba = UInt32(PT_RGB) << 16 | 1 << 7 | 3 << 3 | 1
+/// floating point at bit 22, the colour space from bit 16 on, inverted values at bit 13, further channels from bit 7, channels
+/// from bit 3, bytes each.
+private struct PixelLayout {
+    private let sample: UInt32
+    private let isDeep: Bool
+
+    init(_ format: PixelFormat) {
+        isDeep = format != .rgba8
+        sample = (format == .rgbaFloat16 ? 1 << 22 : 0) | (isDeep ? 2 : 1)
+    }
+
+    /// `TYPE_GRAY_8`; of deep pixels the red of RGBA, with three further channels.
+    var gray: UInt32 { UInt32(PT_GRAY) << 16 | (isDeep ? 3 << 7 : 0) | 1 << 3 | sample }
+    /// `TYPE_RGBA_8`, `TYPE_RGBA_16`, or `TYPE_RGBA_HALF_FLT`
+    var rgba: UInt32 { UInt32(PT_RGB) << 16 | 1 << 7 | 3 << 3 | sample }
     /// `TYPE_CMYK_8`
-    static let cmyk = UInt32(PT_CMYK) << 16 | 4 << 3 | 1
+    var cmyk: UInt32 { UInt32(PT_CMYK) << 16 | 4 << 3 | sample }
     /// `TYPE_CMYK_8_REV`
-    static let invertedCMYK = cmyk | 1 << 13
+    var invertedCMYK: UInt32 { cmyk | 1 << 13 }
 }

@@ -8,8 +8,12 @@ struct DecodedColor {
     /// The colour space of the pixels afterwards.
     let space: ColorSpace
 
-    /// - Parameter profile: the ICC profile of the file, if it has one.
-    init(profile: Data?, source: ColorConversion.Source, options: DecodeOptions) {
+    /// - Parameters:
+    ///   - profile: the ICC profile of the file, if it has one.
+    ///   - format: of the pixels.
+    init(
+        profile: Data?, source: ColorConversion.Source, options: DecodeOptions, format: PixelFormat = .rgba8
+    ) {
         guard let profile else {
             (conversion, space) = (nil, .sRGB)
             return
@@ -17,7 +21,7 @@ struct DecodedColor {
         if options.keepsColorSpace, case .rgb = source, let kept = ColorConversion.keptColorSpace(profile) {
             (conversion, space) = (nil, kept)
         } else {
-            (conversion, space) = (ColorConversion(profile: profile, source: source), .sRGB)
+            (conversion, space) = (ColorConversion(profile: profile, source: source, format: format), .sRGB)
         }
     }
 }
@@ -27,9 +31,10 @@ struct RowFinisher {
     let width: Int
     let conversion: ColorConversion?
     let premultiplies: Bool
+    var format = PixelFormat.rgba8
 
     func finish(_ row: UnsafeMutableRawPointer) {
         conversion?.convert(row, count: width)
-        if premultiplies { Premultiplication.premultiply(row, count: width) }
+        if premultiplies { Premultiplication.premultiply(row, count: width, format: format) }
     }
 }

@@ -20,6 +20,10 @@ struct MatrixConversion {
         [-0.490_614_6, 0.033_454_0, 1.405_242_7, 0],
     ]
 
+    static func linearSRGB(of color: cmsCIEXYZ) -> SIMD4<Float> {
+        fromXYZ[0] * Float(color.X) + fromXYZ[1] * Float(color.Y) + fromXYZ[2] * Float(color.Z)
+    }
+
     /// - Returns: `nil` if the profile has no matrix and curves, or odd ones.
     init?(_ profile: cmsHPROFILE) {
         guard cmsIsMatrixShaper(profile) != 0 else { return nil }
@@ -34,8 +38,7 @@ struct MatrixConversion {
             guard let color = cmsReadTag(profile, colorant)?.load(as: cmsCIEXYZ.self),
                 let curve = cmsReadTag(profile, curve).map({ OpaquePointer($0) })
             else { return nil }
-            let column =
-                Self.fromXYZ[0] * Float(color.X) + Self.fromXYZ[1] * Float(color.Y) + Self.fromXYZ[2] * Float(color.Z)
+            let column = Self.linearSRGB(of: color)
             let values = (0...255).map { column * cmsEvalToneCurveFloat(curve, Float($0) / 255) }
             // Also false for what is not a number.
             guard values.allSatisfy({ all(($0 .> -8) .& ($0 .< 8)) }) else { return nil }

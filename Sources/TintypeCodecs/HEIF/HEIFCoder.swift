@@ -7,7 +7,8 @@ public import TintypeCore
 /// - Stills are read and written with libheif: of several, the primary image is read. Its cropping, rotation and mirroring are
 ///   libheif's work; sizes are those after it, and an EXIF orientation is ignored, as the format has it.
 /// - An embedded thumbnail is used where it is of the image's shape and not smaller than what is asked for.
-/// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space.
+/// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space or high dynamic range. With
+///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits of stills stay so; sequences become 8. Gain maps are not read.
 /// - A sequence of HEVC pictures (the tracks of a `moov` box; files named `.heics`) is read with libde265, transparency
 ///   included. A file that holds one of two frames or more and a still image, too, is read as the sequence. It is played for
 ///   ever, unless an edit list says how often. Frames come while the file arrives.
@@ -67,12 +68,15 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
                 data, sequence: sequence, for: .oneByOne, options: options, context: context)
         }
         let info = try info(of: data, context: context)
-        return StillFrames(info: info, outputSize: options.outputSize(for: info.displaySize)) {
+        return StillFrames(info: info, outputSize: info.outputSize(options, format: info.pixelFormat(options))) {
             () throws(ImageError) in try decode(data, options: options, context: context)
         }
     }
 
-    /// Writes a HEIC file of 8 bits, the first frame of an animation, on request with a thumbnail.
+    /// Writes a HEIC file, the first frame of an animation, on request with a thumbnail.
+    ///
+    /// Pixels of 16 bits are written with 10 bits, or 12 if their source had more than 10; high dynamic range is PQ with
+    /// ``EncodeOptions/HDREncoding/isoHDR``, and else tone-mapped. An HEVC encoder that has 8 bits only gets 8.
     ///
     /// ``EncodeOptions/lossless`` gives the best quality that the encoder has, with colour in full resolution; rounding in the
     /// conversion to luma and chroma remains. ``HEICEncodeOptions`` has the finer settings.
@@ -81,7 +85,9 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {
-        let target = EncodeTarget(format: .heic, maximumSide: HEIFEncoder.maximumSide, isStill: true)
+        let target = EncodeTarget(
+            format: .heic, maximumSide: HEIFEncoder.maximumSide, isStill: true,
+            formats: DepthReduction.codedFormats(image))
         return try HEIFEncoder(job: EncodeJob(image, for: target, options, context)).encode()
     }
 

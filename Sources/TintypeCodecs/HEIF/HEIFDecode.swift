@@ -11,21 +11,32 @@ struct HEIFDecode {
 
     func run() throws(ImageError) -> Image {
         let info = file.info
-        let output = options.outputSize(for: info.displaySize)
-        try info.check(context.limits, output: output, keptFrames: 1)
+        let format = info.pixelFormat(options)
+        let output = info.outputSize(options, format: format)
+        try info.check(context.limits, output: output, keptFrames: 1, format: format)
+        // Where only the coded image may say that it is of high dynamic range, the most is reserved.
+        let isUndecided = options.decodeToHDR && file.profile == nil && !file.hasCodePoints
         // The planes, and the bitmap that libheif makes of them.
         let reservation = try context.reserve(
-            output: output, isCopied: false, source: info.size, bitmaps: info.bitsPerComponent > 8 ? 4 : 2)
+            output: output, format: isUndecided ? .rgbaFloat16 : format, isCopied: false, source: info.size,
+            bitmaps: info.bitsPerComponent > 8 ? 4 : 2)
         defer { reservation.release() }
         try context.checkCancellation()
         let thumbnail = thumbnail(atLeast: output)
         defer { if let thumbnail { heif_image_handle_release(thumbnail) } }
-        let (pixels, colorSpace) =
+        let picture =
             if let small = try decode(thumbnail, to: output) { small } else { try decode(file.handle, to: output) }
         var properties = info.properties(options)
-        properties.colorSpace = colorSpace
+        properties.colorSpace = picture.colorSpace
+        properties.isHighDynamicRange = options.decodeToHDR && picture.isHighDynamicRange
         properties.metadata = file.metadata
-        return Image(pixels: pixels, properties: properties)
+        return Image(pixels: picture.pixels, properties: properties)
+    }
+
+    private struct Picture {
+        var pixels: PixelBuffer
+        var colorSpace: ColorSpace
+        var isHighDynamicRange: Bool
     }
 
     // MARK: Thumbnail
@@ -56,12 +67,10 @@ struct HEIFDecode {
     }
 
     /// The thumbnail's pixels; `nil` if there is none or it is damaged.
-    private func decode(_ thumbnail: OpaquePointer?, to output: PixelSize) throws(ImageError) -> (
-        PixelBuffer, ColorSpace
-    )? {
+    private func decode(_ thumbnail: OpaquePointer?, to output: PixelSize) throws(ImageError) -> Picture? {
         guard let thumbnail else { return nil }
         do throws(ImageError) {
-            let decoded: (PixelBuffer, ColorSpace) = try decode(thumbnail, to: output)
+            let decoded: Picture = try decode(thumbnail, to: output)
             return decoded
         } catch {
             if error.isCancellation { throw error }
@@ -71,7 +80,7 @@ struct HEIFDecode {
 
     // MARK: Pixels
 
-    private func decode(_ handle: OpaquePointer, to output: PixelSize) throws(ImageError) -> (PixelBuffer, ColorSpace) {
+    private func decode(_ handle: OpaquePointer, to output: PixelSize) throws(ImageError) -> Picture {
         let isDeep = heif_image_handle_get_luma_bits_per_pixel(handle) > 8
         let chroma = isDeep ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RGBA
         let settings = heif_decoding_options_alloc()
@@ -90,29 +99,36 @@ struct HEIFDecode {
         guard let plane = heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride),
             Int(stride) >= size.width * (isDeep ? 8 : 4), handle != file.handle || size == file.info.size
         else { throw .corrupt("the HEIF file says \(file.info.size), but its image is \(size)") }
-        try context.limits.check(size: size, output: output)
         var codePoints = file.codePoints
         if !file.hasCodePoints {
             codePoints =
                 HEIFFile.codePoints { heif_image_get_nclx_color_profile(image, $0) } ?? codePoints
         }
+        // Some files say it nowhere but in the coded image.
+        let isHighDynamicRange = file.profile == nil && codePoints.isHighDynamicRange
+        let format = options.pixelFormat(
+            bitsPerComponent: file.info.bitsPerComponent, isHighDynamicRange: isHighDynamicRange)
+        try context.limits.check(size: size, output: output, bytesPerPixel: format.bytesPerPixel)
         let color = CodedColor(
-            profile: file.profile, codePoints: codePoints, isGray: false, keepsColorSpace: options.keepsColorSpace)
+            profile: file.profile, codePoints: codePoints, isGray: false, keepsColorSpace: options.keepsColorSpace,
+            format: format)
         let bits = isDeep ? Int(heif_image_get_bits_per_pixel_range(image, heif_channel_interleaved)) : 8
         let rows = DeepRows(bits: min(16, max(8, bits)), color: color)
-        var sink = try RowSink(stored: size, output: output, context: context)
+        var sink = try RowSink(stored: size, output: output, format: format, context: context)
         for y in 0..<size.height {
             let row = sink.rowToFill()
             let source = UnsafeRawPointer(plane) + y * Int(stride)
             if isDeep {
-                rows.convert(source.assumingMemoryBound(to: UInt16.self), to: row, count: size.width)
+                rows.convert(
+                    source.assumingMemoryBound(to: UInt16.self), to: row, count: size.width,
+                    premultiplies: file.info.hasAlpha)
             } else {
-                rows.convert(bytes: source, to: row, count: size.width)
+                rows.convert(bytes: source, to: row, count: size.width, premultiplies: file.info.hasAlpha)
             }
-            if file.info.hasAlpha { Premultiplication.premultiply(row, count: size.width) }
             try sink.commitRow()
         }
-        return (try sink.finish(), color.colorSpace)
+        return Picture(
+            pixels: try sink.finish(), colorSpace: color.colorSpace, isHighDynamicRange: isHighDynamicRange)
     }
 }
 #endif

@@ -21,13 +21,27 @@ struct HEIFEncoder {
 
     /// The file; of the highest quality up to the one that is asked for that keeps to the limit of bytes.
     func encode() throws(ImageError) -> Data {
-        let image = try picture(source.pixels)
-        defer { heif_image_release(image) }
-        if options.lossless { return try job.fitWithoutLoss { () throws(ImageError) in try file(image, quality: 100) } }
-        return try job.fit { quality throws(ImageError) in try file(image, quality: quality) }
+        guard source.pixels.format != .rgba8 else { return try encode(source) }
+        do throws(ImageError) { return try encode(source) } catch {
+            // Builds of HEVC encoders differ in the bits that they have.
+            guard error.code == .encodeFailed, options.maximumBytes == nil else { throw error }
+            return try encode(try DepthReduction.reduce(source, to: [], options, job.context))
+        }
     }
 
-    private func file(_ image: OpaquePointer, quality: Int) throws(ImageError) -> Data {
+    private func encode(_ source: Image) throws(ImageError) -> Data {
+        let isPQ = source.pixels.format == .rgbaFloat16
+        let image = try HEIFPicture(pixels: source.pixels, hasAlpha: source.hasAlpha).make(
+            bits: source.pixels.format == .rgba8 ? 8 : source.properties.bitsPerComponent <= 10 ? 10 : 12,
+            profile: isPQ ? nil : source.colorSpace.profile)
+        defer { heif_image_release(image) }
+        if options.lossless {
+            return try job.fitWithoutLoss { () throws(ImageError) in try file(image, quality: 100, isPQ: isPQ) }
+        }
+        return try job.fit { quality throws(ImageError) in try file(image, quality: quality, isPQ: isPQ) }
+    }
+
+    private func file(_ image: OpaquePointer, quality: Int, isPQ: Bool) throws(ImageError) -> Data {
         guard let context = heif_context_alloc() else { throw job.failure("libheif has no memory for a file") }
         defer { heif_context_free(context) }
         var encoder: OpaquePointer?
@@ -43,8 +57,15 @@ struct HEIFEncoder {
         if chroma != .half { try check(heif_encoder_set_parameter_string(encoder, "chroma", chroma.name)) }
         // Other encoders than x265 do not know the word.
         _ = heif_encoder_set_parameter_string(encoder, "preset", options.heic.preset.rawValue)
+        let settings = isPQ ? heif_encoding_options_alloc() : nil
+        defer { if let settings { heif_encoding_options_free(settings) } }
+        let profile = isPQ ? try HEIFPicture.makePQProfile() : nil
+        defer { heif_nclx_color_profile_free(profile) }
+        // Without, libheif states nothing, and computes with sRGB's matrix, whatever the image says of itself.
+        settings?.pointee.output_nclx_profile = profile
+        settings?.pointee.macOS_compatibility_workaround_no_nclx_profile = 0
         var created: OpaquePointer?
-        try check(heif_context_encode_image(context, image, encoder, nil, &created))
+        try check(heif_context_encode_image(context, image, encoder, settings, &created))
         guard let handle = created else { throw job.failure("libheif wrote no image") }
         defer { heif_image_handle_release(handle) }
         try addMetadata(context, handle)
@@ -52,7 +73,7 @@ struct HEIFEncoder {
             var thumbnail: OpaquePointer?
             try check(
                 heif_context_encode_thumbnail(
-                    context, image, handle, encoder, nil, Self.thumbnailSide, &thumbnail))
+                    context, image, handle, encoder, settings, Self.thumbnailSide, &thumbnail))
             if let thumbnail { heif_image_handle_release(thumbnail) }
         }
         var data = Data()
@@ -84,51 +105,7 @@ struct HEIFEncoder {
         }
     }
 
-    /// The pixels as libheif takes them, to be released by the caller.
-    private func picture(_ pixels: PixelBuffer) throws(ImageError) -> OpaquePointer {
-        let chroma = source.hasAlpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB
-        let (width, height) = (Int32(pixels.width), Int32(pixels.height))
-        var created: OpaquePointer?
-        try check(heif_image_create(width, height, heif_colorspace_RGB, chroma, &created))
-        guard let image = created else { throw job.failure("libheif has no memory for \(pixels.size) pixels") }
-        do throws(ImageError) {
-            try check(heif_image_add_plane(image, heif_channel_interleaved, width, height, 8))
-            var stride: Int32 = 0
-            guard let plane = heif_image_get_plane(image, heif_channel_interleaved, &stride) else {
-                throw job.failure("libheif has no memory for \(pixels.size) pixels")
-            }
-            for y in 0..<pixels.height { copy(pixels, y, to: plane + y * Int(stride)) }
-            if let profile = job.profile {
-                let error = profile.withUnsafeBytes {
-                    heif_image_set_raw_color_profile(image, "prof", $0.baseAddress, $0.count)
-                }
-                try check(error)
-            }
-        } catch {
-            heif_image_release(image)
-            throw error
-        }
-        return image
-    }
-
-    private func copy(_ pixels: PixelBuffer, _ y: Int, to row: UnsafeMutablePointer<UInt8>) {
-        pixels.withRow(y) { bytes in
-            guard let base = bytes.baseAddress else { return }
-            guard !source.hasAlpha else {
-                Premultiplication.unpremultiply(base, into: UnsafeMutableRawPointer(row), count: pixels.width)
-                return
-            }
-            for x in 0..<pixels.width {
-                for component in 0..<3 { row[x * 3 + component] = bytes[x * 4 + component] }
-            }
-        }
-    }
-
-    private func check(_ error: heif_error) throws(ImageError) {
-        guard error.code != heif_error_Ok else { return }
-        throw job.failure(
-            "libheif could not write the image: \(error.message.map { String(cString: $0) } ?? "unknown error")")
-    }
+    private func check(_ error: heif_error) throws(ImageError) { try HEIFPicture.check(error) }
 }
 
 extension ChromaSubsampling {

@@ -45,7 +45,8 @@ final class HEIFFile {
             format: format, size: size, hasAlpha: heif_image_handle_has_alpha_channel(handle) != 0,
             bitsPerComponent: max(8, Int(heif_image_handle_get_luma_bits_per_pixel(handle))),
             colorProfile: CodedColor.name(profile: profile, codePoints: codePoints ?? .sRGB),
-            isComplete: !boxes.isTruncated)
+            isComplete: !boxes.isTruncated,
+            isHighDynamicRange: profile == nil && codePoints?.isHighDynamicRange == true)
         self.context = context
         self.handle = handle
         isTruncated = boxes.isTruncated

@@ -5,7 +5,9 @@ public import TintypeCore
 /// Reads and writes JPEG XL, stills and animations, with libjxl. With the package trait `JXL`.
 ///
 /// - The orientation of the image header is applied; one in EXIF is ignored, as the format has it.
-/// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space.
+/// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space or high dynamic range. With
+///   ``DecodeOptions/decodeToHDR``, more than 8 bits stay 16, and floating-point numbers become ``PixelFormat/rgbaFloat16``.
+/// - Inks (CMYK) become sRGB by their profile.
 /// - While a file arrives, libjxl's own previews are shown: first an eighth of the resolution, then what has come of the rest.
 ///   Animations grow by whole frames.
 /// - libjxl decodes a frame in one call: cancellation takes hold between frames and while rows are converted.
@@ -39,13 +41,17 @@ public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
         try JXLFrameDecoder(data, for: .oneByOne, options: options, context: context)
     }
 
-    /// Writes a JPEG XL file, animated if the image is, of 8 bits; exactly with ``EncodeOptions/lossless``.
-    /// ``JXLEncodeOptions`` has the finer settings.
+    /// Writes a JPEG XL file, animated if the image is; exactly with ``EncodeOptions/lossless``. ``JXLEncodeOptions`` has the
+    /// finer settings.
+    ///
+    /// Pixels are written with the bits that they have: 8, 16, or half-precision numbers for those of standard range. High
+    /// dynamic range is PQ of 16 bits with ``EncodeOptions/HDREncoding/isoHDR``, and else tone-mapped.
     /// - Throws: ``ImageError/Code/encodeFailed`` where the limit of bytes cannot be kept.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {
-        let target = EncodeTarget(format: .jxl, maximumSide: JXLEncoder.maximumSide)
+        let target = EncodeTarget(
+            format: .jxl, maximumSide: JXLEncoder.maximumSide, formats: [.rgba16, .rgbaFloat16])
         return try JXLEncoder(job: EncodeJob(image, for: target, options, context)).encode()
     }
 }

@@ -38,6 +38,8 @@ struct JXLEncoder {
         quality >= 30 ? 0.1 + Float(100 - quality) * 0.09 : 6.4 + powf(2.5, Float(30 - quality) / 5) / 6.25
     }
 
+    private var samples: JXLSamples { JXLSamples(source) }
+
     private func file(distance: Float) throws(ImageError) -> Data {
         guard let encoder = JxlEncoderCreate(nil) else { throw job.failure("libjxl has no memory for an encoder") }
         defer { JxlEncoderDestroy(encoder) }
@@ -58,7 +60,7 @@ struct JXLEncoder {
             try check(JxlEncoderSetFrameDistance(settings, distance))
         }
         var format = JxlPixelFormat(
-            num_channels: source.hasAlpha ? 4 : 3, data_type: JXL_TYPE_UINT8, endianness: JXL_NATIVE_ENDIAN, align: 0)
+            num_channels: source.hasAlpha ? 4 : 3, data_type: samples.type, endianness: JXL_NATIVE_ENDIAN, align: 0)
         for frame in source.frames {
             try job.context.checkCancellation()
             if job.isAnimated {
@@ -67,8 +69,8 @@ struct JXLEncoder {
                 header.duration = UInt32(max(0, min(frame.duration.inMilliseconds, 3_600_000).rounded()))
                 try check(JxlEncoderSetFrameHeader(settings, &header))
             }
-            let pixels = samples(frame.pixels)
-            try check(JxlEncoderAddImageFrame(settings, &format, pixels, pixels.count))
+            let bytes = samples.bytes(of: frame.pixels)
+            try check(JxlEncoderAddImageFrame(settings, &format, bytes, bytes.count))
         }
         JxlEncoderCloseInput(encoder)
         return try output(encoder)
@@ -79,9 +81,11 @@ struct JXLEncoder {
         JxlEncoderInitBasicInfo(&basic)
         basic.xsize = UInt32(source.size.width)
         basic.ysize = UInt32(source.size.height)
-        basic.bits_per_sample = 8
+        basic.bits_per_sample = samples.bits
+        basic.exponent_bits_per_sample = samples.exponentBits
         basic.num_color_channels = 3
-        basic.alpha_bits = source.hasAlpha ? 8 : 0
+        basic.alpha_bits = source.hasAlpha ? samples.bits : 0
+        basic.alpha_exponent_bits = source.hasAlpha ? samples.exponentBits : 0
         basic.num_extra_channels = source.hasAlpha ? 1 : 0
         // Without loss, pixels stay in the colours that they are in.
         basic.uses_original_profile = options.lossless ? 1 : 0
@@ -91,8 +95,20 @@ struct JXLEncoder {
             basic.animation.tps_denominator = 1
             basic.animation.num_loops = UInt32(clamping: source.loopCount)
         }
+        // The light of the highest number.
+        if samples.kind == .pq { basic.intensity_target = 10_000 }
         try check(JxlEncoderSetBasicInfo(encoder, &basic))
-        if let profile = job.profile {
+        // The higher of two levels of decoders, which more than 8 bits without loss may need.
+        if JxlEncoderGetRequiredCodestreamLevel(encoder) == 10 { try check(JxlEncoderSetCodestreamLevel(encoder, 10)) }
+        if samples.kind == .pq {
+            var color = JxlColorEncoding()
+            color.color_space = JXL_COLOR_SPACE_RGB
+            color.white_point = JXL_WHITE_POINT_D65
+            color.primaries = JXL_PRIMARIES_2100
+            color.transfer_function = JXL_TRANSFER_FUNCTION_PQ
+            color.rendering_intent = JXL_RENDERING_INTENT_PERCEPTUAL
+            try check(JxlEncoderSetColorEncoding(encoder, &color))
+        } else if let profile = job.profile {
             try check(JxlEncoderSetICCProfile(encoder, [UInt8](profile), profile.count))
         } else {
             var color = JxlColorEncoding()
@@ -124,19 +140,6 @@ struct JXLEncoder {
         _ settings: OpaquePointer, _ option: JxlEncoderFrameSettingId, _ value: Int
     ) throws(ImageError) {
         try check(JxlEncoderFrameSettingsSetOption(settings, option, Int64(value)))
-    }
-
-    /// The straight pixels of a frame, without alpha if the image has none.
-    private func samples(_ pixels: PixelBuffer) -> [UInt8] {
-        guard !source.hasAlpha else { return pixels.straightPixels }
-        var samples: [UInt8] = []
-        samples.reserveCapacity(pixels.size.pixelCount * 3)
-        for y in 0..<pixels.height {
-            pixels.withRow(y) { row in
-                for offset in stride(from: 0, to: row.count, by: 4) { samples += row[offset..<offset + 3] }
-            }
-        }
-        return samples
     }
 
     private func output(_ encoder: OpaquePointer) throws(ImageError) -> Data {

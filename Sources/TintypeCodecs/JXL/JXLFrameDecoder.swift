@@ -13,6 +13,10 @@ final class JXLFrameDecoder: ArrivingFrames {
     private let setup: FrameSetup
     private let color: CodedColor
     private let rows: DeepRows
+    /// What libjxl is asked for.
+    private let decodedFormat: PixelFormat
+    /// Of a file in inks.
+    private let ink: JXLInk?
     private let context: DecodeContext
     private var next = 0
     /// The frame that the pass through the file which is under way comes to next; `nil` if none is under way.
@@ -29,20 +33,34 @@ final class JXLFrameDecoder: ArrivingFrames {
     ) throws(ImageError) {
         reader = try JXLReader(data, limits: context.limits, keepsColorSpace: options.keepsColorSpace)
         info = reader.info
-        // libjxl's planes, of the picture and of what the next frame refers to, and the frame as it gives it.
-        setup = try FrameSetup(
-            info, for: purpose, options: options, context: context,
-            bitmaps: (3 + Int(reader.basic.num_extra_channels)) * (info.isAnimated ? 2 : 1) + 2)
-        try Self.checkPlanes(reader.basic, info, context.limits)
+        let format = Self.format(reader, options)
         color = CodedColor(
             profile: reader.pixelProfile, codePoints: reader.codePoints, isGray: reader.basic.num_color_channels == 1,
-            keepsColorSpace: options.keepsColorSpace)
-        rows = DeepRows(bits: color.toneMapping == nil ? 8 : 16, color: color)
+            keepsColorSpace: options.keepsColorSpace, format: format)
+        let isMapped = color.toneMapping != nil || color.extendedRange != nil
+        rows = DeepRows(bits: isMapped ? 16 : 8, color: color)
+        decodedFormat = isMapped ? .rgba16 : format
+        // libjxl's planes, of the picture and of what the next frame refers to, the frame as it gives it, a copy of that for a
+        // preview, and the black.
+        let planes = (3 + Int(reader.basic.num_extra_channels)) * (info.isAnimated ? 2 : 1)
+        setup = try FrameSetup(
+            info, for: purpose, options: options, context: context, format: format,
+            bitmaps: planes + decodedFormat.bytesPerPixel / 2 + (reader.blackChannel == nil ? 0 : 1))
+        try Self.checkPlanes(reader.basic, info, context.limits)
+        ink =
+            reader.blackChannel == nil ? nil : try JXLInk(profile: reader.profile, size: info.size, format: format)
         var properties = info.properties(options)
         properties.colorSpace = color.colorSpace
         properties.metadata = reader.metadata
         self.properties = properties
         self.context = context
+    }
+
+    /// Floating-point numbers of standard range stay so, for what they have above white.
+    private static func format(_ reader: JXLReader, _ options: DecodeOptions) -> PixelFormat {
+        let format = reader.info.pixelFormat(options)
+        let isFloat = reader.isFloat && reader.blackChannel == nil && !options.keepsColorSpace
+        return format == .rgba16 && isFloat ? .rgbaFloat16 : format
     }
 
     /// libjxl works on planes of floating-point numbers, one for each colour and each extra channel.
@@ -102,10 +120,10 @@ final class JXLFrameDecoder: ArrivingFrames {
     }
 
     func arrivingPicture() throws(ImageError) -> ArrivingPicture? {
-        guard next == 0, reader.byteCount > shownBytes, reader.flush(), let format = buffer?.format else { return nil }
+        guard next == 0, reader.byteCount > shownBytes, buffer != nil, reader.flush() else { return nil }
         shownBytes = reader.byteCount
         // Decoding goes on in the buffer itself.
-        let copy = try MutablePixelBuffer(size: info.size, format: format, pool: context.pool)
+        let copy = try MutablePixelBuffer(size: info.size, format: decodedFormat, pool: context.pool)
         for y in 0..<copy.height {
             if let row = buffer?.row(y) { copy.row(y).copyMemory(from: row, byteCount: copy.bytesPerRow) }
         }
@@ -128,11 +146,11 @@ final class JXLFrameDecoder: ArrivingFrames {
             switch try reader.nextEvent() {
             case .header: continue
             case .needsBuffer:
-                let format: PixelFormat = color.toneMapping == nil ? .rgba8 : .rgba16
                 // Cleared, because of a frame that is cut some parts may never be written.
                 let frame = try MutablePixelBuffer(
-                    size: info.size, format: format, cleared: setup.options.allowsPartialImage, pool: context.pool)
-                try reader.decode(into: frame)
+                    size: info.size, format: decodedFormat, cleared: setup.options.allowsPartialImage,
+                    pool: context.pool)
+                try reader.decode(into: frame, black: ink?.black)
                 buffer = consume frame
             case .finished: return .whole
             case .needsBytes: return .cut
@@ -153,34 +171,40 @@ final class JXLFrameDecoder: ArrivingFrames {
     private func finish(_ buffer: consuming MutablePixelBuffer) throws(ImageError) -> PixelBuffer {
         let size = info.size
         let target = info.orientation.stored(outputSize)
-        let premultiplies = info.hasAlpha && reader.basic.alpha_premultiplied == 0
-        guard color.toneMapping != nil else {
+        guard color.toneMapping != nil || color.extendedRange != nil else {
             for y in 0..<size.height {
-                let row = buffer.row(y)
-                if info.hasAlpha, !premultiplies { PremultipliedRows.clamp(row, count: size.width) }
-                convert(row, count: size.width, premultiplies: premultiplies)
+                convert(buffer.row(y), y, count: size.width)
                 if y & 127 == 0 { try context.checkCancellation() }
             }
             return try buffer.freeze().resized(to: target, pool: context.pool)
                 .oriented(info.orientation, pool: context.pool)
         }
-        var sink = try RowSink(stored: size, output: outputSize, orientation: info.orientation, context: context)
+        var sink = try RowSink(
+            stored: size, output: outputSize, orientation: info.orientation, format: color.format, context: context)
         for y in 0..<size.height {
-            let row = sink.rowToFill()
-            rows.convert(buffer.row(y).assumingMemoryBound(to: UInt16.self), to: row, count: size.width)
-            if premultiplies { Premultiplication.premultiply(row, count: size.width) }
+            let row = buffer.row(y)
+            if isPremultiplied { Premultiplication.unpremultiply(row, count: size.width, format: .rgba16) }
+            rows.convert(
+                row.assumingMemoryBound(to: UInt16.self), to: sink.rowToFill(), count: size.width,
+                premultiplies: info.hasAlpha)
             try sink.commitRow()
         }
         return try sink.finish()
     }
 
-    private func convert(_ row: UnsafeMutableRawPointer, count: Int, premultiplies: Bool) {
-        if !color.isIdentity {
-            if info.hasAlpha, !premultiplies { Premultiplication.unpremultiply(row, into: row, count: count) }
-            color.convert(row, count: count)
-            if info.hasAlpha { Premultiplication.premultiply(row, count: count) }
-        } else if premultiplies {
-            Premultiplication.premultiply(row, count: count)
+    private var isPremultiplied: Bool { info.hasAlpha && reader.basic.alpha_premultiplied != 0 }
+
+    /// Finishes a row of standard range in place.
+    private func convert(_ row: UnsafeMutableRawPointer, _ y: Int, count: Int) {
+        let format = decodedFormat
+        // Also makes numbers finite.
+        if isPremultiplied || format == .rgbaFloat16 { Premultiplication.clamp(row, count: count, format: format) }
+        let isConverted = !color.isIdentity || ink != nil
+        if isConverted, isPremultiplied { Premultiplication.unpremultiply(row, count: count, format: format) }
+        ink?.convert(row, y, count: count)
+        if !color.isIdentity { color.convert(row, count: count) }
+        if info.hasAlpha, isConverted || !isPremultiplied {
+            Premultiplication.premultiply(row, count: count, format: format)
         }
     }
 }

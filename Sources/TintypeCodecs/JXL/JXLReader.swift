@@ -11,6 +11,8 @@ final class JXLReader {
     private(set) var profile: Data?
     private(set) var codePoints = CodePoints.sRGB
     private let decoder: OpaquePointer
+    /// Which of the extra channels is the black of a file in inks (CMYK); `nil` for other files.
+    private(set) var blackChannel: UInt32?
     /// libjxl keeps referring to the bytes, so they are copied: compressed, they are small.
     private var bytes: UnsafeMutableRawBufferPointer
     private let limits: DecodeLimits
@@ -101,7 +103,22 @@ final class JXLReader {
             frameCount: max(1, durations.count), loopCount: isAnimated ? Int(basic.animation.num_loops) : nil,
             frameDurations: isAnimated ? durations : [], hasAlpha: basic.alpha_bits > 0,
             bitsPerComponent: Int(basic.bits_per_sample),
-            colorProfile: CodedColor.name(profile: profile, codePoints: codePoints), isComplete: info.isComplete)
+            colorProfile: CodedColor.name(profile: profile, codePoints: codePoints), isComplete: info.isComplete,
+            isHighDynamicRange: codePoints.isHighDynamicRange)
+    }
+
+    /// Whether components are floating-point numbers, which may be above white.
+    var isFloat: Bool { basic.exponent_bits_per_sample > 0 }
+
+    /// Looks for the black of a file whose profile is one of inks.
+    private func readBlackChannel() {
+        // The signature of the colour space stands at byte 16 (ICC.1, section 7.2).
+        guard let profile, profile.dropFirst(16).prefix(4).elementsEqual("CMYK".utf8) else { return }
+        blackChannel = (0..<basic.num_extra_channels).first { index in
+            var channel = JxlExtraChannelInfo()
+            return JxlDecoderGetExtraChannelInfo(decoder, Int(index), &channel) == JXL_DEC_SUCCESS
+                && channel.type == JXL_CHANNEL_BLACK
+        }
     }
 
     /// What the pixels that libjxl gives are in: high dynamic range by its code points, everything else by a profile.
@@ -109,6 +126,7 @@ final class JXLReader {
         var encoding = JxlColorEncoding()
         let target = JXL_COLOR_PROFILE_TARGET_DATA
         profile = readProfile(target)
+        readBlackChannel()
         guard JxlDecoderGetColorAsEncodedProfile(decoder, nil, target, &encoding) == JXL_DEC_SUCCESS else { return }
         let primaries = encoding.primaries == JXL_PRIMARIES_P3 ? 12 : Int(encoding.primaries.rawValue)
         let stated = CodePoints(primaries: primaries, transfer: Int(encoding.transfer_function.rawValue))
@@ -200,14 +218,30 @@ final class JXLReader {
         }
     }
 
-    /// Has the next frame written into a buffer, which must live until it is finished.
-    func decode(into buffer: borrowing MutablePixelBuffer) throws(ImageError) {
-        var format = JxlPixelFormat(
-            num_channels: 4, data_type: buffer.format == .rgba8 ? JXL_TYPE_UINT8 : JXL_TYPE_UINT16,
-            endianness: JXL_NATIVE_ENDIAN, align: 64)
+    /// Has the next frame written into a buffer, and its black, if it has that, into another; both must live until it is
+    /// finished.
+    /// - Parameter black: room for as many components of the same kind as there are pixels.
+    func decode(
+        into buffer: borrowing MutablePixelBuffer, black: UnsafeMutableRawBufferPointer?
+    ) throws(ImageError) {
+        let type =
+            switch buffer.format {
+            case .rgba8: JXL_TYPE_UINT8
+            case .rgba16: JXL_TYPE_UINT16
+            case .rgbaFloat16: JXL_TYPE_FLOAT16
+            }
+        var format = JxlPixelFormat(num_channels: 4, data_type: type, endianness: JXL_NATIVE_ENDIAN, align: 64)
         var size = 0
         guard JxlDecoderImageOutBufferSize(decoder, &format, &size) == JXL_DEC_SUCCESS, size <= buffer.byteCount,
             JxlDecoderSetImageOutBuffer(decoder, &format, buffer.row(0), buffer.byteCount) == JXL_DEC_SUCCESS
+        else { throw damaged() }
+        guard let blackChannel, let black else { return }
+        format.num_channels = 1
+        format.align = 0
+        guard JxlDecoderExtraChannelBufferSize(decoder, &format, &size, blackChannel) == JXL_DEC_SUCCESS,
+            size <= black.count,
+            JxlDecoderSetExtraChannelBuffer(decoder, &format, black.baseAddress, black.count, blackChannel)
+                == JXL_DEC_SUCCESS
         else { throw damaged() }
     }
 

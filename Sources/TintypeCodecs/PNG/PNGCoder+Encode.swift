@@ -4,13 +4,15 @@ public import TintypeCore
 extension PNGCoder {
     /// Writes the image as PNG without loss; an animation with all its frames.
     ///
-    /// Without alpha, three components are written. The ICC profile of an image in another colour space than sRGB is
-    /// embedded. The pixels come back exactly as they are. ``PNGEncodeOptions`` has the finer settings.
+    /// Pixels of 16 bits are written with 16 bits, those of an animation with 8. Without alpha, three components are written.
+    /// The ICC profile of an image in another colour space than sRGB is embedded. The pixels come back exactly as they are.
+    /// ``PNGEncodeOptions`` has the finer settings.
     /// - Throws: ``ImageError/Code/encodeFailed`` if the file takes more than ``EncodeOptions/maximumBytes``.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {
-        let target = EncodeTarget(format: .png, maximumSide: Int(Int32.max))
+        let isMoving = image.isAnimated && !options.firstFrameOnly
+        let target = EncodeTarget(format: .png, maximumSide: Int(Int32.max), formats: isMoving ? [] : [.rgba16])
         let job = try EncodeJob(image, for: target, options, context)
         try job.check(options.png.compressionLevel, in: 0...9, "png.compressionLevel")
         let file = try PNGEncoder(job: job, compressionLevel: options.png.compressionLevel).encode()

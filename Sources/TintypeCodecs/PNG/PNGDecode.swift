@@ -12,24 +12,28 @@ struct PNGDecode {
     func run(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Image {
         let source = chunks.header.size
         let display = chunks.orientation.display(source)
-        let output = options.outputSize(for: display)
+        let format = options.pixelFormat(bitsPerComponent: chunks.bitsPerComponent)
+        let output = options.outputSize(for: display, bytesPerPixel: format.bytesPerPixel)
         // Each pass of an interlaced image goes over all of it, so the full bitmap is needed in between.
-        try context.limits.check(size: source, output: output)
-        if chunks.header.isInterlaced { try context.limits.check(size: source, output: source) }
-        let reservation = try chunks.reserve(output: output, context: context)
+        let largest = chunks.header.isInterlaced ? source : output
+        try context.limits.check(size: source, output: output, bytesPerPixel: format.bytesPerPixel)
+        try context.limits.check(size: source, output: largest, bytesPerPixel: format.bytesPerPixel)
+        let reservation = try chunks.reserve(output: output, format: format, context: context)
         defer { reservation.release() }
 
         let reader = try PNGReader(bytes)
-        let color = reader.color(options)
-        var sink = try RowSink(stored: source, output: output, orientation: chunks.orientation, context: context)
+        let color = reader.color(options, format: format)
+        var sink = try RowSink(
+            stored: source, output: output, orientation: chunks.orientation, format: format, context: context)
         let convertsAfter = !reader.hasAlpha && output.pixelCount < source.pixelCount
         let finisher = RowFinisher(
-            width: source.width, conversion: convertsAfter ? nil : color.conversion, premultiplies: reader.hasAlpha)
+            width: source.width, conversion: convertsAfter ? nil : color.conversion, premultiplies: reader.hasAlpha,
+            format: format)
         var shortfall: ImageError?
         do throws(ImageError) {
             if try !unpackRows(bytes, finisher, into: &sink) {
                 if !chunks.isComplete { reader.expectEnd() }
-                try reader.start()
+                try reader.start(format: format)
                 if reader.passes == 1 {
                     try readRows(reader, finisher, into: &sink)
                 } else {
@@ -56,7 +60,8 @@ struct PNGDecode {
     private func unpackRows(
         _ bytes: UnsafeRawBufferPointer, _ finisher: RowFinisher, into sink: inout RowSink
     ) throws(ImageError) -> Bool {
-        guard unpacksAtOnce, var rows = chunks.unpackedRows(of: bytes, bitmap: sink.bitmap, pool: context.pool)
+        guard unpacksAtOnce, finisher.format == .rgba8,
+            var rows = chunks.unpackedRows(of: bytes, bitmap: sink.bitmap, pool: context.pool)
         else { return false }
         for _ in 0..<chunks.header.size.height {
             let row = sink.rowToFill()
@@ -82,7 +87,8 @@ struct PNGDecode {
     private func readPasses(
         _ reader: PNGReader, _ finisher: RowFinisher, into sink: inout RowSink
     ) throws(ImageError) {
-        let bitmap = try MutablePixelBuffer(size: reader.size, cleared: true, pool: context.pool)
+        let bitmap = try MutablePixelBuffer(
+            size: reader.size, format: finisher.format, cleared: true, pool: context.pool)
         var shortfall: ImageError?
         do throws(ImageError) {
             for _ in 0..<reader.passes {
@@ -98,7 +104,7 @@ struct PNGDecode {
         }
         for y in 0..<reader.size.height {
             let row = sink.rowToFill()
-            row.copyMemory(from: bitmap.row(y), byteCount: reader.size.width * 4)
+            row.copyMemory(from: bitmap.row(y), byteCount: reader.size.width * finisher.format.bytesPerPixel)
             finisher.finish(row)
             try sink.commitRow()
         }
@@ -108,22 +114,24 @@ struct PNGDecode {
 
 extension PNGReader {
     /// What the file's colour profile means for its pixels.
-    func color(_ options: DecodeOptions) -> DecodedColor {
-        DecodedColor(profile: profile, source: isGray ? .gray : .rgb, options: options)
+    func color(_ options: DecodeOptions, format: PixelFormat = .rgba8) -> DecodedColor {
+        DecodedColor(profile: profile, source: isGray ? .gray : .rgb, options: options, format: format)
     }
 }
 
 extension PNGChunks {
     /// Reserves what decoding the still image takes.
-    func reserve(output: PixelSize, context: DecodeContext) throws(ImageError) -> DecodeReservation {
+    func reserve(
+        output: PixelSize, format: PixelFormat = .rgba8, context: DecodeContext
+    ) throws(ImageError) -> DecodeReservation {
         // Rows that are unpacked at once take at most what a bitmap does.
         let unpacksAtOnce =
-            PixelBufferPool.footprint(of: header.size) <= PNGUnpackedRows.mostUnpacked
+            format == .rgba8 && PixelBufferPool.footprint(of: header.size) <= PNGUnpackedRows.mostUnpacked
             && (output == header.size
                 || PixelBufferPool.footprint(of: header.size) / 4 <= PNGUnpackedRows.mostUnpackedForThumbnail)
         return try context.reserve(
-            output: output, isCopied: orientation != .up || profileName != nil, source: header.size,
-            bitmaps: header.isInterlaced || unpacksAtOnce ? 1 : 0,
+            output: output, format: format, isCopied: orientation != .up || profileName != nil, source: header.size,
+            bitmaps: header.isInterlaced ? format.bytesPerPixel / 4 : unpacksAtOnce ? 1 : 0,
             working: unpacksAtOnce ? PNGUnpackedRows.workingBytes(self) : [])
     }
 

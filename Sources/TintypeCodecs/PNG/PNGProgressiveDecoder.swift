@@ -12,6 +12,8 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
     private var frames: ProgressiveFrames
     private var isAnimated = false
     private var rows: PNGRows?
+    /// Whether the rows that come are of 8 bits, for previews, and the image is to have 16.
+    private var isDeep = false
 
     init(options: DecodeOptions, context: DecodeContext) throws(ImageError) {
         self.options = options
@@ -46,7 +48,7 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
             let chunks = try chunks()
             if isAnimated {
                 if let image = try frames.finish(data) { return image }
-            } else if pusher.hasEnded, let image = try rows?.finish(chunks) {
+            } else if pusher.hasEnded, !isDeep, let image = try rows?.finish(chunks) {
                 return image
             }
         } catch {
@@ -63,6 +65,9 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
         let chunks = try chunks()
         isAnimated = chunks.announcesAnimation
         guard !isAnimated else { return }
+        isDeep = options.pixelFormat(bitsPerComponent: chunks.bitsPerComponent) != .rgba8
+        var options = options
+        if isDeep { options.decodeToHDR = false }
         rows = try PNGRows(pusher, chunks, options: options, context: context)
     }
 }

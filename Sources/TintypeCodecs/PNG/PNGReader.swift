@@ -4,7 +4,7 @@ internal import CPNGShim
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// Decodes the bytes of one PNG file row by row with libpng, to straight RGBA with 8 bits.
+/// Decodes the bytes of one PNG file row by row with libpng, to straight RGBA with 8 or 16 bits.
 final class PNGReader {
     private let handle: OpaquePointer
     let size: PixelSize
@@ -44,7 +44,9 @@ final class PNGReader {
     func expectEnd() { tintype_png_expect_end(handle) }
 
     /// Ends the header: rows come next. Takes memory for a few rows.
-    func start() throws(ImageError) { try check(tintype_png_start(handle)) }
+    func start(format: PixelFormat = .rgba8) throws(ImageError) {
+        try check(tintype_png_start(handle, format == .rgba8 ? 0 : 1))
+    }
 
     /// Reads the next row of the present pass over what the earlier passes brought.
     @inline(__always)

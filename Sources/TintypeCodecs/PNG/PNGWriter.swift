@@ -15,7 +15,7 @@ final class PNGWriter {
 
     deinit { tintype_png_writer_destroy(handle) }
 
-    /// A file of the pixels of a rectangle; alpha is left out unless the image has any.
+    /// A file of the pixels of a rectangle, of 8 or 16 bits; alpha is left out unless the image has any.
     func write(
         _ pixels: PixelBuffer, x: Int = 0, y: Int = 0, size: PixelSize, hasAlpha: Bool, profile: Data?,
         isInterlaced: Bool, compressionLevel: Int, filter: PNGEncodeOptions.Filter, context: EncodeContext
@@ -23,22 +23,32 @@ final class PNGWriter {
         var settings = tintype_png_settings()
         settings.width = UInt32(clamping: size.width)
         settings.height = UInt32(clamping: size.height)
+        settings.bit_depth = Int32(pixels.format.bitsPerComponent)
         settings.has_alpha = hasAlpha ? 1 : 0
         settings.interlaced = isInterlaced ? 1 : 0
         settings.compression_level = Int32(compressionLevel)
         settings.filters = filter.mask
         var passes: Int32 = 1
         try check(start(settings, profile ?? Data(), &passes))
-        let straight = hasAlpha ? try MutablePixelBuffer(size: PixelSize(width: size.width, height: 1)) : nil
+        let row = PixelSize(width: size.width, height: 1)
+        let straight = hasAlpha ? try MutablePixelBuffer(size: row, format: pixels.format) : nil
+        let bytesPerPixel = pixels.format.bytesPerPixel
         let straightRow = straight?.row(0)
         for _ in 0..<passes {
             for line in 0..<size.height {
                 if line & 255 == 255 { try context.checkCancellation() }
                 try check(
                     pixels.withRow(y + line) { bytes in
-                        guard let source = bytes.baseAddress.map({ $0 + x * 4 }) else { return TINTYPE_PNG_OK }
+                        guard let source = bytes.baseAddress.map({ $0 + x * bytesPerPixel }) else {
+                            return TINTYPE_PNG_OK
+                        }
                         guard let straightRow else { return write(source) }
-                        Premultiplication.unpremultiply(source, into: straightRow, count: size.width)
+                        if pixels.format == .rgba8 {
+                            Premultiplication.unpremultiply(source, into: straightRow, count: size.width)
+                        } else {
+                            straightRow.copyMemory(from: source, byteCount: size.width * bytesPerPixel)
+                            Premultiplication.unpremultiply(straightRow, count: size.width, format: pixels.format)
+                        }
                         return write(UnsafeRawPointer(straightRow))
                     })
             }

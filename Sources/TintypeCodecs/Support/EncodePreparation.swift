@@ -10,6 +10,8 @@ struct EncodeTarget {
     var isStill = false
     /// Whether a file can hold a colour profile.
     var storesProfile = true
+    /// The pixels that are written besides ``PixelFormat/rgba8``, which always is.
+    var formats: Set<PixelFormat> = []
 }
 
 /// What all encoders do before the writing itself.
@@ -17,17 +19,11 @@ enum EncodePreparation {
     /// The image as it is to be written: its first frame or all of them, shrunk into the box of the options, and in sRGB
     /// where the format cannot say anything else.
     ///
-    /// Frames that share a buffer go on doing so.
+    /// Frames that share a buffer go on doing so. Pixels of more bits than the target takes are reduced: see ``DepthReduction``.
     /// - Throws: ``ImageError/Code/encodeFailed`` for an image that the format cannot hold, before any memory is taken.
     static func prepare(
         _ image: Image, for target: EncodeTarget, _ options: EncodeOptions, _ context: EncodeContext
     ) throws(ImageError) -> Image {
-        let image = options.firstFrameOnly || target.isStill ? image.firstFrame : image
-        guard image.frames.allSatisfy({ $0.pixels.format == .rgba8 }) else {
-            throw ImageError(
-                .encodeFailed, stage: .encode,
-                reason: "\(image.pixels.format) pixels cannot be written as \(target.format)")
-        }
         let size = options.maximumSize.map { $0.isEmpty ? image.size : image.size.scaled(into: $0) } ?? image.size
         guard max(size.width, size.height) <= target.maximumSide else {
             throw ImageError(
@@ -36,12 +32,14 @@ enum EncodePreparation {
                     "the image is \(size), and \(target.format) has at most \(target.maximumSide) pixels to a side; EncodeOptions.maximumSize shrinks it"
             )
         }
-        let conversion = target.storesProfile ? nil : image.colorSpace.profile.flatMap(conversion)
-        guard size != image.size || conversion != nil else { return image }
-        let changed = try image.mappingPixels { pixels throws(ImageError) in
+        let reduced = try DepthReduction.reduce(
+            options.firstFrameOnly || target.isStill ? image.firstFrame : image, to: target.formats, options, context)
+        let conversion = target.storesProfile ? nil : reduced.colorSpace.profile.flatMap(conversion)
+        guard size != reduced.size || conversion != nil else { return reduced }
+        let changed = try reduced.mappingPixels { pixels throws(ImageError) in
             try context.checkCancellation()
             let resized = try pixels.resized(to: size)
-            return try conversion?.convert(resized, hasAlpha: image.hasAlpha) ?? resized
+            return try conversion?.convert(resized, hasAlpha: reduced.hasAlpha) ?? resized
         }
         return conversion == nil ? changed : changed.with { $0.colorSpace = .sRGB }
     }

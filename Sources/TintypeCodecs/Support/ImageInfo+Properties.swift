@@ -12,13 +12,29 @@ extension ImageInfo {
         properties.sourceSize = displaySize
         properties.sourceOrientation = orientation
         properties.decodeOptions = options
+        properties.isHighDynamicRange = isHighDynamicRange && options.decodeToHDR
         return properties
     }
 
+    /// What the image is decoded to under the options.
+    func pixelFormat(_ options: DecodeOptions) -> PixelFormat {
+        options.pixelFormat(bitsPerComponent: bitsPerComponent, isHighDynamicRange: isHighDynamicRange)
+    }
+
+    /// The upright size that the image is decoded at under the options.
+    func outputSize(_ options: DecodeOptions, format: PixelFormat) -> PixelSize {
+        options.outputSize(for: displaySize, frameCount: frameCount, bytesPerPixel: format.bytesPerPixel)
+    }
+
     /// Refuses, before memory is taken, an image that would cost more than the limits allow.
-    /// - Parameter keptFrames: how many frames will be in memory at once.
-    func check(_ limits: DecodeLimits, output: PixelSize, keptFrames: Int) throws(ImageError) {
-        try limits.check(size: size, output: output, frameCount: keptFrames)
+    /// - Parameters:
+    ///   - keptFrames: how many frames will be in memory at once.
+    ///   - format: what they are decoded to.
+    func check(
+        _ limits: DecodeLimits, output: PixelSize, keptFrames: Int, format: PixelFormat = .rgba8
+    ) throws(ImageError) {
+        try limits.check(
+            size: size, output: output, frameCount: keptFrames, bytesPerPixel: format.bytesPerPixel)
         guard frameCount <= limits.maximumFrames else {
             throw ImageError(
                 .limitExceeded, stage: .decode,

@@ -6,6 +6,7 @@ public import TintypeCore
 ///
 /// - The first page is read, with any compression that libtiff has: 1 to 16 bits, gray, palette, RGB, YCbCr, CMYK and Lab, and
 ///   gray of 32 bits and in floating point, whose values from 0 to 255 are shown.
+/// - With ``DecodeOptions/decodeToHDR``, pages of more than 8 bits become 16.
 /// - All eight orientations are applied.
 public struct TIFFCoder: ImageCoder {
     public init() {}
@@ -24,13 +25,13 @@ public struct TIFFCoder: ImageCoder {
         }
     }
 
-    /// Writes a TIFF of 8 bits, without loss (Deflate with horizontal differences, unless ``TIFFEncodeOptions`` say otherwise);
-    /// the first frame of an animation.
+    /// Writes a TIFF of 8 bits, or 16 where the pixels have them, without loss (Deflate with horizontal differences, unless
+    /// ``TIFFEncodeOptions`` say otherwise); the first frame of an animation.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a file of 4 GB or more, or over the limit of bytes.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {
-        let target = EncodeTarget(format: .tiff, maximumSide: 1 << 24, isStill: true)
+        let target = EncodeTarget(format: .tiff, maximumSide: 1 << 24, isStill: true, formats: [.rgba16])
         return try TIFFEncoder(job: EncodeJob(image, for: target, options, context)).encode()
     }
 }

@@ -11,18 +11,21 @@ struct TIFFDecode {
 
     func run() throws(ImageError) -> Image {
         let info = file.info
-        let output = options.outputSize(for: info.displaySize)
-        try info.check(context.limits, output: output, keptFrames: 1)
+        let layout = TIFFLayout(file)
+        // What libtiff makes RGBA of itself has 8 bits.
+        let format = layout.map { options.pixelFormat(bitsPerComponent: $0.bitsPerSample) } ?? .rgba8
+        let output = info.outputSize(options, format: format)
+        try info.check(context.limits, output: output, keptFrames: 1, format: format)
         // A band of up to eight bytes a pixel, and the strip that libtiff unpacks.
         let band = PixelSize(width: info.size.width, height: min(file.rowsPerBand, info.size.height))
         let reservation = try context.reserve(
-            output: output, isCopied: info.orientation != .up, source: band, bitmaps: 4)
+            output: output, format: format, isCopied: info.orientation != .up, source: band, bitmaps: 4)
         defer { reservation.release() }
         var sink = try RowSink(
-            stored: info.size, output: output, orientation: info.orientation, context: context)
+            stored: info.size, output: output, orientation: info.orientation, format: format, context: context)
         let isPartial: Bool
-        if let layout = TIFFLayout(file) {
-            isPartial = try readSamples(layout, into: &sink)
+        if let layout {
+            isPartial = try readSamples(layout, format, into: &sink)
         } else {
             isPartial = try readColors(into: &sink)
         }
@@ -36,9 +39,11 @@ struct TIFFDecode {
         return Image(pixels: try sink.finish(), properties: properties)
     }
 
-    private func readSamples(_ layout: TIFFLayout, into sink: inout RowSink) throws(ImageError) -> Bool {
+    private func readSamples(
+        _ layout: TIFFLayout, _ format: PixelFormat, into sink: inout RowSink
+    ) throws(ImageError) -> Bool {
         let bands = try TIFFSampleBands(
-            file, layout: layout, conversion: conversion(layout.color), limits: context.limits)
+            file, layout: layout, format: format, conversion: conversion(layout.color, format), limits: context.limits)
         let height = file.info.size.height
         for top in stride(from: 0, to: height, by: file.rowsPerBand) {
             try context.checkCancellation()
@@ -69,7 +74,7 @@ struct TIFFDecode {
             size: PixelSize(width: size.width, height: file.rowsPerBand), pool: context.pool)
         // libtiff's rows have no gaps.
         let rowBytes = size.width * 4
-        let conversion = conversion(.rgb)
+        let conversion = conversion(.rgb, .rgba8)
         for top in stride(from: 0, to: size.height, by: file.rowsPerBand) {
             try context.checkCancellation()
             let count = min(file.rowsPerBand, size.height - top)
@@ -88,21 +93,21 @@ struct TIFFDecode {
         return false
     }
 
-    private func conversion(_ color: TIFFLayout.Color) -> ColorConversion? {
+    private func conversion(_ color: TIFFLayout.Color, _ format: PixelFormat) -> ColorConversion? {
         guard !options.keepsColorSpace, let profile = file.profile else { return nil }
         switch color {
-        case .cmyk: return ColorConversion(profile: profile, source: .cmyk(inverted: false))
+        case .cmyk: return ColorConversion(profile: profile, source: .cmyk(inverted: false), format: format)
         case .lab: return nil
         default:
             let isGray = TIFFFile.short(file.handle, TIFFTAG_SAMPLESPERPIXEL) < 3
-            return ColorConversion(profile: profile, source: isGray ? .gray : .rgb)
+            return ColorConversion(profile: profile, source: isGray ? .gray : .rgb, format: format)
         }
     }
 
     /// libtiff gives premultiplied pixels.
     private func finish(_ row: UnsafeMutableRawPointer, _ conversion: ColorConversion?) {
         let width = file.info.size.width
-        if file.info.hasAlpha { PremultipliedRows.clamp(row, count: width) }
+        if file.info.hasAlpha { Premultiplication.clamp(row, count: width, format: .rgba8) }
         guard let conversion else { return }
         if file.info.hasAlpha { Premultiplication.unpremultiply(row, into: row, count: width) }
         conversion.convert(row, count: width)

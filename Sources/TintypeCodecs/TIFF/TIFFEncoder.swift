@@ -3,7 +3,7 @@ internal import CTIFF
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// Writes a TIFF file with libtiff: 8 bits, premultiplied alpha where there is any.
+/// Writes a TIFF file with libtiff: 8 or 16 bits, premultiplied alpha where there is any.
 struct TIFFEncoder {
     private let job: EncodeJob
     private let source: Image
@@ -27,7 +27,7 @@ struct TIFFEncoder {
         }
         let isWritten: Bool
         do throws(ImageError) {
-            isWritten = setFields(handle, source.size) ? try write(source.pixels, to: handle) : false
+            isWritten = setFields(handle, source.pixels) ? try write(source.pixels, to: handle) : false
         } catch {
             TIFFClose(handle)
             throw error
@@ -42,12 +42,14 @@ struct TIFFEncoder {
 
     private var samples: Int { source.hasAlpha ? 4 : 3 }
 
-    private func setFields(_ handle: OpaquePointer, _ size: PixelSize) -> Bool {
+    private func setFields(_ handle: OpaquePointer, _ pixels: PixelBuffer) -> Bool {
+        let size = pixels.size
+        let bits = pixels.format.bitsPerComponent
         // About 64 KB of pixels to a strip: enough to compress well, little to read at once.
-        let rows = max(1, min(size.height, (64 << 10) / (size.width * samples)))
+        let rows = max(1, min(size.height, (64 << 10) / (size.width * samples * bits / 8)))
         let compression = job.options.tiff.compression
         var fields: [(Int32, Int)] = [
-            (TIFFTAG_IMAGEWIDTH, size.width), (TIFFTAG_IMAGELENGTH, size.height), (TIFFTAG_BITSPERSAMPLE, 8),
+            (TIFFTAG_IMAGEWIDTH, size.width), (TIFFTAG_IMAGELENGTH, size.height), (TIFFTAG_BITSPERSAMPLE, bits),
             (TIFFTAG_SAMPLESPERPIXEL, samples), (TIFFTAG_PHOTOMETRIC, Int(PHOTOMETRIC_RGB)),
             (TIFFTAG_PLANARCONFIG, Int(PLANARCONFIG_CONTIG)), (TIFFTAG_COMPRESSION, compression.code),
             (TIFFTAG_ROWSPERSTRIP, rows), (TIFFTAG_ORIENTATION, Int(ORIENTATION_TOPLEFT)),
@@ -78,13 +80,15 @@ struct TIFFEncoder {
     }
 
     private func write(_ pixels: PixelBuffer, to handle: OpaquePointer) throws(ImageError) -> Bool {
-        var row = [UInt8](repeating: 0, count: pixels.width * samples)
+        let bytesPerPixel = pixels.format.bytesPerPixel
+        let kept = bytesPerPixel / 4 * samples
+        var row = [UInt8](repeating: 0, count: pixels.width * kept)
         for y in 0..<pixels.height {
             if y & 255 == 255 { try job.context.checkCancellation() }
             pixels.withRow(y) { bytes in
                 // libtiff changes the row in place, so it gets a copy also where nothing is left out.
                 for x in 0..<pixels.width {
-                    for sample in 0..<samples { row[x * samples + sample] = bytes[x * 4 + sample] }
+                    for byte in 0..<kept { row[x * kept + byte] = bytes[x * bytesPerPixel + byte] }
                 }
             }
             guard TIFFWriteScanline(handle, &row, UInt32(y), 0) == 1 else { return false }

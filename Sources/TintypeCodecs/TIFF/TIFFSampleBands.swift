@@ -2,13 +2,14 @@
 internal import CTIFF
 internal import TintypeCore
 
-/// Reads a page's samples in bands of rows, and makes RGBA of 8 bits of them.
+/// Reads a page's samples in bands of rows, and makes RGBA of 8 or 16 bits of them.
 ///
-/// Numbers of 12 and 16 bits are rounded to 8. Of 32 bits and floating point no file says what is white: values from 0 to 255
+/// Numbers of 12 and 16 bits are rounded to 8, or kept. Of 32 bits and floating point no file says what is white: values from 0 to 255
 /// are shown as they are, others are cut off, as other readers do.
 final class TIFFSampleBands {
     private let file: TIFFFile
     private let layout: TIFFLayout
+    private let format: PixelFormat
     private let rowBytes: Int
     private let planes: Int
     /// The rows of a band, all planes one after the other.
@@ -18,9 +19,11 @@ final class TIFFSampleBands {
     private let lab: TIFFLabConversion?
     private let conversion: ColorConversion?
 
-    /// - Parameter conversion: from the profile of the page.
+    /// - Parameters:
+    ///   - format: what rows become: 8 or 16 bits.
+    ///   - conversion: from the profile of the page.
     init(
-        _ file: TIFFFile, layout: TIFFLayout, conversion: ColorConversion?, limits: DecodeLimits
+        _ file: TIFFFile, layout: TIFFLayout, format: PixelFormat, conversion: ColorConversion?, limits: DecodeLimits
     ) throws(ImageError) {
         planes = layout.isPlanar ? layout.samplesPerPixel : 1
         rowBytes = layout.rowBytes(layout.width)
@@ -37,9 +40,10 @@ final class TIFFSampleBands {
         }
         self.file = file
         self.layout = layout
+        self.format = format
         band = .allocate(byteCount: max(1, bytes), alignment: 16)
         tile = .allocate(byteCount: max(1, tileBytes), alignment: 16)
-        ink = .allocate(byteCount: layout.width * 4, alignment: 16)
+        ink = .allocate(byteCount: layout.width * format.bytesPerPixel, alignment: 16)
         lab = layout.color == .lab ? TIFFLabConversion() : nil
         self.conversion = conversion
     }
@@ -101,8 +105,12 @@ final class TIFFSampleBands {
             for component in 0..<4 { copy(sample: component, y, to: ink, component) }
             if let conversion {
                 conversion.convert(cmyk: ink, to: row, count: width)
-            } else {
+            } else if format == .rgba8 {
                 ColorConversion.convertNaively(cmyk: ink, inverted: false, to: row, count: width)
+            } else {
+                ColorConversion.convertNaively(
+                    deepCMYK: ink.assumingMemoryBound(to: UInt16.self), inverted: false,
+                    to: row.assumingMemoryBound(to: UInt16.self), count: width)
             }
             return
         case .lab:
@@ -115,61 +123,41 @@ final class TIFFSampleBands {
     private func finish(_ y: Int, _ row: UnsafeMutableRawPointer) {
         let width = layout.width
         if layout.color == .invertedGray {
-            for offset in 0..<width * 4 {
+            for offset in 0..<width * format.bytesPerPixel {
                 row.storeBytes(
                     of: ~row.load(fromByteOffset: offset, as: UInt8.self), toByteOffset: offset, as: UInt8.self)
             }
         }
         guard layout.alpha != .none else {
-            for x in 0..<width { row.storeBytes(of: 255, toByteOffset: x * 4 + 3, as: UInt8.self) }
+            let bytes = format.bytesPerPixel
+            for x in 0..<width {
+                (row + x * bytes + bytes / 4 * 3).initializeMemory(as: UInt8.self, repeating: 255, count: bytes / 4)
+            }
             conversion?.convert(row, count: width)
             return
         }
         copy(sample: layout.color == .rgb || layout.color == .lab ? 3 : 1, y, to: row, 3)
         if layout.alpha == .premultiplied {
-            PremultipliedRows.clamp(row, count: width)
+            Premultiplication.clamp(row, count: width, format: format)
             guard conversion != nil else { return }
-            Premultiplication.unpremultiply(row, into: row, count: width)
+            Premultiplication.unpremultiply(row, count: width, format: format)
         }
         conversion?.convert(row, count: width)
-        Premultiplication.premultiply(row, count: width)
+        Premultiplication.premultiply(row, count: width, format: format)
     }
 
-    /// Writes one sample of each pixel, in 8 bits, to one component of a row.
+    /// Writes one sample of each pixel to one component of a row.
     private func copy(sample: Int, _ y: Int, to row: UnsafeMutableRawPointer, _ component: Int) {
         guard let base = band.baseAddress else { return }
         let plane = layout.isPlanar ? sample : 0
         let source = UnsafeRawPointer(base) + (plane * file.rowsPerBand + y) * rowBytes
-        let first = layout.isPlanar ? 0 : sample
-        let step = layout.samplesTogether
-        let target = row.assumingMemoryBound(to: UInt8.self) + component
-        func each<Value: BitwiseCopyable>(_ type: Value.Type, _ level: (Value) -> UInt8) {
-            var address = source + first * MemoryLayout<Value>.size
-            for x in 0..<layout.width {
-                target[x * 4] = level(address.loadUnaligned(as: Value.self))
-                address += step * MemoryLayout<Value>.size
-            }
+        let samples = TIFFSamples(
+            row: source, first: layout.isPlanar ? 0 : sample, step: layout.samplesTogether, count: layout.width)
+        if format == .rgba8 {
+            samples.copy(layout.sample, to: row.assumingMemoryBound(to: UInt8.self) + component)
+        } else {
+            samples.copy(layout.sample, to: row.assumingMemoryBound(to: UInt16.self) + component)
         }
-        switch layout.sample {
-        case .uint8: each(UInt8.self) { $0 }
-        case .uint12: for x in 0..<layout.width { target[x * 4] = Self.level12(source, x) }
-        case .uint16: each(UInt16.self) { UInt8((UInt32($0) + 128) / 257) }
-        case .uint32: each(UInt32.self) { UInt8(min(255, $0)) }
-        case .int32: each(Int32.self) { UInt8(max(0, min(255, $0))) }
-        case .float32: each(Float.self) { $0.isNaN ? 0 : UInt8(min(255, max(0, $0))) }
-        case .float64: each(Double.self) { $0.isNaN ? 0 : UInt8(min(255, max(0, $0))) }
-        }
-    }
-
-    /// Two numbers of 12 bits lie in three bytes, the high bits first.
-    private static func level12(_ row: UnsafeRawPointer, _ x: Int) -> UInt8 {
-        let pair = row + x / 2 * 3
-        let middle = Int(pair.load(fromByteOffset: 1, as: UInt8.self))
-        let number =
-            x % 2 == 0
-            ? Int(pair.load(as: UInt8.self)) << 4 | middle >> 4
-            : (middle & 15) << 8 | Int(pair.load(fromByteOffset: 2, as: UInt8.self))
-        return UInt8((number * 255 + 2_047) / 4_095)
     }
 }
 #endif

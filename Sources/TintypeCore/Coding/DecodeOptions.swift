@@ -21,21 +21,41 @@ public struct DecodeOptions: Sendable, Hashable {
     public var allowsPartialImage = false
     /// Leaves the numbers of the pixels in the source's colour space instead of converting them to sRGB.
     public var keepsColorSpace = false
+    /// Keeps what a source has beyond 8 bits and beyond white, where its coder can: see ``pixelFormat(bitsPerComponent:isHighDynamicRange:)``.
+    ///
+    /// Without, which is the default, every image is ``PixelFormat/rgba8``: more bits are rounded, PQ and HLG are tone-mapped
+    /// to the range of sRGB. Previews of a PNG that arrives, and frames of animated PNG and of HEIC sequences, have 8 bits in
+    /// either case.
+    public var decodeToHDR = false
     /// What the bytes are taken for where their beginning does not tell, as with camera files.
     public var formatHint: ImageFormat?
 
     public init(thumbnailSize: PixelSize? = nil) { self.thumbnailSize = thumbnailSize }
 
     /// The upright size at which an image is decoded under these options.
-    public func outputSize(for display: PixelSize, frameCount: Int = 1) -> PixelSize {
+    /// - Parameter bytesPerPixel: of the format that it is decoded to.
+    public func outputSize(for display: PixelSize, frameCount: Int = 1, bytesPerPixel: Int = 4) -> PixelSize {
         var size = display
         if let box = thumbnailSize, !box.isEmpty {
             size = display.scaled(into: box, preservingAspectRatio: preservesAspectRatio, upscaling: allowsUpscaling)
         }
         if let maximumBytes {
             let frames = firstFrameOnly ? 1 : frameCount
-            size = size.scaled(toBytes: max(4, maximumBytes), frames: frames)
+            size = size.scaled(
+                toBytes: max(bytesPerPixel, maximumBytes), bytesPerPixel: bytesPerPixel, frames: frames)
         }
         return size
+    }
+
+    /// The format that a source is decoded to under these options.
+    ///
+    /// With ``decodeToHDR``, sources of PQ or HLG become ``PixelFormat/rgbaFloat16`` in ``ColorSpace/extendedSRGB``, others of
+    /// more than 8 bits ``PixelFormat/rgba16``. With ``keepsColorSpace`` too, PQ and HLG stay the numbers that they are, in
+    /// 16 bits. Everything else is ``PixelFormat/rgba8``. A coder may choose floating point for sources that have it, as that of
+    /// JPEG XL does.
+    public func pixelFormat(bitsPerComponent: Int, isHighDynamicRange: Bool = false) -> PixelFormat {
+        guard decodeToHDR else { return .rgba8 }
+        if isHighDynamicRange, !keepsColorSpace { return .rgbaFloat16 }
+        return bitsPerComponent > 8 || isHighDynamicRange ? .rgba16 : .rgba8
     }
 }

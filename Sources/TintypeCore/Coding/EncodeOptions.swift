@@ -51,6 +51,18 @@ public struct EncodeOptions: Sendable, Hashable {
         public static let all: MetadataParts = [.exif, .xmp]
     }
 
+    /// Whether an image of high dynamic range is written as such. Without, and in formats that have no such range, it is
+    /// tone-mapped: see ``HDREncoding``. Images of standard range are written the same in either case.
+    public var encodeToHDR = HDREncoding.none
+
+    /// How an image of high dynamic range is written. Gain maps are not supported.
+    public enum HDREncoding: String, Sendable, Hashable, CaseIterable {
+        /// Within the range of sRGB: highlights are rolled off as when PQ is decoded to 8 bits (ITU-R BT.2390, 5.4.1).
+        case none
+        /// PQ with the primaries of BT.2020 (ITU-R BT.2100; ISO 22028-5), in AVIF, HEIC and JPEG XL. Reference white is 203 nits.
+        case isoHDR
+    }
+
     /// An opaque colour in sRGB.
     public struct Background: Sendable, Hashable {
         public var red: UInt8, green: UInt8, blue: UInt8

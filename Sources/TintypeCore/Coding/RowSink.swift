@@ -20,6 +20,8 @@ public struct RowSink: ~Copyable {
     private var resampler: RowResampler?
     /// In the place of ``pixels`` for pictures that are not stored upright, at their size.
     private var turned: TurnedRows?
+    /// In the place of ``resampler`` for formats of more than 8 bits.
+    private var deepResampler: DeepRowResampler?
     /// From one row to fill to the next: nothing where there is only one.
     private let rowStep: Int
     /// How many rows have been committed.
@@ -28,8 +30,10 @@ public struct RowSink: ~Copyable {
     /// - Parameters:
     ///   - stored: the size of the rows that come, before the orientation.
     ///   - output: the size that is wanted, upright.
+    ///   - format: how the rows that come, and the pixels that are made of them, lie in memory.
     public init(
-        stored: PixelSize, output: PixelSize, orientation: Orientation = .up, context: DecodeContext
+        stored: PixelSize, output: PixelSize, orientation: Orientation = .up, format: PixelFormat = .rgba8,
+        context: DecodeContext
     ) throws(ImageError) {
         self.stored = stored
         self.orientation = orientation
@@ -38,16 +42,20 @@ public struct RowSink: ~Copyable {
         let isDirect = target == stored
         let isTurned = isDirect && orientation != .up
         let room = isDirect && !isTurned ? stored : PixelSize(width: stored.width, height: 1)
-        let pixels = try MutablePixelBuffer(size: room, pool: context.pool)
-        resampler = isDirect ? nil : try RowResampler(from: stored, to: target, pool: context.pool)
+        let pixels = try MutablePixelBuffer(size: room, format: format, pool: context.pool)
+        let isDeep = format != .rgba8
+        resampler = isDirect || isDeep ? nil : try RowResampler(from: stored, to: target, pool: context.pool)
+        deepResampler =
+            isDirect || !isDeep
+            ? nil : try DeepRowResampler(from: stored, to: target, format: format, pool: context.pool)
         turned =
             isTurned
-            ? try TurnedRows(stored: stored, orientation: orientation, format: .rgba8, pool: context.pool) : nil
+            ? try TurnedRows(stored: stored, orientation: orientation, format: format, pool: context.pool) : nil
         rowStep = isDirect && !isTurned ? 1 : 0
         self.pixels = pixels
     }
 
-    /// Where the next row's pixels go: room for the stored width in premultiplied RGBA of 8 bits.
+    /// Where the next row's pixels go: room for the stored width in premultiplied RGBA of the format.
     public func rowToFill() -> UnsafeMutableRawPointer {
         turned?.rowToFill() ?? pixels.row(min(rows, stored.height - 1) * rowStep)
     }
@@ -63,6 +71,7 @@ public struct RowSink: ~Copyable {
     public mutating func commitRow() throws(ImageError) {
         precondition(rows < stored.height, "more rows than the image has")
         resampler?.push(UnsafeRawPointer(pixels.row(0)))
+        deepResampler?.push(UnsafeRawPointer(pixels.row(0)))
         turned?.commitRow()
         rows += 1
         if rows & 127 == 0 { try context.checkCancellation() }
@@ -75,20 +84,30 @@ public struct RowSink: ~Copyable {
             return try resampled.oriented(orientation, pool: pool)
         }
         if let upright = try turned?.snapshot(pool: pool) { return upright }
+        if let resampled = try deepResampler?.snapshot(pool: pool) {
+            return try resampled.oriented(orientation, pool: pool)
+        }
         return try pixels.snapshot(rows: rows, pool: pool).oriented(orientation, pool: pool)
     }
 
     /// The upright pixels. Rows that never came are transparent.
     public consuming func finish() throws(ImageError) -> PixelBuffer {
         while rows < stored.height {
-            rowToFill().initializeMemory(as: UInt8.self, repeating: 0, count: stored.width * 4)
+            rowToFill().initializeMemory(
+                as: UInt8.self, repeating: 0, count: stored.width * pixels.format.bytesPerPixel)
             try commitRow()
         }
         if let turned = turned.take() { return turned.finish() }
         let orientation = orientation
         let pool = context.pool
         let upright: PixelBuffer
-        if let resampler = resampler.take() { upright = resampler.finish() } else { upright = pixels.freeze() }
+        if let resampler = resampler.take() {
+            upright = resampler.finish()
+        } else if let resampler = deepResampler.take() {
+            upright = resampler.finish()
+        } else {
+            upright = pixels.freeze()
+        }
         return try upright.oriented(orientation, pool: pool)
     }
 }

@@ -1,5 +1,5 @@
 extension Image {
-    /// The image at another size, all frames of it; the image itself if it has that size already. Only 8-bit images.
+    /// The image at another size, all frames of it; the image itself if it has that size already.
     ///
     /// Everything else that is known of the image stays as it is. Resamples on the calling thread.
     /// - Throws: ``ImageError/Code/limitExceeded`` for an empty size, and ``ImageError/Code/outOfMemory``.

@@ -30,6 +30,9 @@ public struct Image: Sendable {
         public var colorSpace = ColorSpace.sRGB
         /// The bits of a component in the source, such as 10 for many AVIF files.
         public var bitsPerComponent = 8
+        /// True if colours may be brighter than the white of a display of standard range: decoded from PQ or HLG with
+        /// ``DecodeOptions/decodeToHDR``, and not tone-mapped.
+        public var isHighDynamicRange = false
         /// False if every pixel is known to be opaque.
         public var hasAlpha = true
         /// The size in the source, upright, before a thumbnail was made of it; `nil` for an image that was drawn.
@@ -78,6 +81,7 @@ public struct Image: Sendable {
     public var loopCount: Int { storage.properties.loopCount }
     public var colorSpace: ColorSpace { storage.properties.colorSpace }
     public var hasAlpha: Bool { storage.properties.hasAlpha }
+    public var isHighDynamicRange: Bool { storage.properties.isHighDynamicRange }
     public var metadata: ImageMetadata { storage.properties.metadata }
     public var isAnimated: Bool { storage.frames.count > 1 }
     public var isPartial: Bool { storage.properties.isPartial }

@@ -14,6 +14,8 @@ public struct ImageInfo: Sendable, Equatable {
     public var hasAlpha: Bool
     /// The bits of one component of a pixel; for a palette the bits of its colours, which are 8.
     public var bitsPerComponent: Int
+    /// True for colours in PQ or HLG (ITU-R BT.2100).
+    public var isHighDynamicRange: Bool
     /// The name of the embedded colour profile, or `nil` if there is none.
     public var colorProfile: String?
     /// False if the bytes end before the last frame does, so that there may be more frames than were counted.
@@ -23,7 +25,7 @@ public struct ImageInfo: Sendable, Equatable {
         format: ImageFormat, size: PixelSize, orientation: Orientation = .up, frameCount: Int = 1,
         loopCount: Int? = nil,
         frameDurations: [Duration] = [], hasAlpha: Bool, bitsPerComponent: Int = 8, colorProfile: String? = nil,
-        isComplete: Bool = true
+        isComplete: Bool = true, isHighDynamicRange: Bool = false
     ) {
         self.format = format
         self.size = size
@@ -35,6 +37,7 @@ public struct ImageInfo: Sendable, Equatable {
         self.bitsPerComponent = bitsPerComponent
         self.colorProfile = colorProfile
         self.isComplete = isComplete
+        self.isHighDynamicRange = isHighDynamicRange
     }
 
     /// The size at which the image is shown, after ``orientation``.

@@ -38,7 +38,7 @@ public final class PixelBuffer: Sendable {
             UnsafeRawBufferPointer(start: memory.base + row * bytesPerRow, count: width * format.bytesPerPixel))
     }
 
-    /// The four components of one pixel of an 8-bit buffer.
+    /// The four components of one pixel of an 8-bit buffer. ``component(x:y:)`` takes every format.
     public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
         precondition(format == .rgba8 && x >= 0 && x < width, "column \(x) of \(width), \(format)")
         return withRow(y) { $0.loadUnaligned(fromByteOffset: x * 4, as: SIMD4<UInt8>.self) }

@@ -4,7 +4,8 @@ public enum PixelFormat: String, Sendable, Hashable, CaseIterable {
     case rgba8
     /// Four 16-bit integers in the machine's order, for sources of more than 8 bits.
     case rgba16
-    /// Four 16-bit floating-point numbers, for high dynamic range: 1.0 is SDR white.
+    /// Four 16-bit floating-point numbers (IEEE 754 binary16), for high dynamic range: 1.0 is SDR white. Alpha is from 0 to 1;
+    /// colour, premultiplied too, may be above alpha or below 0. See ``ColorSpace/extendedSRGB``.
     case rgbaFloat16
 
     public var bitsPerComponent: Int { self == .rgba8 ? 8 : 16 }

@@ -55,6 +55,7 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
         if options.firstFrameOnly { parts.append("firstFrame") }
         if options.allowsPartialImage { parts.append("partial") }
         if options.keepsColorSpace { parts.append("sourceColor") }
+        if options.decodeToHDR { parts.append("hdr") }
         if options.scale != 1 { parts.append("scale=\(options.scale)") }
         if let hint = options.formatHint { parts.append("as=\(hint)") }
         if let transformer, !transformer.isEmpty { parts.append("transform=\(transformer)") }

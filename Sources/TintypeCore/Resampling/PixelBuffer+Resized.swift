@@ -1,14 +1,23 @@
 extension PixelBuffer {
-    /// The pixels at another size; the buffer itself if it has that size already. Only 8-bit buffers.
+    /// The pixels at another size, in the same format; the buffer itself if it has that size already.
+    /// - Throws: ``ImageError/Code/limitExceeded`` for a size without pixels, and ``ImageError/Code/outOfMemory``.
     public func resized(to target: PixelSize, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
         guard target != size else { return self }
-        guard format == .rgba8 else {
-            throw ImageError(.transformFailed, stage: .transform, reason: "\(format) pixels cannot be resized")
-        }
+        guard format == .rgba8 else { return try resizedDeep(to: target, pool: pool) }
         var resampler = try RowResampler(from: size, to: target, pool: pool)
         for row in 0..<height {
             withRow(row) { bytes in
                 if let base = bytes.baseAddress { resampler.push(lasting: base) }
+            }
+        }
+        return resampler.finish()
+    }
+
+    private func resizedDeep(to target: PixelSize, pool: PixelBufferPool) throws(ImageError) -> PixelBuffer {
+        var resampler = try DeepRowResampler(from: size, to: target, format: format, pool: pool)
+        for row in 0..<height {
+            withRow(row) { bytes in
+                if let base = bytes.baseAddress { resampler.push(base) }
             }
         }
         return resampler.finish()

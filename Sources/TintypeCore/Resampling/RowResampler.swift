@@ -1,6 +1,7 @@
 internal import CResample
 
-/// Makes an image of another size out of rows as they come, top to bottom.
+/// Makes an image of another size out of rows of 8 bits as they come, top to bottom. ``RowSink`` and
+/// ``PixelBuffer/resized(to:pool:)`` take the other formats too.
 ///
 /// The filter is Lanczos with three lobes (Duchon, "Lanczos filtering in one and two dimensions", 1979), stretched to
 /// the scale when shrinking, over premultiplied components. Components are within 1/255 of the exact result (4/255
@@ -45,14 +46,7 @@ public struct RowResampler: ~Copyable {
     init(
         from source: PixelSize, to target: PixelSize, pool: PixelBufferPool, kernels: cresample_kernels
     ) throws(ImageError) {
-        let longest = 1 << 27
-        guard !source.isEmpty, !target.isEmpty,
-            max(source.width, source.height, target.width, target.height) <= longest
-        else {
-            throw ImageError(
-                .limitExceeded, stage: .decode,
-                reason: "\(source) pixels cannot be resampled to \(target): sides are 1 to \(longest)")
-        }
+        try Self.checkSides(source, target)
         let vertical = FilterWeights(source: source.height, target: target.height, group: 2, maximumBits: 22)
         let batch = vertical.longestSpan <= Self.keptRows ? nil : Self.batchRows
         let narrower = try RowNarrower(from: source, to: target, pool: pool, kernels: kernels)
@@ -67,6 +61,18 @@ public struct RowResampler: ~Copyable {
         self.batch = batch
         self.memory = memory
         self.kernels = kernels
+    }
+
+    /// Refuses sides without pixels, and such as no memory holds.
+    static func checkSides(_ source: PixelSize, _ target: PixelSize) throws(ImageError) {
+        let longest = 1 << 27
+        guard !source.isEmpty, !target.isEmpty,
+            max(source.width, source.height, target.width, target.height) <= longest
+        else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "\(source) pixels cannot be resampled to \(target): sides are 1 to \(longest)")
+        }
     }
 
     /// Takes the next row: `source.width` pixels of premultiplied RGBA, 8 bits.

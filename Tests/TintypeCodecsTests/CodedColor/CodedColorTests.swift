@@ -104,9 +104,11 @@ struct CodedColorTests {
         let rows = DeepRows(bits: 10, color: color)
         var pixel = SIMD4<UInt8>.zero
         withUnsafeMutableBytes(of: &pixel) { bytes in
-            if let base = bytes.baseAddress { rows.convert([0, 1_023, 514, 3], to: base, count: 1) }
+            if let base = bytes.baseAddress {
+                rows.convert([0, 1_023, 514, 1_023], to: base, count: 1, premultiplies: false)
+            }
         }
-        #expect(pixel == [0, 255, 128, 1])
+        #expect(pixel == [0, 255, 128, 255])
     }
     #endif
 }

@@ -171,6 +171,10 @@ struct HEIFSequenceTests {
         let image = try coder.decode(data)
         #expect(image.colorSpace == .sRGB)
         #expect(KnownPictures.distance(image.pixels, frame: 0, bits: 10, matrix: 9) > 5)
+        // Frames have 8 bits, also where more is asked for, and say so.
+        let deep = try coder.decode(data) { $0.decodeToHDR = true }
+        #expect(try coder.info(data).isHighDynamicRange)
+        #expect(deep.frames == image.frames && deep.pixels.format == .rgba8 && !deep.isHighDynamicRange)
     }
 
     @Test("the matrix of the track turns the frames")

@@ -7,29 +7,31 @@ struct RowSinkTests {
     /// Pixels of which no two are alike.
     private func pixel(_ x: Int, _ y: Int) -> UInt32 { UInt32(truncatingIfNeeded: (y << 8 | x) &* 2_654_435_761) }
 
-    private func fill(_ row: UnsafeMutableRawPointer, _ y: Int, _ width: Int) {
-        for x in 0..<width { row.storeBytes(of: pixel(x, y), toByteOffset: 4 * x, as: UInt32.self) }
+    private func fill(_ row: UnsafeMutableRawPointer, _ y: Int, _ width: Int, _ format: PixelFormat = .rgba8) {
+        let words = format.bytesPerPixel / 4
+        for x in 0..<width * words { row.storeBytes(of: pixel(x, y), toByteOffset: 4 * x, as: UInt32.self) }
     }
 
     @Test(
         "COD-36: rows that are turned as they come are those of the picture that is turned when it is there",
-        arguments: Orientation.allCases)
-    func turned(orientation: Orientation) throws {
+        arguments: Orientation.allCases, [PixelFormat.rgba8, .rgba16])
+    func turned(orientation: Orientation, format: PixelFormat) throws {
         // A picture of before, so that memory is not what it should become by chance.
         let pool = PixelBufferPool(limit: .megabytes(1))
         for size in [(1, 1), (3, 1), (1, 40), (40, 16), (33, 17), (16, 48), (65, 31)] {
             let stored = PixelSize(width: size.0, height: size.1)
             let context = DecodeContext(pool: pool)
             var sink = try RowSink(
-                stored: stored, output: orientation.display(stored), orientation: orientation, context: context)
-            let reference = try MutablePixelBuffer(size: stored, cleared: true)
+                stored: stored, output: orientation.display(stored), orientation: orientation, format: format,
+                context: context)
+            let reference = try MutablePixelBuffer(size: stored, format: format, cleared: true)
             for y in 0..<stored.height {
                 if y % 7 == 3 {
                     let sofar = try reference.snapshot(rows: y).oriented(orientation)
                     #expect(try sink.snapshot() == sofar, "\(stored), \(y) rows")
                 }
-                fill(sink.rowToFill(), y, stored.width)
-                fill(reference.row(y), y, stored.width)
+                fill(sink.rowToFill(), y, stored.width, format)
+                fill(reference.row(y), y, stored.width, format)
                 try sink.commitRow()
                 #expect(sink.rows == y + 1)
             }
@@ -39,17 +41,19 @@ struct RowSinkTests {
         }
     }
 
-    @Test("3.8: rows that never came are transparent, wherever they stand", arguments: Orientation.allCases)
-    func missing(orientation: Orientation) throws {
+    @Test(
+        "3.8: rows that never came are transparent, wherever they stand", arguments: Orientation.allCases,
+        [PixelFormat.rgba8, .rgba16])
+    func missing(orientation: Orientation, format: PixelFormat) throws {
         let stored = PixelSize(width: 19, height: 37)
         for rows in [0, 5, 16, 20] {
             var sink = try RowSink(
                 stored: stored, output: orientation.display(stored), orientation: orientation,
-                context: DecodeContext())
-            let reference = try MutablePixelBuffer(size: stored, cleared: true)
+                format: format, context: DecodeContext())
+            let reference = try MutablePixelBuffer(size: stored, format: format, cleared: true)
             for y in 0..<rows {
-                fill(sink.rowToFill(), y, stored.width)
-                fill(reference.row(y), y, stored.width)
+                fill(sink.rowToFill(), y, stored.width, format)
+                fill(reference.row(y), y, stored.width, format)
                 try sink.commitRow()
             }
             let wanted = try reference.freeze().oriented(orientation)

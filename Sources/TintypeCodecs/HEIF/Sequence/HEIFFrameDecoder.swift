@@ -34,6 +34,8 @@ final class HEIFFrameDecoder: ArrivingFrames {
         image = HEVCDecoder(sequence.image, context: context)
         alpha = sequence.alpha.map { HEVCDecoder($0, context: context) }
         properties = info.properties(options)
+        // Frames have 8 bits.
+        properties.isHighDynamicRange = false
         properties.metadata = HEIFFile.metadata(of: data)
     }
 

@@ -32,17 +32,16 @@ struct HEIFFrameRows: ~Copyable {
                 guard let base = straight.baseAddress else { return }
                 image.convert(aperture.y + y, from: aperture.x, count: count, to: base)
                 setAlpha(y, of: base.assumingMemoryBound(to: UInt8.self), maximum: 255)
-                deep.convert(bytes: base, to: row, count: count)
+                deep.convert(bytes: base, to: row, count: count, premultiplies: alpha != nil)
             }
         } else {
             withUnsafeTemporaryAllocation(of: UInt16.self, capacity: count * 4) { straight in
                 guard let base = straight.baseAddress else { return }
                 image.convert(aperture.y + y, from: aperture.x, count: count, toDeep: base)
                 setAlpha(y, of: base, maximum: 1 << bits - 1)
-                deep.convert(base, to: row, count: count)
+                deep.convert(base, to: row, count: count, premultiplies: alpha != nil)
             }
         }
-        if alpha != nil { Premultiplication.premultiply(row, count: count) }
     }
 
     /// Puts the numbers of the alpha plane, which take all values whatever the pictures say, into the row.

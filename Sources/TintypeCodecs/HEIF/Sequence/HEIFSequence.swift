@@ -66,7 +66,9 @@ struct HEIFSequence {
             hasAlpha: alpha != nil, bitsPerComponent: image.pictures.bits,
             colorProfile: CodedColor.name(
                 profile: image.entry.profile, codePoints: image.entry.coding?.codePoints ?? .sRGB),
-            isComplete: isComplete && end <= file.count)
+            isComplete: isComplete && end <= file.count,
+            isHighDynamicRange: image.entry.profile == nil
+                && image.entry.coding?.codePoints.isHighDynamicRange == true)
     }
 
     /// The sequence of a file; `nil` of one that has none, or a still image and besides it a sequence of one frame, or one that

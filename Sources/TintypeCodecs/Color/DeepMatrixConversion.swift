@@ -1,0 +1,57 @@
+internal import CLCMS2
+internal import TintypeCore
+
+/// Converts 16-bit pixels from an RGB profile of three curves and a matrix to sRGB, where LittleCMS would take several times as
+/// long, or go through a table of 33 steps.
+struct DeepMatrixConversion {
+    /// Of red, green and blue in turn, the light of numbers in steps of 1/4,096.
+    private let light: [Float]
+    /// What the light of each adds to linear sRGB.
+    private let columns: (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>)
+
+    private static let steps = 4_096
+
+    /// - Returns: `nil` if the profile has no matrix and curves, or odd ones.
+    init?(_ profile: cmsHPROFILE) {
+        guard cmsIsMatrixShaper(profile) != 0 else { return nil }
+        let tags = [
+            (cmsSigRedColorantTag, cmsSigRedTRCTag), (cmsSigGreenColorantTag, cmsSigGreenTRCTag),
+            (cmsSigBlueColorantTag, cmsSigBlueTRCTag),
+        ]
+        var light: [Float] = []
+        var columns: [SIMD4<Float>] = []
+        for (colorant, curve) in tags {
+            guard let color = cmsReadTag(profile, colorant)?.load(as: cmsCIEXYZ.self),
+                let curve = cmsReadTag(profile, curve).map({ OpaquePointer($0) })
+            else { return nil }
+            columns.append(MatrixConversion.linearSRGB(of: color))
+            // One more than is reached, so that there is always a next.
+            light += (0...Self.steps + 1).map { cmsEvalToneCurveFloat(curve, min(1, Float($0) / Float(Self.steps))) }
+        }
+        // Also false for what is not a number.
+        guard light.allSatisfy({ abs($0) < 8 }), columns.allSatisfy({ all(($0 .> -8) .& ($0 .< 8)) }) else {
+            return nil
+        }
+        self.light = light
+        self.columns = (columns[0], columns[1], columns[2])
+    }
+
+    /// Converts straight or opaque RGBA in place; alpha stays.
+    func convert(_ row: UnsafeMutablePointer<UInt16>, count: Int) {
+        let encode = SRGBCurve.encode
+        light.withUnsafeBufferPointer { light in
+            for place in stride(from: 0, to: count * 4, by: 4) {
+                func value(_ component: Int) -> Float {
+                    let position = Float(row[place + component]) * (Float(Self.steps) / 65_535)
+                    let index = Int(position) + component * (Self.steps + 2)
+                    return light[index] + (light[index + 1] - light[index]) * (position - position.rounded(.down))
+                }
+                let linear = columns.0 * value(0) + columns.1 * value(1) + columns.2 * value(2)
+                for component in 0..<3 {
+                    let level = encode.value(min(linear[component], 1)) * 65_535 + 0.5
+                    row[place + component] = UInt16(level)
+                }
+            }
+        }
+    }
+}

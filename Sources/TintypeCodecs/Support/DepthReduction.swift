@@ -1,0 +1,49 @@
+internal import TintypeCore
+
+/// Makes of pixels what an encoder can write, with as little lost as can be.
+///
+/// - 16 bits are rounded to 8 where the format has no more.
+/// - High dynamic range that is not written as such is tone-mapped, as it is when it is decoded to standard range.
+/// - Floating-point pixels of standard range are cut off at 0 and at white.
+enum DepthReduction {
+    /// What an encoder takes besides 8 bits that writes floating-point pixels as PQ, and only those of high dynamic range.
+    static func codedFormats(_ image: Image) -> Set<PixelFormat> {
+        image.isHighDynamicRange ? [.rgba16, .rgbaFloat16] : [.rgba16]
+    }
+
+    /// - Parameter formats: what the encoder takes besides 8 bits; floating point only for an image that is written as such.
+    static func reduce(
+        _ image: Image, to formats: Set<PixelFormat>, _ options: EncodeOptions,
+        _ context: EncodeContext = EncodeContext()
+    ) throws(ImageError) -> Image {
+        let isToneMapped = image.isHighDynamicRange && options.encodeToHDR == .none
+        func isTaken(_ format: PixelFormat) -> Bool {
+            format == .rgba8 || formats.contains(format) && !(format == .rgbaFloat16 && isToneMapped)
+        }
+        guard !image.frames.allSatisfy({ isTaken($0.pixels.format) }) else { return image }
+        let reduced = try image.mappingPixels { pixels throws(ImageError) in
+            guard !isTaken(pixels.format) else { return pixels }
+            try context.checkCancellation()
+            let isMapped = pixels.format == .rgbaFloat16 && image.isHighDynamicRange
+            return try (isMapped ? toneMapped(pixels) : pixels)
+                .converted(to: formats.contains(.rgba16) ? .rgba16 : .rgba8)
+        }
+        return reduced.with {
+            guard $0.colorSpace == .extendedSRGB else { return }
+            $0.colorSpace = .sRGB
+            $0.isHighDynamicRange = false
+        }
+    }
+
+    /// Half-precision pixels of high dynamic range as premultiplied sRGB of 16 bits.
+    private static func toneMapped(_ pixels: PixelBuffer) throws(ImageError) -> PixelBuffer {
+        let mapped = try MutablePixelBuffer(size: pixels.size, format: .rgba16)
+        for y in 0..<pixels.height {
+            let row = mapped.row(y).assumingMemoryBound(to: UInt16.self)
+            pixels.withRow(y) { bytes in
+                if let base = bytes.baseAddress { ExtendedPixels.toneMap(base, to: row, count: pixels.width) }
+            }
+        }
+        return mapped.freeze()
+    }
+}

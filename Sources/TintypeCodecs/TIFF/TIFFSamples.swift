@@ -1,0 +1,60 @@
+#if TIFF
+/// One sample of each pixel of a row.
+struct TIFFSamples {
+    let row: UnsafeRawPointer
+    /// The place of the sample in the first pixel, and how many samples further the next one is.
+    let first: Int
+    let step: Int
+    let count: Int
+
+    /// Writes the samples in 8 bits to every fourth byte.
+    func copy(_ sample: TIFFLayout.Sample, to target: UnsafeMutablePointer<UInt8>) {
+        switch sample {
+        case .uint8: each(UInt8.self, to: target) { $0 }
+        case .uint12: each12(to: target) { UInt8(($0 * 255 + 2_047) / 4_095) }
+        case .uint16: each(UInt16.self, to: target) { UInt8((UInt32($0) + 128) / 257) }
+        case .uint32: each(UInt32.self, to: target) { UInt8(min(255, $0)) }
+        case .int32: each(Int32.self, to: target) { UInt8(max(0, min(255, $0))) }
+        case .float32: each(Float.self, to: target) { $0.isNaN ? 0 : UInt8(min(255, max(0, $0))) }
+        case .float64: each(Double.self, to: target) { $0.isNaN ? 0 : UInt8(min(255, max(0, $0))) }
+        }
+    }
+
+    /// Writes the samples in 16 bits to every fourth word.
+    func copy(_ sample: TIFFLayout.Sample, to target: UnsafeMutablePointer<UInt16>) {
+        switch sample {
+        case .uint8: each(UInt8.self, to: target) { UInt16($0) * 257 }
+        case .uint12: each12(to: target) { UInt16(($0 * 65_535 + 2_047) / 4_095) }
+        case .uint16: each(UInt16.self, to: target) { $0 }
+        case .uint32: each(UInt32.self, to: target) { UInt16(min(255, $0)) * 257 }
+        case .int32: each(Int32.self, to: target) { UInt16(max(0, min(255, $0))) * 257 }
+        case .float32: each(Float.self, to: target) { $0.isNaN ? 0 : UInt16((min(255, max(0, $0)) * 257).rounded()) }
+        case .float64: each(Double.self, to: target) { $0.isNaN ? 0 : UInt16((min(255, max(0, $0)) * 257).rounded()) }
+        }
+    }
+
+    @inline(__always)
+    private func each<Value: BitwiseCopyable, Level>(
+        _ type: Value.Type, to target: UnsafeMutablePointer<Level>, _ level: (Value) -> Level
+    ) {
+        var address = row + first * MemoryLayout<Value>.size
+        for x in 0..<count {
+            target[x * 4] = level(address.loadUnaligned(as: Value.self))
+            address += step * MemoryLayout<Value>.size
+        }
+    }
+
+    /// Two numbers of 12 bits lie in three bytes, the high bits first.
+    @inline(__always)
+    private func each12<Level>(to target: UnsafeMutablePointer<Level>, _ level: (Int) -> Level) {
+        for x in 0..<count {
+            let pair = row + x / 2 * 3
+            let middle = Int(pair.load(fromByteOffset: 1, as: UInt8.self))
+            target[x * 4] = level(
+                x % 2 == 0
+                    ? Int(pair.load(as: UInt8.self)) << 4 | middle >> 4
+                    : (middle & 15) << 8 | Int(pair.load(fromByteOffset: 2, as: UInt8.self)))
+        }
+    }
+}
+#endif

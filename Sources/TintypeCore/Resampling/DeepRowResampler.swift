@@ -1,0 +1,151 @@
+internal import CResample
+
+/// Makes an image of another size out of rows of 16-bit components as they come, integers or half-precision numbers.
+///
+/// The filter is that of ``RowResampler``, over premultiplied components in single precision: integers are within 1/65,535 of
+/// the exact result. No integer colour exceeds its alpha; the colours of high dynamic range are left as they come out.
+///
+/// The direction in which rows become shorter goes first, so that the work follows the pixels and not the product of the long
+/// sides.
+///
+/// - Complexity: O(source pixels + target pixels), times about six for each direction; memory for a source row and at most
+///   eight rows of the narrower width.
+struct DeepRowResampler: ~Copyable {
+    private let source: PixelSize
+    private let format: PixelFormat
+    private let destination: MutablePixelBuffer
+    private let kernels: cresample_deep_kernels
+    private let vertical: DeepFilterWeights
+    private let horizontal: DeepFilterWeights
+    /// Whether rows are made narrower before they are added up, instead of wider afterwards.
+    private let narrowsFirst: Bool
+    /// Whether the sums of unfinished rows are kept, instead of source rows.
+    private let keepsSums: Bool
+    /// How many rows of the smaller width are kept, and how many components each has.
+    private let keptRows: Int
+    private let rowCount: Int
+    private let memory: PixelMemory
+    private let kept: UnsafeMutablePointer<Float>
+    /// A row as it came, or as it is when it is finished.
+    private let wide: UnsafeMutablePointer<Float>
+    private let sum: UnsafeMutablePointer<Float>
+    private var nextRow = 0
+    /// The first destination row that is not finished.
+    private var firstOpen = 0
+
+    /// The kernels for this processor's instruction sets, best first.
+    static let kernels: [cresample_deep_kernels] = {
+        var kernels = [cresample_deep_kernels](repeating: cresample_deep_kernels(), count: 3)
+        let count = cresample_deep_available(&kernels)
+        return Array(kernels.prefix(Int(count)))
+    }()
+
+    /// - Throws: ``ImageError/Code/limitExceeded`` and ``ImageError/Code/outOfMemory``
+    init(
+        from source: PixelSize, to target: PixelSize, format: PixelFormat, pool: PixelBufferPool = .shared,
+        kernels: cresample_deep_kernels = Self.kernels[0]
+    ) throws(ImageError) {
+        precondition(format != .rgba8, "8 bits have a resampler of their own")
+        try RowResampler.checkSides(source, target)
+        let vertical = DeepFilterWeights(source: source.height, target: target.height)
+        let keptRows = min(vertical.mostOpen, vertical.longestSpan)
+        let rowCount = min(source.width, target.width) * 4
+        let wideCount = max(source.width, target.width) * 4
+        let bytes = ((keptRows + 1) * rowCount + wideCount) * MemoryLayout<Float>.stride
+        guard let memory = pool.take(bytes) else {
+            throw ImageError(
+                .outOfMemory, stage: .decode, reason: "the system has no \(ByteCount(bytes)) to resample in")
+        }
+        destination = try MutablePixelBuffer(size: target, format: format, pool: pool)
+        kept = memory.base.bindMemory(to: Float.self, capacity: bytes / MemoryLayout<Float>.stride)
+        sum = kept + keptRows * rowCount
+        wide = kept + (keptRows + 1) * rowCount
+        horizontal = DeepFilterWeights(source: source.width, target: target.width)
+        narrowsFirst = target.width <= source.width
+        keepsSums = vertical.mostOpen <= vertical.longestSpan
+        self.memory = memory
+        self.vertical = vertical
+        self.keptRows = keptRows
+        self.rowCount = rowCount
+        self.source = source
+        self.format = format
+        self.kernels = kernels
+    }
+
+    /// Takes the next row: `source.width` premultiplied pixels of the format.
+    mutating func push(_ row: UnsafeRawPointer) {
+        precondition(nextRow < source.height, "more rows than the image has")
+        let components = row.assumingMemoryBound(to: UInt16.self)
+        let isKept = !keepsSums
+        // What is neither narrowed nor added up at once goes straight to where it is kept.
+        let unpacked = narrowsFirst ? wide : isKept ? keptRow(nextRow) : sum
+        let read = format == .rgba16 ? kernels.from_uint16 : kernels.from_half
+        read?(unpacked, components, source.width * 4)
+        var narrow = unpacked
+        if narrowsFirst {
+            narrow = isKept ? keptRow(nextRow) : sum
+            convolve(unpacked, to: narrow)
+        }
+        nextRow += 1
+        if keepsSums { addUp(narrow) } else { finishRows() }
+    }
+
+    /// A copy of the rows that are finished; those below are transparent.
+    func snapshot(pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
+        try destination.snapshot(rows: firstOpen, pool: pool)
+    }
+
+    /// The resampled pixels, when all rows have come.
+    consuming func finish() -> PixelBuffer {
+        precondition(nextRow == source.height, "\(nextRow) of \(source.height) rows have come")
+        return destination.freeze()
+    }
+
+    private func keptRow(_ index: Int) -> UnsafeMutablePointer<Float> { kept + index % keptRows * rowCount }
+
+    private func end(_ y: Int) -> Int { Int(vertical.spans[y].first) + Int(vertical.spans[y].count) }
+
+    /// Adds the row that came last to every destination row that it is part of.
+    private mutating func addUp(_ row: UnsafeMutablePointer<Float>) {
+        let current = nextRow - 1
+        var y = firstOpen
+        while y < destination.height, Int(vertical.spans[y].first) <= current {
+            let offset = current - Int(vertical.spans[y].first)
+            let weight = vertical.weights[Int(vertical.spans[y].first_weight) + offset]
+            kernels.add(keptRow(y), row, weight, offset == 0, rowCount)
+            if end(y) == nextRow {
+                write(keptRow(y), to: y)
+                firstOpen = y + 1
+            }
+            y += 1
+        }
+    }
+
+    /// Adds up every destination row whose last source row has come.
+    private mutating func finishRows() {
+        while firstOpen < destination.height, end(firstOpen) <= nextRow {
+            let span = vertical.spans[firstOpen]
+            for offset in 0..<Int(span.count) {
+                let weight = vertical.weights[Int(span.first_weight) + offset]
+                kernels.add(sum, keptRow(Int(span.first) + offset), weight, offset == 0, rowCount)
+            }
+            write(sum, to: firstOpen)
+            firstOpen += 1
+        }
+    }
+
+    private func write(_ row: UnsafeMutablePointer<Float>, to y: Int) {
+        var finished = row
+        if !narrowsFirst {
+            convolve(row, to: wide)
+            finished = wide
+        }
+        let target = destination.row(y).assumingMemoryBound(to: UInt16.self)
+        let write = format == .rgba16 ? kernels.to_uint16 : kernels.to_half
+        write?(target, finished, destination.width)
+    }
+
+    private func convolve(_ row: UnsafeMutablePointer<Float>, to pixels: UnsafeMutablePointer<Float>) {
+        kernels.convolve(pixels, row, horizontal.spans, horizontal.weights, horizontal.spans.count)
+    }
+}

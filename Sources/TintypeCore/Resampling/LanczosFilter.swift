@@ -1,0 +1,70 @@
+internal import Glibc
+
+/// Lanczos with three lobes (Duchon, "Lanczos filtering in one and two dimensions", 1979), stretched to the scale when
+/// shrinking.
+enum LanczosFilter {
+    /// Goes through the samples of a target: the first source sample that each is made of, and the values of the filter from
+    /// there on, which do not yet add up to one.
+    static func forEachSample(source: Int, target: Int, _ body: (_ first: Int, _ taps: [Double]) -> Void) {
+        let scale = Double(source) / Double(target)
+        let stretch = max(1, scale)
+        let support = support(source: source, target: target)
+        var taps: [Double] = []
+        for index in 0..<target {
+            let center = (Double(index) + 0.5) * scale
+            let first = max(0, Int(center - support + 0.5))
+            let end = max(first + 1, min(source, Int(center + support + 0.5)))
+            values(from: (Double(first) + 0.5 - center) / stretch, step: 1 / stretch, count: end - first, into: &taps)
+            body(first, taps)
+        }
+    }
+
+    /// At most so many source samples make a target sample.
+    static func longestSpan(source: Int, target: Int) -> Int { Int(2 * support(source: source, target: target)) + 1 }
+
+    /// Lanczos at its own size is the identity, with zeros all around that need not be multiplied by.
+    private static func support(source: Int, target: Int) -> Double {
+        source == target ? 0.5 : 3 * max(1, Double(source) / Double(target))
+    }
+
+    /// The values of the Lanczos window with three lobes at `start`, `start + step` and so on.
+    ///
+    /// Sines of equal steps are turned from one to the next, which takes a tenth of the time of computing each.
+    private static func values(from start: Double, step: Double, count: Int, into taps: inout [Double]) {
+        taps.removeAll(keepingCapacity: true)
+        var fast = Rotation(angle: start * .pi, step: step * .pi)
+        var slow = Rotation(angle: start * .pi / 3, step: step * .pi / 3)
+        for index in 0..<count {
+            let x = start + Double(index) * step
+            let t = x * .pi
+            if abs(x) >= 3 {
+                taps.append(0)
+            } else if abs(t) < 1e-4 {
+                taps.append(1)
+            } else {
+                taps.append(3 * fast.sine * slow.sine / (t * t))
+            }
+            fast.advance()
+            slow.advance()
+        }
+    }
+
+    /// The sine and cosine of an angle that grows by equal steps.
+    private struct Rotation {
+        private(set) var sine: Double
+        private var cosine: Double
+        private let stepSine: Double
+        private let stepCosine: Double
+
+        init(angle: Double, step: Double) {
+            sine = sin(angle)
+            cosine = cos(angle)
+            stepSine = sin(step)
+            stepCosine = cos(step)
+        }
+
+        mutating func advance() {
+            (sine, cosine) = (sine * stepCosine + cosine * stepSine, cosine * stepCosine - sine * stepSine)
+        }
+    }
+}
