@@ -35,6 +35,11 @@ final class HEIFFile {
         }
         let size = PixelSize(
             width: Int(heif_image_handle_get_width(handle)), height: Int(heif_image_handle_get_height(handle)))
+        guard !size.isEmpty else {
+            heif_image_handle_release(handle)
+            heif_context_free(context)
+            throw .corrupt("the HEIF image has a size of \(size)")
+        }
         // No tile or layer of an honest file is much larger than the image itself.
         heif_context_set_maximum_image_size_limit(context, Int32(clamping: max(size.width, size.height) * 2 + 4_096))
         profile = Self.profile(handle)

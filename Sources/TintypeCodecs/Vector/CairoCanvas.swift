@@ -46,7 +46,11 @@ enum CairoCanvas {
             throw status == CAIRO_STATUS_NO_MEMORY
                 ? ImageError(.outOfMemory, stage: .decode, reason: reason) : .corrupt(reason)
         }
-        for y in 0..<size.height { swapRedAndBlue(buffer.row(y), count: size.width) }
+        for y in 0..<size.height {
+            swapRedAndBlue(buffer.row(y), count: size.width)
+            // Rounding in cairo lets colours of turned patterns be one above alpha.
+            Premultiplication.clamp(buffer.row(y), count: size.width, format: .rgba8)
+        }
         return buffer.freeze()
     }
 

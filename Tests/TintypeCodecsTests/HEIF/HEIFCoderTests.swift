@@ -47,6 +47,16 @@ struct HEIFCoderTests {
         expectCode(.truncatedImage) { try coder.info(Data(data.prefix(40))) }
     }
 
+    @Test("an image without a width is refused by its header too")
+    func emptySize() throws {
+        var data = try encode(try RasterSamples.gradient(64, 64))
+        let sizes = try #require(data.range(of: Data("ispe".utf8)))
+        // Four bytes of version and flags, then the width.
+        data.replaceSubrange(sizes.upperBound + 4..<sizes.upperBound + 8, with: [0, 0, 0, 0])
+        expectCode(.corruptImage) { try coder.info(data) }
+        expectCode(.corruptImage) { try coder.decode(data) }
+    }
+
     @Test("thumbnails fit the box")
     func thumbnails() throws {
         try TraitCoderChecks.expectThumbnails(coder, try encode(try RasterSamples.gradient(150, 90)))

@@ -31,6 +31,22 @@ struct SVGCoderTests {
         #expect(pixel.x == pixel.w && (127...128).contains(pixel.w))
     }
 
+    @Test("no colour is above its alpha, as rounding leaves some of a turned pattern")
+    func premultiplied() throws {
+        let body = """
+            <pattern id='p' patternUnits='userSpaceOnUse' width='20' height='20' patternTransform='rotate(30)'>
+            <rect width='10' height='10' fill='grey'/><rect x='10' y='10' width='10' height='10' fill='green'/></pattern>
+            <rect x='20' y='20' width='160' height='160' rx='20' fill='url(#p)' stroke='darkblue'/>
+            """
+        let pixels = try coder.decode(svg("width='200' height='200'", body)).pixels
+        for y in 0..<200 {
+            for x in 0..<200 {
+                let pixel = pixels[x, y]
+                #expect(pixel.x <= pixel.w && pixel.y <= pixel.w && pixel.z <= pixel.w)
+            }
+        }
+    }
+
     @Test(
         "the size is the stated one, or the viewBox's",
         arguments: [
