@@ -131,7 +131,8 @@ extension PNGChunks {
                 || PixelBufferPool.footprint(of: header.size) / 4 <= PNGUnpackedRows.mostUnpackedForThumbnail)
         return try context.reserve(
             output: output, format: format, isCopied: orientation != .up || profileName != nil, source: header.size,
-            bitmaps: header.isInterlaced ? format.bytesPerPixel / 4 : unpacksAtOnce ? 1 : 0)
+            bitmaps: header.isInterlaced ? format.bytesPerPixel / 4 : unpacksAtOnce ? 1 : 0,
+            working: unpacksAtOnce ? PNGUnpackedRows.workingBytes(self) : [])
     }
 
     /// The bits of one component; a palette's colours have 8.

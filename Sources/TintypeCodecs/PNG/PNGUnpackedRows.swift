@@ -79,6 +79,12 @@ struct PNGUnpackedRows {
         next += 1
     }
 
+    /// The most that is taken beside the rows: two of them, and the data in one piece.
+    static func workingBytes(_ chunks: PNGChunks) -> [Int] {
+        let lines = 2 * (chunks.header.size.width * 4 + slack)
+        return chunks.imageData.count > 1 ? [lines, chunks.imageData.reduce(0) { $0 + $1.count }] : [lines]
+    }
+
     /// Whether rows that are written from the beginning of a bitmap stay behind those that are read from its end: each is so much
     /// longer that even the last but one ends before the last begins.
     private static func fits(_ layout: PNGLayout, _ count: Int, in bitmap: Int) -> Bool {

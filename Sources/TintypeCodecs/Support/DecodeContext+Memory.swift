@@ -9,9 +9,10 @@ extension DecodeContext {
     ///   - isCopied: whether a picture is turned or converted in a second buffer.
     ///   - source: the size in the file.
     ///   - bitmaps: how many pictures of that size, four bytes a pixel, are needed on the way.
+    ///   - working: the bytes of further blocks of memory.
     func reserve(
         output: PixelSize, format: PixelFormat = .rgba8, frames: Int = 1, isCopied: Bool, source: PixelSize,
-        bitmaps: Int
+        bitmaps: Int, working: [Int] = []
     ) throws(ImageError) -> DecodeReservation {
         func times(_ count: Int, _ size: PixelSize, _ format: PixelFormat) -> Int {
             let (bytes, overflow) = PixelBufferPool.footprint(of: size, format: format)
@@ -20,9 +21,12 @@ extension DecodeContext {
         }
         // Rows that are decoded and resampled.
         let rows = PixelSize(width: max(source.width, output.width), height: output == source ? 8 : 64)
-        let parts = [
-            times(frames + (isCopied ? 1 : 0), output, format), times(bitmaps, source, .rgba8), times(1, rows, format),
-        ]
+        let blocks = working.map { PixelBufferPool.footprint(of: PixelSize(width: $0 / 4 + 1, height: 1)) }
+        let parts =
+            [
+                times(frames + (isCopied ? 1 : 0), output, format), times(bitmaps, source, .rgba8),
+                times(1, rows, format),
+            ] + blocks
         let bytes = parts.reduce(0) { sum, part in
             let (bytes, overflow) = sum.addingReportingOverflow(part)
             return overflow ? .max : bytes

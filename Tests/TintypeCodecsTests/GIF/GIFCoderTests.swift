@@ -222,10 +222,12 @@ struct GIFCoderTests {
         #expect(rows(try coder.decode(gif.data).pixels) == [[green, green, green, green, green, green]])
     }
 
-    @Test("a screen without a width is refused by its header too", arguments: [(0, 32), (32, 0), (0, 0)])
+    @Test(
+        "neither a screen nor a first frame with a size is refused by the header too",
+        arguments: [(0, 32), (32, 0), (0, 0)])
     func emptyScreen(width: Int, height: Int) throws {
         var file = TestGIF(width, height)
-        file.frame((0, 0, 1, 1), [0])
+        file.frame((0, 0, 0, 1), [])
         expectCode(.corruptImage) { try coder.info(file.data) }
         expectCode(.corruptImage) { try coder.decode(file.data) }
     }

@@ -15,6 +15,7 @@ enum Main {
         try fullSize(photographs)
         try thumbnails(photographs, "baseline") { $0.baseline }
         try thumbnails(photographs, "progressive") { $0.progressive }
+        if let photograph = photographs.first { try OtherFormats.print(photograph, rounds: rounds, context: context) }
     }
 
     private static func decode(_ data: Data, _ change: (inout DecodeOptions) -> Void = { _ in }) throws -> Image {
