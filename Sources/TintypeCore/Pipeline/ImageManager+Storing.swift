@@ -19,6 +19,7 @@ extension ImageManager {
         let coders = coders
         var options = DecodeOptions()
         options.scale = request.decode.scale
+        options.decodeToHDR = request.decode.decodeToHDR
         let decodeStart = ContinuousClock.now
         let image = try? await configuration.processing.decode(
             limits: configuration.limits, pool: configuration.pool, budget: configuration.budget, priority: priority
@@ -64,22 +65,25 @@ extension ImageManager {
         _ image: Image, _ request: ImageRequest, _ fetched: FetchedData, key: ImageKey
     ) async throws(ImageError) {
         let coders = coders
+        var options = request.encode
+        // What is read back is to be what was made.
+        if image.isHighDynamicRange { options.encodeToHDR = .isoHDR }
         let format = Self.storedFormat(of: image, encodable: coders.encodableFormats)
         let data = try await configuration.processing.perform(priority: WorkPriority(.low)) {
-            isCancelled throws(ImageError) in
-            try coders.encode(
-                image, as: format, options: request.encode, context: EncodeContext(isCancelled: isCancelled))
+            [options] isCancelled throws(ImageError) in
+            try coders.encode(image, as: format, options: options, context: EncodeContext(isCancelled: isCancelled))
         }
         let entry = DiskCacheEntry(data: data, created: configuration.date(), mimeType: format.mimeType)
         try await cache.store(entry, forKey: key)
     }
 
-    /// The source's format if it can be written with what the image has, else PNG with alpha and JPEG without.
+    /// The source's format if it can be written with what the image has, else PNG with alpha or more than 8 bits and JPEG
+    /// without.
     static func storedFormat(of image: Image, encodable: Set<ImageFormat>) -> ImageFormat {
         if let format = image.format, encodable.contains(format), format.storesAlpha || !image.hasAlpha {
             return format
         }
         if image.isAnimated, encodable.contains(.gif) { return .gif }
-        return image.hasAlpha ? .png : .jpeg
+        return image.hasAlpha || image.pixels.format != .rgba8 ? .png : .jpeg
     }
 }

@@ -22,7 +22,8 @@ public struct ImageRequest: Sendable {
     public var storeTo = CacheLayers.all
     /// Whether the disk cache keeps the thumbnail or transformed image too, encoded anew, so that it need not be made again.
     public var storesVariant = false
-    /// How ``storesVariant`` encodes; the format is the source's if it can be written, else PNG with alpha and JPEG without.
+    /// How ``storesVariant`` encodes; the format is the source's if it can be written, else PNG with alpha or
+    /// more than 8 bits and JPEG without. High dynamic range stays so where the format has it.
     public var encode = EncodeOptions()
     /// What the source is known by in the caches instead of its URL, for URLs that carry signatures or tokens.
     public var cacheKey: String?
