@@ -59,7 +59,7 @@ enum Decision: Sendable {
         "avif-microsoft/Chimera_10bit_cropped_to_1920x1008.avif": [.pixels],
         // Studio range is expanded; the reference's is not.
         "avif-microsoft/Monochrome.avif": [.pixels],
-        // libheif 1.15 reads no sequences.
+        // Two images beside each other, which are no sequence.
         "heic-libheif/example.heic": [.frameCount],
         // Linear light becomes sRGB, whatever is to be kept: 8 bits of it would have no dark tones.
         "jxl-conformance/progressive.jxl": [.pixels],
