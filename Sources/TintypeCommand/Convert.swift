@@ -52,6 +52,9 @@ struct ConvertCommand: AsyncParsableCommand {
     @Flag(help: "Keep the source's colours and its ICC profile instead of converting to sRGB.")
     var keepColor = false
 
+    @Flag(help: "Keep 16 bits and high dynamic range instead of converting to 8 bits, where the format can.")
+    var keepDepth = false
+
     @Flag(help: "Put a thumbnail of 320 pixels into JPEG and HEIC.")
     var embedThumbnail = false
 
@@ -92,6 +95,7 @@ struct ConvertCommand: AsyncParsableCommand {
         var options = DecodeOptions(thumbnailSize: resize?.box)
         options.allowsUpscaling = true
         options.keepsColorSpace = keepColor
+        options.decodeToHDR = keepDepth
         options.firstFrameOnly = firstFrame
         options.formatHint = ImageFormat.hint(fileName: input)
         do throws(ImageError) {
@@ -113,6 +117,7 @@ struct ConvertCommand: AsyncParsableCommand {
         options.firstFrameOnly = firstFrame
         options.metadata = keepMetadata ? .all : .none
         options.embedsThumbnail = embedThumbnail
+        options.encodeToHDR = keepDepth ? .isoHDR : .none
         do throws(ImageError) {
             let context = EncodeContext(isCancelled: { Task.isCancelled })
             return try ImageCoders.default.encode(image, as: format, options: options, context: context)

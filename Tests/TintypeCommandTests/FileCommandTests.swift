@@ -141,6 +141,30 @@ struct FileCommandTests {
         }
     }
 
+    @Test("COD-18, COD-50: convert keeps 16 bits on request, and only then")
+    func convertDepth() async throws {
+        let size = PixelSize(width: 8, height: 4)
+        var pixels = try MutablePixelBuffer(size: size, format: .rgba16)
+        pixels.withUnsafeMutableBytes { bytes in
+            for index in 0..<bytes.count / 2 {
+                let value = UInt16(index % 4 == 3 ? 65_535 : index * 257 + 1)
+                bytes.storeBytes(of: value, toByteOffset: index * 2, as: UInt16.self)
+            }
+        }
+        let deep = Image(pixels: pixels.freeze())
+        let input = try folder.write(deep.encoded(as: .png), to: "a.png").path
+        for (flags, bits) in [([], 8), (["--keep-depth"], 16)] {
+            let output = "\(folder.path)/b.png"
+            let convert = try required(TintypeTool.parseAsRoot(["convert", input, output] + flags) as? ConvertCommand)
+            #expect(await status { try convert.run(transcript.console()) } == 0)
+            let data = try Data(contentsOf: URL(fileURLWithPath: output))
+            #expect(try ImageInfo(data: data).bitsPerComponent == bits)
+            var options = DecodeOptions()
+            options.decodeToHDR = true
+            if bits == 16 { #expect(try Image(data: data, options: options).pixels == deep.pixels) }
+        }
+    }
+
     @Test("convert: limit of bytes, background, thumbnail, first frame, lossless and progressive")
     func convertOptions() async throws {
         let input = try file("a.png", picture(width: 640, height: 480, alpha: true), .png)
