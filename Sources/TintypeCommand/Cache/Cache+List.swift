@@ -6,7 +6,7 @@ extension CacheCommand {
     /// `tintype cache list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists the images of the cache, in the order in which they were stored.")
+            abstract: "Lists the images of the cache, in the order in which they were stored, to the millisecond.")
         @OptionGroup var options: Options
 
         @Option(help: ArgumentHelp("Only what there is of this URL: the original and its variants.", valueName: "url"))
