@@ -20,8 +20,10 @@ enum OtherFormats {
     }
 
     static func print(_ photograph: Photograph, rounds: Int, context: DecodeContext) throws {
-        var quarter = DecodeOptions(thumbnailSize: PixelSize(width: 2_560, height: 2_560))
-        quarter.keepsColorSpace = true
+        var plain = DecodeOptions()
+        plain.keepsColorSpace = true
+        var quarter = plain
+        quarter.thumbnailSize = PixelSize(width: 2_560, height: 2_560)
         let picture = try ImageCoders.default.decode(photograph.baseline, options: quarter, context: context)
         let canvas = Canvas(picture.size)
         var lossless = EncodeOptions()
@@ -52,7 +54,7 @@ enum OtherFormats {
                             bytes.bindMemory(to: UInt8.self).baseAddress.map { bare($0, bytes.count) }
                         }
                     },
-                    { _ = try ImageCoders.default.decode(data, options: quarter, context: context) },
+                    { _ = try ImageCoders.default.decode(data, options: plain, context: context) },
                 ])
             row(name, times)
         }
@@ -78,7 +80,7 @@ enum OtherFormats {
                 {
                     let frames = try ImageCoders.default.frameDecoder(
                         for: data, options: DecodeOptions(), context: context)
-                    while try frames.nextFrame() != nil {}
+                    while try frames?.nextFrame() != nil {}
                 },
             ])
         row("GIF, 48 frames of \(size)", times)
