@@ -7,7 +7,7 @@ tintype_packages=(
 
 # What the formats behind package traits take on top: AVIF, HEIF, JXL, TIFF, SVG, PDF, RAW; tests of HEIF encode with x265.
 tintype_trait_packages=(
-    libavif-dev libheif-dev libde265-dev libjxl-dev libtiff-dev librsvg2-dev libpoppler-glib-dev libraw-dev libx265-dev
+    libavif-dev libheif-dev libde265-dev libjxl-dev libtiff-dev librsvg2-dev libxml2-dev libpoppler-glib-dev libraw-dev libx265-dev
 )
 
 # How those formats are built, by every script that does: without HTTP, and in a folder of their own.

@@ -31,10 +31,18 @@ struct RowFinisher {
     let width: Int
     let conversion: ColorConversion?
     let premultiplies: Bool
+    /// Whether pixels of 8 bits lose the alpha that they have.
+    var makesOpaque = false
     var format = PixelFormat.rgba8
 
     func finish(_ row: UnsafeMutableRawPointer) {
+        if makesOpaque { Self.makeOpaque(row, count: width) }
         conversion?.convert(row, count: width)
         if premultiplies { Premultiplication.premultiply(row, count: width, format: format) }
+    }
+
+    private static func makeOpaque(_ row: UnsafeMutableRawPointer, count: Int) {
+        let pixels = row.assumingMemoryBound(to: UInt32.self)
+        for x in 0..<count { pixels[x] |= UInt32(bigEndian: 0xFF) }
     }
 }

@@ -12,6 +12,8 @@ public import TintypeCore
 /// - Nothing outside the bytes is read but system fonts, for those that a document does not embed. Scripts and actions are not run.
 /// - A document that needs a password is ``ImageError/Code/corruptImage``, with a reason that says so. One whose end is missing
 ///   is ``ImageError/Code/truncatedImage``; with ``DecodeOptions/allowsPartialImage`` its page is drawn as far as it goes.
+/// - Images on the page are decoded by Poppler, whole, whatever size the page is drawn at; the limits of pixels and the decode budget
+///   do not see them. Poppler's own limit is 2 GiB for one. Draw documents of strangers in a process with a limit of memory.
 /// - Documents larger than ``maximumBytes`` are refused. Drawing cannot be cancelled once it has begun.
 public struct PDFCoder: ImageCoder {
     /// The most bytes of a document.

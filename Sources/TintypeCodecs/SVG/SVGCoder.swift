@@ -9,6 +9,9 @@ public import TintypeCore
 /// - The size of a picture that states none is that of its `viewBox`, or what its drawing covers.
 /// - Nothing outside the bytes is read: librsvg has no base address to resolve a reference against, so files, network and
 ///   external entities are out of reach; `data:` URLs work. Documents larger than ``maximumBytes`` are refused.
+/// - Elements that draw each other over and over are counted before anything is drawn, and refused where the drawing would have
+///   more than 20 times the elements of the document (and more than 50,000). Images inside must be JPEG, PNG, GIF, WebP or SVG, and
+///   keep the limits of the context, together too.
 /// - Drawing cannot be cancelled once it has begun.
 public struct SVGCoder: ImageCoder {
     /// The most bytes of a document.
@@ -19,14 +22,15 @@ public struct SVGCoder: ImageCoder {
     public var decodableFormats: Set<ImageFormat> { [.svg] }
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        try SVGDocument(data).info
+        try SVGDocument(data, context: context).info
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        let document = try SVGDocument(data)
+        let document = try SVGDocument(data, context: context)
         let size = options.vectorSize(for: document.info.size)
         try document.info.check(context.limits, output: size, keptFrames: 1)
-        let reservation = try context.reserve(output: size, isCopied: false, source: size, bitmaps: 0)
+        let reservation = try context.reserve(
+            output: size, isCopied: false, source: size, bitmaps: 0, working: [document.imageBytes])
         defer { reservation.release() }
         try context.checkCancellation()
         let pixels = try document.draw(size, context: context)

@@ -6,14 +6,17 @@ internal import TintypeCore
 /// A parsed SVG document.
 final class SVGDocument {
     let info: ImageInfo
+    /// The bytes that the images inside take when they are decoded.
+    let imageBytes: Int
     private let handle: UnsafeMutablePointer<RsvgHandle>
 
-    init(_ data: Data) throws(ImageError) {
+    init(_ data: Data, context: DecodeContext) throws(ImageError) {
         guard data.count <= SVGCoder.maximumBytes else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
                 reason: "the SVG has \(ByteCount(data.count)), over the limit of \(ByteCount(SVGCoder.maximumBytes))")
         }
+        imageBytes = try SVGLimits(data, context).imageBytes
         var error: UnsafeMutablePointer<GError>?
         // Without a base address and without flags: nothing else is read, and XML entities keep their limits.
         let parsed = data.withUnsafeBytes { bytes in

@@ -12,6 +12,9 @@ struct WebPContainer: Sendable {
         var payload: Range<Int>
         var duration: Duration
         var hasAlpha: Bool
+        /// Whether the pixels may have alpha all the same. In lossless WebP the header's word is a hint ("WebP Lossless Bitstream
+        /// Specification", alpha_is_used), which is taken for true, as browsers do.
+        var hidesAlpha: Bool
         /// Whether the frame is laid over what is there, or takes its place.
         var blends: Bool
         /// Whether the frame's area becomes transparent before the next frame is drawn.
@@ -75,6 +78,8 @@ struct WebPContainer: Sendable {
         repeat {
             guard let payload = iterator.fragment.bytes else { continue }
             let start = UnsafeRawPointer(payload) - base
+            var features = WebPBitstreamFeatures()
+            let isKnown = WebPGetFeatures(payload, iterator.fragment.size, &features) == VP8_STATUS_OK
             let frame = Frame(
                 rect: PixelRect(
                     x: Int(iterator.x_offset), y: Int(iterator.y_offset),
@@ -82,6 +87,7 @@ struct WebPContainer: Sendable {
                 payload: start..<start + iterator.fragment.size,
                 duration: .milliseconds(Int(iterator.duration)),
                 hasAlpha: iterator.has_alpha != 0,
+                hidesAlpha: iterator.has_alpha == 0 && !(isKnown && features.format == Self.lossy),
                 blends: iterator.blend_method == WEBP_MUX_BLEND,
                 clearsAfterwards: iterator.dispose_method == WEBP_MUX_DISPOSE_BACKGROUND,
                 isComplete: iterator.complete != 0)
@@ -89,6 +95,9 @@ struct WebPContainer: Sendable {
             if frame.hasAlpha { hasAlpha = true }
         } while WebPDemuxNextFrame(&iterator) != 0
     }
+
+    /// `WebPBitstreamFeatures.format` of VP8.
+    private static let lossy: Int32 = 1
 
     private static func chunk(_ name: String, _ demuxer: OpaquePointer) -> Data? {
         var iterator = WebPChunkIterator()

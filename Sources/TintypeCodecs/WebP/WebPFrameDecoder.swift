@@ -146,7 +146,9 @@ final class WebPFrameDecoder: SeekableFrames {
             try noteTruncation()
             done = decoded
         }
-        let finisher = RowFinisher(width: size.width, conversion: color.conversion, premultiplies: frame.hasAlpha)
+        let finisher = RowFinisher(
+            width: size.width, conversion: color.conversion, premultiplies: frame.hasAlpha,
+            makesOpaque: frame.hidesAlpha)
         for y in 0..<done { finisher.finish(rows + y * bytesPerRow) }
         return done
     }

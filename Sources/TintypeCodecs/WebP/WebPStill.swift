@@ -9,6 +9,7 @@ struct WebPStill {
     private let orientation: Orientation
     private let color: DecodedColor
     private let hasAlpha: Bool
+    private let hidesAlpha: Bool
     private let context: DecodeContext
 
     init(
@@ -18,6 +19,7 @@ struct WebPStill {
         size = frame.hasAlpha ? frame.rect.size : Self.decodedSize(frame.rect.size, for: target)
         orientation = info.orientation
         hasAlpha = frame.hasAlpha
+        hidesAlpha = frame.hidesAlpha
         self.color = color
         self.context = context
     }
@@ -39,7 +41,8 @@ struct WebPStill {
     func picture(_ pixels: consuming MutablePixelBuffer, rows: Int) throws(ImageError) -> PixelBuffer {
         let convertsAfter = !hasAlpha && target.pixelCount < size.pixelCount
         let finisher = RowFinisher(
-            width: size.width, conversion: convertsAfter ? nil : color.conversion, premultiplies: hasAlpha)
+            width: size.width, conversion: convertsAfter ? nil : color.conversion, premultiplies: hasAlpha,
+            makesOpaque: hidesAlpha)
         for y in 0..<size.height {
             if y < rows {
                 finisher.finish(pixels.row(y))

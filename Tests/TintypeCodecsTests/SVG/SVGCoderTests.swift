@@ -103,6 +103,68 @@ struct SVGCoderTests {
         expectCode(.limitExceeded) { try coder.decode(Data(count: SVGCoder.maximumBytes + 1)) }
     }
 
+    @Test("elements that draw each other over and over are refused before they are drawn")
+    func repetition() throws {
+        func levels(_ count: Int, _ times: Int, _ reference: (Int) -> String) -> String {
+            (1...count).map { "<g id='l\($0)'>" + String(repeating: reference($0 - 1), count: times) + "</g>" }.joined()
+        }
+        let uses = levels(12, 10) { "<use xlink:href='#l\($0)'/>" }
+        expectCode(.limitExceeded) {
+            try coder.decode(svg("width='4' height='4'", "<defs><g id='l0'/>\(uses)</defs><use href='#l12'/>"))
+        }
+        let painted = levels(12, 10) { "<rect width='1' height='1' style='fill: url( \"#l\($0)\")'/>" }
+            .replacingOccurrences(of: "<g id", with: "<pattern width='1' height='1' id")
+            .replacingOccurrences(of: "</g>", with: "</pattern>")
+        expectCode(.limitExceeded) {
+            try coder.decode(
+                svg("width='4' height='4'", "<defs>\(painted)</defs><rect width='4' height='4' fill='url(#l12)'/>"))
+        }
+        var entities = "<!DOCTYPE svg [<!ENTITY u '\(String(repeating: "<use xlink:href=\"#t\"/>", count: 400))'>"
+        entities += "<!ENTITY v '\(String(repeating: "&u;", count: 20))'>]>"
+        let row = "<g id='t'>" + String(repeating: "<path d=''/>", count: 100) + "</g>&v;&v;"
+        expectCode(.limitExceeded) { try coder.decode(svg("width='4' height='4'", row, before: entities)) }
+        // A symbol that is shown often is no such document, nor one that shows itself.
+        let often = "<g id='l0'><rect width='1' height='1'/></g>" + levels(3, 10) { "<use href='#l\($0)'/>" }
+        #expect(try coder.decode(svg("width='4' height='4'", often)).size.width == 4)
+        _ = try? coder.decode(
+            svg("width='4' height='4'", "<g id='a'><use href='#b'/></g><g id='b'><use href='#a'/></g>"))
+        expectCode(.limitExceeded) {
+            let chain = (1...400).map { "<g id='l\($0)'><use href='#l\($0 - 1)'/></g>" }.joined()
+            return try coder.decode(svg("width='4' height='4'", "<defs><g id='l0'/>\(chain)</defs><use href='#l400'/>"))
+        }
+    }
+
+    @Test("images inside keep the limits, one by one and together")
+    func imagesInside() throws {
+        func document(_ type: String, _ data: Data, times: Int = 1) -> Data {
+            let image = "<image width='4' height='4' href='data:\(type);base64,\(data.base64EncodedString())'/>"
+            return svg("width='4' height='4'", String(repeating: image, count: times))
+        }
+        let drawing = try coder.decode(svg("width='64' height='64'", "<rect width='64' height='64' fill='#0f0'/>"))
+        let png = try PNGCoder().encode(drawing, as: .png, options: EncodeOptions())
+        var small = DecodeContext()
+        small.limits.maximumPixels = 1_000
+        expectCode(.limitExceeded) { try coder.decode(document("image/png", png), options: .init(), context: small) }
+        var few = DecodeContext()
+        few.limits.maximumBytes = 100_000
+        #expect(try coder.decode(document("image/png", png), options: .init(), context: few).pixels[2, 2] == green)
+        expectCode(.limitExceeded) {
+            try coder.decode(document("image/png", png, times: 4), options: .init(), context: few)
+        }
+        // Also in a document inside, and as many of those as there may be.
+        var nested = document("image/png", png)
+        #expect(try coder.decode(document("image/svg+xml", nested)).size.width == 4)
+        expectCode(.limitExceeded) {
+            try coder.decode(document("image/svg+xml", nested), options: .init(), context: small)
+        }
+        for _ in 0..<4 { nested = document("image/svg+xml", nested) }
+        expectCode(.limitExceeded) { try coder.decode(nested) }
+        expectCode(.unknownFormat) { try coder.decode(document("image/x-tga", Data(repeating: 2, count: 64))) }
+        expectCode(.unknownFormat) { try coder.decode(Data([0x1F, 0x8B, 8, 0]) + Data(count: 60)) }
+        let link = "<a href='data:text/plain,x'><rect width='4' height='4' fill='#0f0'/></a>"
+        #expect(try coder.decode(svg("width='4' height='4'", link)).pixels[2, 2] == green)
+    }
+
     @Test("limits and cancellation are kept, and a document that is cut says so")
     func refusals() throws {
         let data = svg("width='64' height='64'", String(repeating: halves, count: 10))

@@ -60,6 +60,24 @@ struct WebPCoderTests {
         #expect(decoded.pixels == opaque.pixels && !decoded.hasAlpha)
     }
 
+    @Test("3.8: pixels that have alpha though the header says there is none are opaque, whole and while they arrive")
+    func hiddenAlpha() throws {
+        let pixels = try RasterSamples.translucentNoise(67, 41, seed: 1)
+        var data = try encode(makeImage(pixels))
+        let stream = try #require(data.firstRange(of: Array("VP8L".utf8))).upperBound + 4
+        // The signature, 2 times 14 bits of size, and alpha_is_used.
+        data[stream + 4] &= 0xEF
+        let image = try coder.decode(data)
+        #expect(!image.hasAlpha)
+        for y in 0..<41 { for x in 0..<67 { #expect(image.pixels[x, y].w == 255) } }
+        let solid = try #require((0..<67 * 41).lazy.map { ($0 % 67, $0 / 67) }.first { pixels[$0.0, $0.1].w == 255 })
+        #expect(image.pixels[solid.0, solid.1] == pixels[solid.0, solid.1])
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        try decoder.append(data.prefix(data.count - 40))
+        let preview = try #require(try decoder.preview())
+        #expect(preview.pixels[0, 0] == image.pixels[0, 0])
+    }
+
     @Test("COD-22, PLG-01: with loss the picture is close, and quality costs bytes")
     func lossy() throws {
         let image = try photo(64, 64)

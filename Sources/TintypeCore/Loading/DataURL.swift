@@ -1,0 +1,74 @@
+package import FoundationEssentials
+
+/// What a `data:` URL (RFC 2397) carries in itself, in base64 or percent encoding.
+package struct DataURL {
+    package let data: Data
+    package let mimeType: String
+
+    /// Takes `data:[<media type>][;base64],<data>` apart.
+    /// - Parameter limit: the most bytes that the data may have.
+    package init(_ bytes: [UInt8], limit: Int) throws(ImageError) {
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            let comma = bytes[colon...].firstIndex(of: UInt8(ascii: ","))
+        else { throw ImageError(.invalidURL, stage: .load, reason: "the data: URL has no comma before its data") }
+
+        let fields = String(decoding: bytes[(colon + 1)..<comma], as: UTF8.self).split(
+            separator: ";", omittingEmptySubsequences: false)
+        let isBase64 = fields.dropFirst().last?.lowercased() == "base64"
+        // RFC 2397: without a media type it is text/plain.
+        mimeType = fields.first.flatMap { $0.isEmpty ? nil : $0.lowercased() } ?? "text/plain"
+
+        var payload = bytes[(comma + 1)...]
+        if let fragment = payload.firstIndex(of: UInt8(ascii: "#")) { payload = payload[..<fragment] }
+        // Percent encoding takes at most 3 characters for a byte, and base64 of that 4 for 3: more cannot come of it.
+        guard payload.count / 4 <= limit else { throw Self.tooLarge(limit) }
+        let unescaped = try Self.percentDecoded(payload)
+        data = isBase64 ? try Self.base64Decoded(unescaped, limit: limit) : Data(unescaped)
+        guard data.count <= limit else { throw Self.tooLarge(limit) }
+        guard !data.isEmpty else { throw ImageError(.emptyBody, stage: .load, reason: "the data: URL has no data") }
+    }
+
+    private static func percentDecoded(_ bytes: ArraySlice<UInt8>) throws(ImageError) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var index = bytes.startIndex
+        while index < bytes.endIndex {
+            guard bytes[index] == UInt8(ascii: "%") else {
+                result.append(bytes[index])
+                index += 1
+                continue
+            }
+            guard index + 2 < bytes.endIndex, let high = hexDigit(bytes[index + 1]),
+                let low = hexDigit(bytes[index + 2])
+            else { throw ImageError(.invalidURL, stage: .load, reason: "the data: URL has a broken percent escape") }
+            result.append(high << 4 | low)
+            index += 3
+        }
+        return result
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// Decodes base64 as browsers do: white space does not count, and the padding may be missing.
+    private static func base64Decoded(_ bytes: [UInt8], limit: Int) throws(ImageError) -> Data {
+        var text = bytes.filter { $0 != 0x20 && !(0x09...0x0D).contains($0) }
+        guard text.count / 4 * 3 - 2 <= limit else { throw tooLarge(limit) }
+        while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
+        guard let data = Data(base64Encoded: Data(text)) else {
+            throw ImageError(.invalidURL, stage: .load, reason: "the data: URL's base64 is broken")
+        }
+        return data
+    }
+
+    private static func tooLarge(_ limit: Int) -> ImageError {
+        ImageError(
+            .bodyTooLarge, stage: .load, reason: "the data: URL holds more than the limit of \(ByteCount(limit))")
+    }
+}
