@@ -4,6 +4,7 @@ extension ImageCache {
     public static let `default`: ImageCache = {
         let memory = MemoryCache()
         memory.observe(.system)
+        PixelBufferPool.shared.observe(.system)
         return ImageCache(memory: memory, disk: DiskCache())
     }()
 

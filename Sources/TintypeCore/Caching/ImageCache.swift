@@ -31,6 +31,8 @@ public final class ImageCache: ImageCaching {
         self.processing = processing
     }
 
+    /// A cache that gives memory back when the system runs out of it (``MemoryPressure/system``), as the shared pool of pixel buffers
+    /// does from then on.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` for a directory that can be none, such as an empty path. Whether
     ///   the directory can be used is seen when something is stored.
     public convenience init(
@@ -38,7 +40,12 @@ public final class ImageCache: ImageCaching {
         disk: DiskCache.Configuration?, coder: any ImageCoder
     ) throws(ImageError) {
         if let disk { try disk.validate() }
-        self.init(memory: MemoryCache(memory), disk: disk.map { DiskCache($0) }, coder: coder)
+        let memory = MemoryCache(memory)
+        let disk = disk.map { DiskCache($0) }
+        memory.observe(.system)
+        disk?.observe(.system)
+        PixelBufferPool.shared.observe(.system)
+        self.init(memory: memory, disk: disk, coder: coder)
     }
 
     public func memoryImage(forKey key: ImageKey) -> Image? { memory.image(forKey: key) }

@@ -13,6 +13,7 @@ public final class PixelBufferPool: Sendable {
     public let limit: ByteCount
 
     private let state = Lock(State())
+    private let subscription = MemoryPressure.Subscription()
 
     private struct State: ~Copyable {
         var free: [Int: [UInt]] = [:]  // capacity → addresses of free blocks
@@ -64,6 +65,11 @@ public final class PixelBufferPool: Sendable {
         for (capacity, addresses) in blocks {
             for address in addresses { Self.release(address, capacity: capacity) }
         }
+    }
+
+    /// Drains by itself from now on when memory is scarce; `nil` to no longer do so.
+    public func observe(_ pressure: MemoryPressure?) {
+        subscription.replace(with: pressure) { [weak self] _ in self?.drain() }
     }
 
     /// A block of at least `bytes` bytes with undefined contents, or `nil` if the system has none.

@@ -31,6 +31,22 @@ public final class MemoryPressure: Sendable {
         public func cancel() { end() }
     }
 
+    /// What an owner observes: nothing, or one source of pressure at a time.
+    final class Subscription: Sendable {
+        private let observation = Lock<Observation?>(nil)
+
+        /// Observes `pressure` in place of what was observed before; nothing if it is `nil`.
+        func replace(with pressure: MemoryPressure?, _ observer: @escaping @Sendable (Level) -> Void) {
+            let new = pressure?.observe(observer)
+            let old = observation.withLock { observation in
+                let old = observation
+                observation = new
+                return old
+            }
+            old?.cancel()
+        }
+    }
+
     /// The pressure in the machine and the program's control group.
     public static let system: MemoryPressure = {
         let logger = Logger(label: "tintype.memory-pressure")

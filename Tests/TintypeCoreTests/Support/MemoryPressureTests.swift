@@ -32,6 +32,31 @@ struct MemoryPressureTests {
         #expect(cache.statistics.entries == 0)
     }
 
+    @Test("encoded images in memory and pixel buffers that nobody uses are given back too")
+    func others() async throws {
+        let pressure = MemoryPressure(FakeSignals(offersNothing: true), log: { _ in })
+        let folder = try TemporaryDirectory()
+        let disk = DiskCache(
+            .init(directory: folder.path + "/cache", minimumFreeSpace: 0, memoryTier: .kilobytes(100)))
+        for index in 0..<40 {
+            let entry = DiskCacheEntry(data: Data(count: 2_000), created: Date())
+            try await disk.store(entry, forKey: ImageKey(source: "\(index)"))
+        }
+        await disk.flush()
+        #expect(disk.memoryTierUsage.bytes > 60_000)
+        disk.observe(pressure)
+        pressure.report(.warning)
+        #expect((20_000...50_000).contains(disk.memoryTierUsage.bytes))
+        pressure.report(.critical)
+        #expect(disk.memoryTierUsage.entries == 0)
+        let pool = PixelBufferPool(limit: .megabytes(1))
+        _ = try MutablePixelBuffer(size: PixelSize(width: 64, height: 64), pool: pool)
+        #expect(pool.statistics.freeBytes > 0)
+        pool.observe(pressure)
+        pressure.report(.warning)
+        #expect(pool.statistics.freeBytes == 0)
+    }
+
     @Test("a cache that is gone is no longer told, and what it observed goes on")
     func release() throws {
         let pressure = MemoryPressure(FakeSignals(offersNothing: true), log: { _ in })

@@ -20,6 +20,7 @@ public final class DiskCache: DiskCaching {
     /// One thread: SQLite lets one writer in at a time anyway, and here nobody waits on a lock.
     private let writes = WorkQueue(label: "disk cache writes", width: 1)
     private let staged = StagedEntries()
+    private let subscription = MemoryPressure.Subscription()
     private let maintenance = Lock<Task<Void, Never>?>(nil)
 
     /// Touches no file: the directory is made when something is stored.
@@ -159,6 +160,18 @@ public final class DiskCache: DiskCaching {
     /// Forgets encoded images in memory (``Configuration/memoryTier``) until they take at most `bytes`, those first that
     /// were not used for the longest time.
     public func trimMemoryTier(to bytes: ByteCount) { store.tier?.trim(to: bytes.bytes) }
+
+    /// Trims the memory tier by itself from now on when memory is scarce, to half of its size and then to nothing; `nil` to no
+    /// longer do so.
+    public func observe(_ pressure: MemoryPressure?) {
+        guard let tier = store.tier else { return }
+        subscription.replace(with: pressure) { level in
+            switch level {
+            case .warning: tier.trim(to: tier.capacity / 2)
+            case .critical: tier.removeAll()
+            }
+        }
+    }
 
     /// What the tier of encoded images in memory holds.
     public var memoryTierUsage: CacheUsage { store.tier?.usage ?? CacheUsage() }

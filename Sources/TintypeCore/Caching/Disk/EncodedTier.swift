@@ -21,7 +21,8 @@ final class EncodedTier: Sendable {
         var bytes = 0
     }
 
-    private let capacity: Int
+    /// In bytes.
+    let capacity: Int
     private let state = Lock(State())
 
     init(capacity: Int) { self.capacity = max(0, capacity) }

@@ -21,7 +21,7 @@ public final class MemoryCache: MemoryCaching {
     private let entries: MemoryEntries
     private let state: Lock<MemoryStore>
     private let now: @Sendable () -> Duration
-    private let observation = Lock<MemoryPressure.Observation?>(nil)
+    private let subscription = MemoryPressure.Subscription()
 
     public convenience init(_ configuration: Configuration = Configuration()) {
         let start = ContinuousClock.now
@@ -82,13 +82,7 @@ public final class MemoryCache: MemoryCaching {
 
     /// Trims by itself from now on when memory is scarce; `nil` to no longer do so.
     public func observe(_ pressure: MemoryPressure?) {
-        let new = pressure?.observe { [weak self] level in self?.trim(level) }
-        let old = observation.withLock { observation in
-            let old = observation
-            observation = new
-            return old
-        }
-        old?.cancel()
+        subscription.replace(with: pressure) { [weak self] level in self?.trim(level) }
     }
 
     public var statistics: CacheStatistics { state.withLock { $0.statistics } }
