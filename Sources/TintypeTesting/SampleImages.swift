@@ -13,7 +13,7 @@ public struct SampleImage: Sendable {
     public var frameCount = 1
 }
 
-/// Draws sample images in every format that this build reads, so that no files have to be shipped: landscapes,
+/// Draws sample images in every format that can be read without package traits, so that no files have to be shipped: landscapes,
 /// transparency, animations, tagged orientations, palettes, sixteen bits, and one of twelve megapixels.
 public enum SampleImages {
     /// All samples.
