@@ -1,0 +1,152 @@
+/// Pixels that are drawn on, until ``finish()`` makes an image of them.
+///
+/// ```swift
+/// var surface = try DrawingSurface(size: PixelSize(width: 64, height: 64))
+/// surface.fill(PixelColor(red: 1, green: 0.5, blue: 0))
+/// surface.withRow(0) { row in … }              // premultiplied RGBA
+/// let image = surface.finish()
+/// ```
+///
+/// Colours are in sRGB, or beyond its range with ``PixelFormat/rgbaFloat16`` (``ColorSpace/extendedSRGB``). Places are in pixels
+/// from the upper left corner; what lies outside the surface is left out.
+public struct DrawingSurface: ~Copyable {
+    public let format: ImageRenderer.Format
+    private var pixels: MutablePixelBuffer
+    private let pool: PixelBufferPool
+
+    /// A transparent surface, or a black one if its format is opaque.
+    /// - Throws: ``ImageError/Code/limitExceeded`` for an empty size, and ``ImageError/Code/outOfMemory``.
+    public init(
+        size: PixelSize, format: ImageRenderer.Format = ImageRenderer.Format(), pool: PixelBufferPool = .shared
+    ) throws(ImageError) {
+        self.format = format
+        self.pool = pool
+        pixels = try MutablePixelBuffer(size: size, format: format.pixelFormat, cleared: true, pool: pool)
+        if format.isOpaque { makeOpaque() }
+    }
+
+    /// The size in pixels.
+    public var size: PixelSize { pixels.size }
+
+    // MARK: Rows and pixels
+
+    /// Gives access to the pixels of one row, counted from the top: premultiplied RGBA in the surface's format.
+    public mutating func withRow<Result, Failure: Error>(
+        _ row: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(
+            UnsafeMutableRawBufferPointer(
+                start: pixels.row(row), count: size.width * format.pixelFormat.bytesPerPixel))
+    }
+
+    /// One pixel of a surface of 8 bits, premultiplied.
+    public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
+        get { address(x, y).loadUnaligned(as: SIMD4<UInt8>.self) }
+        set { address(x, y).storeBytes(of: newValue, as: SIMD4<UInt8>.self) }
+    }
+
+    private func address(_ x: Int, _ y: Int) -> UnsafeMutableRawPointer {
+        precondition(
+            format.pixelFormat == .rgba8 && x >= 0 && x < size.width,
+            "column \(x) of \(size.width), \(format.pixelFormat)")
+        return pixels.row(y) + x * 4
+    }
+
+    // MARK: Drawing
+
+    /// Lays a colour over the surface, or over a part of it.
+    /// - Parameter area: the size of the part; `nil` for all that is right of and below its corner.
+    public mutating func fill(_ color: PixelColor, x: Int = 0, y: Int = 0, size area: PixelSize? = nil) {
+        paint(color, x: x, y: y, size: area, blends: true)
+    }
+
+    /// Puts a colour in the place of what was there.
+    /// - Parameter area: the size of the part; `nil` for all that is right of and below its corner.
+    public mutating func replace(with color: PixelColor = .clear, x: Int = 0, y: Int = 0, size area: PixelSize? = nil) {
+        paint(color, x: x, y: y, size: area, blends: false)
+    }
+
+    private mutating func paint(_ color: PixelColor, x: Int, y: Int, size area: PixelSize?, blends: Bool) {
+        let area = area ?? PixelSize(width: .max, height: .max)
+        guard let part = Overlap(of: area, x: x, y: y, on: size) else { return }
+        let pixelFormat = format.pixelFormat
+        let bytes = part.width * pixelFormat.bytesPerPixel
+        withUnsafeTemporaryAllocation(byteCount: bytes, alignment: 16) { row in
+            guard let source = row.baseAddress else { return }
+            PixelBlending.fill(source, with: color, count: part.width, format: pixelFormat)
+            for line in 0..<part.height {
+                let target = pixels.row(part.y + line) + part.x * pixelFormat.bytesPerPixel
+                if blends, color.alpha < 1 {
+                    PixelBlending.blend(source, over: target, count: part.width, format: pixelFormat)
+                } else {
+                    target.copyMemory(from: source, byteCount: bytes)
+                }
+            }
+        }
+    }
+
+    /// Lays the picture of an image, or the first frame of an animation, over the surface.
+    ///
+    /// Its numbers are taken for those of the surface's colour space, which they are unless the image was decoded with
+    /// ``DecodeOptions/keepsColorSpace``.
+    /// - Parameter size: the size in pixels at which it is drawn; `nil` for its own.
+    /// - Throws: ``ImageError/Code/limitExceeded`` for an empty size, and ``ImageError/Code/outOfMemory``.
+    public mutating func draw(
+        _ image: Image, x: Int = 0, y: Int = 0, size area: PixelSize? = nil
+    ) throws(ImageError) {
+        let pixelFormat = format.pixelFormat
+        guard let part = Overlap(of: area ?? image.size, x: x, y: y, on: size) else { return }
+        let picture = try image.pixels.resized(to: area ?? image.size, pool: pool)
+            .converted(to: pixelFormat, pool: pool)
+        for line in 0..<part.height {
+            let target = pixels.row(part.y + line) + part.x * pixelFormat.bytesPerPixel
+            picture.withRow(part.y + line - y) { row in
+                guard let source = row.baseAddress else { return }
+                PixelBlending.blend(
+                    source + (part.x - x) * pixelFormat.bytesPerPixel, over: target, count: part.width,
+                    format: pixelFormat)
+            }
+        }
+    }
+
+    // MARK: The end
+
+    /// The image of what was drawn, without a copy.
+    public consuming func finish() -> Image {
+        if format.isOpaque { makeOpaque() }
+        var properties = Image.Properties()
+        properties.scale = format.scale >= 1 ? format.scale : 1
+        properties.hasAlpha = !format.isOpaque
+        properties.bitsPerComponent = format.pixelFormat.bitsPerComponent
+        if format.pixelFormat == .rgbaFloat16 {
+            properties.colorSpace = .extendedSRGB
+            properties.isHighDynamicRange = true
+        }
+        return Image(pixels: pixels.freeze(), properties: properties)
+    }
+
+    /// Lays everything on black: premultiplied colours are already what they are on it.
+    private mutating func makeOpaque() {
+        for y in 0..<size.height {
+            PixelBlending.makeOpaque(pixels.row(y), count: size.width, format: format.pixelFormat)
+        }
+    }
+}
+
+/// The part of an area that lies on a surface; its corner and size there.
+private struct Overlap {
+    var x: Int
+    var y: Int
+    var width: Int
+    var height: Int
+
+    init?(of area: PixelSize, x: Int, y: Int, on surface: PixelSize) {
+        let (right, overflowsRight) = x.addingReportingOverflow(max(0, area.width))
+        let (bottom, overflowsBottom) = y.addingReportingOverflow(max(0, area.height))
+        self.x = max(0, x)
+        self.y = max(0, y)
+        width = min(surface.width, overflowsRight ? .max : right) - self.x
+        height = min(surface.height, overflowsBottom ? .max : bottom) - self.y
+        guard self.x < surface.width, self.y < surface.height, width > 0, height > 0 else { return nil }
+    }
+}
