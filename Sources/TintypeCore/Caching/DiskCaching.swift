@@ -10,6 +10,8 @@ public protocol DiskCaching: Sendable {
     func entry(forKey key: ImageKey) async -> DiskCacheEntry?
     /// The same, read before what is less urgent. The priority may change while the read waits.
     func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry?
+    /// The path of the file of an entry, which may only be read; `nil` if there is none. Does not count as use.
+    func path(forKey key: ImageKey) async -> String?
     /// Whether there is an entry; does not count as use.
     func contains(_ key: ImageKey) async -> Bool
     /// Keeps an entry in place of the one under the key. When it returns, the entry survives the end of the process.
@@ -42,6 +44,9 @@ extension DiskCaching {
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         await entry(forKey: key)
     }
+
+    /// For caches without files.
+    public func path(forKey key: ImageKey) async -> String? { nil }
 
     /// For caches that keep no list.
     public func variants(ofSource source: String) async -> [ImageVariant] { [] }

@@ -22,6 +22,10 @@ extension DiskCache {
         /// What the bytes of images go through on their way to the disk and back, such as encryption; `nil`, the default,
         /// for nothing. Stays what it was when the cache was made.
         public var transform: DiskCacheTransform?
+        /// Whether the directory gets the file `CACHEDIR.TAG` (Cache Directory Tagging Specification), by which borg, restic,
+        /// `tar --exclude-caches` and others leave it out of backups; true unless it is set. It is looked at when a cache
+        /// stores for the first time; with false a tag that is there is removed.
+        public var isExcludedFromBackup = true
 
         public enum Expiry: String, Sendable, Hashable, CaseIterable {
             /// When the entry was read or written last.

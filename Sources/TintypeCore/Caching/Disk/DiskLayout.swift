@@ -15,6 +15,8 @@ struct DiskLayout: Sendable, Hashable {
     var data: String { directory + "/data" }
     /// There if some entries are known by the digests of their keys alone (``SDWebImageName``).
     var imports: String { directory + "/imports" }
+    /// Tells programs that make backups to leave the directory out.
+    var tag: String { directory + "/CACHEDIR.TAG" }
     /// Where a damaged index goes: one is kept, for whoever wants to see what happened.
     var damagedIndex: String { directory + "/index.damaged" }
 

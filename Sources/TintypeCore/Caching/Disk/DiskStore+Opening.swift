@@ -47,6 +47,7 @@ extension DiskStore {
         } catch {
             throw failure(error, .cacheUnavailable)
         }
+        tagDirectory()
         let lock = try lockDirectory()
         defer { withExtendedLifetime(lock) {} }
         return try openLocked(&writer, mayReplace: true)

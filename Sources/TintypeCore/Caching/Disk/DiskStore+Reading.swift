@@ -173,23 +173,27 @@ extension DiskStore {
         return table.newest(DiskIndexSchema.hash(key)) == nil ? false : nil
     }
 
-    func contains(_ key: ImageKey) -> Bool {
-        containsExactly(key) || importedKey(key).map(containsExactly) ?? false
+    func contains(_ key: ImageKey) -> Bool { file(ofKey: key) != nil }
+
+    /// The id of the file under a key, or under the digest that it was imported by, if it is valid.
+    func file(ofKey key: ImageKey) -> Int64? {
+        file(ofExactly: key) ?? importedKey(key).flatMap { file(ofExactly: $0) }
     }
 
-    private func containsExactly(_ key: ImageKey) -> Bool {
+    private func file(ofExactly key: ImageKey) -> Int64? {
         if let table = openTable() {
             var bound = Int64.max
             while let id = table.newest(DiskIndexSchema.hash(key), before: bound) {
                 bound = id
                 guard let (row, entry) = description(ofFile: id), row.key == key else { continue }
-                return row.transform == transform?.identifier && isExpired(entry, id: id, key: key) == false
+                let isValid = row.transform == transform?.identifier && isExpired(entry, id: id, key: key) == false
+                return isValid ? id : nil
             }
         }
         guard let row = withReader({ reader throws(SQLiteError) in try reader.row(forKey: key) }), let row else {
-            return false
+            return nil
         }
-        return row.transform == transform?.identifier && !isExpired(row)
+        return row.transform == transform?.identifier && !isExpired(row) ? row.id : nil
     }
 
     // MARK: Age
