@@ -1,4 +1,5 @@
 #if HTTP
+public import FoundationEssentials
 public import TintypeCore
 
 extension ImageDownloader {
@@ -11,6 +12,11 @@ extension ImageDownloader {
         /// Looks at the head of a response before anything else does and may change it. An error that it throws ends the load
         /// with ``ImageError/Code/badResponse``. Redirects that are followed are not shown to it.
         public typealias ResponseModifier = @Sendable (inout DownloadResponse) async throws -> Void
+
+        /// Gives the header fields that are sent to a URL, for those that would be; asked for each URL of a redirect anew, with
+        /// fields that no earlier answer of it has touched. So a token for one host goes to no other, whatever the servers
+        /// say. It comes after the ``RequestModifier``.
+        public typealias HeadersFilter = @Sendable (URL, HTTPFields) -> HTTPFields
 
         /// How many transfers run at once; the others wait. At least 1.
         public var maximumConcurrentDownloads: Int
@@ -36,6 +42,7 @@ extension ImageDownloader {
         public var schemes: Set<String>
         public var requestModifier: RequestModifier?
         public var responseModifier: ResponseModifier?
+        public var headersFilter: HeadersFilter?
 
         public init(
             maximumConcurrentDownloads: Int = 6, order: DownloadOrder = .firstInFirstOut,
@@ -43,7 +50,7 @@ extension ImageDownloader {
             maximumBytes: ByteCount = .megabytes(200), maximumRedirects: Int = 5,
             acceptableStatusCodes: Range<Int>? = 200..<300, acceptableContentTypes: Set<String>? = nil,
             schemes: Set<String> = ["http", "https"], requestModifier: RequestModifier? = nil,
-            responseModifier: ResponseModifier? = nil
+            responseModifier: ResponseModifier? = nil, headersFilter: HeadersFilter? = nil
         ) {
             self.maximumConcurrentDownloads = maximumConcurrentDownloads
             self.order = order
@@ -57,6 +64,7 @@ extension ImageDownloader {
             self.schemes = schemes
             self.requestModifier = requestModifier
             self.responseModifier = responseModifier
+            self.headersFilter = headersFilter
         }
 
         /// The fields that are sent unless ``headers`` says otherwise.

@@ -85,6 +85,33 @@ struct DownloadRedirectTests {
         #expect(other.requests.first?.header("Cookie") == nil)
     }
 
+    @Test("OLD-05: a filter gives each host its own header fields, and no redirect takes them to another")
+    func headersFilter() async throws {
+        let other = try await OriginServer.start(["/b": OriginResponse(bytes)])
+        let server = try await OriginServer.start([
+            "/same": .redirect(to: "/a"), "/a": OriginResponse(bytes),
+            "/other": .redirect(to: other.url("/b").absoluteString),
+        ])
+        let port = server.port
+        let filtered = ImageDownloader(
+            .init(
+                headers: ["X-All": "1"],
+                requestModifier: { $0.headers["X-Modified"] = "2" },
+                headersFilter: { url, headers in
+                    var headers = headers
+                    #expect(headers["X-All"] == "1" && headers["x-modified"] == "2" && headers["X-Token"] == nil)
+                    if url.port == port { headers["X-Token"] = "secret" } else { headers["X-All"] = nil }
+                    return headers
+                }))
+        _ = try await filtered.load(LoadRequest(url: server.url("/same")))
+        _ = try await filtered.load(LoadRequest(url: server.url("/other")))
+        #expect(server.requests.map { $0.header("X-Token") } == ["secret", "secret", "secret"])
+        #expect(server.requests.map { $0.header("X-All") } == ["1", "1", "1"])
+        #expect(other.requests.count == 1)
+        #expect(other.requests.first?.header("X-Token") == nil && other.requests.first?.header("X-All") == nil)
+        #expect(other.requests.first?.header("X-Modified") == "2")
+    }
+
     @Test("no error shows credentials", arguments: ["/404", "/circle", "/lost", "/empty"])
     func redacted(_ path: String) async throws {
         let server = try await OriginServer.start([

@@ -64,7 +64,9 @@ struct Transfer: Sendable {
     private func sendOnce(_ request: DownloadRequest) async throws(ImageError) -> HTTPClientResponse {
         var message = HTTPClientRequest(url: request.url.absoluteString)
         message.method = HTTPMethod(rawValue: request.method)
-        for (name, value) in request.headers.all { message.headers.add(name: name, value: value) }
+        // The request itself stays without them, so that a redirect takes none of them elsewhere.
+        let fields = configuration.headersFilter?(request.url, request.headers) ?? request.headers
+        for (name, value) in fields.all { message.headers.add(name: name, value: value) }
         message.body = request.body.map { .bytes(ByteBuffer(bytes: $0)) }
         do {
             let response = try await client.execute(message, deadline: .distantFuture)
