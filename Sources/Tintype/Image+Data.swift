@@ -10,6 +10,21 @@ extension Image {
         self = try coders.decode(data, options: options, context: DecodeContext(limits: limits))
     }
 
+    /// Decodes a GIF, still or moving, and nothing else.
+    ///
+    /// Decodes on the calling thread.
+    /// - Throws: ``ImageError/Code/unknownFormat`` for bytes that are no GIF, whatever else they are, and what is wrong with
+    ///   those that are.
+    public init(
+        gif data: Data, options: DecodeOptions = DecodeOptions(), limits: DecodeLimits = DecodeLimits()
+    ) throws(ImageError) {
+        guard data.isEmpty || ImageFormat(sniffing: data) == .gif else {
+            let found = ImageFormat(sniffing: data).map { "they are \($0)" } ?? "they are of no known format"
+            throw ImageError(.unknownFormat, stage: .decode, reason: "the bytes are no GIF: \(found)")
+        }
+        self = try ImageCoders([GIFCoder()]).decode(data, options: options, context: DecodeContext(limits: limits))
+    }
+
     /// The image in another format; all frames where the format has them.
     ///
     /// Encodes on the calling thread.

@@ -14,24 +14,35 @@ public import TintypeCore
 ///   the frames before that are given where the options allow a partial image.
 /// - The installed libavif does not say how often a sequence is played: for ever.
 public struct AVIFCoder: AnimatedImageCoder {
-    public init() {}
+    /// The decoders that libavif may have been built with. One that it was not is the error
+    /// ``ImageError/Code/formatNotEnabled`` when an image is read.
+    public enum Decoder: String, Sendable, Hashable, CaseIterable {
+        /// The first that libavif has, which is dav1d in Debian's.
+        case automatic
+        case dav1d, libgav1, aom
+    }
+
+    /// What reads the AV1 data.
+    public let decoder: Decoder
+
+    public init(decoder: Decoder = .automatic) { self.decoder = decoder }
 
     public var decodableFormats: Set<ImageFormat> { [.avif] }
     public var encodableFormats: Set<ImageFormat> { [.avif] }
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        try AVIFReader(data, limits: context.limits, readsMetadata: false).info
+        try AVIFReader(data, limits: context.limits, readsMetadata: false, decoder: decoder).info
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        try AVIFFrameDecoder(data, for: FramePurpose(options), options: options, context: context)
+        try AVIFFrameDecoder(data, for: FramePurpose(options), decoder: decoder, options: options, context: context)
             .image(firstFrameOnly: options.firstFrameOnly)
     }
 
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
-        try AVIFFrameDecoder(data, for: .oneByOne, options: options, context: context)
+        try AVIFFrameDecoder(data, for: .oneByOne, decoder: decoder, options: options, context: context)
     }
 
     /// Writes an AVIF file, a sequence if the image is animated: colour at half the resolution unless

@@ -9,6 +9,20 @@ public struct AVIFEncodeOptions: FormatEncodeOptions {
     /// The quality of transparency, from 0 to 1; `nil` takes half the loss of colour, since transparency shows every error at an
     /// edge and costs little.
     public var alphaQuality: Double?
+    /// Which library writes the AV1 data.
+    public var codec = Codec.automatic
+
+    /// The encoders that libavif may have been built with. One that it was not is an error.
+    ///
+    /// SVT-AV1 is not among them: run as root, it gives the calling thread a real-time priority (`SCHED_FIFO`, in 1.4) and leaves
+    /// it that, and one such thread that waits actively stops the machine.
+    public enum Codec: String, Sendable, Hashable, CaseIterable {
+        /// The first that libavif has, which is libaom in Debian's.
+        case automatic
+        case aom
+        /// Without `EncodeOptions.lossless`.
+        case rav1e
+    }
 
     public init() {}
 }

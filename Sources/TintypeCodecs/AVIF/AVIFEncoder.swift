@@ -20,8 +20,17 @@ struct AVIFEncoder {
     func encode() throws(ImageError) -> Data {
         try job.check(options.avif.speed, in: 0...10, "avif.speed")
         try job.check(options.avif.alphaQuality, in: 0...1, "avif.alphaQuality")
+        try checkCodec()
         if options.lossless { return try job.fitWithoutLoss { () throws(ImageError) in try file(quality: 100) } }
         return try job.fit { quality throws(ImageError) in try file(quality: quality) }
+    }
+
+    private func checkCodec() throws(ImageError) {
+        let codec = options.avif.codec
+        guard avifCodecName(codec.choice, AVIF_CODEC_FLAG_CAN_ENCODE.rawValue) != nil else {
+            throw job.failure("the installed libavif has no encoder “\(codec.rawValue)”")
+        }
+        if options.lossless, codec == .rav1e { throw job.failure("rav1e cannot write without loss; aom can") }
     }
 
     /// Quantizers run the other way: 0 is best.
@@ -30,6 +39,7 @@ struct AVIFEncoder {
     private func file(quality: Int) throws(ImageError) -> Data {
         guard let encoder = avifEncoderCreate() else { throw job.failure("libavif has no memory for an encoder") }
         defer { avifEncoderDestroy(encoder) }
+        encoder.pointee.codecChoice = options.avif.codec.choice
         encoder.pointee.maxThreads = 1
         encoder.pointee.speed = Int32(options.avif.speed)
         encoder.pointee.timescale = 1_000
@@ -114,6 +124,16 @@ struct AVIFEncoder {
 
 extension UnsafeRawBufferPointer {
     fileprivate var first8: UnsafePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }
+}
+
+extension AVIFEncodeOptions.Codec {
+    fileprivate var choice: avifCodecChoice {
+        switch self {
+        case .automatic: AVIF_CODEC_CHOICE_AUTO
+        case .aom: AVIF_CODEC_CHOICE_AOM
+        case .rav1e: AVIF_CODEC_CHOICE_RAV1E
+        }
+    }
 }
 
 extension ChromaSubsampling {

@@ -18,9 +18,10 @@ final class AVIFFrameDecoder: AnimationFrames {
     var outputSize: PixelSize { setup.outputSize }
 
     init(
-        _ data: Data, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext
+        _ data: Data, for purpose: FramePurpose, decoder: AVIFCoder.Decoder, options: DecodeOptions,
+        context: DecodeContext
     ) throws(ImageError) {
-        reader = try AVIFReader(data, limits: context.limits, readsMetadata: true)
+        reader = try AVIFReader(data, limits: context.limits, readsMetadata: true, decoder: decoder)
         let info = reader.info
         let format = info.pixelFormat(options)
         // The planes of up to two bytes a number, and those that the next frame of a sequence refers to.

@@ -23,7 +23,13 @@ final class AVIFReader {
 
     /// Reads the header.
     /// - Parameter readsMetadata: whether Exif and XMP, which may lie at the end of the file, are read.
-    init(_ data: Data, limits: DecodeLimits, readsMetadata: Bool) throws(ImageError) {
+    init(
+        _ data: Data, limits: DecodeLimits, readsMetadata: Bool, decoder choice: AVIFCoder.Decoder
+    ) throws(ImageError) {
+        guard avifCodecName(choice.codec, AVIF_CODEC_FLAG_CAN_DECODE.rawValue) != nil else {
+            throw ImageError(
+                .formatNotEnabled, stage: .decode, reason: "the installed libavif has no decoder “\(choice.rawValue)”")
+        }
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, data.count), alignment: 16)
         copy.copyBytes(from: data)
         let file = UnsafeRawBufferPointer(rebasing: copy[..<data.count])
@@ -33,6 +39,7 @@ final class AVIFReader {
             copy.deallocate()
             throw ImageError(.outOfMemory, stage: .decode, reason: "libavif has no memory for a decoder")
         }
+        decoder.pointee.codecChoice = choice.codec
         do throws(ImageError) {
             try Self.parse(file, decoder, limits, readsMetadata, length: boxes.length, isTruncated: isTruncated)
             guard let image = decoder.pointee.image else { throw .corrupt("the AVIF file has no image") }
@@ -175,6 +182,17 @@ final class AVIFReader {
             throw isTruncated
                 ? .truncated("the AVIF file ends too early (\(reason))")
                 : .corrupt("the AVIF file is damaged (\(reason))")
+        }
+    }
+}
+
+extension AVIFCoder.Decoder {
+    fileprivate var codec: avifCodecChoice {
+        switch self {
+        case .automatic: AVIF_CODEC_CHOICE_AUTO
+        case .dav1d: AVIF_CODEC_CHOICE_DAV1D
+        case .libgav1: AVIF_CODEC_CHOICE_LIBGAV1
+        case .aom: AVIF_CODEC_CHOICE_AOM
         }
     }
 }

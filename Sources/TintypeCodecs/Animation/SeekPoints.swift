@@ -4,7 +4,7 @@ internal import TintypeCore
 ///
 /// Copies are kept only once somebody has left the order of the frames; who plays from the first to the last pays nothing. They
 /// lie as far apart as their number lets them, so that, of frames that have been decoded before, a seek decodes no more than lie
-/// between two.
+/// between two. When memory becomes scarce they go, and are made again on the way.
 struct SeekPoints {
     /// The most copies, and the most bytes that they take together.
     static let maximumCopies = 8
@@ -20,11 +20,16 @@ struct SeekPoints {
         case copy(Int, PixelBuffer)
     }
 
-    private var copies: [Int: PixelBuffer] = [:]
+    private let copies: CanvasCopies
     /// How many frames lie between two copies; `nil` as long as none are kept.
     private var spacing: Int?
     /// How many frames have been decoded so far.
     private(set) var decodedFrames = 0
+
+    init(_ context: DecodeContext) { copies = CanvasCopies(pressure: context.memoryPressure, pool: context.pool) }
+
+    /// How many copies there are.
+    var copyCount: Int { copies.count }
 
     /// Where to begin to come to a frame.
     /// - Parameters:
@@ -38,9 +43,9 @@ struct SeekPoints {
         if copies > 0 { spacing = (frameCount + copies) / (copies + 1) }
         var best = next <= target ? next : 0
         var start: Start = next <= target ? .here : .blank(0)
-        if let place = self.copies.keys.filter({ $0 <= target }).max(), place > best, let copy = self.copies[place] {
-            best = place
-            start = .copy(place, copy)
+        if let copy = self.copies.latest(upTo: target), copy.index > best {
+            best = copy.index
+            start = .copy(copy.index, copy.picture)
         }
         guard best < target else { return start }
         return (best + 1...target).last(where: isKey).map { .blank($0) } ?? start
@@ -50,9 +55,10 @@ struct SeekPoints {
     /// - Parameter copy: makes a copy of the canvas.
     mutating func pass(_ index: Int, copy: () throws(ImageError) -> PixelBuffer?) throws(ImageError) {
         decodedFrames += 1
-        guard let spacing, index > 0, index % spacing == 0, copies[index] == nil, copies.count < Self.maximumCopies
+        guard let spacing, index > 0, index % spacing == 0, copies[index] == nil, copies.count < Self.maximumCopies,
+            let picture = try copy()
         else { return }
-        copies[index] = try copy()
+        copies.keep(picture, at: index)
     }
 }
 

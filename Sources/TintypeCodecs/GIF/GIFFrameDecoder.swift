@@ -6,7 +6,7 @@ final class GIFFrameDecoder: SeekableFrames {
     private(set) var info: ImageInfo
     private(set) var properties: Image.Properties
     private(set) var isPartial: Bool
-    var seekPoints = SeekPoints()
+    var seekPoints: SeekPoints
     private(set) var next = 0
 
     private var data: Data
@@ -36,6 +36,7 @@ final class GIFFrameDecoder: SeekableFrames {
         // The canvas, the part of it that is restored, and the indices of a frame.
         setup = try FrameSetup(info, for: purpose, options: options, context: context, bitmaps: 3)
         self.data = data
+        seekPoints = SeekPoints(context)
         properties = info.properties(options)
         canvas = try AnimationCanvas(size: blocks.screen, output: setup.outputSize, context: context)
     }

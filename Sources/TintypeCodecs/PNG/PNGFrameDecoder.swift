@@ -6,7 +6,7 @@ final class PNGFrameDecoder: SeekableFrames {
     private(set) var info: ImageInfo
     private(set) var properties: Image.Properties
     private(set) var isPartial: Bool
-    var seekPoints = SeekPoints()
+    var seekPoints: SeekPoints
     private(set) var next = 0
 
     private var data: Data
@@ -26,6 +26,7 @@ final class PNGFrameDecoder: SeekableFrames {
         self.data = data
         self.chunks = chunks
         self.context = context
+        seekPoints = SeekPoints(context)
         animation = chunks.animation
         info = chunks.info
         isPartial = animation != nil && !info.isComplete && !options.firstFrameOnly

@@ -7,7 +7,7 @@ final class WebPFrameDecoder: SeekableFrames {
     private(set) var info: ImageInfo
     private(set) var properties: Image.Properties
     private(set) var isPartial: Bool
-    var seekPoints = SeekPoints()
+    var seekPoints: SeekPoints
     private(set) var next = 0
 
     private var data: Data
@@ -36,6 +36,7 @@ final class WebPFrameDecoder: SeekableFrames {
         self.data = data
         self.container = container
         self.context = context
+        seekPoints = SeekPoints(context)
         color = DecodedColor(profile: container.profile, source: .rgb, options: options)
         properties = container.properties(options, colorSpace: color.space)
     }

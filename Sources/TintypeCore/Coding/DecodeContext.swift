@@ -5,6 +5,8 @@ public struct DecodeContext: Sendable {
     public var pool: PixelBufferPool
     /// What all decodes together may take.
     public var budget: DecodeBudget
+    /// What tells decoders that are kept, such as those of frames, to give up what only saves time; `nil` for nothing.
+    public var memoryPressure: MemoryPressure? = .system
     let isCancelled: @Sendable () -> Bool
     private let admission: Admission
 

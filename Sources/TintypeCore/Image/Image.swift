@@ -86,6 +86,8 @@ public struct Image: Sendable {
     public var isAnimated: Bool { storage.frames.count > 1 }
     public var isPartial: Bool { storage.properties.isPartial }
     public var isTransformed: Bool { storage.properties.isTransformed }
+    /// True if the image was drawn from a vector source, SVG or PDF. Its pixels are as sharp as the size that it was decoded at.
+    public var isVector: Bool { storage.properties.isVector }
     /// True if the image is smaller than its source, because a thumbnail was asked for.
     public var isThumbnail: Bool { storage.properties.sourceSize.map { $0 != size } ?? false }
 

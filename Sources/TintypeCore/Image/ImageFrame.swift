@@ -8,4 +8,7 @@ public struct ImageFrame: Sendable, Equatable {
         self.pixels = pixels
         self.duration = duration
     }
+
+    /// The picture of an image, or its first frame, shown for some time.
+    public init(_ image: Image, duration: Duration) { self.init(pixels: image.pixels, duration: duration) }
 }

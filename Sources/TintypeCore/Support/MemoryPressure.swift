@@ -55,6 +55,9 @@ public final class MemoryPressure: Sendable {
 
     private let core: PressureCore
 
+    /// Pressure that nothing but ``report(_:)`` tells of, for a program that watches memory by itself.
+    public convenience init() { self.init(NoSignals(), log: { _ in }) }
+
     /// - Parameter log: where it is told that the signals offer nothing.
     init(_ signals: any PressureSignals, log: @escaping @Sendable (String) -> Void) {
         core = PressureCore(signals, log: log)
@@ -79,6 +82,13 @@ protocol PressureSignals: Sendable {
     /// Waits until memory is scarce; `nil` after it was closed, or when the signals have gone.
     func next() -> MemoryPressure.Level?
     func close()
+}
+
+/// A kernel that tells nothing.
+private struct NoSignals: PressureSignals {
+    func open() -> Bool { false }
+    func next() -> MemoryPressure.Level? { nil }
+    func close() {}
 }
 
 /// What the watching thread shares with its owner, which it does not keep alive.

@@ -95,6 +95,65 @@ struct AVIFCoderTests {
         try coder.survives(damageTo: try encode(try animation()), cases: 100, seed: 12)
     }
 
+    @Test("PLG-02: stills of 8, 10 and 12 bits, sequences and thumbnails, with alpha, through libavif")
+    func all() throws {
+        let translucent = makeImage(try RasterSamples.translucentNoise(40, 30, seed: 9))
+        #expect(try coder.decode(try encode(translucent)).pixels == translucent.pixels)
+        let box = try coder.decode(try encode(translucent)) { $0.thumbnailSize = PixelSize(width: 20, height: 20) }
+        #expect(box.size == PixelSize(width: 20, height: 15) && box.hasAlpha && box.isThumbnail)
+        let moving = try animation()
+        #expect(try coder.decode(try encode(moving)).frames == moving.frames)
+        let small = try coder.decode(try encode(moving)) { $0.thumbnailSize = PixelSize(width: 16, height: 16) }
+        #expect(small.frames.map(\.pixels.size) == Array(repeating: PixelSize(width: 16, height: 8), count: 3))
+        for (bits, steps) in [(10, 1_023.0), (12, 4_095.0)] {
+            var pixels = try MutablePixelBuffer(size: PixelSize(width: 32, height: 32), format: .rgba16)
+            pixels.withUnsafeMutableBytes { bytes in
+                let components = bytes.assumingMemoryBound(to: UInt16.self)
+                for place in components.indices {
+                    let step = Double(place % 1_021) / 1_020 * steps
+                    components[place] = place % 4 == 3 ? .max : UInt16((step.rounded() * 65_535 / steps).rounded())
+                }
+            }
+            let deep = Image(pixels: pixels.freeze()).with {
+                $0.bitsPerComponent = bits
+                $0.hasAlpha = false
+            }
+            let data = try encode(deep)
+            #expect(try coder.info(data).bitsPerComponent == bits)
+            #expect(try coder.decode(data) { $0.decodeToHDR = true }.pixels == deep.pixels, "\(bits) bits")
+        }
+    }
+
+    @Test("PLG-02: the library that decodes can be chosen", arguments: AVIFCoder.Decoder.allCases)
+    func decoders(decoder: AVIFCoder.Decoder) throws {
+        let chosen = AVIFCoder(decoder: decoder)
+        let pixels = try RasterSamples.translucentNoise(48, 40, seed: 4)
+        #expect(try chosen.decode(try encode(makeImage(pixels))).pixels == pixels)
+        let moving = try animation()
+        #expect(try chosen.decode(try encode(moving)).frames == moving.frames)
+        let frames = try chosen.frameDecoder(for: encode(moving), options: DecodeOptions(), context: DecodeContext())
+        #expect(try frames.frame(at: 2) == moving.frames[2])
+    }
+
+    @Test("PLG-02: the library that encodes can be chosen", arguments: AVIFEncodeOptions.Codec.allCases)
+    func encoders(codec: AVIFEncodeOptions.Codec) throws {
+        let image = try RasterSamples.gradient(128, 96)
+        var options = EncodeOptions(quality: 0.9)
+        options.avif.codec = codec
+        options.avif.speed = 9
+        let data = try coder.encode(image, as: .avif, options: options)
+        #expect(RasterSamples.psnr(try coder.decode(data).pixels, image.pixels) > 36)
+        var others = options
+        others.avif.codec = codec == .rav1e ? .aom : .rav1e
+        #expect(try coder.encode(image, as: .avif, options: others) != data, "each writes its own bytes")
+        options.lossless = true
+        if codec == .rav1e {
+            expectCode(.encodeFailed) { try coder.encode(image, as: .avif, options: options) }
+        } else {
+            #expect(try coder.decode(try coder.encode(image, as: .avif, options: options)).pixels == image.pixels)
+        }
+    }
+
     @Test("a colour profile is written, and converted to sRGB when it is read")
     func profile() throws {
         let profile = try #require(CodePoints(primaries: 12, transfer: 13).profile)

@@ -139,7 +139,7 @@ struct SeekTests {
         #expect(pool.statistics.usedBytes <= (2 + SeekPoints.maximumCopies) * canvas)
         #expect(pool.statistics.usedBytes >= 6 * canvas)
         // A canvas that is too large for even one copy is sought through from the last frame that stands for itself.
-        var points = SeekPoints()
+        var points = SeekPoints(DecodeContext())
         let start = points.start(
             for: 3, next: 9, frameCount: 10, canvas: PixelSize(width: 8_000, height: 8_000), isKey: { $0 == 2 })
         guard case .blank(2) = start else {
@@ -150,6 +150,55 @@ struct SeekTests {
             Issue.record("a copy is made")
             return nil
         }
+    }
+
+    @Test(
+        "COD-55: when memory is scarce the copies of the canvas go, and seeking goes on",
+        arguments: FormatSample.animated)
+    func pressure(sample: FormatSample) throws {
+        // Other decoders keep no copies.
+        guard let playing = try decoder(sample.data()) as? any SeekableFrames else { return }
+        let frames = try all(playing)
+        let pool = PixelBufferPool(limit: .megabytes(64))
+        var context = DecodeContext(pool: pool)
+        context.memoryPressure = MemoryPressure()
+        let decoder = try #require(
+            try FormatSample.coders.frameDecoder(for: sample.data(), options: DecodeOptions(), context: context)
+                as? any SeekableFrames)
+        #expect(try all(decoder).count == frames.count)
+        // Back along all frames, which leaves copies.
+        try decoder.seek(to: 0)
+        #expect(try all(decoder) == frames)
+        let kept = decoder.seekPoints.copyCount
+        #expect(kept > 2)
+        let used = pool.statistics.usedBytes
+        context.memoryPressure?.report(.warning)
+        #expect(decoder.seekPoints.copyCount == 0)
+        let canvas = PixelBufferPool.footprint(of: FormatSample.size)
+        #expect(pool.statistics.usedBytes <= used - kept * canvas)
+        #expect(pool.statistics.freeBytes == 0, "it went back to the system, not only to the pool")
+        for index in [3, 17, 0, 12, 19] { #expect(try decoder.frame(at: index) == frames[index]) }
+        #expect(decoder.seekPoints.copyCount > 0, "copies are made again on the way")
+    }
+
+    @Test("COD-55: a decoder that is gone is told nothing any more")
+    func released() throws {
+        let pressure = MemoryPressure()
+        var context = DecodeContext()
+        context.memoryPressure = pressure
+        let size = PixelSize(width: 2, height: 2)
+        var points: SeekPoints? = SeekPoints(context)
+        _ = points?.start(for: 0, next: 9, frameCount: 10, canvas: size, isKey: { _ in false })
+        weak var copy: PixelBuffer?
+        try points?.pass(2) { () throws(ImageError) in
+            let picture = try MutablePixelBuffer(size: size, cleared: true).freeze()
+            copy = picture
+            return picture
+        }
+        #expect(points?.copyCount == 1 && copy != nil)
+        points = nil
+        #expect(copy == nil)
+        pressure.report(.critical)
     }
 
     @Test("a still image is a frame that can be sought", arguments: [FormatSample.png, .gif, .webp])
@@ -187,7 +236,7 @@ struct SeekTests {
     @Test("AVIF begins at the nearest keyframe")
     func keyframesOfAVIF() throws {
         let reader = try AVIFReader(
-            FormatSample.animatedAVIF.data(), limits: DecodeLimits(), readsMetadata: false)
+            FormatSample.animatedAVIF.data(), limits: DecodeLimits(), readsMetadata: false, decoder: .automatic)
         #expect(reader.cost(of: 0) == 1)
         #expect((0..<FormatSample.frameCount).allSatisfy { (1...$0 + 1).contains(reader.cost(of: $0)) })
     }

@@ -9,7 +9,7 @@ import TintypeTesting
 struct PDFCoderTests {
     let coder = PDFCoder()
 
-    @Test("COD-48: the first page at 72 dpi: a point is a pixel, on white paper")
+    @Test("COD-48, MET-04: the first page at 72 dpi: a point is a pixel, on white paper")
     func page() throws {
         let data = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves).data
         #expect(ImageFormat(sniffing: data) == .pdf)
@@ -17,7 +17,7 @@ struct PDFCoderTests {
         #expect(info.format == .pdf && info.size == PixelSize(width: 20, height: 10) && !info.hasAlpha)
         let image = try coder.decode(data)
         #expect(image.format == .pdf && image.size == info.size)
-        #expect(image.properties.isVector && !image.isPartial && !image.hasAlpha)
+        #expect(image.isVector && !image.isPartial && !image.hasAlpha)
         #expect(image.pixels[2, 2] == red && image.pixels[15, 2] == blue && image.pixels[15, 8] == white)
     }
 

@@ -31,6 +31,26 @@ struct SVGCoderTests {
         #expect(pixel.x == pixel.w && (127...128).contains(pixel.w))
     }
 
+    @Test("COD-53, MET-04: a drawing is a still vector image, also one that says that it moves")
+    func still() throws {
+        let moving = "<rect width='9' height='9'><animate attributeName='x' from='0' to='9' dur='1s'/></rect>"
+        let data = svg("width='20' height='10'", halves + moving)
+        let image = try coder.decode(data)
+        #expect(image.isVector && !image.isAnimated && image.format == .svg)
+        #expect(try coder.info(data).frameCount == 1)
+        let coders = ImageCoders([coder])
+        #expect(try coders.frameDecoder(for: data, options: DecodeOptions(), context: DecodeContext()) == nil)
+        let bitmap = try image.transformed(HalfSize())
+        #expect(bitmap.size.width == 10 && bitmap.isTransformed)
+    }
+
+    private struct HalfSize: ImageTransformer {
+        let key = "half"
+        func transform(_ image: Image) throws -> Image {
+            try image.resized(to: PixelSize(width: image.size.width / 2, height: image.size.height / 2))
+        }
+    }
+
     @Test("no colour is above its alpha, as rounding leaves some of a turned pattern")
     func premultiplied() throws {
         let body = """

@@ -1,21 +1,6 @@
 internal import TintypeCore
 
 extension ImageInfo {
-    /// The properties of an image that is decoded from what this says.
-    func properties(_ options: DecodeOptions) -> Image.Properties {
-        var properties = Image.Properties()
-        properties.format = format
-        properties.scale = max(1, options.scale)
-        properties.loopCount = isAnimated ? loopCount ?? 0 : 0
-        properties.bitsPerComponent = bitsPerComponent
-        properties.hasAlpha = hasAlpha
-        properties.sourceSize = displaySize
-        properties.sourceOrientation = orientation
-        properties.decodeOptions = options
-        properties.isHighDynamicRange = isHighDynamicRange && options.decodeToHDR
-        return properties
-    }
-
     /// What the image is decoded to under the options.
     func pixelFormat(_ options: DecodeOptions) -> PixelFormat {
         options.pixelFormat(bitsPerComponent: bitsPerComponent, isHighDynamicRange: isHighDynamicRange)

@@ -1,0 +1,16 @@
+extension ImageInfo {
+    /// The properties of an image that is decoded from what this says.
+    package func properties(_ options: DecodeOptions) -> Image.Properties {
+        var properties = Image.Properties()
+        properties.format = format
+        properties.scale = max(1, options.scale)
+        properties.loopCount = isAnimated ? loopCount ?? 0 : 0
+        properties.bitsPerComponent = bitsPerComponent
+        properties.hasAlpha = hasAlpha
+        properties.sourceSize = displaySize
+        properties.sourceOrientation = orientation
+        properties.decodeOptions = options
+        properties.isHighDynamicRange = isHighDynamicRange && options.decodeToHDR
+        return properties
+    }
+}
