@@ -15,10 +15,11 @@ public struct CachedImage: Sendable {
     }
 }
 
-/// What a read of ``ImageCache/image(forKey:in:)`` is known by.
+/// What a read of ``ImageCache/image(forKey:in:options:)`` is known by.
 struct ImageRead: Hashable, Sendable {
     var key: ImageKey
     var layers: CacheLayers
+    var options: DecodeOptions
 }
 
 extension ImageCache {
@@ -26,34 +27,51 @@ extension ImageCache {
     ///
     /// All who ask for an image while it is read share one decode. Decoding waits for its turn on a queue of its own, so that
     /// other reads go on meanwhile. Bytes that turn out to be no image, or a broken one, are removed from the disk.
-    public func image(forKey key: ImageKey, in layers: CacheLayers = .all) async -> CachedImage? {
-        if layers.contains(.memory), let image = memory.image(forKey: key) {
+    ///
+    /// Ends with `nil` at once if the calling task is cancelled; the decode goes on only while somebody else waits for it.
+    /// - Parameter options: how the bytes on disk become an image. What they say nothing of, the name at the end of the key's
+    ///   source does, as in a load: a camera file's ending, and the scale of `@2x`. In memory an image is under the key of
+    ///   what was made of it: ``ImageKey/decoded(with:)``.
+    public func image(
+        forKey key: ImageKey, in layers: CacheLayers = .all, options: DecodeOptions = DecodeOptions()
+    ) async -> CachedImage? {
+        if layers.contains(.memory), let image = memoryImage(forKey: key, options: options) {
             return CachedImage(image: image, source: .memory)
         }
         guard layers.contains(.disk), let disk else { return nil }
         let outcome = await reads.value(
-            for: ImageRead(key: key, layers: layers), priority: WorkPriority(), onUpdate: { _ in }
+            for: ImageRead(key: key, layers: layers, options: options), priority: WorkPriority(), onUpdate: { _ in }
         ) { [self] context in
-            .success(await read(key, from: disk, layers, priority: context.priority))
+            .success(await read(key, from: disk, layers, options, priority: context.priority))
         }
         return try? outcome.get()
     }
 
+    /// The decoded image under a key, at once; for options that want no more than the first frame, also that of the whole
+    /// animation, which stays as it is.
+    public func memoryImage(forKey key: ImageKey, options: DecodeOptions) -> Image? {
+        if let image = memory.image(forKey: key.decoded(with: options)) { return image }
+        return options.ofWholeAnimation.flatMap { memory.image(forKey: key.decoded(with: $0)) }?.firstFrame
+    }
+
     private func read(
-        _ key: ImageKey, from disk: any DiskCaching, _ layers: CacheLayers, priority: WorkPriority
+        _ key: ImageKey, from disk: any DiskCaching, _ layers: CacheLayers, _ options: DecodeOptions,
+        priority: WorkPriority
     ) async -> CachedImage? {
         guard let entry = await disk.entry(forKey: key) else { return nil }
+        let memoryKey = key.decoded(with: options)
         // Somebody else may have loaded or decoded it meanwhile.
-        if layers.contains(.memory), memory.contains(key), let image = memory.image(forKey: key) {
+        if layers.contains(.memory), memory.contains(memoryKey), let image = memory.image(forKey: memoryKey) {
             return CachedImage(image: image, data: entry.data, source: .memory)
         }
         do throws(ImageError) {
+            let options = options.completed(fileName: key.name, mimeType: entry.mimeType)
             let image = try await processing.decode(
                 limits: DecodeLimits(), pool: .shared, budget: .shared, priority: priority
             ) { [coder] context throws(ImageError) in
-                try coder.decode(entry.data, options: DecodeOptions(), context: context)
+                try coder.decode(entry.data, options: options, context: context)
             }
-            if layers.contains(.memory) { memory.store(image, forKey: key) }
+            if layers.contains(.memory) { memory.store(image, forKey: memoryKey) }
             return CachedImage(image: image, data: entry.data, source: .disk)
         } catch {
             if [.corruptImage, .truncatedImage, .unknownFormat, .emptyBody].contains(error.code) {

@@ -19,7 +19,7 @@ public final class ImageCache: ImageCaching {
 
     /// - Parameters:
     ///   - disk: `nil` for a cache in memory alone.
-    ///   - coder: reads and writes images for ``image(forKey:)`` and ``store(_:data:forKey:in:options:)``.
+    ///   - coder: reads and writes images for ``image(forKey:in:options:)`` and ``store(_:data:forKey:in:options:)``.
     ///   - processing: where that is done.
     public init(
         memory: any MemoryCaching, disk: (any DiskCaching)?, coder: any ImageCoder,
@@ -87,6 +87,11 @@ public final class ImageCache: ImageCaching {
     public func clear(_ layers: CacheLayers = .all) async throws(ImageError) {
         if layers.contains(.memory) { memory.removeAll() }
         if layers.contains(.disk) { try await disk?.removeAll() }
+    }
+
+    /// Sweeps the disk; see ``DiskCache/removeExpired()``.
+    @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
+        try await disk?.removeExpired() ?? CacheSweep()
     }
 
     public func flush() async { await disk?.flush() }

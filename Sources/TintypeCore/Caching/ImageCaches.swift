@@ -184,6 +184,23 @@ public final class ImageCaches: ImageCaching {
         try await perform(clear) { cache throws(ImageError) in try await cache.clear(layers) }
     }
 
+    /// Sweeps all caches, whatever the policies; throws the error of the highest of those that failed, once all are done.
+    @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
+        var sweep = CacheSweep()
+        var failure: ImageError?
+        for cache in caches.reversed() {
+            do throws(ImageError) {
+                let part = try await cache.removeExpired()
+                sweep.files += part.files
+                sweep.bytes += part.bytes
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        return sweep
+    }
+
     /// Waits for all caches, whatever the policies.
     public func flush() async {
         for cache in caches { await cache.flush() }

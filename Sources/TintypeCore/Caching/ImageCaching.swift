@@ -21,6 +21,8 @@ public protocol ImageCaching: Sendable {
     func removeAll(source: String, from layers: CacheLayers) async throws(ImageError)
     /// Forgets everything.
     func clear(_ layers: CacheLayers) async throws(ImageError)
+    /// Gives back the space of entries that have ended by their age or their own dates. Those are not found before that either.
+    @discardableResult func removeExpired() async throws(ImageError) -> CacheSweep
     /// Waits until what was stored is on disk.
     func flush() async
 }
@@ -33,4 +35,7 @@ extension ImageCaching {
 
     /// For caches that keep no list.
     public func variants(ofSource source: String) async -> [ImageVariant] { [] }
+
+    /// For caches where nothing ends.
+    @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep { CacheSweep() }
 }

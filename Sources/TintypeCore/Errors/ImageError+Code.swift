@@ -76,6 +76,9 @@ extension ImageError.Code {
     /// The system gave no memory.
     public static let outOfMemory = Self(rawValue: "outOfMemory")
 
+    /// The image does not move, and only one that does was to be had.
+    public static let notAnimated = Self(rawValue: "notAnimated")
+
     // Transform, encode
     /// A transformer could not do its work.
     public static let transformFailed = Self(rawValue: "transformFailed")

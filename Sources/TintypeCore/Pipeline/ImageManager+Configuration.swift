@@ -10,6 +10,13 @@ extension ImageManager {
         public var shouldDownload: (@Sendable (URL) -> Bool)?
         /// Looks at every request before anything else does, and may change it.
         public var optionsProcessor: (@Sendable (ImageRequest) -> ImageRequest)?
+        /// The transformer for the image at a URL, for requests that have none of their own. A request is left alone that
+        /// has an empty list of them: `ImageTransformers([])`.
+        public var transformer: (@Sendable (URL) -> (any ImageTransformer)?)?
+        /// Whether the caches may keep an image that was loaded or made. It is asked before the memory or the disk get
+        /// anything of it, once for all who wait for the image, with the request of the one who came first. It must not take
+        /// long. The default is that they may.
+        public var shouldCache: (@Sendable (Image, ImageRequest) -> Bool)?
         /// What an image from outside may cost to decode.
         public var limits = DecodeLimits()
         /// What ``ImageOptions/scaleDownLargeImages`` limits the pixels of an image to. The default is 60 MB.

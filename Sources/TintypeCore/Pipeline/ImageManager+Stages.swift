@@ -10,11 +10,12 @@ extension ImageManager {
         _ request: ImageRequest, _ work: ImageWork, key: ImageKey, _ context: Context
     ) async -> Result<ImageOutcome, ImageError> {
         // Somebody may have stored it between the caller's look and now.
-        if work.queriesMemory, let image = cache.memoryImage(forKey: key) {
+        if work.queriesMemory, let image = memoryImage(request, key: key) {
             return .success(ImageOutcome(image: image, isFromMemory: true))
         }
         var outcome: ImageOutcome
-        if let stored = await storedVariant(request, work, key: key, priority: context.priority) {
+        let stored = await storedVariant(request, work, key: key, priority: context.priority)
+        if let stored {
             outcome = stored
         } else {
             let made =
@@ -30,8 +31,9 @@ extension ImageManager {
                 }
                 return .failure(error)
             }
-            outcome.storeError = await store(outcome, request, work, key: key)
         }
+        guard configuration.shouldCache?(outcome.image, request) ?? true else { return .success(outcome) }
+        if stored == nil { outcome.storeError = await store(outcome, request, work, key: key) }
         if work.storeTo.contains(.memory), !outcome.image.isPartial {
             cache.storeInMemory(outcome.image, forKey: key)
         }
@@ -167,10 +169,8 @@ extension ImageManager {
         after error: ImageError, _ request: ImageRequest, _ work: DecodeWork,
         _ context: SharedJobs<DecodeWork, ImageOutcome, ImageUpdate>.Context
     ) async -> Result<ImageOutcome, ImageError> {
-        // A limit of this program's says nothing against the entry.
-        guard ![.limitExceeded, .outOfMemory, .formatNotEnabled].contains(error.code) else { return .failure(error) }
-        logger.warning("cached entry does not decode, removed: \(work.fetch.source): \(error.reason)")
-        try? await cache.remove(ImageKey(source: work.fetch.source), from: .disk)
+        guard Self.isWorthless(after: error) else { return .failure(error) }
+        await forget(work.fetch, after: error)
         guard work.fetch.mayLoad else { return .failure(error) }
         var anew = work.fetch
         anew.readsDisk = false
@@ -182,6 +182,17 @@ extension ImageManager {
             if case .failure(let error) = result { rememberFailure(error, of: anew) }
             return result
         }
+    }
+
+    /// Whether an entry that could not be read is worth nothing: a limit of this program's says nothing against it.
+    static func isWorthless(after error: ImageError) -> Bool {
+        !error.isCancellation && ![.limitExceeded, .outOfMemory, .formatNotEnabled].contains(error.code)
+    }
+
+    /// Removes an entry that could not be read.
+    func forget(_ work: FetchWork, after error: ImageError) async {
+        logger.warning("cached entry does not decode, removed: \(work.source): \(error.reason)")
+        try? await cache.remove(ImageKey(source: work.source), from: .disk)
     }
 
     private func decode(
@@ -208,7 +219,7 @@ extension ImageManager {
 
     // MARK: Fetch
 
-    private func fetchedData(
+    func fetchedData(
         _ work: FetchWork, priority: WorkPriority, _ update: @escaping @Sendable (FetchUpdate) -> Void
     ) async -> Result<FetchedData, ImageError> {
         await fetches.value(for: work, priority: priority, onUpdate: update) { [self] context in
@@ -285,7 +296,7 @@ extension ImageManager {
             networkProtocol: loaded.networkProtocol)
     }
 
-    private func rememberFailure(_ error: ImageError, of work: FetchWork) {
+    func rememberFailure(_ error: ImageError, of work: FetchWork) {
         guard !error.isCancellation, !loader.isLocal(work.url), loader.shouldRememberFailure(error) else { return }
         let now = configuration.now()
         failures.withLock { $0.insert(work.url.absoluteString, error, at: now) }

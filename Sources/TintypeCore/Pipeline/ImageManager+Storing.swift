@@ -18,7 +18,7 @@ extension ImageManager {
         let configuration = configuration
         let coders = coders
         var options = DecodeOptions()
-        options.scale = request.decode.scale
+        options.scale = work.transform.decode.options().scale
         options.decodeToHDR = request.decode.decodeToHDR
         let decodeStart = ContinuousClock.now
         let image = try? await configuration.processing.decode(
@@ -45,36 +45,49 @@ extension ImageManager {
         let storesVariant = work.storesVariant && !key.variant.isOriginal
         guard storesOriginal || storesVariant else { return nil }
         let bytes = (storesOriginal ? fetched.data.count : 0) + (storesVariant ? outcome.image.memoryCost : 0)
+        return await keep(bytes: bytes, waits: work.waitsForStore) { [self] () throws(ImageError) in
+            if storesOriginal { try await cache.store(fetched.entry, forKey: key.original) }
+            if storesVariant {
+                let entry = try await encodedEntry(outcome.image, request, priority: WorkPriority(.low))
+                try await cache.store(entry, forKey: key)
+            }
+        }
+    }
+
+    /// Writes to the disk cache, which is waited for if that is asked for, or if too many bytes wait already.
+    /// - Returns: what went wrong, if `waits`.
+    func keep(
+        bytes: Int, waits: Bool, _ write: @escaping @Sendable () async throws(ImageError) -> Void
+    ) async -> ImageError? {
         let mayContinue = stores.begin(bytes: bytes, limit: configuration.pendingStoreLimit)
-        let task = Task.detached { [self] () -> ImageError? in
+        let task = Task.detached { [stores] () -> ImageError? in
             defer { stores.end(bytes: bytes) }
             do throws(ImageError) {
-                if storesOriginal { try await cache.store(fetched.entry, forKey: key.original) }
-                if storesVariant { try await storeVariant(outcome.image, request, fetched, key: key) }
+                try await write()
                 return nil
             } catch {
                 return error
             }
         }
-        guard work.waitsForStore || !mayContinue else { return nil }
+        guard waits || !mayContinue else { return nil }
         let error = await task.value
-        return work.waitsForStore ? error : nil
+        return waits ? error : nil
     }
 
-    private func storeVariant(
-        _ image: Image, _ request: ImageRequest, _ fetched: FetchedData, key: ImageKey
-    ) async throws(ImageError) {
+    /// An image as the disk keeps it, encoded as the request says.
+    func encodedEntry(
+        _ image: Image, _ request: ImageRequest, priority: WorkPriority
+    ) async throws(ImageError) -> DiskCacheEntry {
         let coders = coders
         var options = request.encode
         // What is read back is to be what was made.
         if image.isHighDynamicRange { options.encodeToHDR = .isoHDR }
         let format = Self.storedFormat(of: image, encodable: coders.encodableFormats)
-        let data = try await configuration.processing.perform(priority: WorkPriority(.low)) {
+        let data = try await configuration.processing.perform(priority: priority) {
             [options] isCancelled throws(ImageError) in
             try coders.encode(image, as: format, options: options, context: EncodeContext(isCancelled: isCancelled))
         }
-        let entry = DiskCacheEntry(data: data, created: configuration.date(), mimeType: format.mimeType)
-        try await cache.store(entry, forKey: key)
+        return DiskCacheEntry(data: data, created: configuration.date(), mimeType: format.mimeType)
     }
 
     /// The source's format if it can be written with what the image has, else PNG with alpha or more than 8 bits and JPEG

@@ -35,7 +35,7 @@ extension ImageManager {
             let key = ImageKey(source: source, variant: variant)
             guard let entry = await cache.entry(forKey: key, priority: priority) else { continue }
             let fetched = FetchedData(entry, source: .disk, diskTime: ContinuousClock.now - start)
-            if let image = await image(of: entry, work.options, priority: priority) {
+            if let image = await image(of: entry, work.options(), priority: priority) {
                 return ImageOutcome(image: image.value, fetched: fetched, decodeTime: image.time)
             }
             guard !Task.isCancelled else { return nil }

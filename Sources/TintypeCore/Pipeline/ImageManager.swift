@@ -24,6 +24,7 @@ public final class ImageManager: Sendable {
     let transforms = SharedJobs<TransformWork, ImageOutcome, ImageUpdate>()
     let decodes = SharedJobs<DecodeWork, ImageOutcome, ImageUpdate>()
     let fetches = SharedJobs<FetchWork, FetchedData, FetchUpdate>()
+    let encodedImages = SharedJobs<EncodedWork, EncodedImage, Never>()
 
     /// - Parameters:
     ///   - coders: what reads and writes image formats; `ImageCoders.default` of the module `Tintype` has them all.
@@ -107,14 +108,18 @@ public final class ImageManager: Sendable {
 
     /// The image of a request if it is in memory; at once.
     public func cachedImage(for request: ImageRequest) -> Image? {
-        cache.memoryImage(forKey: key(for: request))
+        let request = prepared(request)
+        return memoryImage(request, key: key(forPrepared: request))
     }
 
     /// True while a load is under way.
-    public var isRunning: Bool { images.jobCount > 0 }
+    public var isRunning: Bool { images.jobCount > 0 || encodedImages.jobCount > 0 }
 
     /// Ends every load that is under way with ``ImageError/Code/cancelled``.
-    public func cancelAll() { images.cancelAll() }
+    public func cancelAll() {
+        images.cancelAll()
+        encodedImages.cancelAll()
+    }
 
     /// Waits until everything that was loaded is stored where its request wanted it.
     public func flush() async {
@@ -132,8 +137,13 @@ public final class ImageManager: Sendable {
 
     /// The request as the options and the processor want it.
     func prepared(_ request: ImageRequest) -> ImageRequest {
-        let (processor, scaleDownLimit) = settings.withLock { ($0.optionsProcessor, $0.scaleDownLimit) }
+        let (processor, transformer, scaleDownLimit) = settings.withLock {
+            ($0.optionsProcessor, $0.transformer, $0.scaleDownLimit)
+        }
         var request = processor?(request) ?? request
+        if request.transformer == nil, let transformer { request.transformer = transformer(request.url) }
+        // What changes nothing is as good as none.
+        if let list = request.transformer as? ImageTransformers, list.transformers.isEmpty { request.transformer = nil }
         guard !request.options.isEmpty else { return request }
         if request.options.contains(.decodeFirstFrameOnly) { request.decode.firstFrameOnly = true }
         if request.options.contains(.scaleDownLargeImages), request.decode.maximumBytes == nil {
@@ -151,6 +161,18 @@ public final class ImageManager: Sendable {
     func memoryHit(_ request: ImageRequest, key: ImageKey) -> Image? {
         guard request.queryFrom.contains(.memory), request.options.isDisjoint(with: [.fromLoaderOnly, .refreshCached])
         else { return nil }
-        return cache.memoryImage(forKey: key)
+        return memoryImage(request, key: key)
+    }
+
+    /// What the memory has for a request; for one that wants no more than the first frame, also that of the whole
+    /// animation, which stays as it is.
+    func memoryImage(_ request: ImageRequest, key: ImageKey) -> Image? {
+        var image = cache.memoryImage(forKey: key)
+        if image == nil, request.transformer == nil, let animation = request.decode.ofWholeAnimation {
+            image =
+                cache.memoryImage(forKey: ImageKey(source: key.source, variant: ImageVariant(animation)))?.firstFrame
+        }
+        guard let image, image.isAnimated || !request.options.contains(.matchAnimatedImage) else { return nil }
+        return image
     }
 }

@@ -46,6 +46,8 @@ final class SharedJobs<Key: Hashable & Sendable, Value: Sendable, Update: Sendab
     private let state = Lock(State())
 
     var jobCount: Int { state.withLock { $0.machine.jobCount } }
+    /// How many wait for work.
+    var waitingCount: Int { state.withLock { $0.machine.subscriberCount } }
 
     /// The result of the work under `key`, which begins unless it is under way.
     ///

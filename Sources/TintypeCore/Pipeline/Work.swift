@@ -25,12 +25,9 @@ struct DecodeWork: Hashable, Sendable {
     /// Whether it begins while the bytes arrive, and tells previews.
     var isProgressive = false
 
-    /// The options, with the hint that the name or the media type of the source gives where the request has none.
+    /// The options, with what the name and the media type of the source say where the request says nothing.
     func options(mimeType: String? = nil) -> DecodeOptions {
-        guard options.formatHint == nil else { return options }
-        var options = options
-        options.formatHint = ImageFormat.hint(fileName: fetch.url.lastPathComponent, mimeType: mimeType)
-        return options
+        options.completed(fileName: fetch.url.lastPathComponent, mimeType: mimeType)
     }
 }
 
@@ -49,7 +46,17 @@ struct ImageWork: Hashable, Sendable {
     var storesVariant: Bool
     var encode: EncodeOptions
     var waitsForStore: Bool
+    var needsAnimation: Bool
     var refreshes: Bool { transform.decode.fetch.refreshes }
+}
+
+/// Getting the bytes of an image that is not decoded.
+struct EncodedWork: Hashable, Sendable {
+    var fetch: FetchWork
+    var formatHint: ImageFormat?
+    var coder: Int?
+    var storesOnDisk: Bool
+    var waitsForStore: Bool
 }
 
 /// What the shared stages give, with the time that each took.

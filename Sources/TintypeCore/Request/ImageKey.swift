@@ -26,6 +26,19 @@ public struct ImageKey: Hashable, Sendable, CustomStringConvertible {
     /// The key of the source as it came.
     public var original: ImageKey { ImageKey(source: source) }
 
+    /// The key of what decoding with the options makes of what is under this key; this key itself for the default options.
+    public func decoded(with options: DecodeOptions) -> ImageKey {
+        guard options != DecodeOptions() else { return self }
+        let made = ImageVariant(options)
+        guard !made.isOriginal else { return self }
+        return ImageKey(
+            source: source,
+            variant: variant.isOriginal ? made : ImageVariant(description: "\(variant);\(made)"))
+    }
+
+    /// The last part of the source's path, which may tell what the bytes are.
+    var name: String { FileName.last(of: source) }
+
     public var description: String { variant.isOriginal ? source : "\(source) [\(variant)]" }
 }
 

@@ -25,4 +25,7 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     /// Shows the image while its bytes arrive, as ``ImageEvent/preview(_:)``: coarse or cut off at first, transformed like the
     /// image, and never cached. At most one comes per ``ImageManager/Configuration-swift.struct/previewInterval``.
     public static let progressiveLoad = ImageOptions(rawValue: 1 << 9)
+    /// Takes only an image that moves (SDWebImage's `matchAnimatedImageClass`): a still one in memory is no hit, and one that
+    /// turns out to be still is the error ``ImageError/Code/notAnimated``.
+    public static let matchAnimatedImage = ImageOptions(rawValue: 1 << 10)
 }

@@ -15,7 +15,7 @@ struct ImageFormatTests {
     private static let ico: [UInt8] = [0, 0, 1, 0, 1, 0, 16, 16, 0, 0, 1, 0, 32, 0, 104, 4, 0, 0, 22, 0, 0, 0]
 
     @Test(
-        "FMT-02…FMT-12: by full signatures",
+        "FMT-02, FMT-03, FMT-04, FMT-05, FMT-06, FMT-07, FMT-08, FMT-09, FMT-10, FMT-11, FMT-12: by full signatures",
         arguments: [
             ([0xFF, 0xD8, 0xFF, 0xE0], ImageFormat.jpeg),
             ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], .png),

@@ -1,0 +1,204 @@
+import FoundationEssentials
+import Testing
+import TintypeTesting
+
+@testable import TintypeCore
+
+private let url = URL(string: "test:a")!
+
+/// Makes one gray pixel of anything.
+private struct Dot: ImageTransformer {
+    let key: String
+
+    func transform(_ image: Image) throws -> Image {
+        Image(pixels: try image.pixels.resized(to: PixelSize(width: 1, height: 1)))
+    }
+}
+
+@Suite("What a manager finds and keeps")
+struct ManagerCachingTests {
+    private let cache = DictionaryCache()
+    private let coder = MovieCoder()
+
+    private func manager(
+        frames: Int = 3, loader: GatedLoader? = nil, configuration: ImageManager.Configuration = .init()
+    ) -> ImageManager {
+        let loader =
+            loader ?? GatedLoader { .success(LoadedData(data: MovieCoder.bytes(frames: frames), url: $0)) }
+        return ImageManager(
+            cache: cache, loader: loader, coders: ImageCoders([DotCoder(), coder]), configuration: configuration)
+    }
+
+    // MARK: Memory hits
+
+    @Test("CQU-11: the first frame of an animation in memory is a still image of its own; the animation stays as it is")
+    func firstFrame() async throws {
+        let manager = manager()
+        let animation = try await manager.image(for: url)
+        var request = ImageRequest(url)
+        request.options = .decodeFirstFrameOnly
+        let stores = cache.now.memoryStores
+        let hit = try await manager.load(request)
+        #expect(hit.source == .memory && !hit.image.isAnimated && hit.image.loopCount == 0)
+        #expect(hit.image.pixels === animation.pixels, "no pixel is copied")
+        #expect(manager.cachedImage(for: request)?.pixels === animation.pixels)
+        #expect(coder.decodes.count == 1 && cache.now.memoryStores == stores)
+        #expect(manager.cachedImage(for: ImageRequest(url))?.isIdentical(to: animation) == true)
+
+        // The same of thumbnails; but a limit of bytes leaves one frame more room than three.
+        var thumbnail = ImageRequest(url)
+        thumbnail.thumbnailSize = PixelSize(width: 4, height: 4)
+        let small = try await manager.image(for: thumbnail)
+        thumbnail.options = .decodeFirstFrameOnly
+        #expect(try await manager.load(thumbnail).image.pixels === small.pixels)
+        thumbnail.decode.maximumBytes = 3 * 16
+        #expect(try await manager.load(thumbnail).source != .memory)
+        request.transformer = Dot(key: "dot")
+        #expect(try await manager.load(request).image.size.width == 1, "what is transformed is made of a still image")
+    }
+
+    @Test("CQU-12: who wants an image that moves takes no still one out of memory, and is told if there is none")
+    func matching() async throws {
+        let loader = GatedLoader { url in
+            .success(LoadedData(data: MovieCoder.bytes(frames: url.absoluteString == "test:a" ? 3 : 1), url: url))
+        }
+        let manager = manager(loader: loader)
+        var request = ImageRequest(url)
+        cache.storeInMemory(try solidImage(8, 8), forKey: manager.key(for: request))
+        #expect(try await manager.load(request).source == .memory)
+        request.options = .matchAnimatedImage
+        #expect(manager.cachedImage(for: request) == nil)
+        let result = try await manager.load(request)
+        #expect(result.source == .network && result.image.frames.count == 3)
+        #expect(try await manager.load(request).source == .memory, "the animation has taken the still image's place")
+        #expect(try await manager.load(url).image.isIdentical(to: result.image))
+
+        request = ImageRequest(URL(string: "test:still")!)
+        request.options = .matchAnimatedImage
+        let error = await manager.task(for: request).result.failure
+        #expect(error?.code == .notAnimated && error?.source == "test:still")
+        request.options = []
+        #expect(try await manager.load(request).source == .memory, "others may have it")
+        #expect(loader.calls.count == 2)
+    }
+
+    @Test("MET-24, CTX-10: a load has the scale of its URL's name, and a request may have another")
+    func scale() async throws {
+        let manager = manager(frames: 1)
+        var request = ImageRequest(URL(string: "test:/dir/photo@2x.png?size=3")!)
+        #expect(try await manager.image(for: request).scale == 2)
+        #expect(manager.key(for: request).variant.isOriginal)
+        request.decode.scale = 3
+        #expect(try await manager.image(for: request).scale == 3)
+        #expect(try await manager.image(for: url).scale == 1)
+    }
+
+    // MARK: What is kept
+
+    @Test("AFC-08: shouldCache decides what the caches keep, and is asked once for all who wait")
+    func shouldCache() async throws {
+        let asked = Lock<[String]>([])
+        var configuration = ImageManager.Configuration()
+        configuration.shouldCache = { image, request in
+            asked.withLock { $0.append("\(request.url) \(image.frames.count)") }
+            return request.url.absoluteString != "test:secret"
+        }
+        let loader = GatedLoader { .success(LoadedData(data: MovieCoder.bytes(frames: 3), url: $0)) }
+        let manager = manager(loader: loader, configuration: configuration)
+        try await withThrowingTaskGroup(of: Image.self) { group in
+            for _ in 0..<20 { group.addTask { try await manager.image(for: url) } }
+            try await group.waitForAll()
+        }
+        await manager.flush()
+        #expect(asked.withLock { $0 } == ["test:a 3"])
+        #expect(cache.now.memory.count == 1 && cache.now.disk.count == 1)
+
+        let secret = URL(string: "test:secret")!
+        for count in 1...2 {
+            #expect(try await manager.load(secret).source == .network)
+            #expect(loader.calls.count == 1 + count)
+        }
+        await manager.flush()
+        #expect(cache.now.memory.count == 1 && cache.now.disk.count == 1)
+        // What comes from the disk does not get into memory either.
+        try await cache.store(
+            DiskCacheEntry(data: MovieCoder.bytes(frames: 1), created: Date()), forKey: ImageKey(source: "test:secret"))
+        #expect(try await manager.load(secret).source == .disk)
+        #expect(cache.now.memory.count == 1)
+    }
+
+    @Test("AFC-01, OLD-07: images are stored, found and removed by requests, and each variant by itself")
+    func byRequest() async throws {
+        let manager = ImageManager(cache: cache, loader: GatedLoader(), coders: ImageCoders([DotCoder()]))
+        let request = ImageRequest(url)
+        var other = request
+        other.transformer = Dot(key: "identifier")
+        let (image, round) = (try solidImage(8, 8).with { $0.format = .dot }, try solidImage(2, 2))
+        try await manager.store(image, data: Data("DOT 8".utf8), for: request)
+        #expect(await manager.cachedLayers(for: request) == .all)
+        #expect(await manager.cachedLayers(for: other) == .none)
+        #expect(manager.cachedImage(for: request)?.isIdentical(to: image) == true)
+        #expect(cache.now.disk[manager.key(for: request)]?.data == Data("DOT 8".utf8))
+        other.storeTo = .memory
+        try await manager.store(round, for: other)
+        #expect(await manager.cachedLayers(for: other) == .memory)
+        #expect(manager.cachedImage(for: other)?.isIdentical(to: round) == true)
+        #expect(try await manager.removeCachedImage(for: request, from: .memory))
+        #expect(await manager.cachedLayers(for: request) == .disk)
+        #expect(try await manager.removeCachedImage(for: request))
+        #expect(try await !manager.removeCachedImage(for: request), "nothing is left to remove")
+        #expect(await manager.cachedLayers(for: other) == .memory)
+        // Without bytes the image is encoded.
+        try await manager.store(image, for: request)
+        #expect(cache.now.disk[manager.key(for: request)]?.data == Data("DOT 8".utf8))
+    }
+
+    @Test("OLD-06: a transformer by URL, for requests that have none of their own")
+    func transformerByURL() async throws {
+        let manager = manager()
+        manager.configuration.transformer = { $0.absoluteString == "test:a" ? Dot(key: "by URL") : nil }
+        var request = ImageRequest(url)
+        request.options = .decodeFirstFrameOnly
+        #expect(try await manager.image(for: request).size.width == 1)
+        #expect(manager.key(for: request).variant.description.hasSuffix("transform=by URL"))
+        request.transformer = Dot(key: "own")
+        #expect(manager.key(for: request).variant.description.hasSuffix("transform=own"))
+        request.transformer = ImageTransformers([])
+        #expect(try await manager.image(for: request).size.width == 8)
+        request = ImageRequest(URL(string: "test:b")!)
+        #expect(try await manager.image(for: request).size.width == 8)
+        #expect(manager.key(for: request).variant.isOriginal)
+    }
+
+    // MARK: Coders
+
+    @Test("COD-39: which coder decodes is the order of the list, or what the request brings")
+    func solution() async throws {
+        let (first, last, own) = (MovieCoder(), MovieCoder(), MovieCoder())
+        let loader = GatedLoader { .success(LoadedData(data: MovieCoder.bytes(frames: 1), url: $0)) }
+        let manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([first, last]))
+        _ = try await manager.image(for: url)
+        #expect((first.decodes.count, last.decodes.count) == (0, 1))
+        try await cache.clear(.all)
+        var request = ImageRequest(url)
+        request.coder = own
+        _ = try await manager.image(for: request)
+        #expect((first.decodes.count, last.decodes.count, own.decodes.count) == (0, 1, 1))
+    }
+
+    @Test("COD-56 corrected, COD-27: a request's coder decodes its animations, and is told all that the request says")
+    func ownCoderOfAnimation() async throws {
+        let own = MovieCoder()
+        let manager = manager()
+        var request = ImageRequest(url)
+        request.coder = own
+        request.options = [.matchAnimatedImage, .scaleDownLargeImages]
+        request.thumbnailSize = PixelSize(width: 6, height: 6)
+        let image = try await manager.image(for: request)
+        #expect(image.frames.count == 3 && image.size.width == 6)
+        #expect(coder.decodes.isEmpty && own.decodes.count == 1)
+        let options = try #require(own.decodes.first)
+        #expect(options.thumbnailSize == PixelSize(width: 6, height: 6) && options.maximumBytes == 60_000_000)
+        #expect(image.properties.decodeOptions == options)
+    }
+}
