@@ -64,21 +64,6 @@ struct DocumentationTests {
         #expect(try await task.image.isIdentical(to: try #require(shown)))
     }
 
-    @Test("Caching: by hand")
-    func caching() async throws {
-        let cache = try ImageCache(disk: .init(directory: folder.path + "/by-hand"))
-        let key = ImageKey(source: "logo")
-        let image = try picture()
-        try await cache.store(image, data: try image.encoded(as: .png), forKey: key, in: .all)
-        #expect(cache.memory.image(forKey: key)?.isIdentical(to: image) == true)
-        let hit = await cache.image(forKey: key)
-        #expect(hit?.image.isIdentical(to: image) == true)
-        try await cache.remove(key, from: .disk)
-        try await cache.removeAll(source: key.source)
-        #expect(await cache.contains(key) == .none)
-        try await cache.clear(.all)
-    }
-
     @Test("MET-21: DecodingAndEncoding: without any network, on any thread")
     func decoding() async throws {
         let bytes = try picture().encoded(as: .png)
@@ -105,6 +90,23 @@ struct DocumentationTests {
         let data = try image.encoded(as: .jpeg, options: options)
         #expect(data.count <= 50_000)
         #expect(try Image(data: data).size == image.size)
+    }
+
+    @Test("MET-25: DecodingAndEncoding: drawing")
+    func drawing() throws {
+        let photo = try picture()
+        let renderer = ImageRenderer(
+            size: PixelSize(width: 200, height: 100), format: .init(scale: 2, isOpaque: true))
+        let image = try renderer.image { surface in
+            surface.fill(.white)
+            try surface.draw(photo, x: 10, y: 10, size: PixelSize(width: 80, height: 80))
+            surface.fill(
+                PixelColor(red: 1, green: 0, blue: 0, alpha: 0.5), x: 100, size: PixelSize(width: 50, height: 100))
+            surface.withRow(0) { row in #expect(row.count == 800) }
+        }
+        #expect(image.scale == 2 && !image.hasAlpha)
+        #expect(image.pixels[5, 5] == SIMD4(255, 255, 255, 255))
+        #expect(image.pixels[120, 50].y == 127 || image.pixels[120, 50].y == 128)
     }
 
     @Test("COD-18, COD-20: DecodingAndEncoding: more than 8 bits")
