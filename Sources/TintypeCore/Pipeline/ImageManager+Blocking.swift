@@ -1,6 +1,6 @@
 /// Loads for code that cannot wait asynchronously, such as a callback from C.
 extension ImageManager {
-    /// ``load(_:)-(ImageRequest)``, waited for on the calling thread. An image in memory is returned at once.
+    /// A load that is waited for on the calling thread. An image in memory is returned at once.
     ///
     /// With ``ImageOptions/fromCacheOnly`` no longer than the disk takes, so that a view has its image with its first frame.
     /// Nothing is ever done on the thread of an actor, so the main thread may wait too.
