@@ -47,6 +47,37 @@ struct DocumentationTests {
         #expect(result.metrics.load > .zero)
     }
 
+    @Test("Loading: a transformer by URL")
+    func transformer() async throws {
+        struct Round: ImageTransformer {
+            let key = "round"
+            func transform(_ image: Image) throws -> Image { try image.resized(to: PixelSize(width: 1, height: 1)) }
+        }
+        let manager = try manager()
+        manager.configuration.transformer = { url in url.path.hasPrefix("/avatars/") ? Round() : nil }
+        var request = ImageRequest(try #require(URL(string: "https://example.org/avatars/a.png")))
+        #expect(manager.key(for: request).variant.description == "transform=round")
+        request.transformer = ImageTransformers([])
+        #expect(manager.key(for: request).variant.isOriginal)
+        #expect(try await manager.image(for: file()).size.width == 800)
+    }
+
+    #if HTTP
+    @Test("Loading: header fields for some hosts")
+    func headers() throws {
+        let token = "secret"
+        let downloader = ImageDownloader(
+            .init(headersFilter: { url, headers in
+                var headers = headers
+                if url.host() == "images.example.org" { headers["X-Token"] = token }
+                return headers
+            }))
+        let filter = try #require(downloader.configuration.headersFilter)
+        #expect(filter(try #require(URL(string: "https://images.example.org/a")), [:])["x-token"] == "secret")
+        #expect(filter(try #require(URL(string: "https://example.org/a")), ["A": "b"]) == ["A": "b"])
+    }
+    #endif
+
     @Test("FollowingALoad: events until the end")
     func following() async throws {
         let task = try manager().task(for: ImageRequest(try file()))
