@@ -104,8 +104,36 @@ struct ConformanceCheck {
         }
     }
 
+    /// So many bytes from the beginning are enough to know the size and the orientation.
+    private static let headers = ["jpeg": 65_536, "png": 4_095, "apng": 4_095, "gif": 4_095, "webp": 4_095]
+
+    private mutating func checkHeader(_ data: Data, _ info: ImageInfo) {
+        guard let count = Self.headers[file["format"]], count < data.count else { return }
+        do throws(ImageError) {
+            let header = try ImageInfo(data: Data(data.prefix(count)))
+            expect("the size by the first \(count) bytes", header.size, info.size)
+            // Of other formats the orientation stands where the metadata does, which may be at the end.
+            if file["format"] == "jpeg" { expect("the orientation by them", header.orientation, info.orientation) }
+        } catch {
+            // The segments before the frame header may be longer.
+            guard file["format"] != "jpeg" || Self.frameHeader(data) < count else { return }
+            problems.append("the first \(count) bytes are not enough: \(error)")
+        }
+    }
+
+    /// Where the frame header of a JPEG begins.
+    private static func frameHeader(_ data: Data) -> Int {
+        let bytes = [UInt8](data)
+        var offset = 2
+        while offset + 3 < bytes.count, bytes[offset] == 0xFF, !(0xC0...0xC3).contains(bytes[offset + 1]) {
+            offset += 2 + (Int(bytes[offset + 2]) << 8 | Int(bytes[offset + 3]))
+        }
+        return offset
+    }
+
     private mutating func checkInfo(_ data: Data, _ image: Image) throws {
         let info = try ImageInfo(data: data)
+        checkHeader(data, info)
         // Of HEIF and JPEG XL the manifest has the size after the container's own transform.
         if !["heif", "jxl"].contains(file["format"]) {
             expect("the stored size", info.size, file.crop?.size ?? file.storedSize)

@@ -44,3 +44,6 @@ require_swift() {
     echo "Swift is missing: install Swift 6.3 from https://www.swift.org/install/linux/" >&2
     return 1
 }
+
+# Lets the package in a folder see files that were added to Tintype since it was built: SwiftPM looks only when a manifest is newer.
+replan() { touch "$1/Package.swift"; }
