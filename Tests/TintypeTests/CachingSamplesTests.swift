@@ -44,7 +44,7 @@ struct CachingSamplesTests {
         let thumbnail = await cache.image(
             forKey: key, options: DecodeOptions(thumbnailSize: PixelSize(width: 40, height: 40)))
         #expect(thumbnail?.image.size == PixelSize(width: 40, height: 30))
-        #expect(await cache.disk?.path(forKey: key)?.hasPrefix(folder.path) == true)
+        #expect(await cache.disk.path(forKey: key)?.hasPrefix(folder.path) == true)
         try await cache.remove(key, from: .disk)
         try await cache.removeAll(source: key.source)
         #expect(await cache.contains(key) == .none)

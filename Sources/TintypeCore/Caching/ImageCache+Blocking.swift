@@ -10,14 +10,14 @@ extension ImageCache {
         if layers.contains(.memory), let image = memoryImage(forKey: key, options: options) {
             return CachedImage(image: image, source: .memory)
         }
-        guard layers.contains(.disk), disk != nil else { return nil }
+        guard layers.contains(.disk), hasDisk else { return nil }
         return blocking { [self] in await image(forKey: key, in: layers, options: options) }
     }
 
     /// ``entry(forKey:)``, the encoded image on disk, waited for on the calling thread.
     @available(*, noasync, message: "this blocks a thread; await entry(forKey:)")
     public func entryBlocking(forKey key: ImageKey) -> DiskCacheEntry? {
-        guard disk != nil else { return nil }
+        guard hasDisk else { return nil }
         return blocking { [self] in await entry(forKey: key) }
     }
 }

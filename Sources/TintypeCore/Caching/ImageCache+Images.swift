@@ -38,11 +38,11 @@ extension ImageCache {
         if layers.contains(.memory), let image = memoryImage(forKey: key, options: options) {
             return CachedImage(image: image, source: .memory)
         }
-        guard layers.contains(.disk), let disk else { return nil }
+        guard layers.contains(.disk), hasDisk else { return nil }
         let outcome = await reads.value(
             for: ImageRead(key: key, layers: layers, options: options), priority: WorkPriority(), onUpdate: { _ in }
         ) { [self] context in
-            .success(await read(key, from: disk, layers, options, priority: context.priority))
+            .success(await read(key, layers, options, priority: context.priority))
         }
         return try? outcome.get()
     }
@@ -55,8 +55,7 @@ extension ImageCache {
     }
 
     private func read(
-        _ key: ImageKey, from disk: any DiskCaching, _ layers: CacheLayers, _ options: DecodeOptions,
-        priority: WorkPriority
+        _ key: ImageKey, _ layers: CacheLayers, _ options: DecodeOptions, priority: WorkPriority
     ) async -> CachedImage? {
         guard let entry = await disk.entry(forKey: key) else { return nil }
         let memoryKey = key.decoded(with: options)
@@ -92,7 +91,7 @@ extension ImageCache {
         options: EncodeOptions = EncodeOptions()
     ) async throws(ImageError) {
         if layers.contains(.memory), let image { memory.store(image, forKey: key) }
-        guard layers.contains(.disk), let disk else { return }
+        guard layers.contains(.disk), hasDisk else { return }
         let format: ImageFormat?
         let bytes: Data
         if let data {

@@ -5,14 +5,16 @@
 ///     memory: .init(capacity: .megabytes(100), capacityAfterPurge: .megabytes(60)),
 ///     disk: .init(directory: path, capacity: .gigabytes(2), maximumAge: .days(7)))
 /// cache.memory.image(forKey: key)
-/// let swept = try await cache.disk?.removeExpired()
+/// let swept = try await cache.disk.removeExpired()
 /// ```
 public final class ImageCache: ImageCaching {
     public let memory: any MemoryCaching
-    /// `nil` for a cache in memory alone.
-    public let disk: (any DiskCaching)?
+    /// A ``NoDiskCache`` in a cache in memory alone.
+    public let disk: any DiskCaching
     /// Reads and writes images for the calls that take or give decoded ones of the disk.
     public let coder: any ImageCoder
+    /// False for a cache in memory alone.
+    var hasDisk: Bool { !(disk is NoDiskCache) }
     let processing: WorkQueue
     /// Many who ask for one image at once share one read and one decode.
     let reads = SharedJobs<ImageRead, CachedImage?, Never>()
@@ -26,7 +28,7 @@ public final class ImageCache: ImageCaching {
         processing: WorkQueue = .processing
     ) {
         self.memory = memory
-        self.disk = disk
+        self.disk = disk ?? NoDiskCache()
         self.coder = coder
         self.processing = processing
     }
@@ -52,47 +54,47 @@ public final class ImageCache: ImageCaching {
 
     public func storeInMemory(_ image: Image, forKey key: ImageKey) { memory.store(image, forKey: key) }
 
-    public func entry(forKey key: ImageKey) async -> DiskCacheEntry? { await disk?.entry(forKey: key) }
+    public func entry(forKey key: ImageKey) async -> DiskCacheEntry? { await disk.entry(forKey: key) }
 
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
-        await disk?.entry(forKey: key, priority: priority)
+        await disk.entry(forKey: key, priority: priority)
     }
 
     public func variants(ofSource source: String) async -> [ImageVariant] {
-        await disk?.variants(ofSource: source) ?? []
+        await disk.variants(ofSource: source)
     }
 
     /// Keeps an encoded image; does nothing without a disk cache.
     public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
-        try await disk?.store(entry, forKey: key)
+        try await disk.store(entry, forKey: key)
     }
 
     public func contains(_ key: ImageKey, in layers: CacheLayers = .all) async -> CacheLayers {
         var found = CacheLayers.none
         if layers.contains(.memory), memory.contains(key) { found.insert(.memory) }
-        if layers.contains(.disk), let disk, await disk.contains(key) { found.insert(.disk) }
+        if layers.contains(.disk), await disk.contains(key) { found.insert(.disk) }
         return found
     }
 
     public func remove(_ key: ImageKey, from layers: CacheLayers = .all) async throws(ImageError) {
         if layers.contains(.memory) { memory.remove(key) }
-        if layers.contains(.disk) { try await disk?.remove(key) }
+        if layers.contains(.disk) { try await disk.remove(key) }
     }
 
     public func removeAll(source: String, from layers: CacheLayers = .all) async throws(ImageError) {
         if layers.contains(.memory) { memory.removeAll(source: source) }
-        if layers.contains(.disk) { try await disk?.removeAll(source: source) }
+        if layers.contains(.disk) { try await disk.removeAll(source: source) }
     }
 
     public func clear(_ layers: CacheLayers = .all) async throws(ImageError) {
         if layers.contains(.memory) { memory.removeAll() }
-        if layers.contains(.disk) { try await disk?.removeAll() }
+        if layers.contains(.disk) { try await disk.removeAll() }
     }
 
     /// Sweeps the disk; see ``DiskCache/removeExpired()``.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
-        try await disk?.removeExpired() ?? CacheSweep()
+        try await disk.removeExpired() ?? CacheSweep()
     }
 
-    public func flush() async { await disk?.flush() }
+    public func flush() async { await disk.flush() }
 }

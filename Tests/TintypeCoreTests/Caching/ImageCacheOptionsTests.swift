@@ -35,7 +35,7 @@ struct ImageCacheOptionsTests {
         #expect(await cache.contains("a", in: .none) == .none)
         try await cache.remove("a", from: .none)
         #expect(await cache.contains("a") == .all)
-        #expect(cache.disk?.statistics.hits == 0 && memory.statistics.hits == 0 && coder.decodes.isEmpty)
+        #expect(cache.disk.statistics.hits == 0 && memory.statistics.hits == 0 && coder.decodes.isEmpty)
     }
 
     @Test("CQU-11: the first frame of an animation in memory is a still image of its own; the animation stays as it is")

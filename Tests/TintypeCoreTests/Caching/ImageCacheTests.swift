@@ -244,7 +244,12 @@ struct ImageCacheTests {
         let cache = try ImageCache(disk: nil, coder: coder)
         try await cache.store(try solidImage(3, 1), forKey: "a")
         #expect(await cache.contains("a") == .memory)
-        #expect(await cache.entry(forKey: "a") == nil)
+        #expect(await cache.image(forKey: "a", in: .disk) == nil)
+        try await cache.store(DiskCacheEntry(data: Data("png 3".utf8), created: Date()), forKey: "b")
+        #expect(await cache.entry(forKey: "b") == nil)
+        #expect(await cache.disk.usage() == CacheUsage())
+        #expect(try await cache.disk.removeExpired() == CacheSweep())
+        #expect(coder.decodes.withLock { $0 } == 0)
         try await cache.clear()
         #expect(await cache.image(forKey: "a") == nil)
     }
