@@ -93,7 +93,7 @@ public final class ImageCache: ImageCaching {
 
     /// Sweeps the disk; see ``DiskCache/removeExpired()``.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
-        try await disk.removeExpired() ?? CacheSweep()
+        try await disk.removeExpired()
     }
 
     public func flush() async { await disk.flush() }
