@@ -53,6 +53,10 @@ struct EntryTableTests {
         #expect(table.newest(42) == ids[1])
         #expect(table.newest(42, before: ids[1]) == ids[2])
         #expect(table.newest(42, before: ids[0]) == nil)
+        #expect(ids.allSatisfy { !table.isOnly($0, hash: 42) })
+        table.remove(ids[0], hash: 42)
+        table.remove(ids[1], hash: 42)
+        #expect(table.isOnly(ids[2], hash: 42) && !table.isOnly(ids[1], hash: 42))
     }
 
     @Test("what is no table is not taken for one")

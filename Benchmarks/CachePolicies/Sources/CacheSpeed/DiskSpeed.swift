@@ -1,193 +1,219 @@
 import Foundation
 import Tintype
 
-/// The disk cache beside the bare calls.
+/// The disk cache beside the bare calls, at 100,000 entries of usual sizes.
 struct DiskSpeed {
     var isSmoke: Bool
+    var count: Int
     var folder: String
 
-    private func open(_ name: String) -> DiskCache {
-        DiskCache(
-            DiskCache.Configuration(directory: "\(folder)/\(name)", capacity: .gigabytes(100), minimumFreeSpace: 0))
-    }
-
-    private func key(_ index: Int) -> ImageKey { ImageKey(source: "https://images.example.org/photo-\(index).jpg") }
-
-    private func bytes(_ count: Int, _ seed: Int) -> Data {
-        var random = Generator(state: UInt64(seed))
-        var words = (0..<(count + 7) / 8).map { _ in random.next() }
-        return Data(bytes: &words, count: count)
-    }
-
-    private func time(_ body: () async throws -> Void) async rethrows -> Double {
-        let start = nanoseconds(CLOCK_MONOTONIC)
-        try await body()
-        return nanoseconds(CLOCK_MONOTONIC) - start
-    }
-
-    // MARK: Many entries of usual sizes
+    private static let sizes = [20_000, 256_000]
 
     func run() async throws {
-        let count = isSmoke ? 500 : 100_000
         print(
-            "\n### Disk: microseconds, \(count) entries on \(BareFiles.fileSystem(of: folder)), each call in turn with the bare ones\n"
+            "\n### Disk: microseconds, \(count) entries on \(BareFiles.fileSystem(of: folder))\n\nMedians: call by call in turn with "
+                + "the bare ones. Means, and the processor's time (median): blocks of calls in turn with blocks of bare ones.\n"
         )
-        row("case", "bare calls", "DiskCache", "ratio", "means", "ratio")
-        row("---", "---:", "---:", "---:", "---:", "---:")
-        let disk = open("cache")
+        Comparison.printHead()
+        let disk = openCache("\(folder)/cache")
         let bare = try BareFiles("\(folder)/bare")
         // One in 25 is large: all of them would fill the memory that the kernel keeps files in.
-        func size(_ index: Int) -> Int { index % 25 == 24 ? 256_000 : 20_000 }
-        let data = [20_000: bytes(20_000, 1), 256_000: bytes(256_000, 2)]
-        for kind in [20_000, 256_000] {
-            var puts = (Sample(), Sample())
-            for index in 0..<count where size(index) == kind {
-                guard let data = data[kind] else { continue }
-                let entry = DiskCacheEntry(data: data, created: Date())
-                puts.0.add(wallTime { bare.put(index, data) } / 1_000)
-                puts.1.add(try await time { try await disk.store(entry, forKey: key(index)) } / 1_000)
-            }
-            report("put, \(kind / 1_000) KB", puts.0, puts.1)
-        }
-        await disk.flush()
-        var random = Generator(state: 3)
-        for kind in [20_000, 256_000] {
-            var gets = (Sample(), Sample())
+        func size(_ index: Int) -> Int { index % 25 == 24 ? Self.sizes[1] : Self.sizes[0] }
+        let data = Dictionary(uniqueKeysWithValues: Self.sizes.map { ($0, randomBytes($0, seed: $0)) })
+        for kind in Self.sizes {
             let indices = (0..<count).filter { size($0) == kind }
-            for _ in 0..<(isSmoke ? 200 : 20_000) {
-                let index = indices[Int.random(in: 0..<indices.count, using: &random)]
-                let key = key(index)
-                gets.0.add(wallTime { if bare.get(index) != kind { fail("short file") } } / 1_000)
-                gets.1.add(
-                    await time { if await disk.entry(forKey: key)?.data.count != kind { fail("no entry") } } / 1_000)
+            guard let data = data[kind] else { continue }
+            let entry = DiskCacheEntry(data: data, created: Date())
+            let comparison = try await compare(indices, block: isSmoke ? 10 : 400, bare: { bare.put($0, data) }) {
+                try await disk.store(entry, forKey: key($0))
+            } afterBlock: {
+                await disk.flush()
             }
-            report("hit, \(kind / 1_000) KB", gets.0, gets.1)
+            comparison.report("put, \(kind / 1_000) KB")
         }
-        let missing = (0..<1_000).map { key(-1 - $0) }
-        var misses = Sample()
-        for _ in 0..<(isSmoke ? 2 : 50) {
-            misses.add(
-                await time { for key in missing { if await disk.entry(forKey: key) != nil { fail("found") } } } / 1e6)
+        var random = Generator(state: 3)
+        for kind in Self.sizes {
+            let known = (0..<count).filter { size($0) == kind }
+            let indices = (0..<(isSmoke ? 200 : 40_000)).map { _ in
+                known[Int.random(in: 0..<known.count, using: &random)]
+            }
+            let comparison = try await compare(
+                indices, block: isSmoke ? 10 : 500, bare: { if bare.get($0) != kind { fail("short file") } }
+            ) {
+                if await disk.entry(forKey: key($0))?.data.count != kind { fail("no entry") }
+            }
+            comparison.report("hit, \(kind / 1_000) KB")
         }
-        row("miss", "", format(misses.median, digits: 2), "", "", "")
-        try await readers(disk, count: count)
+        await misses(disk)
+        try await readers(disk, bare, count: count)
     }
 
-    private func report(_ name: String, _ bare: Sample, _ cache: Sample) {
-        row(
-            name, format(bare.median), format(cache.median), format(cache.median / bare.median, digits: 2),
-            "\(format(bare.mean)), \(format(cache.mean))", format(cache.mean / bare.mean, digits: 2))
+    // MARK: Misses
+
+    private func misses(_ disk: DiskCache) async {
+        let missing = (0..<1_000).map { key(-1 - $0) }
+        print("\n### Disk: a miss, nanoseconds, \(missing.count) at a time\n")
+        row("", "median", "least", "processor, median")
+        row("---", "---:", "---:", "---:")
+        let reopened = openCache("\(folder)/cache")
+        let caching: any DiskCaching = disk
+        let stacked = ImageCache(memory: MemoryCache(), disk: disk)
+        let empty = openCache("\(folder)/nothing")
+        let cases: [(String, (ImageKey) async -> Bool)] = [
+            ("of the cache that stored", { await disk.entry(forKey: $0) == nil }),
+            ("of a cache that was just opened", { await reopened.entry(forKey: $0) == nil }),
+            (
+                "through the protocol, with a priority",
+                { await caching.entry(forKey: $0, priority: WorkPriority()) == nil }
+            ),
+            ("`contains`", { await !disk.contains($0) }),
+            ("`contains` of an `ImageCache`", { await stacked.contains($0).isEmpty }),
+            ("of a cache in which nothing was ever stored", { await empty.entry(forKey: $0) == nil }),
+        ]
+        var samples = cases.map { _ in (wall: Sample(), processor: Sample()) }
+        for round in 0...(isSmoke ? 2 : 60) {
+            for (index, (_, isMissing)) in cases.enumerated() {
+                let (wall, processor) = await times {
+                    for key in missing where await !isMissing(key) { fail("found what is not there") }
+                }
+                guard round > 0 else { continue }  // The first one opens what is not open.
+                samples[index].wall.add(wall / Double(missing.count))
+                samples[index].processor.add(processor / Double(missing.count))
+            }
+        }
+        for (index, (name, _)) in cases.enumerated() {
+            row(
+                name, format(samples[index].wall.median, digits: 0), format(samples[index].wall.least, digits: 0),
+                format(samples[index].processor.median, digits: 0))
+        }
     }
 
     // MARK: Readers beside a writer
 
-    private func readers(_ disk: DiskCache, count: Int) async throws {
+    /// Eight tasks that read at once.
+    private func measureReaders(count: Int, _ read: @escaping @Sendable (Int) async -> Bool) async -> Sample {
         let reads = isSmoke ? 200 : 5_000
-        /// Eight tasks that read at once.
-        func measure() async -> Sample {
-            await withTaskGroup(of: Sample.self) { group in
-                for task in 0..<8 {
-                    group.addTask {
-                        var sample = Sample()
-                        var random = Generator(state: UInt64(task))
-                        for _ in 0..<reads {
-                            let index = Int.random(in: 0..<count, using: &random) / 25 * 25
-                            let key = key(index)
-                            sample.add(await time { if await disk.entry(forKey: key) == nil { fail("no entry") } })
-                            await Task.yield()
-                        }
-                        return sample
+        return await withTaskGroup(of: Sample.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    var sample = Sample()
+                    var random = Generator(state: UInt64(task))
+                    for _ in 0..<reads {
+                        let index = Int.random(in: 0..<count, using: &random) / 25 * 25
+                        sample.add(await times { if await !read(index) { fail("no entry") } }.wall)
+                        await Task.yield()
                     }
+                    return sample
                 }
-                return await group.reduce(into: Sample()) { $0.add($1) }
             }
-        }
-        let idle = await measure()
-        let data = bytes(20_000, 5)
-        let writer = Task {
-            for index in 0..<(isSmoke ? 100 : 1_000) {
-                try await disk.store(DiskCacheEntry(data: data, created: Date()), forKey: key(1_000_000 + index))
-            }
-        }
-        let busy = await measure()
-        try await writer.value
-        print("\n### Disk: eight tasks that read 20 KB each, microseconds\n")
-        row("", "median", "p90", "p99", "p99 ÷ idle median")
-        row("---", "---:", "---:", "---:", "---:")
-        for (name, sample) in [("idle", idle), ("beside one that stores 1,000 entries", busy)] {
-            row(
-                name, format(sample.median / 1_000), format(sample.quantile(0.9) / 1_000),
-                format(sample.quantile(0.99) / 1_000), format(sample.quantile(0.99) / idle.median, digits: 2))
+            return await group.reduce(into: Sample()) { $0.add($1) }
         }
     }
 
-    // MARK: A million entries
-
-    func runLarge() async throws {
-        let count = isSmoke ? 5_000 : 1_000_000
-        let small = isSmoke ? 500 : 10_000
-        let data = bytes(100, 7)
-        print("\n### Disk: \(count) entries of 100 bytes on \(BareFiles.fileSystem(of: folder))\n")
-        var (large, few) = (open("large"), open("few"))
-        func fill(_ disk: DiskCache, _ range: Range<Int>, expires: Date? = nil) async throws {
-            for index in range {
-                try await disk.store(DiskCacheEntry(data: data, created: Date(), expires: expires), forKey: key(index))
-            }
-        }
-        let filling = try await time {
-            try await fill(large, 0..<count)
-            try await fill(few, 0..<small)
-        }
-        print("Filled in \(format(filling / 1e9)) s.\n")
-        await large.flush()
-        await few.flush()
-
-        row("case", "\(small) entries", "\(count) entries", "ratio")
-        row("---", "---:", "---:", "---:")
-        var random = Generator(state: 11)
-        var samples = [Sample(), Sample(), Sample(), Sample()]
-        for step in 0..<(isSmoke ? 200 : 10_000) {
-            for (place, disk, count) in [(0, few, small), (1, large, count)] {
-                let known = key(Int.random(in: 0..<count, using: &random))
-                samples[place].add(
-                    await time { if await disk.entry(forKey: known) == nil { fail("no entry") } } / 1_000)
-                let entry = DiskCacheEntry(data: data, created: Date())
-                let new = key(2_000_000 + step)
-                samples[2 + place].add(try await time { try await disk.store(entry, forKey: new) } / 1_000)
-            }
-        }
-        for (name, place) in [("get, µs, median", 0), ("put, µs, median", 2)] {
-            let (one, other) = (samples[place].median, samples[place + 1].median)
-            row(name, format(one), format(other), format(other / one, digits: 2))
-        }
-        let (one, other) = (samples[2].mean, samples[3].mean)
-        row("put, µs, mean", format(one), format(other), format(other / one, digits: 2))
-        await large.flush()
-
-        let memory = residentBytes()
-        let opening = await time {
-            large = open("large")
-            if await large.entry(forKey: key(count / 2)) == nil { fail("no entry") }
-        }
-        few = open("few")
+    private func readers(_ disk: DiskCache, _ bare: BareFiles, count: Int) async throws {
         print(
-            "\nOpened, with the first hit, in \(format(opening / 1e6)) ms; \(format(Double(residentBytes() - memory) / 1e6)) MB more in memory.\n"
+            "\n### Disk: eight tasks that read 20 KB each while one stores 1,000 entries; microseconds, medians of the rounds\n"
         )
+        row("", "idle: median", "p99", "busy: median", "p99", "busy p99 ÷ idle median", "of each round")
+        row("---", "---:", "---:", "---:", "---:", "---:", "---")
+        let data = randomBytes(20_000, seed: 5)
+        let entry = DiskCacheEntry(data: data, created: Date())
+        let stores = isSmoke ? 100 : 1_000
+        let cases: [(String, @Sendable (Int) async -> Bool, @Sendable (Int) async throws -> Void)] = [
+            (
+                "`DiskCache`", { await disk.entry(forKey: key($0)) != nil },
+                { try await disk.store(entry, forKey: key($0)) }
+            ),
+            ("bare calls", { bare.get($0) == 20_000 }, { bare.put($0, data) }),
+        ]
+        var rounds = cases.map { _ in [(idle: Sample, busy: Sample)]() }
+        for round in 0..<(isSmoke ? 1 : 9) {
+            for (place, (_, read, store)) in cases.enumerated() {
+                let idle = await measureReaders(count: count, read)
+                let first = 1_000_000 + round * stores
+                // A thread of its own, as the cache has for what it writes.
+                let writer = Task.detached { for index in first..<first + stores { try await store(index) } }
+                let busy = await measureReaders(count: count, read)
+                try await writer.value
+                rounds[place].append((idle, busy))
+            }
+        }
+        for (place, (name, _, _)) in cases.enumerated() {
+            func median(_ value: ((idle: Sample, busy: Sample)) -> Double) -> Double {
+                rounds[place].reduce(into: Sample()) { $0.add(value($1)) }.median
+            }
+            let ratios = rounds[place].map { format($0.busy.quantile(0.99) / $0.idle.median) }
+            row(
+                name, format(median { $0.idle.median } / 1_000), format(median { $0.idle.quantile(0.99) } / 1_000),
+                format(median { $0.busy.median } / 1_000), format(median { $0.busy.quantile(0.99) } / 1_000),
+                format(median { $0.busy.quantile(0.99) / $0.idle.median }, digits: 2), ratios.joined(separator: ", "))
+        }
+    }
+}
 
-        // What is over its time is found by the index, as what was not used for the longest time is.
-        try await fill(large, 3_000_000..<3_001_000, expires: Date(timeIntervalSinceNow: -1))
-        await large.flush()
-        var removed = 0
-        let evicting = try await time { removed = try await large.removeExpired().files }
-        var listed = 0
-        let sweeping = wallTime { listed = BareFiles.removeOldest(1_000, in: "\(folder)/large/data") }
-        print(
-            "Removing \(removed) entries: \(format(evicting / 1e6)) ms; listing, looking at and sorting \(listed) files, and removing "
-                + "1,000: \(format(sweeping / 1e6)) ms; \(format(evicting / sweeping * 100, digits: 2)) %.")
+// MARK: What both disk benchmarks use
+
+func openCache(_ path: String) -> DiskCache {
+    DiskCache(DiskCache.Configuration(directory: path, capacity: .gigabytes(100)))
+}
+
+@Sendable func key(_ index: Int) -> ImageKey { ImageKey(source: "https://images.example.org/photo-\(index).jpg") }
+
+func randomBytes(_ count: Int, seed: Int) -> Data {
+    var random = Generator(state: UInt64(seed))
+    var words = (0..<(count + 7) / 8).map { _ in random.next() }
+    return Data(bytes: &words, count: count)
+}
+
+/// One thing beside another.
+struct Comparison {
+    /// Microseconds.
+    var calls = (Sample(), Sample())
+    var blocks = (Sample(), Sample())
+    var processor = (Sample(), Sample())
+
+    static func printHead(_ first: String = "bare calls", _ second: String = "`DiskCache`") {
+        row(
+            "", "\(first): median", "\(second): median", "ratio", "\(first): mean", "\(second): mean", "ratio",
+            "\(first): processor", "\(second): processor", "ratio")
+        row("---", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---:")
     }
 
-    private func residentBytes() -> Int {
-        let fields = ((try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? "").split(separator: " ")
-        return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    func report(_ name: String) {
+        var cells = [name]
+        for (one, other) in [
+            (calls.0.median, calls.1.median), (blocks.0.mean, blocks.1.mean), (processor.0.median, processor.1.median),
+        ] { cells += [format(one), format(other), format(other / one, digits: 2)] }
+        row(cells)
     }
+}
+
+/// Half of the numbers are for calls in turn, the other half for blocks of calls in turn. Each number is used once with both.
+func compare(
+    _ indices: [Int], block: Int, bare: (Int) async throws -> Void, _ body: (Int) async throws -> Void,
+    afterBlock: () async throws -> Void = {}
+) async throws -> Comparison {
+    var comparison = Comparison()
+    for start in stride(from: 0, to: indices.count, by: 2 * block) {
+        let end = min(start + 2 * block, indices.count)
+        let middle = min(start + block, end)
+        for index in indices[start..<middle] {
+            comparison.calls.0.add(try await times { try await bare(index) }.wall / 1_000)
+            comparison.calls.1.add(try await times { try await body(index) }.wall / 1_000)
+        }
+        // What the calls left to do is not the blocks'.
+        try await afterBlock()
+        guard middle < end else { continue }
+        let scale = 1_000 * Double(end - middle)
+        let one = try await times { for index in indices[middle..<end] { try await bare(index) } }
+        let other = try await times {
+            for index in indices[middle..<end] { try await body(index) }
+            try await afterBlock()
+        }
+        comparison.blocks.0.add(one.wall / scale)
+        comparison.blocks.1.add(other.wall / scale)
+        comparison.processor.0.add(one.processor / scale)
+        comparison.processor.1.add(other.processor / scale)
+    }
+    return comparison
 }

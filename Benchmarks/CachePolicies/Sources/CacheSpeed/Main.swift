@@ -3,7 +3,7 @@ import Foundation
 /// Prints how fast the caches are beside the bare calls that do the least of the same work, as Markdown. All that is compared runs
 /// in turns in one process.
 ///
-///     CacheSpeed [--smoke] [--folder FOLDER] [memory] [disk] [large]
+///     CacheSpeed [--smoke] [--folder FOLDER] [--entries COUNT] [memory] [disk] [large]
 @main
 enum Main {
     static func main() async throws {
@@ -15,6 +15,14 @@ enum Main {
             parent = arguments.remove(at: place + 1)
             arguments.remove(at: place)
         }
+        var entries: Int?
+        if let place = arguments.firstIndex(of: "--entries"), place + 1 < arguments.count {
+            entries = Int(arguments.remove(at: place + 1))
+            arguments.remove(at: place)
+        }
+        if arguments.count == 3, arguments[0] == "--open", let known = Int(arguments[2]) {
+            return try await ManyEntries.open(arguments[1], known: known)
+        }
         func isWanted(_ part: String) -> Bool { arguments.isEmpty || arguments.contains(part) }
 
         if isWanted("memory") { try await MemorySpeed(isSmoke: isSmoke).run() }
@@ -22,8 +30,12 @@ enum Main {
         let folder = "\(parent)/cache-speed-\(getpid())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let disk = DiskSpeed(isSmoke: isSmoke, folder: folder)
-        if isWanted("disk") { try await disk.run() }
-        if isWanted("large") { try await disk.runLarge() }
+        if isWanted("disk") {
+            try await DiskSpeed(isSmoke: isSmoke, count: entries ?? (isSmoke ? 500 : 100_000), folder: folder).run()
+        }
+        if isWanted("large") {
+            let count = entries ?? (isSmoke ? 5_000 : 1_000_000)
+            try await ManyEntries(isSmoke: isSmoke, count: count, folder: folder).run()
+        }
     }
 }

@@ -22,6 +22,14 @@ func wallTime(_ body: () -> Void) -> Double {
     return nanoseconds(CLOCK_MONOTONIC) - start
 }
 
+/// The time that passes while `body` runs, and the processors' time of all threads of the process, in nanoseconds.
+func times(_ body: () async throws -> Void) async rethrows -> (wall: Double, processor: Double) {
+    let start = (nanoseconds(CLOCK_MONOTONIC), nanoseconds(CLOCK_PROCESS_CPUTIME_ID))
+    try await body()
+    let end = (nanoseconds(CLOCK_MONOTONIC), nanoseconds(CLOCK_PROCESS_CPUTIME_ID))
+    return (end.0 - start.0, end.1 - start.1)
+}
+
 /// What was measured, in the unit of whoever measured.
 struct Sample {
     private var values: [Double] = []
@@ -97,7 +105,12 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) -> Void
     }
 }
 
-func row(_ cells: String...) { print("| \(cells.joined(separator: " | ")) |") }
+func row(_ cells: String...) { row(cells) }
+
+func row(_ cells: [String]) {
+    print("| \(cells.joined(separator: " | ")) |")
+    fflush(nil)  // Some rows take minutes.
+}
 
 func format(_ value: Double, digits: Int = 1) -> String {
     let scale = [1.0, 10, 100][min(2, digits)]

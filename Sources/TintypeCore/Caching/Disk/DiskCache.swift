@@ -19,9 +19,12 @@ public final class DiskCache: DiskCaching {
     private let reads: WorkQueue
     /// One thread: SQLite lets one writer in at a time anyway, and here nobody waits on a lock.
     private let writes = WorkQueue(label: "disk cache writes", width: 1)
+    /// Of its own, because it waits for the disk longer than anything else does.
+    private let checkpoints = WorkQueue(label: "disk cache checkpoints", width: 1)
     private let staged = StagedEntries()
     private let subscription = MemoryPressure.Subscription()
     private let maintenance = Lock<Task<Void, Never>?>(nil)
+    private let checkpoint = Lock<Task<Void, Never>?>(nil)
 
     /// Touches no file: the directory is made when something is stored.
     /// - Parameter queue: where files are read.
@@ -34,13 +37,14 @@ public final class DiskCache: DiskCaching {
 
     init(
         _ configuration: Configuration, queue: WorkQueue = .files, files: any CacheFileSystem = PosixFileSystem(),
-        now: @escaping @Sendable () -> Date, log: @escaping @Sendable (String) -> Void = { _ in }
+        logLimit: Int = DiskStore.usualLogLimit, now: @escaping @Sendable () -> Date,
+        log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         var configuration = configuration
         while configuration.directory.count > 1, configuration.directory.hasSuffix("/") {
             configuration.directory.removeLast()
         }
-        store = DiskStore(configuration, files: files, now: now, log: log)
+        store = DiskStore(configuration, files: files, logLimit: logLimit, now: now, log: log)
         reads = queue
     }
 
@@ -109,7 +113,7 @@ public final class DiskCache: DiskCaching {
         if store.transform != nil {
             sealed = try await WorkQueue.processing.perform { [store] _ throws(ImageError) in try store.sealed(entry) }
         }
-        try await writes.perform { [store, sealed] _ throws(ImageError) in
+        try await write { [sealed] store throws(ImageError) in
             try store.store(entry, sealed: sealed, forKey: key)
         }
         maintainOnce()
@@ -117,34 +121,32 @@ public final class DiskCache: DiskCaching {
 
     @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool {
         staged.forget { $0 == key }
-        return try await writes.perform { [store] _ throws(ImageError) in try store.remove(key) }
+        return try await write { store throws(ImageError) in try store.remove(key) }
     }
 
     @discardableResult public func removeAll(source: String) async throws(ImageError) -> Int {
         staged.forget { $0.source == source }
-        return try await writes.perform { [store] _ throws(ImageError) in try store.removeAll(source: source) }
+        return try await write { store throws(ImageError) in try store.removeAll(source: source) }
     }
 
     public func removeAll() async throws(ImageError) {
         staged.forget { _ in true }
-        try await writes.perform { [store] _ throws(ImageError) in try store.removeAll() }
-        while try await writes.perform({ [store] _ in store.emptyTrash(limit: 500) }) {}
+        try await write { store throws(ImageError) in try store.removeAll() }
+        while try await write({ store in store.emptyTrash(limit: 500) }) {}
     }
 
     /// Removes entries that are too old, and what is over limits that were lowered, and looks for files that a crash left behind.
     ///
     /// It works in slices, between which others store.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
-        var sweep = try await writes.perform { [store] _ throws(ImageError) in try store.enforceLimits() }
+        var sweep = try await write { store throws(ImageError) in try store.enforceLimits() }
         while true {
-            let slice = try await writes.perform { [store] _ throws(ImageError) in
-                try store.removeExpired(limit: Self.sliceSize)
-            }
+            let slice = try await write { store throws(ImageError) in try store.removeExpired(limit: Self.sliceSize) }
             sweep.files += slice.files
             sweep.bytes += slice.bytes
             guard slice.files > 0 else { break }
         }
-        for _ in 0..<4 { try await writes.perform { [store] _ throws(ImageError) in try store.removeOrphans() } }
+        for _ in 0..<4 { try await write { store throws(ImageError) in try store.removeOrphans() } }
         return sweep
     }
 
@@ -185,16 +187,27 @@ public final class DiskCache: DiskCaching {
 
     /// Runs what changes the cache.
     func write<Result: Sendable>(
-        _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
+        priority: WorkPriority = WorkPriority(), _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
     ) async throws(ImageError) -> Result {
-        try await writes.perform { [store] _ throws(ImageError) in try body(store) }
+        defer { if store.takeDueCheckpoint() { checkpointLater() } }
+        return try await writes.perform(priority: priority) { [store] _ throws(ImageError) in try body(store) }
+    }
+
+    /// Brings the log of the index into the index while others store and read.
+    private func checkpointLater() {
+        checkpoint.withLock { checkpoint in
+            checkpoint = Task { [checkpoints, store, checkpoint] in
+                await checkpoint?.value
+                _ = try? await checkpoints.perform { _ in store.checkpoint() }
+            }
+        }
     }
 
     /// Lets the index know all that is there, for what only it can tell.
     private func settle() async {
-        if store.isIndexOlder { _ = try? await writes.perform { [store] _ in store.migrate() } }
+        if store.isIndexOlder { _ = try? await write { store in store.migrate() } }
         guard store.mayHavePending else { return }
-        _ = try? await writes.perform { [store] _ throws(ImageError) in
+        _ = try? await write { store throws(ImageError) in
             _ = store.openTable()
             try store.doChores()
         }
@@ -250,7 +263,7 @@ public final class DiskCache: DiskCaching {
         while true {
             let start = cursor
             let before = report
-            let (next, after) = try await writes.perform { [store] _ throws(ImageError) in
+            let (next, after) = try await write { store throws(ImageError) in
                 var report = before
                 let next = try store.verify(after: start, limit: 64, report: &report)
                 return (next, report)
@@ -289,6 +302,7 @@ public final class DiskCache: DiskCaching {
     func close() async {
         await maintenance.withLock { $0 }?.value
         await flush()
+        await checkpoint.withLock { $0 }?.value
         store.close()
     }
 
@@ -296,11 +310,9 @@ public final class DiskCache: DiskCaching {
     func maintain() async {
         let priority = WorkPriority(.veryLow)
         do {
-            while try await writes.perform(
-                priority: priority, { [store] _ throws(ImageError) in try store.rebuildSlice() })
-            {}
-            while try await writes.perform(priority: priority, { [store] _ in store.emptyTrash(limit: 500) }) {}
-            try await writes.perform(priority: priority) { [store] _ throws(ImageError) in try store.removeOrphans() }
+            while try await write(priority: priority, { store throws(ImageError) in try store.rebuildSlice() }) {}
+            while try await write(priority: priority, { store in store.emptyTrash(limit: 500) }) {}
+            try await write(priority: priority) { store throws(ImageError) in try store.removeOrphans() }
         } catch {
             // Logged already; the next process tries again.
         }

@@ -62,12 +62,13 @@ extension DiskIndex {
         return nil
     }
 
-    private enum Identity {
+    /// Whose a database is.
+    enum Identity {
         case new, ours, older
         case other(DiskIndexProblem)
     }
 
-    private static func identify(_ database: Database) throws(SQLiteError) -> Identity {
+    static func identify(_ database: Database) throws(SQLiteError) -> Identity {
         let application = try database.integer("PRAGMA application_id") ?? 0
         let version = try database.integer("PRAGMA user_version") ?? 0
         if application == DiskIndexSchema.applicationID {
@@ -81,12 +82,14 @@ extension DiskIndex {
     private static func configure(_ database: Database) throws(SQLiteError) {
         // WAL lets readers go on beside a writer. With `NORMAL` the log is synced at checkpoints only: a crash of the
         // machine may lose the last entries, and damages nothing. Debian's `secure_delete` would write zeros over each
-        // removed row.
+        // removed row. A transaction has 448 rows or more, of which each has its key on another page of a large index: the
+        // 2 MB that SQLite would keep are too few, and it would write pages twice.
         try database.execute(
             """
             PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF;
-            PRAGMA wal_autocheckpoint = 2000; PRAGMA journal_size_limit = 16777216;
+            PRAGMA cache_size = -8192; PRAGMA journal_size_limit = 16777216;
             """)
+        database.leaveCheckpointsToCaller()
     }
 }
 

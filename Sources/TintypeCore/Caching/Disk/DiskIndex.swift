@@ -104,6 +104,11 @@ final class DiskIndex {
         try setShards.run()
     }
 
+    /// How many pages are in the log and not, for all that is known, in the database.
+    var logPages: Int { database.logPages }
+
+    func checkpoint() throws(SQLiteError) { try database.checkpoint() }
+
     /// Reads the whole index.
     /// - Throws: an error of damage, if there is any.
     func check() throws(SQLiteError) {

@@ -1,6 +1,7 @@
 /// A connection that only reads the index. Write-ahead logging lets it read while others write. Used by one thread at a
 /// time.
 final class DiskIndexReader {
+    let database: Database
     private let lookup: Statement
     private let totals: Statement
     private let all: Statement
@@ -8,6 +9,7 @@ final class DiskIndexReader {
     private let variants: Statement
 
     init(_ database: Database) throws(SQLiteError) {
+        self.database = database
         let columns = DiskIndexSchema.columns
         lookup = try database.prepare("SELECT \(columns) FROM entries WHERE key = ?1")
         totals = try database.prepare("SELECT entries, bytes FROM state")

@@ -6,6 +6,31 @@ extension DiskStore {
     static let orphanAge = 300
     /// So many lost files are removed at a time.
     static let orphanBatch = 1_000
+    /// 16 MB: pages that several transactions changed are written once, and a log that a process left when it was killed
+    /// is read in 10 to 20 ms.
+    static let usualLogLimit = 4_096
+
+    /// Whether the log of the index is long enough for ``checkpoint()``; tells it once.
+    func takeDueCheckpoint() -> Bool {
+        isCheckpointDue.withLock { isDue in
+            defer { isDue = false }
+            return isDue
+        }
+    }
+
+    /// Brings what the log of the index has into the index.
+    ///
+    /// This waits for the disk, twice. So it has a connection of its own, and takes neither ``writer`` nor the
+    /// ``WriteLock``: others store and read meanwhile.
+    func checkpoint() {
+        do throws(SQLiteError) {
+            guard let database = try openDatabase(), case .ours = try DiskIndex.identify(database) else { return }
+            try database.checkpoint()
+        } catch {
+            if error.isCorruption { chores.withLock { $0.indexIsDamaged = true } }
+            note("cannot bring the log into \(layout.index): \(error)", cause: "checkpoint \(error.code)")
+        }
+    }
 
     /// Puts the files of one directory into an index that was made anew; true if there are more directories to do.
     func rebuildSlice() throws(ImageError) -> Bool {
@@ -29,7 +54,14 @@ extension DiskStore {
     }
 
     /// Makes a row for a file that was found; of two files with one key the later counts. Tells the files that do not.
-    func adopt(_ row: IndexRow, into index: DiskIndex) throws(SQLiteError) -> [StoredFile] {
+    /// - Parameter table: one that agrees with the index and knows the file, to see that there is no other of its key.
+    func adopt(
+        _ row: IndexRow, into index: DiskIndex, _ table: EntryTable? = nil
+    ) throws(SQLiteError) -> [StoredFile] {
+        if let table, table.isOnly(row.id, hash: DiskIndexSchema.hash(row.key)) {
+            try index.insert(row)
+            return []
+        }
         let known = try index.files(forKey: row.key)
         guard !known.contains(where: { $0.id == row.id }) else { return [] }
         guard known.allSatisfy({ $0.id < row.id }) else {

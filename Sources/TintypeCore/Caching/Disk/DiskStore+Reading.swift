@@ -17,10 +17,24 @@ extension DiskStore {
 
     /// The entry under a key, if that can be told without waiting.
     func entryAtOnce(forKey key: ImageKey) -> DiskLookup {
-        guard let table = tableAtOnce() else { return .unknown }
-        let lookup = findAnyhow(key, in: table, withoutWaiting: Self.largestReadAtOnce)
+        let lookup: DiskLookup
+        if let table = tableAtOnce() {
+            lookup = findAnyhow(key, in: table, withoutWaiting: Self.largestReadAtOnce)
+        } else {
+            lookup = hasNoFiles ? .none : .unknown
+        }
         count(lookup)
         return lookup
+    }
+
+    /// True if nothing was ever stored, as far as the kernel knows without waiting for the disk.
+    private var hasNoFiles: Bool {
+        do throws(FileError) {
+            _ = try files.contents(layout.data, withoutWaiting: 0)
+            return false
+        } catch {
+            return error.isMissing
+        }
     }
 
     /// The entry under a key, if it is there, valid and whole. Others are noted for the writer to drop.
@@ -168,7 +182,7 @@ extension DiskStore {
 
     /// False if the table knows that there is none; `nil` if that is not as easily told.
     func containsAtOnce(_ key: ImageKey) -> Bool? {
-        guard let table = tableAtOnce() else { return nil }
+        guard let table = tableAtOnce() else { return hasNoFiles ? false : nil }
         if let imported = importedKey(key), table.newest(DiskIndexSchema.hash(imported)) != nil { return nil }
         return table.newest(DiskIndexSchema.hash(key)) == nil ? false : nil
     }

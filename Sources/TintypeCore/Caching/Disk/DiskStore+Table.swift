@@ -53,26 +53,12 @@ extension DiskStore {
     /// Whether the index says that it is a newer version's, or no cache's at all. One that says nothing because it is
     /// damaged or lost keeps nobody from reading.
     private var isIndexOfOthers: Bool {
-        guard let header = indexHeader else { return false }
-        return header.version > DiskIndexSchema.version || header.application != DiskIndexSchema.applicationID
+        if case .other = indexIdentity { true } else { false }
     }
 
-    /// What the index says that it is; `nil` if it says nothing.
-    private var indexHeader: (version: Int64, application: Int64)? {
-        // The header of an SQLite file, https://sqlite.org/fileformat.html, section 1.3; numbers are big-endian.
-        guard let header = try? files.read(layout.index, from: 0, count: 72),
-            header.prefix(16).elementsEqual("SQLite format 3\0".utf8)
-        else { return nil }
-        func number(at offset: Int) -> Int64 { header[offset..<offset + 4].reduce(0) { $0 << 8 | Int64($1) } }
-        let (version, application) = (number(at: 60), number(at: 68))
-        if version == 0, application == 0 { return nil }  // Still in the log.
-        return (version, application)
-    }
-
-    /// Whether the index is of an older version, or was until lately.
+    /// Whether the index is of an older version.
     var isIndexOlder: Bool {
-        guard let header = indexHeader else { return false }
-        return header.application == DiskIndexSchema.applicationID && header.version < DiskIndexSchema.version
+        if case .older = indexIdentity { true } else { false }
     }
 
     /// Brings an index of an older version up to date. A store does so too.
@@ -169,6 +155,8 @@ extension DiskStore {
         // Of a table that is not to be trusted the list still is: what it names is checked.
         let pending = index.table?.pending ?? []
         let rows = pending.compactMap { index.stage[$0] ?? description(ofFile: $0)?.row }
+        // A table that agrees with the index says which of the files replace none.
+        let guide = table?.live == table.map { $0.indexed.entries + pending.count } && !hasImports ? table : nil
         table?.isChanging = true
         var superseded: [StoredFile] = []
         var usage = CacheUsage()
@@ -176,7 +164,7 @@ extension DiskStore {
         do throws(DiskFailure) {
             result = try index.change { () throws(DiskFailure) in
                 try indexed { () throws(SQLiteError) in
-                    for row in rows { superseded += try adopt(row, into: index) }
+                    for row in rows { superseded += try adopt(row, into: index, guide) }
                 }
                 let result = try body()
                 usage = try indexed { () throws(SQLiteError) in try index.state().usage }
@@ -186,6 +174,7 @@ extension DiskStore {
             table?.isChanging = false  // Nothing was changed.
             throw error
         }
+        noteLog(of: index)
         index.stage.removeAll(keepingCapacity: true)
         pendingVariants.withLock { $0.removeAll() }
         tier?.remove(index.change.removed.map(\.id))
@@ -201,6 +190,14 @@ extension DiskStore {
         }
         removeFiles(superseded)
         return result
+    }
+
+    /// Asks for a checkpoint when the log of the index is long enough. If none comes in time it is made here.
+    private func noteLog(of index: DiskIndex) {
+        guard index.logPages >= logLimit else { return }
+        isCheckpointDue.withLock { $0 = true }
+        // What is wrong with it, the next transaction meets too.
+        if index.logPages >= 4 * logLimit { try? index.checkpoint() }
     }
 
     private func apply(_ change: DiskIndex.Change, to table: EntryTable) {

@@ -124,8 +124,12 @@ extension DiskStore {
 
     // MARK: Limits
 
-    /// Removes rows, least recently used first, until count and bytes are a little under the limits; tells their files.
-    /// The margin makes it rare, and many rows share one transaction.
+    /// So many entries, of the mean size, go at most to make room for those that follow: as many as will share the
+    /// transaction. It makes evictions rare, and lets no store wait while tens of thousands go.
+    private static let evictionMargin = EntryTable.maximumPending
+
+    /// Removes rows, least recently used first, until count and bytes are a little under the limits: by a twentieth, or by
+    /// ``evictionMargin``. Tells their files.
     private func evict(
         from index: DiskIndex, _ configuration: DiskCache.Configuration, except id: Int64
     ) throws(SQLiteError) -> [StoredFile] {
@@ -133,8 +137,10 @@ extension DiskStore {
         let maximumBytes = max(0, configuration.capacity.bytes)
         let maximumCount = max(0, configuration.maximumCount ?? .max)
         guard usage.bytes > maximumBytes || usage.entries > maximumCount else { return [] }
+        let margin = max(0, usage.bytes) / max(1, usage.entries / Self.evictionMargin)
         return try evict(
-            from: index, bytes: maximumBytes - maximumBytes / 20, count: maximumCount - maximumCount / 20, except: id)
+            from: index, bytes: maximumBytes - min(maximumBytes / 20, margin),
+            count: maximumCount - min(maximumCount / 20, Self.evictionMargin), except: id)
     }
 
     private func evict(

@@ -64,12 +64,17 @@ final class DiskStore: Sendable {
     let pendingVariants = Lock(Set<Int64>())
     /// How often the table was made; tests look at it.
     let tablesMade = Lock(0)
+    /// How many pages the log of the index may have until they are brought into the index.
+    let logLimit: Int
+    /// Set by who writes the index, for who waits for the disk in its place.
+    let isCheckpointDue = Lock(false)
     private let loggedCauses = Lock(Set<String>())
 
     init(
-        _ configuration: DiskCache.Configuration, files: any CacheFileSystem, now: @escaping @Sendable () -> Date,
-        log: @escaping @Sendable (String) -> Void
+        _ configuration: DiskCache.Configuration, files: any CacheFileSystem, logLimit: Int = DiskStore.usualLogLimit,
+        now: @escaping @Sendable () -> Date, log: @escaping @Sendable (String) -> Void
     ) {
+        self.logLimit = logLimit
         layout = DiskLayout(directory: configuration.directory)
         self.files = files
         self.now = now
@@ -86,7 +91,7 @@ final class DiskStore: Sendable {
     /// Runs `body` on a reading connection; `nil` if there is no index, or it cannot be read.
     func withReader<Result>(_ body: (DiskIndexReader) throws(SQLiteError) -> Result) -> Result? {
         do throws(SQLiteError) {
-            let (pooled, generation) = readers.withLock { ($0.idle.popLast(), $0.generation) }
+            let (pooled, generation) = takeReader()
             let reader: DiskIndexReader
             if let pooled {
                 reader = pooled
@@ -95,7 +100,7 @@ final class DiskStore: Sendable {
                 reader = opened
             }
             let result = try body(reader)
-            readers.withLock { if $0.generation == generation { $0.idle.append(reader) } }
+            putBack(reader, generation)
             return result
         } catch {
             if error.isCorruption { chores.withLock { $0.indexIsDamaged = true } }
@@ -105,6 +110,12 @@ final class DiskStore: Sendable {
     }
 
     private func openReader() throws(SQLiteError) -> DiskIndexReader? {
+        guard let database = try openDatabase(), case .ours = try DiskIndex.identify(database) else { return nil }
+        return try DiskIndexReader(database)
+    }
+
+    /// Another connection to the index, if there is one, whoever's it is.
+    func openDatabase() throws(SQLiteError) -> Database? {
         // Reading makes no directory.
         do throws(FileError) {
             _ = try files.status(layout.index)
@@ -114,20 +125,50 @@ final class DiskStore: Sendable {
             return nil
         }
         do throws(SQLiteError) {
-            return try openReader(mode: .readWrite)
+            return try openDatabase(mode: .readWrite)
         } catch {
             guard [SQLITE_CANTOPEN, SQLITE_READONLY].contains(error.primaryCode) else { throw error }
             // Where nothing can be written there are no locks to take, and nobody who changes what is read.
-            return try openReader(mode: .immutable)
+            return try openDatabase(mode: .immutable)
         }
     }
 
-    private func openReader(mode: Database.Mode) throws(SQLiteError) -> DiskIndexReader? {
+    private func openDatabase(mode: Database.Mode) throws(SQLiteError) -> Database {
         let database = try Database(path: layout.index, mode: mode, busyTimeout: 1_000)
-        guard try database.integer("PRAGMA application_id") == DiskIndexSchema.applicationID,
-            try database.integer("PRAGMA user_version") == DiskIndexSchema.version
-        else { return nil }
-        return try DiskIndexReader(database)
+        // SQLite looks at the file only when it has to.
+        _ = try database.integer("PRAGMA application_id")
+        return database
+    }
+
+    /// Whose the index is; `nil` if there is none, or it cannot be read.
+    ///
+    /// SQLite is asked, and not the file: who opens and closes that takes away the locks of all connections of this
+    /// process, upon which other processes remove the log that is still in use
+    /// (https://sqlite.org/howtocorrupt.html, section 2.2).
+    var indexIdentity: DiskIndex.Identity? {
+        guard (try? files.status(layout.index)) != nil else { return nil }
+        let (pooled, generation) = takeReader()
+        do throws(SQLiteError) {
+            if let pooled {
+                let identity = try DiskIndex.identify(pooled.database)
+                putBack(pooled, generation)
+                return identity
+            }
+            guard let database = try openDatabase() else { return nil }
+            let identity = try DiskIndex.identify(database)
+            if case .ours = identity { putBack(try DiskIndexReader(database), generation) }
+            return identity
+        } catch {
+            return nil
+        }
+    }
+
+    private func takeReader() -> (reader: DiskIndexReader?, generation: Int) {
+        readers.withLock { ($0.idle.popLast(), $0.generation) }
+    }
+
+    private func putBack(_ reader: DiskIndexReader, _ generation: Int) {
+        readers.withLock { if $0.generation == generation { $0.idle.append(reader) } }
     }
 
     func discardReaders() {

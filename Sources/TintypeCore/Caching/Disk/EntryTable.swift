@@ -184,6 +184,9 @@ final class EntryTable: @unchecked Sendable {
 
     func contains(_ id: Int64, hash: Int64) -> Bool { newest(hash, before: id + 1) == id }
 
+    /// Whether the file is there and no other may be its key's.
+    func isOnly(_ id: Int64, hash: Int64) -> Bool { newest(hash) == id && newest(hash, before: id) == nil }
+
     /// Goes through the slots in which a key can be until `body` returns false, and tells where that was, or where the
     /// first empty slot is.
     @discardableResult

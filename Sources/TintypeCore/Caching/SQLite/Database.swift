@@ -10,6 +10,8 @@ final class Database {
 
     let path: String
     fileprivate let handle: OpaquePointer
+    /// How many pages the log had after the last transaction; counted after ``leaveCheckpointsToCaller()``.
+    private(set) var logPages = 0
 
     /// - Parameter busyTimeout: how many milliseconds to wait for another process that writes.
     init(path: String, mode: Mode, busyTimeout: Int32) throws(SQLiteError) {
@@ -62,6 +64,24 @@ final class Database {
 
     /// The rows that the last statement changed.
     var changes: Int { Int(sqlite3_changes(handle)) }
+
+    // MARK: The log
+
+    /// Leaves it to the caller to bring what the log has into the database, for which SQLite waits for the disk.
+    func leaveCheckpointsToCaller() {
+        // Takes the place of SQLite's own hook, which does so at the end of a transaction.
+        _ = sqlite3_wal_hook(
+            handle,
+            { database, _, _, count in
+                if let database {
+                    Unmanaged<Database>.fromOpaque(database).takeUnretainedValue().logPages = Int(count)
+                }
+                return SQLITE_OK
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// Brings into the database what the log has, as far as nobody reads an older state. Others read and write meanwhile.
+    func checkpoint() throws(SQLiteError) { try execute("PRAGMA wal_checkpoint(PASSIVE)") }
 
     /// Runs `body` in a transaction that nobody else writes beside; what it wrote is undone if it throws.
     func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
