@@ -17,6 +17,11 @@ let package = Package(
                 .product(name: "Benchmark", package: "benchmark"),
             ],
             path: "Benchmarks/TintypeBenchmarks",
-            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")])
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
+        // What scripts/cache-speed runs. Here too, so that a smoke run of it needs no other build of Tintype.
+        .target(name: "CAllocations", path: "CachePolicies/Sources/CAllocations"),
+        .executableTarget(
+            name: "CacheSpeed", dependencies: [.product(name: "Tintype", package: "tintype"), "CAllocations"],
+            path: "CachePolicies/Sources/CacheSpeed"),
     ]
 )

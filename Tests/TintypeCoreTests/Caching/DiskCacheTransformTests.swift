@@ -83,7 +83,8 @@ struct DiskCacheTransformTests {
         try await cache.store(
             DiskCacheEntry(data: secret, created: clock.date, extendedData: Data("beside it".utf8)), forKey: "a")
         await cache.close()
-        for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
+        // Foundation (6.3) leaks the memory that it reads an empty file into, such as those that are locked.
+        for name in try FileManager.default.subpathsOfDirectory(atPath: path) where !name.hasSuffix("lock") {
             guard let data = FileManager.default.contents(atPath: "\(path)/\(name)") else { continue }
             #expect(data.firstRange(of: secret) == nil && data.firstRange(of: Data("beside it".utf8)) == nil)
         }

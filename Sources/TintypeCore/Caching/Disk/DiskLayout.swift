@@ -1,8 +1,17 @@
 /// Where things are in the directory of a disk cache.
 struct DiskLayout: Sendable, Hashable {
     let directory: String
+    // Kept, because they are asked for at each store and each look for what is not there.
+    let index: String
+    /// The files of the entries, in ``DiskIndexSchema/shards`` directories.
+    let data: String
 
-    var index: String { directory + "/index.sqlite" }
+    init(directory: String) {
+        self.directory = directory
+        index = directory + "/index.sqlite"
+        data = directory + "/data"
+    }
+
     /// Held while the index is opened, made or replaced.
     var lock: String { directory + "/lock" }
     /// Held while the index or the table change.
@@ -11,8 +20,6 @@ struct DiskLayout: Sendable, Hashable {
     var table: String { directory + "/table" }
     /// A table that is being made.
     var newTable: String { directory + "/table.new" }
-    /// The files of the entries, in ``DiskIndexSchema/shards`` directories.
-    var data: String { directory + "/data" }
     /// There if some entries are known by the digests of their keys alone (``SDWebImageName``).
     var imports: String { directory + "/imports" }
     /// Tells programs that make backups to leave the directory out.
