@@ -174,7 +174,6 @@ extension DiskStore {
             table?.isChanging = false  // Nothing was changed.
             throw error
         }
-        noteLog(of: index)
         index.stage.removeAll(keepingCapacity: true)
         pendingVariants.withLock { $0.removeAll() }
         tier?.remove(index.change.removed.map(\.id))
@@ -189,6 +188,7 @@ extension DiskStore {
             makeTable(index, usage)
         }
         removeFiles(superseded)
+        noteLog(of: index)
         return result
     }
 
