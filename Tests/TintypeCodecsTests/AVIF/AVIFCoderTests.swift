@@ -26,26 +26,13 @@ struct AVIFCoderTests {
 
     @Test("without loss every pixel comes back, also the translucent ones")
     func lossless() throws {
-        let pixels = try RasterSamples.translucentNoise(67, 41, seed: 1)
-        let image = try coder.decode(try encode(makeImage(pixels)))
-        #expect(image.pixels == pixels)
-        #expect(image.hasAlpha && image.format == .avif && !image.isAnimated)
-        let opaque = try RasterSamples.gradient(33, 300)
-        let decoded = try coder.decode(try encode(opaque))
-        #expect(decoded.pixels == opaque.pixels && !decoded.hasAlpha)
+        try TraitCoderChecks.expectLossless(coder, .avif)
     }
 
     @Test("with loss the picture is close over the borders of bands, quality costs bytes, and a limit of bytes is kept")
     func lossy() throws {
-        let image = try RasterSamples.gradient(120, 300)
-        let low = try encode(image, lossless: false, quality: 0.2)
-        let high = try encode(image, lossless: false, quality: 0.95)
-        #expect(low.count < high.count)
-        #expect(RasterSamples.psnr(try coder.decode(high).pixels, image.pixels) > 40)
-        let limited = try coder.encode(
-            image, as: .avif, options: EncodeOptions(maximumBytes: (low.count + high.count) / 2))
-        #expect(limited.count <= (low.count + high.count) / 2)
-        expectCode(.encodeFailed) { try coder.encode(image, as: .avif, options: EncodeOptions(maximumBytes: 50)) }
+        try TraitCoderChecks.expectLossy(
+            coder, .avif, try RasterSamples.gradient(120, 300), psnr: 40, tooFew: 50)
     }
 
     @Test("a sequence's frames and durations come back, again after going back to the first")

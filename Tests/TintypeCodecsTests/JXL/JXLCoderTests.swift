@@ -29,25 +29,13 @@ struct JXLCoderTests {
 
     @Test("without loss every pixel comes back, also the translucent ones")
     func lossless() throws {
-        let pixels = try RasterSamples.translucentNoise(67, 41, seed: 1)
-        let image = try coder.decode(try encode(makeImage(pixels)))
-        #expect(image.pixels == pixels)
-        #expect(image.hasAlpha && image.format == .jxl && !image.isAnimated)
-        let opaque = try RasterSamples.gradient(33, 300)
-        let decoded = try coder.decode(try encode(opaque))
-        #expect(decoded.pixels == opaque.pixels && !decoded.hasAlpha)
+        try TraitCoderChecks.expectLossless(coder, .jxl)
     }
 
     @Test("with loss the picture is close, quality costs bytes, and a limit of bytes is kept")
     func lossy() throws {
-        let image = try RasterSamples.gradient(120, 90)
-        let low = try encode(image, lossless: false, quality: 0.1)
-        let high = try encode(image, lossless: false, quality: 0.95)
-        #expect(low.count < high.count)
-        #expect(RasterSamples.psnr(try coder.decode(high).pixels, image.pixels) > 38)
-        let limit = (low.count + high.count) / 2
-        #expect(try coder.encode(image, as: .jxl, options: EncodeOptions(maximumBytes: limit)).count <= limit)
-        expectCode(.encodeFailed) { try coder.encode(image, as: .jxl, options: EncodeOptions(maximumBytes: 20)) }
+        try TraitCoderChecks.expectLossy(
+            coder, .jxl, try RasterSamples.gradient(120, 90), psnr: 38, tooFew: 20)
     }
 
     @Test("COD-42: frames, durations and the loop count come back, again after going back", arguments: [0, 1, 7])

@@ -38,5 +38,36 @@ enum TraitCoderChecks {
         let huge = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 5_000, height: 5_000) }
         #expect(huge.size == full.size)
     }
+
+    /// Without loss every pixel comes back, also the translucent ones.
+    static func expectLossless(_ coder: some ImageCoder, _ format: ImageFormat) throws {
+        var options = EncodeOptions()
+        options.lossless = true
+        let pixels = try RasterSamples.translucentNoise(67, 41, seed: 1)
+        let image = try coder.decode(try coder.encode(makeImage(pixels), as: format, options: options))
+        #expect(image.pixels == pixels)
+        #expect(image.hasAlpha && image.format == format && !image.isAnimated)
+        let opaque = try RasterSamples.gradient(33, 300)
+        let decoded = try coder.decode(try coder.encode(opaque, as: format, options: options))
+        #expect(decoded.pixels == opaque.pixels && !decoded.hasAlpha)
+    }
+
+    /// With loss the picture is close, quality costs bytes, and a limit of bytes is kept, or an error.
+    /// - Parameters:
+    ///   - psnr: how close it is at high quality, in decibels.
+    ///   - tooFew: a number of bytes that the format cannot write any picture in.
+    static func expectLossy(
+        _ coder: some ImageCoder, _ format: ImageFormat, _ image: Image, psnr: Double, tooFew: Int
+    ) throws {
+        let low = try coder.encode(image, as: format, options: EncodeOptions(quality: 0.15))
+        let high = try coder.encode(image, as: format, options: EncodeOptions(quality: 0.95))
+        #expect(low.count < high.count)
+        #expect(RasterSamples.psnr(try coder.decode(high).pixels, image.pixels) > psnr)
+        let limit = (low.count + high.count) / 2
+        #expect(try coder.encode(image, as: format, options: EncodeOptions(maximumBytes: limit)).count <= limit)
+        expectCode(.encodeFailed) {
+            try coder.encode(image, as: format, options: EncodeOptions(maximumBytes: tooFew))
+        }
+    }
 }
 #endif
