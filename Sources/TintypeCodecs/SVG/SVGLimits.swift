@@ -29,14 +29,17 @@ struct SVGLimits {
                 reason: "the SVG draws its \(contents.ends.count) elements over and over, \(drawn) times or more")
         }
         var bytes = 0
-        for image in contents.images { bytes += try Self.bytes(of: image, context, depth: depth) }
-        imageBytes = bytes
-        guard bytes <= context.limits.maximumBytes else {
-            throw ImageError(
-                .limitExceeded, stage: .decode,
-                reason: "the images in the SVG take \(ByteCount(bytes)), over the limit of "
-                    + "\(ByteCount(context.limits.maximumBytes))")
+        for image in contents.images {
+            let more = try Self.bytes(of: image, context, depth: depth)
+            guard more <= context.limits.maximumBytes - bytes else {
+                throw ImageError(
+                    .limitExceeded, stage: .decode,
+                    reason: "the images in the SVG take more than the limit of "
+                        + "\(ByteCount(context.limits.maximumBytes))")
+            }
+            bytes += more
         }
+        imageBytes = bytes
     }
 
     /// What an image inside the document takes when it is decoded.
@@ -64,7 +67,8 @@ struct SVGLimits {
         let info = try coder.info(of: content.data, context: context)
         try context.limits.check(size: info.size, output: info.size, frameCount: info.frameCount)
         // The decoded pictures, and what cairo draws of one.
-        return (info.frameCount + 1) * info.size.pixelCount * 4
+        let (bytes, overflow) = (info.size.pixelCount * 4).multipliedReportingOverflow(by: info.frameCount + 1)
+        return overflow ? .max : bytes
     }
 }
 

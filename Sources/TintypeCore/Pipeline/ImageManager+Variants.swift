@@ -52,11 +52,10 @@ extension ImageManager {
         var options = options
         options.formatHint = nil  // That of the original; a variant says itself what it is.
         let start = ContinuousClock.now
-        let image = try? await configuration.processing.perform(priority: priority) {
-            [options] isCancelled throws(ImageError) in
-            let context = DecodeContext(
-                limits: configuration.limits, pool: configuration.pool, isCancelled: isCancelled)
-            return try coders.decode(entry.data, options: options, context: context)
+        let image = try? await configuration.processing.decode(
+            limits: configuration.limits, pool: configuration.pool, budget: configuration.budget, priority: priority
+        ) { [options] context throws(ImageError) in
+            try coders.decode(entry.data, options: options, context: context)
         }
         return image.map { ($0, ContinuousClock.now - start) }
     }

@@ -171,6 +171,14 @@ struct SVGCoderTests {
         expectCode(.limitExceeded) {
             try coder.decode(document("image/png", png, times: 4), options: .init(), context: few)
         }
+        // Sizes that no sum holds, where a program has no limits.
+        var unlimited = DecodeContext()
+        unlimited.limits.maximumPixels = .max
+        unlimited.limits.maximumBytes = .max
+        let huge = HandmadePNG(width: 1_300_000_000, height: 1_300_000_000, bitDepth: 8, colorType: 0, rows: [[0]])
+        #expect(throws: ImageError.self) {
+            try coder.decode(document("image/png", huge.data, times: 3), options: .init(), context: unlimited)
+        }
         // Also in a document inside, and as many of those as there may be.
         var nested = document("image/png", png)
         #expect(try coder.decode(document("image/svg+xml", nested)).size.width == 4)

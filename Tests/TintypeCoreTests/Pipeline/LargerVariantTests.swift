@@ -56,6 +56,17 @@ struct LargerVariantTests {
             ])
     }
 
+    @Test("the memory for it comes out of the manager's own budget")
+    func budget() async throws {
+        let first = manager()
+        try await thumbnailOnly(first.manager, request(400, 400))
+        let second = manager()
+        let budget = DecodeBudget(limit: .megabytes(10))
+        second.manager.configuration.budget = budget
+        #expect(try await second.manager.load(request(200, 200)).source == .disk)
+        #expect(budget.statistics.peakBytes >= 200 * 200 * 4 && budget.statistics.reservedBytes == 0)
+    }
+
     @Test("right after the larger one was stored, and before anything else wrote the index")
     func atOnce() async throws {
         let (manager, disk) = manager()

@@ -114,6 +114,8 @@ final class DotCoder: ImageCoder {
         let info = try info(of: data, context: context)
         let output = options.outputSize(for: info.size)
         try context.limits.check(size: info.size, output: output)
+        let reservation = try context.reserve(output.pixelCount * 4)
+        defer { reservation.release() }
         var pixels = try MutablePixelBuffer(size: output)
         pixels.withUnsafeMutableBytes { bytes in _ = bytes.initializeMemory(as: UInt8.self, repeating: 200) }
         var properties = Image.Properties()
