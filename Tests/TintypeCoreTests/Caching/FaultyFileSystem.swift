@@ -58,4 +58,5 @@ final class FaultyFileSystem: CacheFileSystem {
         if let space = fault.withLock({ $0 })("free space", path) { return Int(space) }
         return try real.freeSpace(path)
     }
+    func isLocal(_ path: String) -> Bool { fault.withLock({ $0 })("is local", path) == nil && real.isLocal(path) }
 }

@@ -142,4 +142,5 @@ final class CountingFileSystem: CacheFileSystem {
     func status(_ path: String) throws(FileError) -> FileStatus { try faulty.status(path) }
     func linkStatus(_ path: String) throws(FileError) -> FileStatus { try faulty.linkStatus(path) }
     func freeSpace(_ path: String) throws(FileError) -> Int { try faulty.freeSpace(path) }
+    func isLocal(_ path: String) -> Bool { faulty.isLocal(path) }
 }

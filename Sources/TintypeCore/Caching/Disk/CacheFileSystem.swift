@@ -29,6 +29,8 @@ protocol CacheFileSystem: Sendable {
     func linkStatus(_ path: String) throws(FileError) -> FileStatus
     /// The bytes that the user may still write on the volume of a path.
     func freeSpace(_ path: String) throws(FileError) -> Int
+    /// Whether a path is on a disk of this machine, or in its memory, and known to be.
+    func isLocal(_ path: String) -> Bool
 }
 
 /// A call to the system that failed.

@@ -83,13 +83,13 @@ public final class DiskCache: DiskCaching {
         case .none: break
         case .found(let found):
             entry = found
-            if store.hasUrgentChores { doChoresLater() }
+            if store.takeUrgentChores() { doChoresLater() }
         case .unknown:
             entry =
                 (try? await reads.perform(priority: priority ?? WorkPriority()) { [store] _ in store.entry(forKey: key)
                 })
                 ?? nil
-            if store.hasUrgentChores { doChoresLater() }
+            if store.takeUrgentChores() { doChoresLater() }
         }
         if entry == nil, store.searchPaths.withLock({ !$0.isEmpty }) {
             entry =
@@ -109,6 +109,8 @@ public final class DiskCache: DiskCaching {
     public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
         let ticket = staged.add(entry, forKey: key)
         defer { staged.end(ticket, forKey: key) }
+        // Not before what waits already, and not for who does not want it any more.
+        if writes.load == (0, 0), !Task.isCancelled, store.storeAtOnce(entry, forKey: key) { return maintainOnce() }
         var sealed: DiskCacheEntry?
         if store.transform != nil {
             sealed = try await WorkQueue.processing.perform { [store] _ throws(ImageError) in try store.sealed(entry) }
@@ -280,13 +282,28 @@ public final class DiskCache: DiskCaching {
     public func flush() async {
         // Waited for even by a task that is cancelled: who flushes is about to end the program.
         await Task { [writes, store] in
-            _ = try? await writes.perform { _ throws(ImageError) in try store.doChores() }
+            _ = try? await writes.perform { _ throws(ImageError) in
+                store.waitForWriter()
+                try store.doChores()
+            }
         }.value
     }
 
+    /// Writes what reading left to write, in slices between which others store.
     private func doChoresLater() {
         Task { [writes, store] in
-            _ = try? await writes.perform { _ throws(ImageError) in try store.doChores() }
+            let times = try? await writes.perform { _ throws(ImageError) in
+                try store.dropNoted()
+                return store.areAccessTimesDue ? store.beginWritingAccessTimes() : []
+            }
+            if let times, !times.isEmpty {
+                for start in stride(from: 0, to: times.count, by: DiskStore.accessSlice) {
+                    let slice = times[start..<min(start + DiskStore.accessSlice, times.count)]
+                    _ = try? await writes.perform { _ throws(ImageError) in try store.writeAccessTimes(slice) }
+                }
+                store.endWritingAccessTimes()
+            }
+            store.chores.withLock { $0.isScheduled = false }
         }
     }
 
@@ -319,7 +336,7 @@ public final class DiskCache: DiskCaching {
     }
 
     deinit {
-        // What was read lately is the only thing that is not on disk; a few milliseconds at most.
+        // What was read lately is the only thing that is not on disk; some milliseconds.
         try? store.doChores()
     }
 }

@@ -211,14 +211,24 @@ final class DiskIndex {
         change.usage.bytes -= usage.bytes
     }
 
-    /// Writes the times of reads. Times later than now, from before the clock was set back, become now: else those
-    /// entries would never be the oldest.
-    func setAccessTimes(_ times: [Int64: Int64], now: Int64) throws(SQLiteError) {
-        for (id, time) in times {
-            touch.bind(1, id)
-            touch.bind(2, min(time, now))
-            try touch.run()
-        }
+    /// Writes the times of reads, best in the order of the ids.
+    func setAccessTimes(
+        _ times: some Sequence<(key: Int64, value: Int64)>, now: Int64
+    ) throws(SQLiteError) {
+        for (id, time) in times { _ = try setAccessTime(id, time, now: now) }
+        try clampAccessTimes(now: now)
+    }
+
+    /// Writes the time of a read; false if the index knows it, or a later one.
+    func setAccessTime(_ id: Int64, _ time: Int64, now: Int64) throws(SQLiteError) -> Bool {
+        touch.bind(1, id)
+        touch.bind(2, min(time, now))
+        try touch.run()
+        return database.changes > 0
+    }
+
+    /// Makes times later than now, from before the clock was set back, now: else those entries would never be the oldest.
+    func clampAccessTimes(now: Int64) throws(SQLiteError) {
         clamp.bind(1, now)
         try clamp.run()
     }

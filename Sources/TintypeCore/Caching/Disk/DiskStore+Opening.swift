@@ -21,7 +21,7 @@ extension DiskStore {
                     case .refused(let reason):
                         note(reason, cause: reason)
                         throw ImageError(.cacheWriteFailed, stage: .cache, source: layout.directory, reason: reason)
-                    case .replaced:
+                    case .replaced, .wouldWait:
                         // Somebody cleared the cache meanwhile. Once may happen, always does not.
                         guard attempt < 4 else {
                             throw ImageError(
@@ -35,13 +35,18 @@ extension DiskStore {
         }
     }
 
-    private func openIndex(_ writer: inout Writer) throws(ImageError) -> DiskIndex {
-        if let index = writer.index, let known = writer.indexFile, let file = try? files.status(layout.index),
+    /// The index, if it is open and still the one in the directory.
+    func openedIndex(_ writer: Writer) -> DiskIndex? {
+        guard let index = writer.index, let known = writer.indexFile, let file = try? files.status(layout.index),
             file.inode == known.inode, file.device == known.device
-        {
-            return index
-        }
+        else { return nil }
+        return index
+    }
+
+    private func openIndex(_ writer: inout Writer) throws(ImageError) -> DiskIndex {
+        if let index = openedIndex(writer) { return index }
         close(&writer)
+        Emptiness.mayEnd()
         do throws(FileError) {
             try files.makeDirectory(layout.data)
         } catch {
@@ -71,6 +76,7 @@ extension DiskStore {
             writer.index = index
             writer.indexFile = try? files.status(layout.index)
             index.inode = writer.indexFile?.inode ?? 0
+            writer.isLocal = files.isLocal(layout.directory)
             attachTable(to: index)
             return index
         } catch {
@@ -137,6 +143,8 @@ enum DiskFailure: Error {
     case file(FileError)
     /// A limit forbids it.
     case refused(String)
+    /// Whoever must not wait would have to.
+    case wouldWait
     /// The file was gone when its row was to be written.
     case replaced
 }

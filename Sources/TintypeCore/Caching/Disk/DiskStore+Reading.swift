@@ -21,26 +21,20 @@ extension DiskStore {
         if let table = tableAtOnce() {
             lookup = findAnyhow(key, in: table, withoutWaiting: Self.largestReadAtOnce)
         } else {
-            lookup = hasNoFiles ? .none : .unknown
+            lookup = isEmptyAtOnce ? .none : .unknown
         }
         count(lookup)
         return lookup
     }
 
-    /// True if nothing was ever stored, as far as the kernel knows without waiting for the disk.
-    private var hasNoFiles: Bool {
-        do throws(FileError) {
-            _ = try files.contents(layout.data, withoutWaiting: 0)
-            return false
-        } catch {
-            return error.isMissing
-        }
-    }
-
     /// The entry under a key, if it is there, valid and whole. Others are noted for the writer to drop.
     func entry(forKey key: ImageKey) -> DiskCacheEntry? {
         var lookup = DiskLookup.unknown
-        if let table = openTable() { lookup = findAnyhow(key, in: table, withoutWaiting: nil) }
+        if let table = openTable() {
+            lookup = findAnyhow(key, in: table, withoutWaiting: nil)
+        } else if isEmpty {
+            lookup = .none
+        }
         if case .unknown = lookup {
             let found = readEntry(forKey: key) ?? importedKey(key).flatMap { readEntry(forKey: $0) }
             lookup = found.map(DiskLookup.found) ?? .none
@@ -182,7 +176,7 @@ extension DiskStore {
 
     /// False if the table knows that there is none; `nil` if that is not as easily told.
     func containsAtOnce(_ key: ImageKey) -> Bool? {
-        guard let table = tableAtOnce() else { return hasNoFiles ? false : nil }
+        guard let table = tableAtOnce() else { return isEmptyAtOnce ? false : nil }
         if let imported = importedKey(key), table.newest(DiskIndexSchema.hash(imported)) != nil { return nil }
         return table.newest(DiskIndexSchema.hash(key)) == nil ? false : nil
     }
@@ -225,7 +219,7 @@ extension DiskStore {
     }
 
     private func lastAccess(_ row: IndexRow) -> Int64 {
-        max(row.accessed, chores.withLock { $0.accessTimes[row.id] ?? 0 })
+        max(row.accessed, chores.withLock { $0.accessTimes[row.id] } ?? 0)
     }
 
     /// Whether what a file says is too old.
@@ -243,7 +237,7 @@ extension DiskStore {
             }
         }
         guard let oldestAccess else { return false }
-        let known = max(DiskLayout.time(of: id), chores.withLock { $0.accessTimes[id] ?? 0 })
+        let known = max(DiskLayout.time(of: id), chores.withLock { $0.accessTimes[id] } ?? 0)
         if known > oldestAccess { return false }
         guard let key else { return nil }
         let row = withReader { reader throws(SQLiteError) in try reader.row(forKey: key) } ?? nil
@@ -261,20 +255,6 @@ extension DiskStore {
 
     // MARK: For the writer
 
-    private func noteAccess(_ id: Int64) {
-        let time = time
-        chores.withLock { chores in
-            // Bounded; when nobody can write, the order of the latest reads is what is lost.
-            if chores.accessTimes.count < Self.maximumAccessTimes || chores.accessTimes[id] != nil {
-                chores.accessTimes[id] = time
-            }
-        }
-    }
-
-    static let maximumAccessTimes = 4_096
-    /// So many reads are written together.
-    static let accessBatch = 512
-
     func drop(_ row: IndexRow, isDamaged: Bool) {
         drop(row.id, hash: DiskIndexSchema.hash(row.key), isDamaged: isDamaged)
     }
@@ -283,8 +263,13 @@ extension DiskStore {
         chores.withLock { $0.drops[id] = Drop(hash: hash, isDamaged: isDamaged) }
     }
 
-    /// Whether the writer has something to do that should not wait for the next store.
-    var hasUrgentChores: Bool {
-        chores.withLock { !$0.drops.isEmpty || $0.indexIsDamaged || $0.accessTimes.count >= Self.accessBatch }
+    /// Whether the writer has something to do that should not wait for the next store. True once, until it is done.
+    func takeUrgentChores() -> Bool {
+        let time = time
+        return chores.withLock { chores in
+            guard !chores.isScheduled else { return false }
+            chores.isScheduled = chores.hasDrops || chores.accessTimes.areDue(at: time)
+            return chores.isScheduled
+        }
     }
 }

@@ -120,11 +120,13 @@ extension DiskStore {
     }
 
     /// Runs `body` while no other process changes the index or the table.
+    /// - Parameter mayWait: whether to wait until another process is done; else it fails with `wouldWait`.
     func exclusively<Result>(
-        _ index: DiskIndex, _ body: () throws(DiskFailure) -> Result
+        _ index: DiskIndex, mayWait: Bool = true, _ body: () throws(DiskFailure) -> Result
     ) throws(DiskFailure) -> Result {
-        if let lock = index.writeLock, !lock.lock() {
-            throw .refused("another process has been writing to the cache for five seconds")
+        if let lock = index.writeLock, !lock.lock(mayWait: mayWait) {
+            throw mayWait
+                ? .refused("another process has been writing to the cache for five seconds") : .wouldWait
         }
         defer { index.writeLock?.unlock() }
         if index.table?.isComplete != true { adoptTable(index) }

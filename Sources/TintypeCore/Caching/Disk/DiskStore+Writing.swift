@@ -1,4 +1,3 @@
-internal import CSQLite
 internal import FoundationEssentials
 
 extension DiskStore {
@@ -7,60 +6,100 @@ extension DiskStore {
     func store(
         _ original: DiskCacheEntry, sealed: DiskCacheEntry? = nil, forKey key: ImageKey
     ) throws(ImageError) {
-        let entry = sealed ?? original
         let configuration = limits.withLock { $0 }
+        let new = try newEntry(original, sealed: sealed, forKey: key, configuration)
+        let replaced = try withIndex { index throws(DiskFailure) in
+            try makeRoom(for: new.fileSize, in: index, configuration)
+            return try write(new, to: index, configuration, mayWait: true)
+        }
+        counters.withLock { $0.stores += 1 }
+        removeFiles(replaced)
+    }
+
+    /// What is to be written of an entry.
+    struct NewEntry {
+        var key: ImageKey
+        /// As it is given to who asks for it.
+        var original: DiskCacheEntry
+        /// As it is written.
+        var entry: DiskCacheEntry
+        var trailer: Data
+        var checksum: UInt64
+
+        var fileSize: Int { entry.data.count + trailer.count }
+    }
+
+    func newEntry(
+        _ original: DiskCacheEntry, sealed: DiskCacheEntry?, forKey key: ImageKey,
+        _ configuration: DiskCache.Configuration
+    ) throws(ImageError) -> NewEntry {
+        let entry = sealed ?? original
         let checksum = EntryFile.checksum(entry.data)
-        let trailer = EntryFile.trailer(
-            for: entry, key: key, checksum: checksum, transform: transform?.identifier)
-        let fileSize = entry.data.count + trailer.count
+        let trailer = EntryFile.trailer(for: entry, key: key, checksum: checksum, transform: transform?.identifier)
         guard trailer.count <= EntryFile.maximumDescription else {
             throw ImageError(
                 .cacheWriteFailed, stage: .cache, source: key.source,
                 reason: "what is to be kept beside the image takes \(ByteCount(trailer.count)), more than "
                     + "\(ByteCount(EntryFile.maximumDescription))")
         }
-        guard fileSize <= configuration.capacity.bytes else {
+        let new = NewEntry(key: key, original: original, entry: entry, trailer: trailer, checksum: checksum)
+        guard new.fileSize <= configuration.capacity.bytes else {
             throw ImageError(
                 .cacheWriteFailed, stage: .cache, source: key.source,
-                reason: "\(ByteCount(fileSize)) are more than the whole disk cache may take, \(configuration.capacity)")
+                reason: "\(ByteCount(new.fileSize)) are more than the whole disk cache may take, "
+                    + "\(configuration.capacity)")
         }
-        let hash = DiskIndexSchema.hash(key)
-        let replaced = try withIndex { index throws(DiskFailure) in
-            let time = time
-            try makeRoom(for: fileSize, in: index, configuration)
-            let epoch = index.table?.epoch
-            let id = try createFile([entry.data, trailer], hash: hash, at: time, after: index.table?.newest(hash))
-            var isKept = false
-            defer { if !isKept { try? files.remove(layout.file(id)) } }
-            let row = IndexRow(
-                id: id, key: key, entry: entry, payloadSize: entry.data.count, fileSize: fileSize, checksum: checksum,
-                accessed: time, transform: transform?.identifier)
-            let gone = try exclusively(index) { () throws(DiskFailure) in
-                // If the cache was cleared since, the file went with it.
-                guard index.table?.epoch == epoch else { throw .replaced }
-                if append(row, hash: hash, to: index, configuration) { return [StoredFile]() }
-                return try insert(row, into: index, configuration)
-            }
-            isKept = true
-            tier?.keep(original, id: id, key: key)
-            return gone
-        }
-        counters.withLock { $0.stores += 1 }
-        removeFiles(replaced)
+        return new
     }
 
-    /// Makes a file an entry whose row follows later; false if it must not wait, because of the limits or because too
+    /// Writes the file of an entry and makes it known; tells the files that have to go for it.
+    /// - Parameter mayWait: whether to wait for another process, and to write rows; else it fails with `wouldWait`.
+    func write(
+        _ new: NewEntry, to index: DiskIndex, _ configuration: DiskCache.Configuration, mayWait: Bool
+    ) throws(DiskFailure) -> [StoredFile] {
+        // Before the file is written for nothing.
+        guard mayWait || tableWithRoom(for: new.fileSize, in: index, configuration) != nil else { throw .wouldWait }
+        let time = time
+        let hash = DiskIndexSchema.hash(new.key)
+        let epoch = index.table?.epoch
+        let id = try createFile([new.entry.data, new.trailer], hash: hash, at: time, after: index.table?.newest(hash))
+        var isKept = false
+        defer { if !isKept { try? files.remove(layout.file(id)) } }
+        let row = IndexRow(
+            id: id, key: new.key, entry: new.entry, payloadSize: new.entry.data.count, fileSize: new.fileSize,
+            checksum: new.checksum, accessed: time, transform: transform?.identifier)
+        let gone = try exclusively(index, mayWait: mayWait) { () throws(DiskFailure) in
+            // If the cache was cleared since, the file went with it.
+            guard index.table?.epoch == epoch else { throw .replaced }
+            if let table = tableWithRoom(for: row.fileSize, in: index, configuration) {
+                append(row, hash: hash, to: table, of: index)
+                return [StoredFile]()
+            }
+            guard mayWait else { throw .wouldWait }
+            return try insert(row, into: index, configuration)
+        }
+        isKept = true
+        tier?.keep(new.original, id: id, key: new.key)
+        return gone
+    }
+
+    /// The table, if the row of a file may follow later; `nil` if it must not wait, because of the limits or because too
     /// many wait already.
-    private func append(
-        _ row: IndexRow, hash: Int64, to index: DiskIndex, _ configuration: DiskCache.Configuration
-    ) -> Bool {
+    private func tableWithRoom(
+        for fileSize: Int, in index: DiskIndex, _ configuration: DiskCache.Configuration
+    ) -> EntryTable? {
         guard let table = usableTable(index, inode: index.inode), table.pendingCount < EntryTable.maximumPending,
             !table.isCrowded(adding: 1)
-        else { return false }
+        else { return nil }
         let usage = table.usage
-        guard usage.bytes + row.fileSize <= configuration.capacity.bytes,
-            usage.entries < configuration.maximumCount ?? .max
-        else { return false }
+        let isWithinLimits =
+            usage.bytes + fileSize <= configuration.capacity.bytes
+            && usage.entries < configuration.maximumCount ?? .max
+        return isWithinLimits ? table : nil
+    }
+
+    /// Makes a file an entry whose row follows later.
+    private func append(_ row: IndexRow, hash: Int64, to table: EntryTable, of index: DiskIndex) {
         // Rows that another process wrote meanwhile are not needed any more.
         if table.pendingCount == 0 { index.stage.removeAll(keepingCapacity: true) }
         index.stage[row.id] = row
@@ -69,7 +108,6 @@ extension DiskStore {
         }
         table.append(row.id, hash: hash, bytes: row.fileSize)
         noteUsage(table.usage)
-        return true
     }
 
     /// Writes the row of a file, and those that wait; tells the files that have to go for it.
@@ -122,102 +160,31 @@ extension DiskStore {
         for file in removed { try? files.remove(layout.file(file.id)) }
     }
 
-    // MARK: Limits
-
-    /// So many entries, of the mean size, go at most to make room for those that follow: as many as will share the
-    /// transaction. It makes evictions rare, and lets no store wait while tens of thousands go.
-    private static let evictionMargin = EntryTable.maximumPending
-
-    /// Removes rows, least recently used first, until count and bytes are a little under the limits: by a twentieth, or by
-    /// ``evictionMargin``. Tells their files.
-    private func evict(
-        from index: DiskIndex, _ configuration: DiskCache.Configuration, except id: Int64
-    ) throws(SQLiteError) -> [StoredFile] {
-        let usage = try index.state().usage
-        let maximumBytes = max(0, configuration.capacity.bytes)
-        let maximumCount = max(0, configuration.maximumCount ?? .max)
-        guard usage.bytes > maximumBytes || usage.entries > maximumCount else { return [] }
-        let margin = max(0, usage.bytes) / max(1, usage.entries / Self.evictionMargin)
-        return try evict(
-            from: index, bytes: maximumBytes - min(maximumBytes / 20, margin),
-            count: maximumCount - min(maximumCount / 20, Self.evictionMargin), except: id)
-    }
-
-    private func evict(
-        from index: DiskIndex, bytes: Int, count: Int, except id: Int64
-    ) throws(SQLiteError) -> [StoredFile] {
-        try writeAccessTimes(index)
-        var usage = try index.state().usage
-        var evicted: [StoredFile] = []
-        while usage.bytes > bytes || usage.entries > count {
-            let oldest = try index.leastRecentlyUsed(limit: 64, except: id)
-            guard !oldest.isEmpty else { break }
-            for file in oldest where usage.bytes > bytes || usage.entries > count {
-                guard try index.remove(file) else { continue }
-                usage.bytes -= file.size
-                usage.entries -= 1
-                evicted.append(file)
-            }
-        }
-        counters.withLock { $0.evictions += evicted.count }
-        return evicted
-    }
-
-    /// Evicts until a file of `size` bytes leaves the volume as much free space as is to stay free.
-    private func makeRoom(
-        for size: Int, in index: DiskIndex, _ configuration: DiskCache.Configuration
-    ) throws(DiskFailure) {
-        guard configuration.minimumFreeSpace.bytes > 0, let free = try? files.freeSpace(layout.directory) else {
-            return
-        }
-        let wanted = configuration.minimumFreeSpace.bytes
-        guard free - size < wanted else { return }
-        let removed = try change(index) { () throws(DiskFailure) in
-            try indexed { () throws(SQLiteError) in
-                let usage = try index.state().usage
-                return try evict(from: index, bytes: usage.bytes - (wanted - (free - size)), count: .max, except: -1)
-            }
-        }
-        removeFiles(removed)
-        if let free = try? files.freeSpace(layout.directory), free - size < wanted {
-            throw .refused(
-                "the volume has \(ByteCount(free)) left, and \(configuration.minimumFreeSpace) are to stay free")
-        }
-    }
-
-    /// Brings the cache under limits that were changed, or after files were found; tells what had to go.
-    @discardableResult
-    func enforceLimits() throws(ImageError) -> CacheSweep {
-        let configuration = limits.withLock { $0 }
-        let removed = try remove { index throws(SQLiteError) in
-            try evict(from: index, configuration, except: -1)
-        }
-        return CacheSweep(files: removed.count, bytes: removed.reduce(0) { $0 + $1.size })
-    }
-
-    private func writeAccessTimes(_ index: DiskIndex) throws(SQLiteError) {
-        let times = chores.withLock { chores in
-            defer { chores.accessTimes = [:] }
-            return chores.accessTimes
-        }
-        try index.setAccessTimes(times, now: time)
-    }
-
     // MARK: Chores
 
     /// Does what reading left to do: writes access times, drops entries that are damaged or too old.
     func doChores() throws(ImageError) {
+        let times = beginWritingAccessTimes()
+        defer { endWritingAccessTimes() }
+        if times.isEmpty, !hasPending, !chores.withLock({ $0.hasDrops }) { return }
+        try drop(writing: times)
+    }
+
+    /// Drops entries that are damaged or too old.
+    func dropNoted() throws(ImageError) { if chores.withLock({ $0.hasDrops }) { try drop(writing: []) } }
+
+    private func drop(writing times: [(key: Int64, value: Int64)]) throws(ImageError) {
         let work = chores.withLock { chores in
-            defer { chores = Chores() }
+            defer { (chores.drops, chores.indexIsDamaged) = ([:], false) }
             return chores
         }
         // Where there is no index any more, there is nothing to bring up to date, and none is made for it.
-        guard !work.isEmpty || hasPending, (try? files.status(layout.index)) != nil else { return }
+        guard (try? files.status(layout.index)) != nil else { return }
         guard !work.indexIsDamaged else { return try checkIndex() }
         let dropped = try withIndex { index throws(DiskFailure) in
             try change(index) { () throws(DiskFailure) in
                 try indexed { () throws(SQLiteError) in
-                    try index.setAccessTimes(work.accessTimes, now: time)
+                    try index.setAccessTimes(times, now: time)
                     return try drop(work.drops, from: index)
                 }
             }
@@ -243,120 +210,5 @@ extension DiskStore {
         try withIndex { index throws(DiskFailure) in
             try indexed { () throws(SQLiteError) in try index.check() }
         }
-    }
-
-    // MARK: Removing
-
-    func remove(_ key: ImageKey) throws(ImageError) -> Bool {
-        try !remove { index throws(SQLiteError) in
-            try index.remove(index.files(forKey: key) + importedFiles(key, index))
-        }.isEmpty
-    }
-
-    func removeAll(source: String) throws(ImageError) -> Int {
-        try remove { index throws(SQLiteError) in
-            try index.remove(index.files(ofSource: source) + importedFiles(ImageKey(source: source), index))
-        }.count
-    }
-
-    /// Runs what removes rows, and then removes their files.
-    private func remove(
-        _ removeRows: (DiskIndex) throws(SQLiteError) -> [StoredFile]
-    ) throws(ImageError) -> [StoredFile] {
-        // Removing from a cache that is not there makes none.
-        guard (try? files.status(layout.index)) != nil else { return [] }
-        let removed = try withIndex { index throws(DiskFailure) in
-            try change(index) { () throws(DiskFailure) in
-                try indexed { () throws(SQLiteError) in try removeRows(index) }
-            }
-        }
-        removeFiles(removed)
-        return removed
-    }
-
-    /// Removes everything from sight, in a time that does not depend on how much there is; ``emptyTrash(limit:)`` gives
-    /// the space back.
-    func removeAll() throws(ImageError) {
-        guard (try? files.status(layout.index)) != nil else { return }
-        chores.withLock { $0 = Chores() }
-        tier?.removeAll()
-        try? files.remove(layout.imports)
-        checkImports()
-        try withIndex { index throws(DiskFailure) in
-            try exclusively(index) { () throws(DiskFailure) in
-                do throws(DiskFailure) {
-                    try removeAll(index)
-                } catch {
-                    guard case .index(let error) = error, error.primaryCode == SQLITE_FULL else { throw error }
-                    // The disk is full to the last page, and the transaction needs some. Whoever looks for a row whose
-                    // file has gone finds nothing, so the files may go first.
-                    try? files.rename(layout.data, to: layout.trash(DiskLayout.newID(at: time, hash: 0)))
-                    while emptyTrash(limit: 1_000) {}
-                    try removeAll(index)
-                }
-            }
-            try? files.makeDirectory(layout.data)
-        }
-    }
-
-    private func removeAll(_ index: DiskIndex) throws(DiskFailure) {
-        try changeExclusively(index, isRemovingAll: true) { () throws(DiskFailure) in
-            // Whoever writes an entry looks for its file once it is in its own transaction, so none is lost
-            // unnoticed.
-            let trash = layout.trash(DiskLayout.newID(at: time, hash: .random(in: .min ... .max)))
-            do throws(FileError) {
-                try files.rename(layout.data, to: trash)
-            } catch {
-                guard error.isMissing else { throw .file(error) }
-            }
-            do throws(SQLiteError) { try index.removeAll() } catch {
-                try? files.rename(trash, to: layout.data)
-                throw .index(error)
-            }
-        }
-    }
-
-    /// Removes up to `limit` files of what ``removeAll()`` put away; true if more may be left.
-    func emptyTrash(limit: Int) -> Bool {
-        var left = limit
-        let names = ((try? files.list(layout.directory)) ?? []).filter { $0.hasPrefix(DiskLayout.trashPrefix) }
-        for name in names {
-            let trash = "\(layout.directory)/\(name)"
-            for shard in (try? files.list(trash)) ?? [] {
-                for file in (try? files.list("\(trash)/\(shard)")) ?? [] {
-                    guard left > 0 else { return true }
-                    left -= 1
-                    try? files.remove("\(trash)/\(shard)/\(file)")
-                }
-                try? files.removeDirectory("\(trash)/\(shard)")
-            }
-            try? files.removeDirectory(trash)
-        }
-        return false
-    }
-
-    /// Removes up to `limit` entries that are too old, or whose own end has come.
-    func removeExpired(limit: Int) throws(ImageError) -> CacheSweep {
-        try doChores()
-        let time = time
-        let removed = try remove { index throws(SQLiteError) in
-            if limits.withLock({ $0.expiry }) == .byCreation { try index.makeCreatedIndex() }
-            var expired = try index.files(where: "expires <= ?1", time, limit: limit)
-            if expired.count < limit {
-                expired += try index.files(
-                    where: "lifetime IS NOT NULL AND accessed + lifetime <= ?1", time, limit: limit - expired.count)
-            }
-            if let bound = ageBound(at: time, sweeping: true), expired.count < limit {
-                let (condition, value) =
-                    switch limits.withLock({ $0.expiry }) {
-                    case .byAccess: ("accessed <= ?1", bound)
-                    case .byCreation: ("created <= ?1", bound)
-                    case .byModification: ("id < ?1", DiskLayout.firstID(after: bound))
-                    }
-                expired += try index.files(where: condition, value, limit: limit - expired.count)
-            }
-            return try index.remove(expired)
-        }
-        return CacheSweep(files: removed.count, bytes: removed.reduce(0) { $0 + $1.size })
     }
 }

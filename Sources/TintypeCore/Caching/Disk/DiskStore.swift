@@ -19,18 +19,23 @@ final class DiskStore: Sendable {
         var index: DiskIndex?
         /// The file that ``index`` has open, to notice when somebody removes or replaces it.
         var indexFile: FileStatus?
+        /// Whether the directory is on a disk of this machine.
+        var isLocal = false
     }
 
     /// What was noticed while reading and is for the writer to do.
     struct Chores {
         /// When entries were read.
-        var accessTimes: [Int64: Int64] = [:]
+        var accessTimes = AccessTimes()
         /// Files to drop, by id.
         var drops: [Int64: Drop] = [:]
         /// The index itself is damaged.
         var indexIsDamaged = false
+        /// Whether somebody was told to do them.
+        var isScheduled = false
 
-        var isEmpty: Bool { accessTimes.isEmpty && drops.isEmpty && !indexIsDamaged }
+        /// Whether something is there to do but to write access times.
+        var hasDrops: Bool { !drops.isEmpty || indexIsDamaged }
     }
 
     struct Drop {
@@ -52,6 +57,8 @@ final class DiskStore: Sendable {
     let limits: Lock<DiskCache.Configuration>
     let writer = Lock(Writer())
     private let readers = Lock(Readers())
+    let emptiness = Lock<Emptiness?>(nil)
+    let writePace = Lock(WritePace())
     let chores = Lock(Chores())
     let counters = Lock(CacheStatistics())
     let tables = Lock(SharedTable())

@@ -285,13 +285,14 @@ final class WriteLock {
 
     deinit { close(file) }
 
-    /// - Returns: false if another process did not let go of it for five seconds.
-    func lock() -> Bool {
-        for _ in 0..<25_000 {
+    /// - Parameter mayWait: whether to wait for another process, for five seconds at most.
+    /// - Returns: false if another process did not let go of it.
+    func lock(mayWait: Bool) -> Bool {
+        for _ in 0..<(mayWait ? 25_000 : 1) {
             if flock(file, LOCK_EX | LOCK_NB) == 0 { return true }
             // Without locks, as on some network file systems, one process at a time is all that is safe; go on.
             guard errno == EWOULDBLOCK || errno == EINTR else { return true }
-            usleep(200)
+            if mayWait { usleep(200) }
         }
         return false
     }

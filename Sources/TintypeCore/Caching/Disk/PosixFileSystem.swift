@@ -218,6 +218,17 @@ struct PosixFileSystem: CacheFileSystem {
         let (bytes, overflow) = Int(status.f_bavail).multipliedReportingOverflow(by: Int(status.f_frsize))
         return overflow ? .max : bytes
     }
+
+    func isLocal(_ path: String) -> Bool {
+        var status = statfs()
+        return statfs(path, &status) == 0 && Self.localTypes.contains(UInt32(truncatingIfNeeded: status.f_type))
+    }
+
+    /// The numbers of file systems that wait for no other machine and no other program, from statfs(2) and the kernel's
+    /// `magic.h`: ext2 to 4, XFS, Btrfs, F2FS, tmpfs, ramfs, overlayfs, ZFS, bcachefs.
+    private static let localTypes: Set<UInt32> = [
+        0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0x0102_1994, 0x8584_58F6, 0x794C_7630, 0x2FC1_2FC1, 0xCA45_1A4E,
+    ]
 }
 
 extension FileStatus {
