@@ -70,7 +70,14 @@ public final class ImageManager: Sendable {
     /// An image that is in memory is returned without suspension. Honours the cancellation of the calling task.
     /// - Throws: ``ImageError``, saying which URL failed, in which stage, and why.
     nonisolated(nonsending) public func image(for url: URL) async throws(ImageError) -> Image {
-        try await image(for: ImageRequest(url))
+        let (isPlain, cacheKey) = settings.withLock {
+            ($0.optionsProcessor == nil && $0.transformer == nil, $0.cacheKey)
+        }
+        guard isPlain else { return try await image(for: ImageRequest(url)) }
+        // To make a request, which would say no more than the URL, takes as long as all the rest of a hit.
+        let key = ImageKey(source: cacheKey?(url) ?? url.absoluteString)
+        if let image = cache.memoryImage(forKey: key) { return image }
+        return try await perform(prepared(ImageRequest(url)), priority: WorkPriority()).image
     }
 
     /// The image of a request, decoded and cached.
