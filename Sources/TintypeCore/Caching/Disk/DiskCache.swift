@@ -20,7 +20,7 @@ public final class DiskCache: DiskCaching {
     /// One thread: SQLite lets one writer in at a time anyway, and here nobody waits on a lock.
     private let writes = WorkQueue(label: "disk cache writes", width: 1)
     /// Of its own, because it waits for the disk longer than anything else does.
-    private let checkpoints = WorkQueue(label: "disk cache checkpoints", width: 1)
+    private let upkeep = WorkQueue(label: "disk cache upkeep", width: 1)
     private let staged = StagedEntries()
     private let subscription = MemoryPressure.Subscription()
     private let maintenance = Lock<Task<Void, Never>?>(nil)
@@ -191,17 +191,27 @@ public final class DiskCache: DiskCaching {
     func write<Result: Sendable>(
         priority: WorkPriority = WorkPriority(), _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
     ) async throws(ImageError) -> Result {
-        defer { if store.takeDueCheckpoint() { checkpointLater() } }
+        defer {
+            if store.takeDueCheckpoint() { checkpointLater() }
+            if store.doomed.withLock({ $0.schedule() }) { removeDoomedLater() }
+        }
         return try await writes.perform(priority: priority) { [store] _ throws(ImageError) in try body(store) }
     }
 
     /// Brings the log of the index into the index while others store and read.
     private func checkpointLater() {
         checkpoint.withLock { checkpoint in
-            checkpoint = Task { [checkpoints, store, checkpoint] in
+            checkpoint = Task { [upkeep, store, checkpoint] in
                 await checkpoint?.value
-                _ = try? await checkpoints.perform { _ in store.checkpoint() }
+                _ = try? await upkeep.perform { _ in store.checkpoint() }
             }
+        }
+    }
+
+    /// Removes the files of entries that were evicted or replaced.
+    private func removeDoomedLater() {
+        Task { [upkeep, store] in
+            while (try? await upkeep.perform { _ in store.removeDoomed(limit: 64) }) == true {}
         }
     }
 
@@ -284,6 +294,7 @@ public final class DiskCache: DiskCaching {
         await Task { [writes, store] in
             _ = try? await writes.perform { _ throws(ImageError) in
                 store.waitForWriter()
+                defer { while store.removeDoomed(limit: 64) {} }
                 try store.doChores()
             }
         }.value
@@ -291,7 +302,7 @@ public final class DiskCache: DiskCaching {
 
     /// Writes what reading left to write, in slices between which others store.
     private func doChoresLater() {
-        Task { [writes, store] in
+        Task { [writes, upkeep, store] in
             let times = try? await writes.perform { _ throws(ImageError) in
                 try store.dropNoted()
                 return store.areAccessTimesDue ? store.beginWritingAccessTimes() : []
@@ -304,6 +315,10 @@ public final class DiskCache: DiskCaching {
                 store.endWritingAccessTimes()
             }
             store.chores.withLock { $0.isScheduled = false }
+            // Rows that were written with the times may have replaced others.
+            if store.doomed.withLock({ $0.schedule() }) {
+                while (try? await upkeep.perform { _ in store.removeDoomed(limit: 64) }) == true {}
+            }
         }
     }
 
@@ -338,5 +353,6 @@ public final class DiskCache: DiskCaching {
     deinit {
         // What was read lately is the only thing that is not on disk; some milliseconds.
         try? store.doChores()
+        while store.removeDoomed(limit: 64) {}
     }
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 struct Emptiness {
     /// How long it is believed. Another process takes longer than that to make its directory and its index and
     /// store something; those of this one say so themselves.
-    private static let duration = Duration.microseconds(250)
+    private static let duration = Duration.microseconds(500)
 
     private static let ends = Atomic(0)
 

@@ -189,7 +189,7 @@ extension DiskStore {
         } else {
             makeTable(index, usage)
         }
-        removeFiles(superseded)
+        doom(superseded)
         noteLog(of: index)
         return result
     }

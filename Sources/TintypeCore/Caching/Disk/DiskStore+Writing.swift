@@ -13,7 +13,7 @@ extension DiskStore {
             return try write(new, to: index, configuration, mayWait: true)
         }
         counters.withLock { $0.stores += 1 }
-        removeFiles(replaced)
+        doom(replaced)
     }
 
     /// What is to be written of an entry.
@@ -153,11 +153,6 @@ extension DiskStore {
             }
         }
         throw failure.map(DiskFailure.file) ?? .replaced
-    }
-
-    func removeFiles(_ removed: [StoredFile]) {
-        // What cannot be removed now is found as a file without a row later.
-        for file in removed { try? files.remove(layout.file(file.id)) }
     }
 
     // MARK: Chores

@@ -58,6 +58,9 @@ final class DiskStore: Sendable {
     let writer = Lock(Writer())
     private let readers = Lock(Readers())
     let emptiness = Lock<Emptiness?>(nil)
+    let doomed = Lock(DoomedFiles())
+    /// Held while they are removed.
+    let doomedRemoval = Lock(())
     let writePace = Lock(WritePace())
     let chores = Lock(Chores())
     let counters = Lock(CacheStatistics())
