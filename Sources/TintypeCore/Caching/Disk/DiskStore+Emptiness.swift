@@ -23,7 +23,7 @@ struct Emptiness {
         ends == Self.ends.load(ordering: .acquiring) && time.duration(to: .now) < Self.duration
     }
 
-    /// Called before a directory of any cache of this process is made.
+    /// Called before and after the directory of any cache of this process is made.
     static func mayEnd() { ends.add(1, ordering: .acquiringAndReleasing) }
 }
 

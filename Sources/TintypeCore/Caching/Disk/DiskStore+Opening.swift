@@ -47,6 +47,7 @@ extension DiskStore {
         if let index = openedIndex(writer) { return index }
         close(&writer)
         Emptiness.mayEnd()
+        defer { Emptiness.mayEnd() }
         do throws(FileError) {
             try files.makeDirectory(layout.data)
         } catch {
