@@ -45,9 +45,9 @@ struct DoomedFilesTests {
     func eviction() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/cache"
-        let cache = DiskCache.temporary(path, maximumCount: 1_000)
+        let cache = DiskCache.temporary(path, maximumCount: 2_000)
         for round in 0..<3 {
-            for number in 0..<500 {
+            for number in 0..<1_000 {
                 let isReplaced = number.isMultiple(of: 2)
                 try await cache.put(someBytes(8), ImageKey(source: isReplaced ? "\(number)" : "\(round), \(number)"))
             }

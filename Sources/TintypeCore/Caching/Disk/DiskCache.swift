@@ -215,8 +215,13 @@ public final class DiskCache: DiskCaching {
         }
     }
 
-    /// Lets the index know all that is there, for what only it can tell.
+    /// Lets the index know all that is there, for what only it can tell, and the directory have no more than that.
     private func settle() async {
+        await settleIndex()
+        while store.hasDoomed, (try? await upkeep.perform { [store] _ in store.removeDoomed(limit: 64) }) == true {}
+    }
+
+    private func settleIndex() async {
         if store.isIndexOlder { _ = try? await write { store in store.migrate() } }
         guard store.mayHavePending else { return }
         _ = try? await write { store throws(ImageError) in

@@ -9,6 +9,9 @@ struct DoomedFiles {
     private var files: [StoredFile] = []
     private var isScheduled = false
 
+    /// Whether some wait, or are being removed.
+    var isBusy: Bool { isScheduled || !files.isEmpty }
+
     /// - Returns: false if too many wait already.
     mutating func add(_ added: [StoredFile]) -> Bool {
         guard files.count + added.count <= Self.maximum else { return false }
@@ -33,8 +36,8 @@ struct DoomedFiles {
 }
 
 extension DiskStore {
-    /// So few are removed at once.
-    private static let fewFiles = 32
+    /// So few are removed at once, in some 10 ms. Small caches never have more.
+    static let fewFiles = 256
 
     func removeFiles(_ removed: some Sequence<StoredFile>) {
         // What cannot be removed now is found as a file without a row later.
@@ -46,6 +49,8 @@ extension DiskStore {
         let isLeft = removed.count > Self.fewFiles && doomed.withLock { $0.add(removed) }
         if !isLeft { removeFiles(removed) }
     }
+
+    var hasDoomed: Bool { doomed.withLock { $0.isBusy } }
 
     /// Removes up to `limit` of the files that wait; false if none did, and none is being removed.
     func removeDoomed(limit: Int) -> Bool {
