@@ -137,11 +137,9 @@ struct DownloadTurnTests {
         let request = reports.request(server.url("/a"))
         let task = Task { try await failure(downloader, request) }
         try await reports.waitForBytes(100)
-        let start = ContinuousClock.now
         task.cancel()
         let error = try await task.value
-        // It takes well under 1 ms; the bound is for machines that do much else.
-        #expect(ContinuousClock.now - start < .seconds(2))
+        // The server stays silent: who waited for it would end with its time limit.
         #expect(error.code == .cancelled && error.source == server.url("/a").absoluteString)
         try await server.waitForOpenConnections(atMost: 0)
         let count = reports.all.value.count
