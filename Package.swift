@@ -128,22 +128,28 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        // Traits of tests: capability ids and the time limit.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         // A process that tests of the disk cache kill.
         .executableTarget(
             name: "CacheWriter", dependencies: ["TintypeCore", "TintypeTesting"], path: "Tests/CacheWriter"),
         .testTarget(
-            name: "TintypeCoreTests", dependencies: ["TintypeCore", "TintypeTesting", "CacheWriter"],
+            name: "TintypeCoreTests", dependencies: ["TintypeCore", "TintypeTesting", "TestSupport", "CacheWriter"],
             swiftSettings: settings),
         // Encodes the sequences that tests of HEIF read.
         .systemLibrary(name: "CX265", path: "Tests/CX265", providers: [.apt(["libx265-dev"])]),
         .testTarget(
             name: "TintypeCodecsTests",
-            dependencies: ["TintypeCodecs", "TintypeTesting", library("CX265", for: "HEIF")], swiftSettings: settings),
+            dependencies: ["TintypeCodecs", "TintypeTesting", "TestSupport", library("CX265", for: "HEIF")],
+            swiftSettings: settings),
         .testTarget(
-            name: "TintypeHTTPTests", dependencies: ["TintypeHTTP", "TintypeTesting"], swiftSettings: settings),
-        .testTarget(name: "ConformanceTests", dependencies: ["Tintype"], swiftSettings: settings),
-        .testTarget(name: "TintypeTests", dependencies: ["Tintype", "TintypeTesting"], swiftSettings: settings),
+            name: "TintypeHTTPTests", dependencies: ["TintypeHTTP", "TintypeTesting", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(name: "ConformanceTests", dependencies: ["Tintype", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "TintypeCommandTests", dependencies: ["TintypeCommand", "TintypeTesting"], swiftSettings: settings),
+            name: "TintypeTests", dependencies: ["Tintype", "TintypeTesting", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "TintypeCommandTests", dependencies: ["TintypeCommand", "TintypeTesting", "TestSupport"],
+            swiftSettings: settings),
     ]
 )

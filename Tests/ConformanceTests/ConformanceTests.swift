@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 import Tintype
 
 /// Every file of the corpora, where `TINTYPE_CORPORA` names their folder.
-@Suite("Conformance", .enabled(if: Corpora.folder != nil, "TINTYPE_CORPORA is not set"))
+@Suite("Conformance", .timeLimited, .enabled(if: Corpora.folder != nil, "TINTYPE_CORPORA is not set"))
 struct ConformanceTests {
     @Test("JPEG", arguments: Corpora.files("jpeg"))
     func jpeg(file: CorpusFile) { check(file) }

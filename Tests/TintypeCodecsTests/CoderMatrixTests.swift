@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
 @testable import TintypeCodecs
 
-@Suite("What every coder does")
+@Suite("What every coder does", .timeLimited)
 struct CoderMatrixTests {
     private let coders = FormatSample.coders
 
@@ -18,7 +19,7 @@ struct CoderMatrixTests {
     }
 
     @Test(
-        "COD-17 corrected, D12: a limit of bytes makes the image smaller, all frames together",
+        "a limit of bytes makes the image smaller, all frames together", .capability("COD-17", "D12"),
         arguments: FormatSample.allCases)
     func maximumBytes(sample: FormatSample) throws {
         let data = try sample.data()
@@ -41,7 +42,7 @@ struct CoderMatrixTests {
         #expect(first.size == full.size)
     }
 
-    @Test("CTX-12: a thumbnail is enlarged only where that is allowed", arguments: FormatSample.allCases)
+    @Test("a thumbnail is enlarged only where that is allowed", .capability("CTX-12"), arguments: FormatSample.allCases)
     func upscaling(sample: FormatSample) throws {
         let data = try sample.data()
         let full = try decode(data)
@@ -65,7 +66,7 @@ struct CoderMatrixTests {
     }
 
     @Test(
-        "3.1: what a decode reserves is at least what it takes of the pool, at every size",
+        "what a decode reserves is at least what it takes of the pool, at every size", .capability("3.1"),
         arguments: FormatSample.allCases)
     func reservation(sample: FormatSample) throws {
         let data = try sample.data()
@@ -86,7 +87,7 @@ struct CoderMatrixTests {
         }
     }
 
-    @Test("3.1: an error gives back what was reserved", arguments: FormatSample.allCases)
+    @Test("an error gives back what was reserved", .capability("3.1"), arguments: FormatSample.allCases)
     func failure(sample: FormatSample) throws {
         let data = try sample.data()
         let budget = DecodeBudget(limit: .gigabytes(1))
@@ -104,7 +105,7 @@ struct CoderMatrixTests {
     private static let wholeOnly: Set<String> = ["avif", "heic", "tiff", "jxl", "losslessJXL"]
 
     @Test(
-        "3.8: what is cut is an error, or where the options allow it an image that says so",
+        "what is cut is an error, or where the options allow it an image that says so", .capability("3.8"),
         arguments: FormatSample.allCases)
     func cut(sample: FormatSample) throws {
         let data = try sample.data()

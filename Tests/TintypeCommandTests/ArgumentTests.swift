@@ -1,10 +1,11 @@
 import ArgumentParser
+import TestSupport
 import Testing
 import Tintype
 
 @testable import TintypeCommand
 
-@Suite("Arguments")
+@Suite("Arguments", .timeLimited)
 struct ArgumentTests {
     @Test(
         "wrong usage ends with 64",

@@ -1,12 +1,13 @@
 import ArgumentParser
 import Foundation
+import TestSupport
 import Testing
 import Tintype
 import TintypeTesting
 
 @testable import TintypeCommand
 
-@Suite("tintype cache")
+@Suite("tintype cache", .timeLimited)
 struct CacheCommandTests {
     let folder: TemporaryDirectory
     let transcript = Transcript()

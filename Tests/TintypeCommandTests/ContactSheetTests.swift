@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import Tintype
 import TintypeTesting
 
 @testable import TintypeCommand
 
-@Suite("Contact sheet and samples")
+@Suite("Contact sheet and samples", .timeLimited)
 struct ContactSheetTests {
     private func sheet() throws -> ContactSheet {
         let still = try Image(data: picture(width: 120, height: 80).encoded(as: .jpeg))

@@ -1,13 +1,14 @@
 #if HTTP
 import ArgumentParser
 import Foundation
+import TestSupport
 import Testing
 import Tintype
 import TintypeTesting
 
 @testable import TintypeCommand
 
-@Suite("tintype fetch")
+@Suite("tintype fetch", .timeLimited)
 struct FetchCommandTests {
     private let folder: TemporaryDirectory
     private let transcript = Transcript()
@@ -161,7 +162,7 @@ struct FetchCommandTests {
     }
 }
 
-@Suite("tintype demo")
+@Suite("tintype demo", .timeLimited)
 struct DemoCommandTests {
     @Test("a folder is loaded cold, warm and hot, and shown on a sheet")
     func folder() async throws {

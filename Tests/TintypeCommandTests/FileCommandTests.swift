@@ -1,12 +1,13 @@
 import ArgumentParser
 import Foundation
+import TestSupport
 import Testing
 import Tintype
 import TintypeTesting
 
 @testable import TintypeCommand
 
-@Suite("tintype info, convert and bench")
+@Suite("tintype info, convert and bench", .timeLimited)
 struct FileCommandTests {
     private let folder: TemporaryDirectory
     private let transcript = Transcript()
@@ -141,7 +142,7 @@ struct FileCommandTests {
         }
     }
 
-    @Test("COD-18, COD-50: convert keeps 16 bits on request, and only then")
+    @Test("convert keeps 16 bits on request, and only then", .capability("COD-18", "COD-50"))
     func convertDepth() async throws {
         let size = PixelSize(width: 8, height: 4)
         var pixels = try MutablePixelBuffer(size: size, format: .rgba16)

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCommand
 
-@Suite("File names")
+@Suite("File names", .timeLimited)
 struct FileNameTests {
     @Test(
         "a file is named after the last part of the URL",

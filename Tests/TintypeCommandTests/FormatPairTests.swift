@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Tintype
 import TintypeTesting
@@ -6,7 +7,7 @@ import TintypeTesting
 @testable import TintypeCommand
 
 /// Every format that this build reads, into every one that it writes.
-@Suite("tintype convert, from every format to every other")
+@Suite("tintype convert, from every format to every other", .timeLimited)
 struct FormatPairTests {
     static let targets: [ImageFormat] = ImageFormat.known.filter(ImageCoders.default.encodableFormats.contains)
     static let sources: [ImageFormat] =
@@ -35,7 +36,7 @@ struct FormatPairTests {
         }
     }
 
-    @Test("COD-46: a picture of every format becomes one of every other", arguments: sources)
+    @Test("a picture of every format becomes one of every other", .capability("COD-46"), arguments: sources)
     func pairs(source: ImageFormat) async throws {
         let input = try folder.write(sample(source), to: "in.\(source.fileExtension)").path
         let original = try Image(data: Data(contentsOf: URL(fileURLWithPath: input)))

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import Tintype
 import TintypeTesting
 
 @testable import TintypeCommand
 
-@Suite("Files that are written")
+@Suite("Files that are written", .timeLimited)
 struct OutputFileTests {
     @Test("a file is replaced whole, has the usual mode, and nothing is left beside it")
     func replace() throws {

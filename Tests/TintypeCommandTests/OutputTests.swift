@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import Tintype
 
 @testable import TintypeCommand
 
-@Suite("Output")
+@Suite("Output", .timeLimited)
 struct OutputTests {
     @Test("control characters of a server's words do not reach the terminal")
     func printable() {

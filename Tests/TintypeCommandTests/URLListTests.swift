@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import Tintype
 import TintypeTesting
 
 @testable import TintypeCommand
 
-@Suite("Lists of URLs")
+@Suite("Lists of URLs", .timeLimited)
 struct URLListTests {
     private func all(_ list: URLList) async throws -> [String] {
         var urls: [String] = []

@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
-@Suite("Data URL loader")
+@Suite("Data URL loader", .timeLimited)
 struct DataURLLoaderTests {
     private func load(_ text: String, limit: ByteCount = 1_000) async throws -> LoadedData {
         let url = try #require(URL(string: text))

@@ -1,10 +1,11 @@
 import CResample
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TintypeCore
 
-@Suite("Resampling of 16 bits and half precision")
+@Suite("Resampling of 16 bits and half precision", .timeLimited)
 struct DeepResamplerTests {
     static let cases =
         ResamplerTests.cases + [
@@ -83,7 +84,7 @@ struct DeepResamplerTests {
         }
     }
 
-    @Test("COD-35: memory for the work does not grow with the height", arguments: [2_000, 8_000])
+    @Test("memory for the work does not grow with the height", .capability("COD-35"), arguments: [2_000, 8_000])
     func boundedMemory(height: Int) throws {
         let pool = PixelBufferPool(limit: .megabytes(64))
         var resampler = try DeepRowResampler(

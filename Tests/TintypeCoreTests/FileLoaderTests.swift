@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
-@Suite("File loader", .timeLimit(.minutes(1)))
+@Suite("File loader", .timeLimited, .timeLimit(.minutes(1)))
 struct FileLoaderTests {
     private let folder: TemporaryDirectory
     private let loader = FileLoader()

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
-@Suite("Image loaders")
+@Suite("Image loaders", .timeLimited)
 struct ImageLoadersTests {
     /// Loads URLs of one scheme; the bytes are its name.
     private struct Named: ImageLoading {
@@ -30,7 +31,7 @@ struct ImageLoadersTests {
         return String(decoding: loaded.data, as: UTF8.self)
     }
 
-    @Test("DLR-43, DLR-44, PLG-04: the loader added last that can load the URL does")
+    @Test("the loader added last that can load the URL does", .capability("DLR-43", "DLR-44", "PLG-04"))
     func order() async throws {
         let loaders = ImageLoaders([Named(name: "1", scheme: "a"), Named(name: "2", scheme: "b")])
         #expect(try await name(loaders, "a://x") == "1")
@@ -45,7 +46,7 @@ struct ImageLoadersTests {
         #expect(try !loaders.canLoad(#require(URL(string: "a://x"))))
     }
 
-    @Test("DLR-44: without a loader the error says what there are loaders for")
+    @Test("without a loader the error says what there are loaders for", .capability("DLR-44"))
     func noLoader() async throws {
         let loaders = ImageLoaders([Named(name: "1", scheme: "a"), FileLoader(), Named(name: "2", scheme: "a")])
         let url = try #require(URL(string: "gopher://me:secret@x/y"))
@@ -64,7 +65,7 @@ struct ImageLoadersTests {
         }
     }
 
-    @Test("DLR-44: the loader of the URL decides whether its failure is remembered")
+    @Test("the loader of the URL decides whether its failure is remembered", .capability("DLR-44"))
     func remembered() {
         let loaders = ImageLoaders([Named(name: "1", scheme: "a", remembers: true), Named(name: "2", scheme: "b")])
         func error(_ source: String?) -> ImageError {

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import TintypeCore
 
-@Suite("Orientation")
+@Suite("Orientation", .timeLimited)
 struct OrientationTests {
     /// Where the pixel that is shown at (x, y) is stored, by the table of Exif 2.32, 4.6.4 A: which edges of the
     /// picture the stored row 0 and column 0 are.
@@ -27,7 +28,7 @@ struct OrientationTests {
         PixelSize(width: $0.0, height: $0.1)
     }
 
-    @Test("COD-36: each pixel comes to its place", arguments: Orientation.allCases, sizes)
+    @Test("each pixel comes to its place", .capability("COD-36"), arguments: Orientation.allCases, sizes)
     func places(orientation: Orientation, size: PixelSize) throws {
         let source = try numbered(size)
         let upright = try source.oriented(orientation)

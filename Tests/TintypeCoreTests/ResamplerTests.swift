@@ -1,10 +1,11 @@
 import CResample
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TintypeCore
 
-@Suite("Resampling")
+@Suite("Resampling", .timeLimited)
 struct ResamplerTests {
     /// Sizes that reach every way through the resampler: a little, a lot and no change in each direction, both ways of
     /// adding up, blocks that are not full, single rows and columns.
@@ -103,7 +104,7 @@ struct ResamplerTests {
         #expect(pool.statistics.allocated == 2)
     }
 
-    @Test("COD-35: memory for the work does not grow with the height", arguments: [2_000, 8_000])
+    @Test("memory for the work does not grow with the height", .capability("COD-35"), arguments: [2_000, 8_000])
     func boundedMemory(height: Int) throws {
         let pool = PixelBufferPool(limit: .megabytes(64))
         var resampler = try RowResampler(from: Self.size(100, height), to: Self.size(10, 10), pool: pool)
@@ -114,7 +115,7 @@ struct ResamplerTests {
         #expect(pool.statistics.freeBytes < 32_768, "scratch memory was \(pool.statistics.freeBytes) bytes")
     }
 
-    @Test("COD-36: the same size is the same buffer, and rows of the same size come out as they went in")
+    @Test("the same size is the same buffer, and rows of the same size come out as they went in", .capability("COD-36"))
     func identity() throws {
         let source = try Picture.noise.draw(Self.size(37, 29))
         #expect(try source.resized(to: source.size) === source)

@@ -1,16 +1,17 @@
 #if HTTP
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeHTTP
 import TintypeTesting
 
-@Suite("Failing downloads", .timeLimit(.minutes(1)))
+@Suite("Failing downloads", .timeLimited, .timeLimit(.minutes(1)))
 struct DownloadFailureTests {
     private let downloader = ImageDownloader()
 
     @Test(
-        "DLR-04, ERR-01: URLs that cannot be loaded over HTTP",
+        "URLs that cannot be loaded over HTTP", .capability("DLR-04", "ERR-01"),
         arguments: ["ftp://host/a", "file:///a", "a.png", "http://", "http:///a"])
     func invalidURL(_ text: String) async throws {
         let url = try #require(URL(string: text))
@@ -21,7 +22,7 @@ struct DownloadFailureTests {
     }
 
     @Test(
-        "DLC-10, ERR-06, ERR-10: a status other than success",
+        "a status other than success", .capability("DLC-10", "ERR-06", "ERR-10"),
         arguments: [(404, "404 Not Found"), (500, "500 Internal Server Error")])
     func badStatus(_ status: Int, _ text: String) async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes, status: status) }
@@ -32,7 +33,7 @@ struct DownloadFailureTests {
         #expect(error.source == server.url("/a").absoluteString)
     }
 
-    @Test("DLC-10: which status is acceptable can be said")
+    @Test("which status is acceptable can be said", .capability("DLC-10"))
     func acceptableStatus() async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes, status: 404) }
         let any = ImageDownloader(.init(acceptableStatusCodes: nil))
@@ -41,7 +42,7 @@ struct DownloadFailureTests {
         #expect(try await failure(strict, LoadRequest(url: server.url("/a"))).code == .badStatus)
     }
 
-    @Test("DLC-11, ERR-09: a type that is not accepted, or none")
+    @Test("a type that is not accepted, or none", .capability("DLC-11", "ERR-09"))
     func badContentType() async throws {
         let server = try await OriginServer.start([
             "/html": OriginResponse(bytes, type: "text/html; charset=utf-8"), "/none": OriginResponse(bytes),
@@ -54,7 +55,7 @@ struct DownloadFailureTests {
         #expect(try await strict.load(LoadRequest(url: server.url("/png"))).data == bytes)
     }
 
-    @Test("ERR-11 corrected: nobody listens")
+    @Test("nobody listens", .capability("ERR-11"))
     func refused() async throws {
         let server = try await OriginServer.start([:])
         let url = server.url("/a")
@@ -99,7 +100,7 @@ struct DownloadFailureTests {
         #expect(server.requestCount() == 2)
     }
 
-    @Test("3.8: fewer bytes than announced")
+    @Test("fewer bytes than announced", .capability("3.8"))
     func incomplete() async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes).announcing(contentLength: 9_000)])
         let error = try await failure(downloader, LoadRequest(url: server.url("/a")))
@@ -127,7 +128,7 @@ struct DownloadFailureTests {
         #expect(try await failure(open, LoadRequest(url: server.url("/a"))).code == .incompleteBody)
     }
 
-    @Test("DLR-30: no bytes", arguments: [200, 204])
+    @Test("no bytes", .capability("DLR-30"), arguments: [200, 204])
     func empty(_ status: Int) async throws {
         let server = try await OriginServer.start { _ in .status(status) }
         #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).code == .emptyBody)
@@ -158,7 +159,7 @@ struct DownloadFailureTests {
         #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).code == .badResponse)
     }
 
-    @Test("DLR-23, ERR-03, D3: what a cache holds is still current")
+    @Test("what a cache holds is still current", .capability("DLR-23", "ERR-03", "D3"))
     func notModified() async throws {
         let server = try await OriginServer.start { request in
             let isKnown = request.header("If-None-Match") == "\"1\"" || request.header("If-Modified-Since") == "then"
@@ -173,7 +174,7 @@ struct DownloadFailureTests {
         #expect(try await downloader.load(request).data == bytes)
     }
 
-    @Test("DLR-23: 304 to a question that was not asked is a bad status")
+    @Test("304 to a question that was not asked is a bad status", .capability("DLR-23"))
     func unaskedNotModified() async throws {
         let server = try await OriginServer.start { _ in .status(304) }
         #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).code == .badStatus)
@@ -187,7 +188,7 @@ struct DownloadFailureTests {
         #expect(server.requestCount() == 0)
     }
 
-    @Test("DLR-22, MGR-38: failures that another try would repeat are remembered, others are not")
+    @Test("failures that another try would repeat are remembered, others are not", .capability("DLR-22", "MGR-38"))
     func remembered() {
         func error(_ code: ImageError.Code, _ status: Int? = nil) -> ImageError {
             ImageError(code, stage: .load, reason: "", statusCode: status)

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeHTTP
 
-@Suite("Download queue")
+@Suite("Download queue", .timeLimited)
 struct DownloadQueueTests {
     /// Adds so many downloads, whose tickets are 1, 2, 3 and so on, and returns those that start.
     private func add(_ count: Int, to queue: inout DownloadQueue, priority: ImagePriority = .normal) -> [Int] {
@@ -22,7 +23,7 @@ struct DownloadQueueTests {
         return order
     }
 
-    @Test("DLC-01: no more than the limit run at once")
+    @Test("no more than the limit run at once", .capability("DLC-01"))
     func limit() {
         var queue = DownloadQueue(limit: 3, order: .firstInFirstOut)
         #expect(add(5, to: &queue) == [1, 2, 3])
@@ -34,14 +35,14 @@ struct DownloadQueueTests {
         #expect(queue.running == [4, 5])
     }
 
-    @Test("DLC-06: first in, first out")
+    @Test("first in, first out", .capability("DLC-06"))
     func firstInFirstOut() {
         var queue = DownloadQueue(limit: 1, order: .firstInFirstOut)
         #expect(add(5, to: &queue) == [1])
         #expect(drain(&queue) == [2, 3, 4, 5])
     }
 
-    @Test("DLR-18: last in, first out, also for what is added later")
+    @Test("last in, first out, also for what is added later", .capability("DLR-18"))
     func lastInFirstOut() {
         var queue = DownloadQueue(limit: 1, order: .lastInFirstOut)
         var order = add(7, to: &queue)
@@ -51,7 +52,7 @@ struct DownloadQueueTests {
         #expect(order == [1, 7, 14, 13, 12, 11, 10, 9, 8, 6, 5, 4, 3, 2])
     }
 
-    @Test("DLR-19: the more urgent begin first", arguments: DownloadOrder.allCases)
+    @Test("the more urgent begin first", .capability("DLR-19"), arguments: DownloadOrder.allCases)
     func priorities(order: DownloadOrder) {
         var queue = DownloadQueue(limit: 1, order: order)
         _ = add(1, to: &queue)
@@ -93,7 +94,7 @@ struct DownloadQueueTests {
         #expect(drain(&queue) == [2, 4])
     }
 
-    @Test("DLC-01: the limit can change, and is at least 1")
+    @Test("the limit can change, and is at least 1", .capability("DLC-01"))
     func changeLimit() {
         var queue = DownloadQueue(limit: 0, order: .firstInFirstOut)
         #expect(add(5, to: &queue) == [1])
@@ -105,7 +106,7 @@ struct DownloadQueueTests {
         #expect(queue.finish(3) == [4])
     }
 
-    @Test("DLR-20: a suspended queue starts nothing, and what runs goes on")
+    @Test("a suspended queue starts nothing, and what runs goes on", .capability("DLR-20"))
     func suspend() {
         var queue = DownloadQueue(limit: 2, order: .firstInFirstOut)
         _ = add(1, to: &queue)

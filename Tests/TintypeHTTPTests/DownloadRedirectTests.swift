@@ -1,15 +1,16 @@
 #if HTTP
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeHTTP
 import TintypeTesting
 
-@Suite("Redirected downloads", .timeLimit(.minutes(1)))
+@Suite("Redirected downloads", .timeLimited, .timeLimit(.minutes(1)))
 struct DownloadRedirectTests {
     private let downloader = ImageDownloader()
 
-    @Test("DLR-37: redirects are followed", arguments: [301, 302, 303, 307, 308])
+    @Test("redirects are followed", .capability("DLR-37"), arguments: [301, 302, 303, 307, 308])
     func followed(_ status: Int) async throws {
         let server = try await OriginServer.start([
             "/a": .redirect(to: "dir/b", status: status), "/dir/b": .redirect(to: "/c"), "/c": OriginResponse(bytes),
@@ -66,7 +67,7 @@ struct DownloadRedirectTests {
         #expect(error.source == server.url("/a").absoluteString)
     }
 
-    @Test("3.10, DLC-08, DLC-09: credentials of the URL are sent to its origin, and to no other")
+    @Test("credentials of the URL are sent to its origin, and to no other", .capability("3.10", "DLC-08", "DLC-09"))
     func credentials() async throws {
         let other = try await OriginServer.start(["/b": OriginResponse(bytes)])
         let server = try await OriginServer.start([
@@ -85,7 +86,8 @@ struct DownloadRedirectTests {
         #expect(other.requests.first?.header("Cookie") == nil)
     }
 
-    @Test("OLD-05: a filter gives each host its own header fields, and no redirect takes them to another")
+    @Test(
+        "a filter gives each host its own header fields, and no redirect takes them to another", .capability("OLD-05"))
     func headersFilter() async throws {
         let other = try await OriginServer.start(["/b": OriginResponse(bytes)])
         let server = try await OriginServer.start([

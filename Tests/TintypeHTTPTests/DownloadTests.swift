@@ -1,16 +1,17 @@
 #if HTTP
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
 @testable import TintypeHTTP
 
-@Suite("Downloads", .timeLimit(.minutes(1)))
+@Suite("Downloads", .timeLimited, .timeLimit(.minutes(1)))
 struct DownloadTests {
     private let downloader = ImageDownloader()
 
-    @Test("DLR-30, DLR-33: the bytes come with what the server says of them")
+    @Test("the bytes come with what the server says of them", .capability("DLR-30", "DLR-33"))
     func success() async throws {
         let response = OriginResponse(
             bytes, type: "Image/PNG; charset=x", headers: ["ETag": "\"1\"", "Last-Modified": "then"])
@@ -27,7 +28,7 @@ struct DownloadTests {
         #expect(statistics.active == 0 && statistics.waiting == 0)
     }
 
-    @Test("DLR-02: default fields are sent; the configuration and the request replace them")
+    @Test("default fields are sent; the configuration and the request replace them", .capability("DLR-02"))
     func headers() async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes) }
         _ = try await downloader.load(LoadRequest(url: server.url("/")))
@@ -42,7 +43,7 @@ struct DownloadTests {
         #expect(requests[1].header("X-A") == "2")
     }
 
-    @Test("DLR-26: progress begins with the head and counts every piece")
+    @Test("progress begins with the head and counts every piece", .capability("DLR-26"))
     func progress() async throws {
         let gate = OriginGate()
         let server = try await OriginServer.start { _ in
@@ -123,7 +124,7 @@ struct DownloadTests {
         + "RKAIGIEjgASSgBJYEku6DyyJJbEklsSSWBJLYikshaU8DpbCUlgKS2EpLIWlsTSWxtJ+CpbG0lgaS2NpLINlsAyWwTK+LZbBMlgG"
         + "y/wsX7+MnA8+AwAA"
 
-    @Test("DLR-01: a downloader that is shut down loads nothing more")
+    @Test("a downloader that is shut down loads nothing more", .capability("DLR-01"))
     func shutdown() async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes)])
         _ = try await downloader.load(LoadRequest(url: server.url("/a")))
@@ -133,7 +134,7 @@ struct DownloadTests {
         try await server.waitForOpenConnections(atMost: 0)
     }
 
-    @Test("DLR-41: a downloader that nobody holds closes its connections")
+    @Test("a downloader that nobody holds closes its connections", .capability("DLR-41"))
     func lifetime() async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes)])
         do {
@@ -144,7 +145,7 @@ struct DownloadTests {
         try await server.waitForOpenConnections(atMost: 0)
     }
 
-    @Test("DLR-05, ERR-05: a request modifier changes what is sent, or refuses")
+    @Test("a request modifier changes what is sent, or refuses", .capability("DLR-05", "ERR-05"))
     func requestModifier() async throws {
         struct Denied: Error {}
         let server = try await OriginServer.start { OriginResponse(Data("\($0.method) \($0.target)".utf8)) }
@@ -165,7 +166,7 @@ struct DownloadTests {
         #expect(server.requestCount() == 1)
     }
 
-    @Test("DLR-07, DLR-21, ERR-08: a response modifier comes before every check, or refuses")
+    @Test("a response modifier comes before every check, or refuses", .capability("DLR-07", "DLR-21", "ERR-08"))
     func responseModifier() async throws {
         struct Denied: Error {}
         let server = try await OriginServer.start { _ in OriginResponse(bytes, status: 404, type: "text/html") }

@@ -1,15 +1,16 @@
 #if HTTP
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeHTTP
 import TintypeTesting
 
-@Suite("Time limits of downloads", .timeLimit(.minutes(1)))
+@Suite("Time limits of downloads", .timeLimited, .timeLimit(.minutes(1)))
 struct DownloadTimeLimitTests {
     private let clock = ManualClock()
 
-    @Test("DLC-02: no answer for 15 s")
+    @Test("no answer for 15 s", .capability("DLC-02"))
     func noAnswer() async throws {
         let gate = OriginGate()
         let server = try await OriginServer.start { _ in
@@ -26,7 +27,7 @@ struct DownloadTimeLimitTests {
         #expect(downloader.statistics.failed == 1 && downloader.statistics.active == 0)
     }
 
-    @Test("DLC-02: silence in the middle of the body; 0 stands for the default", arguments: [0, 15])
+    @Test("silence in the middle of the body; 0 stands for the default", .capability("DLC-02"), arguments: [0, 15])
     func silence(_ seconds: Int) async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes).silence(after: 100)])
         let downloader = ImageDownloader(.init(timeout: .seconds(seconds)), clock: clock)

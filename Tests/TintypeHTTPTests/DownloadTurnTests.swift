@@ -1,11 +1,12 @@
 #if HTTP
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeHTTP
 import TintypeTesting
 
-@Suite("Turns and cancellation", .timeLimit(.minutes(1)))
+@Suite("Turns and cancellation", .timeLimited, .timeLimit(.minutes(1)))
 struct DownloadTurnTests {
     /// A server whose answers wait at the gate, and a downloader with one slot.
     private struct Stage {
@@ -38,7 +39,7 @@ struct DownloadTurnTests {
         var order: [Int] { server.requests.compactMap { Int($0.path.dropFirst()) } }
     }
 
-    @Test("DLC-01, AFD-06: no more than the limit ask at once")
+    @Test("no more than the limit ask at once", .capability("DLC-01", "AFD-06"))
     func limit() async throws {
         let stage = try await Stage(limit: 3)
         var tasks: [Task<LoadedData, any Error>] = []
@@ -51,7 +52,7 @@ struct DownloadTurnTests {
         #expect(stage.server.requestCount() == 5)
     }
 
-    @Test("DLR-18: last in, first out on the wire")
+    @Test("last in, first out on the wire", .capability("DLR-18"))
     func lastInFirstOut() async throws {
         let stage = try await Stage(order: .lastInFirstOut)
         var tasks: [Task<LoadedData, any Error>] = []
@@ -64,7 +65,9 @@ struct DownloadTurnTests {
         #expect(stage.order == [1, 7, 14, 13, 12, 11, 10, 9, 8, 6, 5, 4, 3, 2])
     }
 
-    @Test("DLR-19, OPT-01, OPT-07, 3.11: the more urgent goes first, and a change of mind counts while it waits")
+    @Test(
+        "the more urgent goes first, and a change of mind counts while it waits",
+        .capability("DLR-19", "OPT-01", "OPT-07", "3.11"))
     func priorities() async throws {
         let stage = try await Stage()
         let changing = WorkPriority(.low)
@@ -78,7 +81,7 @@ struct DownloadTurnTests {
         #expect(stage.order == [1, 4, 3, 2])
     }
 
-    @Test("DLC-01: a higher limit lets those who wait begin")
+    @Test("a higher limit lets those who wait begin", .capability("DLC-01"))
     func raiseLimit() async throws {
         let stage = try await Stage()
         let tasks = [try await stage.add(1), try await stage.add(2)]
@@ -88,7 +91,7 @@ struct DownloadTurnTests {
         for task in tasks { _ = try await task.value }
     }
 
-    @Test("DLR-20: while suspended nothing begins")
+    @Test("while suspended nothing begins", .capability("DLR-20"))
     func suspended() async throws {
         let stage = try await Stage()
         stage.gate.openForGood()
@@ -99,7 +102,7 @@ struct DownloadTurnTests {
         #expect(try await task.value.data == bytes)
     }
 
-    @Test("DLR-17: a load that is cancelled before it begins asks nobody")
+    @Test("a load that is cancelled before it begins asks nobody", .capability("DLR-17"))
     func cancelledBefore() async throws {
         let stage = try await Stage()
         let downloader = stage.downloader
@@ -114,7 +117,9 @@ struct DownloadTurnTests {
         #expect(downloader.statistics.started == 0 && downloader.statistics.cancelled == 1)
     }
 
-    @Test("DLR-17, AFD-11, D23: a load that is cancelled while it waits asks nobody, and takes nobody's turn")
+    @Test(
+        "a load that is cancelled while it waits asks nobody, and takes nobody's turn",
+        .capability("DLR-17", "AFD-11", "D23"))
     func cancelledWaiting() async throws {
         let stage = try await Stage()
         let tasks = [try await stage.add(1), try await stage.add(2), try await stage.add(3)]
@@ -127,7 +132,9 @@ struct DownloadTurnTests {
         #expect(stage.downloader.statistics.cancelled == 1)
     }
 
-    @Test("DLR-14: a load that is cancelled in the middle ends at once, closes its connection and frees its slot")
+    @Test(
+        "a load that is cancelled in the middle ends at once, closes its connection and frees its slot",
+        .capability("DLR-14"))
     func cancelledInTheMiddle() async throws {
         let server = try await OriginServer.start([
             "/a": OriginResponse(bytes).silence(after: 100), "/b": OriginResponse(bytes),
@@ -162,7 +169,7 @@ struct DownloadTurnTests {
         #expect(try await task.value.code == .cancelled)
     }
 
-    @Test("DLR-15: the same URL can be loaded again right after it was cancelled")
+    @Test("the same URL can be loaded again right after it was cancelled", .capability("DLR-15"))
     func again() async throws {
         let stage = try await Stage()
         let first = try await stage.add(1)
@@ -174,7 +181,7 @@ struct DownloadTurnTests {
         #expect(try await second.value.data == bytes)
     }
 
-    @Test("DLR-01: shutting down ends what runs")
+    @Test("shutting down ends what runs", .capability("DLR-01"))
     func shutdown() async throws {
         let stage = try await Stage()
         let task = try await stage.add(1)
@@ -183,7 +190,7 @@ struct DownloadTurnTests {
         await #expect { try await task.value } throws: { ImageError.Code.cancelled ~= $0 }
     }
 
-    @Test("3.7: many loads, cancelled at any moment, leave no slot taken")
+    @Test("many loads, cancelled at any moment, leave no slot taken", .capability("3.7"))
     func storm() async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes) }
         let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 4))

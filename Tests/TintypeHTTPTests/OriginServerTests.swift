@@ -1,11 +1,12 @@
 #if HTTP
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeHTTP
 import TintypeTesting
 
-@Suite("Origin server", .timeLimit(.minutes(1)))
+@Suite("Origin server", .timeLimited, .timeLimit(.minutes(1)))
 struct OriginServerTests {
     private let downloader = ImageDownloader()
 

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeHTTP
 
-@Suite("Redirect policy")
+@Suite("Redirect policy", .timeLimited)
 struct RedirectPolicyTests {
     private func request(_ url: String, method: String = "GET", headers: HTTPFields = [:]) throws -> DownloadRequest {
         DownloadRequest(url: try #require(URL(string: url)), method: method, headers: headers)
@@ -45,7 +46,7 @@ struct RedirectPolicyTests {
     }
 
     @Test(
-        "3.10: credentials stay within their origin",
+        "credentials stay within their origin", .capability("3.10"),
         arguments: [
             ("http://h/b", true), ("http://H:80/b", true), ("http://h:8080/b", false), ("https://h/b", false),
             ("http://h.evil/b", false),

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Tintype
 import TintypeTesting
@@ -28,7 +29,7 @@ private final class PortionedLoader: ImageLoading {
     }
 }
 
-@Suite("Animations that arrive")
+@Suite("Animations that arrive", .timeLimited)
 struct ArrivingAnimationTests {
     private static func animation(_ format: ImageFormat) throws -> Data {
         let frames = try (0..<6).map { index in
@@ -70,7 +71,8 @@ struct ArrivingAnimationTests {
     }
 
     @Test(
-        "COD-04, DLR-27: the first frame is shown while the others are still on their way, then more and more",
+        "the first frame is shown while the others are still on their way, then more and more",
+        .capability("COD-04", "DLR-27"),
         arguments: [ImageFormat.gif, .png, .webp])
     func frames(format: ImageFormat) async throws {
         let data = try Self.animation(format)
@@ -96,7 +98,7 @@ struct ArrivingAnimationTests {
     }
 
     @Test(
-        "COD-04 corrected: frames that were shown are read by anybody while more are decoded",
+        "frames that were shown are read by anybody while more are decoded", .capability("COD-04"),
         arguments: [ImageFormat.gif, .png, .webp])
     func concurrentReaders(format: ImageFormat) async throws {
         let data = try Self.animation(format)

@@ -1,12 +1,13 @@
 #if HTTP
 import Foundation
+import TestSupport
 import Testing
 import Tintype
 import TintypeTesting
 
 /// Servers and files that do everything wrong. Each ends in one typed error that names what it concerns; nothing of it is
 /// cached, and the load beside it goes on.
-@Suite("Bad input, end to end")
+@Suite("Bad input, end to end", .timeLimited)
 struct BadInputTests {
     /// One way of going wrong.
     struct Case: Sendable, CustomTestStringConvertible {
@@ -65,7 +66,9 @@ struct BadInputTests {
                 code: .truncatedImage, stage: .decode)
         }
 
-    @Test("ERR-02, ERR-06, 3.8: one typed error, nothing cached, and the others go on", arguments: cases)
+    @Test(
+        "one typed error, nothing cached, and the others go on", .capability("ERR-02", "ERR-06", "3.8"),
+        arguments: cases)
     func bad(bad: Case) async throws {
         let good = try Self.bytes(.png)
         let response = try bad.response()

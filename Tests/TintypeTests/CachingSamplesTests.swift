@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Tintype
 import TintypeTesting
@@ -13,7 +14,7 @@ private struct Nothing: ImageLoading {
 }
 
 /// What the article Caching shows, compiled and run.
-@Suite("Samples of the article Caching")
+@Suite("Samples of the article Caching", .timeLimited)
 struct CachingSamplesTests {
     private let folder = try! TemporaryDirectory()
 

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import Tintype
 import TintypeTesting
 
 /// What the documentation shows, compiled and run.
-@Suite("Samples of the documentation")
+@Suite("Samples of the documentation", .timeLimited)
 struct DocumentationTests {
     private let folder = try! TemporaryDirectory()
 
@@ -34,7 +35,7 @@ struct DocumentationTests {
         #expect(image.size == PixelSize(width: 400, height: 300))
     }
 
-    @Test("DLR-34: Loading: all that is known of a load, and the hooks of a manager")
+    @Test("Loading: all that is known of a load, and the hooks of a manager", .capability("DLR-34"))
     func loading() async throws {
         let url = try file()
         let manager = try manager()
@@ -95,7 +96,7 @@ struct DocumentationTests {
         #expect(try await task.image.isIdentical(to: try #require(shown)))
     }
 
-    @Test("MET-21: DecodingAndEncoding: without any network, on any thread")
+    @Test("DecodingAndEncoding: without any network, on any thread", .capability("MET-21"))
     func decoding() async throws {
         let bytes = try picture().encoded(as: .png)
         let image = try Image(data: bytes)
@@ -109,7 +110,7 @@ struct DocumentationTests {
         #expect(webp.count <= 50_000)
     }
 
-    @Test("MET-21: DecodingAndEncoding: what all formats have in common, and what only one knows")
+    @Test("DecodingAndEncoding: what all formats have in common, and what only one knows", .capability("MET-21"))
     func writing() throws {
         let image = try picture()
         var options = EncodeOptions(quality: 0.8, maximumBytes: 50_000)
@@ -123,7 +124,7 @@ struct DocumentationTests {
         #expect(try Image(data: data).size == image.size)
     }
 
-    @Test("MET-25: DecodingAndEncoding: drawing")
+    @Test("DecodingAndEncoding: drawing", .capability("MET-25"))
     func drawing() throws {
         let photo = try picture()
         let renderer = ImageRenderer(
@@ -140,7 +141,7 @@ struct DocumentationTests {
         #expect(image.pixels[120, 50].y == 127 || image.pixels[120, 50].y == 128)
     }
 
-    @Test("COD-18, COD-20: DecodingAndEncoding: more than 8 bits")
+    @Test("DecodingAndEncoding: more than 8 bits", .capability("COD-18", "COD-20"))
     func deep() throws {
         let size = PixelSize(width: 80, height: 60)
         let drawn = Image(pixels: try MutablePixelBuffer(size: size, format: .rgba16, cleared: true).freeze())
@@ -167,7 +168,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("COD-01, PLG-03: AddingAFormat: a coder of one's own")
+    @Test("AddingAFormat: a coder of one's own", .capability("COD-01", "PLG-03"))
     func coder() throws {
         let coders = ImageCoders.default.adding(QOICoder())
         let image = try coders.decode(Data("qoif\u{2}\u{1}".utf8), options: DecodeOptions(), context: DecodeContext())

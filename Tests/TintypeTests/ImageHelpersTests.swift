@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Tintype
 import TintypeTesting
@@ -14,7 +15,7 @@ private struct BytesLoader: ImageLoading {
     }
 }
 
-@Suite("Images, decoded or not, and from frames")
+@Suite("Images, decoded or not, and from frames", .timeLimited)
 struct ImageHelpersTests {
     private func picture(_ index: Int, isOpaque: Bool = true) throws -> Image {
         let size = PixelSize(width: 30, height: 20)
@@ -34,7 +35,7 @@ struct ImageHelpersTests {
     }
 
     @Test(
-        "MET-27: pictures with durations become a file that moves, and come back",
+        "pictures with durations become a file that moves, and come back", .capability("MET-27"),
         arguments: [
             ImageFormat.gif, .png, .webp,
         ])
@@ -50,7 +51,7 @@ struct ImageHelpersTests {
         #expect(ImageFrame(image, duration: .seconds(1)).pixels === image.frames[0].pixels)
     }
 
-    @Test("MET-22: a GIF, still or moving, and nothing else")
+    @Test("a GIF, still or moving, and nothing else", .capability("MET-22"))
     func gif() throws {
         let image = try animation()
         let moving = try Image(gif: image.encoded(as: .gif))
@@ -73,7 +74,8 @@ struct ImageHelpersTests {
     }
 
     @Test(
-        "COD-37, COD-40, MET-11: an image has its pixels, at once, in rows that begin at 64 bytes and in sRGB",
+        "an image has its pixels, at once, in rows that begin at 64 bytes and in sRGB",
+        .capability("COD-37", "COD-40", "MET-11"),
         arguments: [
             ImageFormat.jpeg, .png, .gif, .webp, .bmp,
         ])
@@ -91,7 +93,8 @@ struct ImageHelpersTests {
     }
 
     @Test(
-        "COD-16, COD-37, MET-11: what is not decoded is of another type, and takes no pixels until it is",
+        "what is not decoded is of another type, and takes no pixels until it is",
+        .capability("COD-16", "COD-37", "MET-11"),
         arguments: [
             ImageFormat.jpeg, .png, .gif, .webp,
         ])
@@ -113,7 +116,7 @@ struct ImageHelpersTests {
         #expect(try Image(data: encoded.data).frames == image.frames)
     }
 
-    @Test("MET-04: a bitmap is no vector image")
+    @Test("a bitmap is no vector image", .capability("MET-04"))
     func bitmap() throws {
         #expect(try !Image(data: picture(0).encoded(as: .png)).isVector)
         #expect(try picture(0).with { $0.isVector = true }.isVector)

@@ -1,10 +1,11 @@
 #if HTTP
 import Foundation
+import TestSupport
 import Testing
 import Tintype
 import TintypeTesting
 
-@Suite("Loading over HTTP, end to end")
+@Suite("Loading over HTTP, end to end", .timeLimited)
 struct LoadingTests {
     private let folder = try! TemporaryDirectory()
 
@@ -16,7 +17,8 @@ struct LoadingTests {
     }
 
     @Test(
-        "MGR-15, MGR-16, MGR-25 corrected, CTX-12, CDK-01: cold from the network, warm from disk with a new manager, hot from memory",
+        "cold from the network, warm from disk with a new manager, hot from memory",
+        .capability("MGR-15", "MGR-16", "MGR-25", "CTX-12", "CDK-01"),
         arguments: [
             ImageFormat.jpeg, .png, .gif, .webp,
         ])
@@ -41,7 +43,7 @@ struct LoadingTests {
         await server.stop()
     }
 
-    @Test("DLR-09, AFD-04: a thousand who want one cold image cause exactly one request")
+    @Test("a thousand who want one cold image cause exactly one request", .capability("DLR-09", "AFD-04"))
     func thousand() async throws {
         let data = try BadInputTests.bytes(.jpeg)
         let gate = OriginGate()
@@ -61,7 +63,7 @@ struct LoadingTests {
         await server.stop()
     }
 
-    @Test("3.17: a local file is read anew from where it is, and not copied to the disk cache")
+    @Test("a local file is read anew from where it is, and not copied to the disk cache", .capability("3.17"))
     func localFile() async throws {
         let files = try TemporaryDirectory()
         let url = try files.write(try BadInputTests.bytes(.png), to: "a.png")
@@ -78,7 +80,7 @@ struct LoadingTests {
         #expect(try await self.manager().image(for: url).format == .gif)
     }
 
-    @Test("DLC-01: at most six at a time")
+    @Test("at most six at a time", .capability("DLC-01"))
     func six() async throws {
         let data = try BadInputTests.bytes(.png)
         let gate = OriginGate()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Tintype
 import TintypeTesting
@@ -14,7 +15,7 @@ private struct BytesLoader: ImageLoading {
     }
 }
 
-@Suite("Variants of more than 8 bits on disk")
+@Suite("Variants of more than 8 bits on disk", .timeLimited)
 struct StoredDepthTests {
     private let folder = try! TemporaryDirectory()
 
@@ -56,7 +57,7 @@ struct StoredDepthTests {
         return (made, again.image)
     }
 
-    @Test("COD-18, MGR-27: a stored thumbnail of 16 bits comes back with 16 bits, exactly")
+    @Test("a stored thumbnail of 16 bits comes back with 16 bits, exactly", .capability("COD-18", "MGR-27"))
     func deep() async throws {
         let data = try picture(.rgba16).encoded(as: .png)
         let (made, stored) = try await load(data)
@@ -66,7 +67,7 @@ struct StoredDepthTests {
     }
 
     #if AVIF
-    @Test("COD-20, MGR-27: a stored thumbnail of high dynamic range comes back as one")
+    @Test("a stored thumbnail of high dynamic range comes back as one", .capability("COD-20", "MGR-27"))
     func bright() async throws {
         var options = EncodeOptions(quality: 1)
         options.encodeToHDR = .isoHDR

@@ -1,12 +1,13 @@
 #if AVIF
 import CAVIF
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 
-@Suite("AVIF clean apertures")
+@Suite("AVIF clean apertures", .timeLimited)
 struct AVIFApertureTests {
     /// A file that stores the pixels exactly, and asks for transforms.
     private func file(

@@ -1,11 +1,12 @@
 #if AVIF
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 
-@Suite("AVIF")
+@Suite("AVIF", .timeLimited)
 struct AVIFCoderTests {
     let coder = AVIFCoder()
 
@@ -82,7 +83,7 @@ struct AVIFCoderTests {
         try coder.survives(damageTo: try encode(try animation()), cases: 100, seed: 12)
     }
 
-    @Test("PLG-02: stills of 8, 10 and 12 bits, sequences and thumbnails, with alpha, through libavif")
+    @Test("stills of 8, 10 and 12 bits, sequences and thumbnails, with alpha, through libavif", .capability("PLG-02"))
     func all() throws {
         let translucent = makeImage(try RasterSamples.translucentNoise(40, 30, seed: 9))
         #expect(try coder.decode(try encode(translucent)).pixels == translucent.pixels)
@@ -111,7 +112,7 @@ struct AVIFCoderTests {
         }
     }
 
-    @Test("PLG-02: the library that decodes can be chosen", arguments: AVIFCoder.Decoder.allCases)
+    @Test("the library that decodes can be chosen", .capability("PLG-02"), arguments: AVIFCoder.Decoder.allCases)
     func decoders(decoder: AVIFCoder.Decoder) throws {
         let chosen = AVIFCoder(decoder: decoder)
         let pixels = try RasterSamples.translucentNoise(48, 40, seed: 4)
@@ -122,7 +123,7 @@ struct AVIFCoderTests {
         #expect(try frames.frame(at: 2) == moving.frames[2])
     }
 
-    @Test("PLG-02: the library that encodes can be chosen", arguments: AVIFEncodeOptions.Codec.allCases)
+    @Test("the library that encodes can be chosen", .capability("PLG-02"), arguments: AVIFEncodeOptions.Codec.allCases)
     func encoders(codec: AVIFEncodeOptions.Codec) throws {
         let image = try RasterSamples.gradient(128, 96)
         var options = EncodeOptions(quality: 0.9)

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
 @testable import TintypeCodecs
 
-@Suite("COD-03: any frame at any time")
+@Suite("COD-03: any frame at any time", .timeLimited)
 struct SeekTests {
     private func decoder(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws -> any FrameDecoder {
         try #require(try FormatSample.coders.frameDecoder(for: data, options: options, context: DecodeContext()))
@@ -153,7 +154,7 @@ struct SeekTests {
     }
 
     @Test(
-        "COD-55: when memory is scarce the copies of the canvas go, and seeking goes on",
+        "when memory is scarce the copies of the canvas go, and seeking goes on", .capability("COD-55"),
         arguments: FormatSample.animated)
     func pressure(sample: FormatSample) throws {
         // Other decoders keep no copies.
@@ -181,7 +182,7 @@ struct SeekTests {
         #expect(decoder.seekPoints.copyCount > 0, "copies are made again on the way")
     }
 
-    @Test("COD-55: a decoder that is gone is told nothing any more")
+    @Test("a decoder that is gone is told nothing any more", .capability("COD-55"))
     func released() throws {
         let pressure = MemoryPressure()
         var context = DecodeContext()

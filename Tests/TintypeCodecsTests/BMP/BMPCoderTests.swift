@@ -1,9 +1,10 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeCodecs
 import TintypeCore
 
-@Suite("BMP")
+@Suite("BMP", .timeLimited)
 struct BMPCoderTests {
     let coder = BMPCoder()
 

@@ -1,11 +1,12 @@
 #if AVIF || HEIF || JXL
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 
-@Suite("Colours by code points")
+@Suite("Colours by code points", .timeLimited)
 struct CodedColorTests {
     private func mapped(_ value: SIMD3<Double>, primaries: Int = 9, transfer: Int) throws -> SIMD4<UInt8> {
         let mapping = try #require(ToneMapping(CodePoints(primaries: primaries, transfer: transfer)))

@@ -1,5 +1,6 @@
 #if HEIF
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
@@ -43,7 +44,7 @@ struct YCbCrReference {
     }
 }
 
-@Suite("Luma and chroma")
+@Suite("Luma and chroma", .timeLimited)
 struct YCbCrRowsTests {
     /// A picture of random numbers, which owns its planes.
     private final class Noise {

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 import TintypeTesting
 
-@Suite("Colour profiles")
+@Suite("Colour profiles", .timeLimited)
 struct ColorConversionTests {
     let context = DecodeContext()
 
@@ -18,7 +19,7 @@ struct ColorConversionTests {
 
     private var coders: [(any ImageCoder, ImageFormat)] { [(JPEGCoder(), .jpeg), (PNGCoder(), .png)] }
 
-    @Test("3.16: A profile is embedded, and converted to sRGB when the image is read")
+    @Test("A profile is embedded, and converted to sRGB when the image is read", .capability("3.16"))
     func conversion() throws {
         for (coder, format) in coders {
             let data = try coder.encode(try wideImage(), as: format, options: EncodeOptions(quality: 1))
@@ -31,7 +32,7 @@ struct ColorConversionTests {
         }
     }
 
-    @Test("3.16: A thumbnail, which is converted after it was made, has the same colours")
+    @Test("A thumbnail, which is converted after it was made, has the same colours", .capability("3.16"))
     func thumbnail() throws {
         for (coder, format) in coders {
             let data = try coder.encode(try wideImage(), as: format, options: EncodeOptions(quality: 1))
@@ -118,7 +119,7 @@ struct ColorConversionTests {
     }
 }
 
-@Suite("Premultiplied alpha")
+@Suite("Premultiplied alpha", .timeLimited)
 struct PremultiplicationTests {
     @Test("Multiplying is exact for every colour and alpha")
     func premultiply() {

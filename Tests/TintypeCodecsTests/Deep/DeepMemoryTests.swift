@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
@@ -52,9 +53,11 @@ enum DeepFile: String, CaseIterable {
     }
 }
 
-@Suite("The memory of more than 8 bits")
+@Suite("The memory of more than 8 bits", .timeLimited)
 struct DeepMemoryTests {
-    @Test("3.1: what a decode to more than 8 bits reserves is at least what it takes", arguments: DeepFile.allCases)
+    @Test(
+        "what a decode to more than 8 bits reserves is at least what it takes", .capability("3.1"),
+        arguments: DeepFile.allCases)
     func reservation(file: DeepFile) throws {
         let data = try file.data()
         for side in [nil, 40, 400] as [Int?] {
@@ -74,7 +77,7 @@ struct DeepMemoryTests {
         }
     }
 
-    @Test("COD-17: a limit of bytes counts eight bytes to a pixel", arguments: DeepFile.allCases)
+    @Test("a limit of bytes counts eight bytes to a pixel", .capability("COD-17"), arguments: DeepFile.allCases)
     func maximumBytes(file: DeepFile) throws {
         let data = try file.data()
         var options = DecodeOptions()

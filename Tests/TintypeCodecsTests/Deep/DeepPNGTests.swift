@@ -1,11 +1,12 @@
 import CLCMS2
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 
-@Suite("PNG of 16 bits")
+@Suite("PNG of 16 bits", .timeLimited)
 struct DeepPNGTests {
     let coder = PNGCoder()
 
@@ -25,7 +26,8 @@ struct DeepPNGTests {
         ).data
     }
 
-    @Test("COD-50, COD-18: gray, RGB, alpha and one transparent colour of 16 bits stay 16 bits, exactly")
+    @Test(
+        "gray, RGB, alpha and one transparent colour of 16 bits stay 16 bits, exactly", .capability("COD-50", "COD-18"))
     func exact() throws {
         let gray = try decode(file(0, [[0], [1], [32_768], [65_535]]))
         #expect(gray.pixels.format == .rgba16 && gray.properties.bitsPerComponent == 16 && !gray.hasAlpha)
@@ -57,7 +59,8 @@ struct DeepPNGTests {
     }
 
     @Test(
-        "COD-50: what is written with 16 bits comes back exactly, interlaced too", arguments: [false, true],
+        "what is written with 16 bits comes back exactly, interlaced too", .capability("COD-50"),
+        arguments: [false, true],
         [false, true])
     func roundTrip(hasAlpha: Bool, interlaced: Bool) throws {
         let image = try DeepSamples.noise(67, 41, hasAlpha: hasAlpha, seed: 3)
@@ -89,7 +92,9 @@ struct DeepPNGTests {
         expectCode(.limitExceeded) { try coder.decode(data, options: options, context: context) }
     }
 
-    @Test("COD-18: previews of a progressive load have 8 bits, the finished image 16", arguments: [false, true])
+    @Test(
+        "previews of a progressive load have 8 bits, the finished image 16", .capability("COD-18"),
+        arguments: [false, true])
     func progressive(interlaced: Bool) throws {
         let image = try DeepSamples.gradient(64, 300)
         var encoding = EncodeOptions()

@@ -1,11 +1,12 @@
 #if AVIF || HEIF || JXL || TIFF
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 
-@Suite("Depth and high dynamic range of the coders of traits")
+@Suite("Depth and high dynamic range of the coders of traits", .timeLimited)
 struct DeepTraitTests {
     private func decode(
         _ coder: some ImageCoder, _ data: Data, _ change: (inout DecodeOptions) -> Void = { _ in }
@@ -65,7 +66,7 @@ struct DeepTraitTests {
     }
 
     #if TIFF
-    @Test("COD-50: TIFF of 16 bits comes back exactly", arguments: [false, true])
+    @Test("TIFF of 16 bits comes back exactly", .capability("COD-50"), arguments: [false, true])
     func tiff(hasAlpha: Bool) throws {
         let image = try DeepSamples.noise(67, 41, hasAlpha: hasAlpha, seed: 21)
         let data = try encode(TIFFCoder(), image, as: .tiff)
@@ -94,7 +95,7 @@ struct DeepTraitTests {
         try DeepCoder(coder: AVIFCoder()).survives(damageTo: data, cases: 100, seed: 73)
     }
 
-    @Test("COD-20, COD-54: AVIF of high dynamic range", arguments: [false, true])
+    @Test("AVIF of high dynamic range", .capability("COD-20", "COD-54"), arguments: [false, true])
     func avifRange(lossless: Bool) throws {
         let image = try DeepSamples.ramp(64, 40)
         let data = try encode(AVIFCoder(), image, as: .avif, lossless: lossless, hdr: .isoHDR)
@@ -131,7 +132,8 @@ struct DeepTraitTests {
         try DeepCoder(coder: JXLCoder()).survives(damageTo: data, cases: 100, seed: 75)
     }
 
-    @Test("COD-02, COD-18: a JPEG XL that arrives has the depth of the image", arguments: [false, true])
+    @Test(
+        "a JPEG XL that arrives has the depth of the image", .capability("COD-02", "COD-18"), arguments: [false, true])
     func jxlProgressive(isBright: Bool) throws {
         let image = try isBright ? DeepSamples.ramp(700, 500) : DeepSamples.gradient(700, 500)
         let data = try encode(JXLCoder(), image, as: .jxl, lossless: false, hdr: .isoHDR)
@@ -160,7 +162,7 @@ struct DeepTraitTests {
         #expect(try small.finish().frames == reference.frames)
     }
 
-    @Test("COD-20, COD-54: JPEG XL of high dynamic range", arguments: [false, true])
+    @Test("JPEG XL of high dynamic range", .capability("COD-20", "COD-54"), arguments: [false, true])
     func jxlRange(lossless: Bool) throws {
         let image = try DeepSamples.ramp(64, 40)
         let data = try encode(JXLCoder(), image, as: .jxl, lossless: lossless, hdr: .isoHDR)
@@ -181,14 +183,14 @@ struct DeepTraitTests {
         try expectDepth(HEIFCoder(), data, bits: 10)
     }
 
-    @Test("COD-20, COD-54: HEIC of high dynamic range")
+    @Test("HEIC of high dynamic range", .capability("COD-20", "COD-54"))
     func heicRange() throws {
         let image = try DeepSamples.ramp(64, 40)
         let data = try encode(HEIFCoder(), image, as: .heic, hdr: .isoHDR)
         try expectRange(HEIFCoder(), data, source: image, tolerance: 0.1)
     }
 
-    @Test("COD-20, COD-26: the thumbnail of a HEIC of high dynamic range is one of high dynamic range")
+    @Test("the thumbnail of a HEIC of high dynamic range is one of high dynamic range", .capability("COD-20", "COD-26"))
     func heicThumbnail() throws {
         var options = EncodeOptions(quality: 0.95)
         options.encodeToHDR = .isoHDR

@@ -1,12 +1,15 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 
-@Suite("Deep images in formats that are not")
+@Suite("Deep images in formats that are not", .timeLimited)
 struct DepthReductionTests {
-    @Test("COD-52: formats of 8 bits get 16 bits rounded to 8", arguments: [ImageFormat.jpeg, .webp, .gif, .bmp])
+    @Test(
+        "formats of 8 bits get 16 bits rounded to 8", .capability("COD-52"),
+        arguments: [ImageFormat.jpeg, .webp, .gif, .bmp])
     func rounded(format: ImageFormat) throws {
         let coders: [ImageFormat: any ImageCoder] = [
             .jpeg: JPEGCoder(), .webp: WebPCoder(), .gif: GIFCoder(), .bmp: BMPCoder(),

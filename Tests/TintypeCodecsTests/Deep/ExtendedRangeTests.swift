@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 
-@Suite("High dynamic range")
+@Suite("High dynamic range", .timeLimited)
 struct ExtendedRangeTests {
     private func extended(_ value: SIMD3<Double>, primaries: Int = 9, transfer: Int, alpha: UInt16 = .max) throws
         -> SIMD4<Float>
@@ -22,7 +23,7 @@ struct ExtendedRangeTests {
         return Double(pixel.x)
     }
 
-    @Test("COD-54: PQ becomes extended sRGB, where 203 nits are 1")
+    @Test("PQ becomes extended sRGB, where 203 nits are 1", .capability("COD-54"))
     func pq() throws {
         #expect(abs(try gray(nits: 203) - 1) < 0.002)
         for nits in [0.1, 1, 10, 100, 400, 1_000, 4_000, 10_000] {
@@ -32,7 +33,7 @@ struct ExtendedRangeTests {
         #expect(try gray(nits: 0) == 0)
     }
 
-    @Test("COD-54: HLG's 75 % are reference white, and its most is 1,000 nits")
+    @Test("HLG's 75 % are reference white, and its most is 1,000 nits", .capability("COD-54"))
     func hlg() throws {
         #expect(abs(try extended(SIMD3(repeating: 0.75), transfer: 18).x - 1) < 0.01)
         let most = Float(TransferCurves.sRGBValue(1_000 / 203))
@@ -58,7 +59,7 @@ struct ExtendedRangeTests {
         #expect(abs(pixel.x - 0.5) < 0.002 && abs(pixel.w - 0.5) < 0.001)
     }
 
-    @Test("COD-20: extended sRGB to PQ and back is the same within the rounding of half precision")
+    @Test("extended sRGB to PQ and back is the same within the rounding of half precision", .capability("COD-20"))
     func roundTrip() throws {
         let colors: [SIMD4<Float>] = [
             [0, 0, 0, 1], [1, 1, 1, 1], [0.5, 0.25, 0.75, 1], [2, 1, 0.1, 1], [5, 5, 5, 1], [0.01, 0.002, 0.03, 1],

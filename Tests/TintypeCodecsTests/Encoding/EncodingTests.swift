@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
 @testable import TintypeCodecs
 
-@Suite("What all encoders do alike")
+@Suite("What all encoders do alike", .timeLimited)
 struct EncodingTests {
     private func failure(_ body: () throws -> Data) throws -> ImageError {
         do {
@@ -32,7 +33,7 @@ struct EncodingTests {
     }
 
     @Test(
-        "COD-46, COD-21: all frames with their delays; one frame, or the first alone, is a still file",
+        "all frames with their delays; one frame, or the first alone, is a still file", .capability("COD-46", "COD-21"),
         arguments: WritableFormats.all)
     func animations(format: ImageFormat) throws {
         let source = try animation(3)
@@ -68,7 +69,7 @@ struct EncodingTests {
         #expect(try WritableFormats.coders.info(shrunk).size == PixelSize(width: 1, height: 100))
     }
 
-    @Test("COD-24: 5250×3450 in 4000×4000 is 4000×2629")
+    @Test("5250×3450 in 4000×4000 is 4000×2629", .capability("COD-24"))
     func maximumSize() throws {
         let pixels = try MutablePixelBuffer(size: PixelSize(width: 5_250, height: 3_450), cleared: true).freeze()
         let data = try WritableFormats.encode(makeImage(pixels, hasAlpha: false), as: .jpeg) {
@@ -78,7 +79,8 @@ struct EncodingTests {
     }
 
     @Test(
-        "COD-25: formats with loss keep to a number of bytes; without loss it is an error that says what may help",
+        "formats with loss keep to a number of bytes; without loss it is an error that says what may help",
+        .capability("COD-25"),
         arguments: WritableFormats.all)
     func maximumBytes(format: ImageFormat) throws {
         var generator = SeededRandom(seed: 11)

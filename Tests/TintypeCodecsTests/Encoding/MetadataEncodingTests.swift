@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
 @testable import TintypeCodecs
 
-@Suite("Metadata in files that are written")
+@Suite("Metadata in files that are written", .timeLimited)
 struct MetadataEncodingTests {
     private func image(_ metadata: ImageMetadata, width: Int = 40, height: Int = 30) throws -> Image {
         try RasterSamples.gradient(width, height).with { $0.metadata = metadata }
@@ -22,7 +23,9 @@ struct MetadataEncodingTests {
         return a == b
     }
 
-    @Test("COD-47: Exif and XMP come back as they were", arguments: WritableFormats.withMetadata, [true, false])
+    @Test(
+        "Exif and XMP come back as they were", .capability("COD-47"), arguments: WritableFormats.withMetadata,
+        [true, false])
     func roundTrip(format: ImageFormat, isLittleEndian: Bool) throws {
         let exif = HandmadeExif(isLittleEndian: isLittleEndian).data
         let source = try image(ImageMetadata(exif: exif, xmp: HandmadeExif.xmp()))
@@ -45,7 +48,7 @@ struct MetadataEncodingTests {
     }
 
     @Test(
-        "COD-47 corrected: pixels are upright, so the orientation, the size and the thumbnail of the source go",
+        "pixels are upright, so the orientation, the size and the thumbnail of the source go", .capability("COD-47"),
         arguments: WritableFormats.withMetadata)
     func normalized(format: ImageFormat) throws {
         var exif = HandmadeExif(orientation: 6, thumbnail: [UInt8](repeating: 0xAB, count: 300))
@@ -122,7 +125,9 @@ struct MetadataEncodingTests {
 
     // MARK: Thumbnails
 
-    @Test("COD-26: JPEG holds a thumbnail of 320 pixels in its Exif block, with and without other metadata")
+    @Test(
+        "JPEG holds a thumbnail of 320 pixels in its Exif block, with and without other metadata", .capability("COD-26")
+    )
     func jpegThumbnail() throws {
         for exif in [nil, HandmadeExif(orientation: 6, thumbnail: [1, 2, 3], isLittleEndian: false).data] {
             let source = try image(ImageMetadata(exif: exif), width: 640, height: 400)
@@ -142,7 +147,8 @@ struct MetadataEncodingTests {
         }
     }
 
-    @Test("COD-26: an image that is no larger than a thumbnail gets none, and a limit of bytes counts it")
+    @Test(
+        "an image that is no larger than a thumbnail gets none, and a limit of bytes counts it", .capability("COD-26"))
     func smallThumbnail() throws {
         let small = try WritableFormats.encode(try image(ImageMetadata(), width: 320, height: 100), as: .jpeg) {
             $0.embedsThumbnail = true

@@ -1,5 +1,6 @@
 #if AVIF || HEIF || JXL || TIFF
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
@@ -9,7 +10,7 @@ import TintypeTesting
 import CHEIF
 #endif
 
-@Suite("Settings of the formats behind traits")
+@Suite("Settings of the formats behind traits", .timeLimited)
 struct TraitSettingsTests {
     private func encode(
         _ image: Image, _ format: ImageFormat, psnr: Double = 28, _ change: (inout EncodeOptions) -> Void
@@ -74,7 +75,7 @@ struct TraitSettingsTests {
         #expect(try encode(image, .heic) { $0.heic.subsampling = .full } != plain)
     }
 
-    @Test("COD-26: HEIC holds a thumbnail of 320 pixels, which thumbnails are decoded from")
+    @Test("HEIC holds a thumbnail of 320 pixels, which thumbnails are decoded from", .capability("COD-26"))
     func heicThumbnail() throws {
         let image = try RasterSamples.gradient(480, 360)
         for isWanted in [true, false] {

@@ -1,10 +1,11 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeCodecs
 import TintypeCore
 import TintypeTesting
 
-@Suite("GIF: decoding")
+@Suite("GIF: decoding", .timeLimited)
 struct GIFCoderTests {
     let coder = GIFCoder()
 
@@ -37,7 +38,9 @@ struct GIFCoderTests {
         #expect(info.loopCount == nil && info.frameDurations.isEmpty && info.isComplete && !info.hasAlpha)
     }
 
-    @Test("COD-44: disposal 0 and 1 leave the frame, 2 makes its area transparent, 3 brings back what was before")
+    @Test(
+        "disposal 0 and 1 leave the frame, 2 makes its area transparent, 3 brings back what was before",
+        .capability("COD-44"))
     func disposal() throws {
         for keep in [0, 1] {
             let image = try coder.decode(twoFrames(second: keep, third: true).data)
@@ -106,7 +109,7 @@ struct GIFCoderTests {
         #expect(try coder.info(gif.data).size == PixelSize(width: 2, height: 1))
     }
 
-    @Test("COD-41, MET-01: a GIF without a loop extension plays once, 0 is for ever, n is n times")
+    @Test("a GIF without a loop extension plays once, 0 is for ever, n is n times", .capability("COD-41", "MET-01"))
     func loops() throws {
         #expect(try coder.decode(twoFrames().data).loopCount == 1)
         for count in [0, 1, 2, 65_535] {
@@ -121,7 +124,7 @@ struct GIFCoderTests {
         #expect(try coder.decode(other.data).loopCount == 5)
     }
 
-    @Test("COD-43: delays under 11 ms are shown for 100 ms")
+    @Test("delays under 11 ms are shown for 100 ms", .capability("COD-43"))
     func delays() throws {
         for (stated, played) in [(nil, 100), (0, 100), (1, 100), (2, 20), (10, 100), (65_535, 655_350)] as [(Int?, Int)]
         {
@@ -131,7 +134,7 @@ struct GIFCoderTests {
         }
     }
 
-    @Test("3.5: frames that show the same share a buffer")
+    @Test("frames that show the same share a buffer", .capability("3.5"))
     func sharing() throws {
         var gif = TestGIF(2, 2)
         for _ in 0..<3 { gif.frame((0, 0, 2, 2), [0, 1, 2, 0]) }
@@ -139,7 +142,7 @@ struct GIFCoderTests {
         #expect(image.frames.count == 3 && image.memoryCost == image.pixels.byteCount)
     }
 
-    @Test("COD-12, COD-13: all frames of a thumbnail have the size that was asked for")
+    @Test("all frames of a thumbnail have the size that was asked for", .capability("COD-12", "COD-13"))
     func thumbnails() throws {
         var gif = TestGIF(40, 20)
         gif.frame((0, 0, 40, 20), [UInt8](repeating: 0, count: 800))
@@ -154,13 +157,15 @@ struct GIFCoderTests {
         #expect(stretched.size == PixelSize(width: 10, height: 10))
     }
 
-    @Test("COD-10: only the first frame is decoded if no more is wanted")
+    @Test("only the first frame is decoded if no more is wanted", .capability("COD-10"))
     func firstFrame() throws {
         let image = try coder.decode(twoFrames(loop: 3).data) { $0.firstFrameOnly = true }
         #expect(image.frames.count == 1 && image.loopCount == 0 && image.pixels[1, 0] == red)
     }
 
-    @Test("COD-03, COD-04, 3.5: frames on demand are those of the whole decode, and again after going back")
+    @Test(
+        "frames on demand are those of the whole decode, and again after going back",
+        .capability("COD-03", "COD-04", "3.5"))
     func onDemand() throws {
         let data = twoFrames(second: 2, loop: 0, third: true).data
         let all = try coder.decode(data)
@@ -174,7 +179,7 @@ struct GIFCoderTests {
         }
     }
 
-    @Test("3.8: a file cut anywhere is truncated, or a partial image where that is allowed")
+    @Test("a file cut anywhere is truncated, or a partial image where that is allowed", .capability("3.8"))
     func truncation() throws {
         let whole = twoFrames(loop: 0, third: true).unfinished
         for tenth in 1..<10 {
@@ -232,7 +237,7 @@ struct GIFCoderTests {
         expectCode(.corruptImage) { try coder.decode(file.data) }
     }
 
-    @Test("3.1: a header of 65535x65535 is refused before memory is taken")
+    @Test("a header of 65535x65535 is refused before memory is taken", .capability("3.1"))
     func bomb() throws {
         var screen = TestGIF(65_535, 65_535)
         screen.frame((0, 0, 1, 1), [0])
@@ -277,7 +282,7 @@ struct GIFCoderTests {
         }
     }
 
-    @Test("3.8: damaged files never crash")
+    @Test("damaged files never crash", .capability("3.8"))
     func fuzz() throws {
         var gif = twoFrames(second: 2, loop: 0, delay: 5, third: true)
         gif.frame((0, 0, 2, 2), [0, 3, 2, 3], disposal: 3, transparent: 3, interlaced: true)

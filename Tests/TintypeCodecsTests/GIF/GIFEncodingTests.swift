@@ -1,10 +1,11 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeCodecs
 import TintypeCore
 import TintypeTesting
 
-@Suite("GIF: encoding")
+@Suite("GIF: encoding", .timeLimited)
 struct GIFEncodingTests {
     let coder = GIFCoder()
 
@@ -51,7 +52,9 @@ struct GIFEncodingTests {
         #expect((0..<3).map { result[$0, 0] } == [red, red, clear])
     }
 
-    @Test("COD-46, COD-21: frames, delays and loop count of an animation come back", arguments: [0, 1, 4])
+    @Test(
+        "frames, delays and loop count of an animation come back", .capability("COD-46", "COD-21"),
+        arguments: [0, 1, 4])
     func animation(loopCount: Int) throws {
         let frames = try [red, green, blue].enumerated().map { index, color in
             ImageFrame(

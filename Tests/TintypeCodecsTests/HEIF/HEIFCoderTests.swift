@@ -1,10 +1,11 @@
 #if HEIF
 import Foundation
+import TestSupport
 import Testing
 import TintypeCodecs
 import TintypeCore
 
-@Suite("HEIF")
+@Suite("HEIF", .timeLimited)
 struct HEIFCoderTests {
     let coder = HEIFCoder()
 

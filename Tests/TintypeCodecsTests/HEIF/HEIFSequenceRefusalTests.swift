@@ -1,12 +1,13 @@
 #if HEIF
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
 @testable import TintypeCodecs
 
-@Suite("HEIF sequences that are cut, damaged, or arrive slowly")
+@Suite("HEIF sequences that are cut, damaged, or arrive slowly", .timeLimited)
 struct HEIFSequenceRefusalTests {
     let coder = HEIFCoder()
 

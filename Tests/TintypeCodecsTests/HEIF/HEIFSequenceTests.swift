@@ -1,5 +1,6 @@
 #if HEIF
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
@@ -48,7 +49,7 @@ enum KnownPictures {
     }
 }
 
-@Suite("HEIF sequences")
+@Suite("HEIF sequences", .timeLimited)
 struct HEIFSequenceTests {
     let coder = HEIFCoder()
 
@@ -58,7 +59,7 @@ struct HEIFSequenceTests {
         TestMovie(tracks: [HEIFTestSequence.track(pictures, change)]).data
     }
 
-    @Test("COD-07, COD-42: every frame of a sequence comes, with its duration, and plays for ever")
+    @Test("every frame of a sequence comes, with its duration, and plays for ever", .capability("COD-07", "COD-42"))
     func frames() throws {
         let pictures = try KnownPictures.encode(10)
         let data = file(pictures) {
@@ -198,7 +199,7 @@ struct HEIFSequenceTests {
         #expect(right[0, 0] == upright[0, upright.height - 1] && right[right.width - 1, 0] == upright[0, 0])
     }
 
-    @Test("COD-42: an edit list says how often the sequence plays")
+    @Test("an edit list says how often the sequence plays", .capability("COD-42"))
     func loops() throws {
         let pictures = try KnownPictures.encode(3)
         func loopCount(_ flags: Int, _ durations: [Int], of duration: Int?) throws -> Int? {

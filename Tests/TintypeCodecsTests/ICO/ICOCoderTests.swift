@@ -1,9 +1,10 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeCodecs
 import TintypeCore
 
-@Suite("ICO and CUR")
+@Suite("ICO and CUR", .timeLimited)
 struct ICOCoderTests {
     /// Stands in for the coder of PNG: answers every image with one blue pixel.
     struct BluePixel: ImageCoder {

@@ -1,12 +1,13 @@
 #if HEIF
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
 @testable import TintypeCodecs
 
-@Suite("Sample tables")
+@Suite("Sample tables", .timeLimited)
 struct SampleTableTests {
     private func table(_ contents: Data, maximumCount: Int = 1_000) throws -> SampleTable {
         try contents.withUnsafeBytes { bytes in

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 import TintypeTesting
 
-@Suite("JPEG decoding")
+@Suite("JPEG decoding", .timeLimited)
 struct JPEGDecodeTests {
     let coder = JPEGCoder()
     let context = DecodeContext()
@@ -22,7 +23,7 @@ struct JPEGDecodeTests {
     }
 
     @Test(
-        "COD-31 corrected, MET-26: Each Exif orientation is turned upright, in both byte orders",
+        "Each Exif orientation is turned upright, in both byte orders", .capability("COD-31", "MET-26"),
         arguments: Orientation.allCases, [true, false])
     func orientation(_ orientation: Orientation, littleEndian: Bool) throws {
         let data = withExif(
@@ -35,7 +36,7 @@ struct JPEGDecodeTests {
         #expect(try coder.info(of: data, context: context).orientation == orientation)
     }
 
-    @Test("COD-51: with JFIF and Exif the orientation is applied once")
+    @Test("with JFIF and Exif the orientation is applied once", .capability("COD-51"))
     func jfifAndExif() throws {
         // The encoder writes JFIF; the Exif segment is put before it, and behind it.
         let plain = try encoded(RasterSamples.quarters(32, 48))
@@ -56,7 +57,9 @@ struct JPEGDecodeTests {
         #expect(image.metadata.xmp.map { String(decoding: $0, as: UTF8.self) } == "<x tiff:Orientation=\"3\"/>")
     }
 
-    @Test("COD-30, D13: 5250×3450 fits into 400×300 as 400×263, and a turned photo into the box as it is shown")
+    @Test(
+        "5250×3450 fits into 400×300 as 400×263, and a turned photo into the box as it is shown",
+        .capability("COD-30", "D13"))
     func thumbnailGeometry() throws {
         let data = HandmadeJPEG(width: 5250, height: 3450, values: [200]).data
         let options = DecodeOptions(thumbnailSize: PixelSize(width: 400, height: 300))
@@ -82,7 +85,7 @@ struct JPEGDecodeTests {
     }
 
     @Test(
-        "3.1: The scale has twice the target's sides where the source has",
+        "The scale has twice the target's sides where the source has", .capability("3.1"),
         arguments: [
             (PixelSize(width: 4000, height: 3000), PixelSize(width: 250, height: 187), 1),
             (PixelSize(width: 4000, height: 3000), PixelSize(width: 251, height: 188), 2),
@@ -105,7 +108,7 @@ struct JPEGDecodeTests {
         #expect(JPEGScale.eighths(from: source, to: larger, quality: .fast, isProgressive: false) == 2)
     }
 
-    @Test("COD-52: gray is decoded to RGB")
+    @Test("gray is decoded to RGB", .capability("COD-52"))
     func gray() throws {
         let image = try coder.decode(
             HandmadeJPEG(values: [77]).data, options: DecodeOptions(), context: context)
@@ -113,7 +116,7 @@ struct JPEGDecodeTests {
         #expect(!image.hasAlpha)
     }
 
-    @Test("COD-52: CMYK is decoded to RGB, inverted as Adobe writes it and plain without Adobe's marker")
+    @Test("CMYK is decoded to RGB, inverted as Adobe writes it and plain without Adobe's marker", .capability("COD-52"))
     func cmyk() throws {
         // No cyan, full magenta and yellow, no black: red.
         let adobe = HandmadeJPEG(values: [255, 0, 0, 255], segments: [HandmadeJPEG.adobe(transform: 0)])
@@ -133,7 +136,7 @@ struct JPEGDecodeTests {
         #expect(pixel.x == pixel.y && pixel.y == pixel.z && pixel.w == 255)
     }
 
-    @Test("3.1: A size over the limit is refused before memory is taken")
+    @Test("A size over the limit is refused before memory is taken", .capability("3.1"))
     func limits() throws {
         let data = HandmadeJPEG(width: 65_500, height: 65_500, values: []).header
         let pool = PixelBufferPool(limit: 0)
@@ -156,7 +159,7 @@ struct JPEGDecodeTests {
     }
 
     @Test(
-        "MET-06, 3.8: A file that is cut is an error, or its part that is there, marked as partial",
+        "A file that is cut is an error, or its part that is there, marked as partial", .capability("MET-06", "3.8"),
         arguments: [true, false])
     func truncated(progressive: Bool) throws {
         let data = try encoded(RasterSamples.gradient(160, 160), progressive: progressive)
@@ -209,7 +212,7 @@ struct JPEGDecodeTests {
         }
     }
 
-    @Test("3.8: Damaged bytes never crash", arguments: [false, true])
+    @Test("Damaged bytes never crash", .capability("3.8"), arguments: [false, true])
     func damage(progressive: Bool) throws {
         var generator = SeededRandom(seed: progressive ? 7 : 11)
         let data = withExif(try encoded(RasterSamples.gradient(48, 40), progressive: progressive), 5)
@@ -246,7 +249,7 @@ struct JPEGDecodeTests {
         }
     }
 
-    @Test("COD-11, MET-05, MET-09: The options and the scale stand in the properties")
+    @Test("The options and the scale stand in the properties", .capability("COD-11", "MET-05", "MET-09"))
     func properties() throws {
         var options = DecodeOptions(thumbnailSize: PixelSize(width: 16, height: 16))
         options.scale = 2

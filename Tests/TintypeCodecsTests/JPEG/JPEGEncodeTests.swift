@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 import TintypeTesting
 
-@Suite("JPEG encoding")
+@Suite("JPEG encoding", .timeLimited)
 struct JPEGEncodeTests {
     let coder = JPEGCoder()
     let context = DecodeContext()
@@ -15,7 +16,7 @@ struct JPEGEncodeTests {
             coder.encode(image, as: .jpeg, options: options), options: DecodeOptions(), context: context)
     }
 
-    @Test("COD-22: quality decides how near the pixels come, and how large the file is")
+    @Test("quality decides how near the pixels come, and how large the file is", .capability("COD-22"))
     func quality() throws {
         let source = try RasterSamples.gradient(128, 96)
         let good = try coder.encode(source, as: .jpeg, options: EncodeOptions(quality: 0.95))
@@ -46,7 +47,7 @@ struct JPEGEncodeTests {
         }
     }
 
-    @Test("COD-23: transparent pixels are laid on the background")
+    @Test("transparent pixels are laid on the background", .capability("COD-23"))
     func background() throws {
         let source = try RasterSamples.image(16, 16, hasAlpha: true) { _, _ in SIMD4(64, 0, 0, 128) }
         var options = EncodeOptions(quality: 1)
@@ -55,7 +56,7 @@ struct JPEGEncodeTests {
         #expect(RasterSamples.distance(try roundTrip(source, options).pixels[8, 8], SIMD4(64, 0, 0, 255)) <= 2)
     }
 
-    @Test("COD-25: the file fits into the bytes with the best quality that does")
+    @Test("the file fits into the bytes with the best quality that does", .capability("COD-25"))
     func maximumBytes() throws {
         var generator = SeededRandom(seed: 3)
         let source = try RasterSamples.image(64, 64) { _, _ in
@@ -71,7 +72,7 @@ struct JPEGEncodeTests {
         }
     }
 
-    @Test("COD-24: the image is shrunk into the box first")
+    @Test("the image is shrunk into the box first", .capability("COD-24"))
     func maximumSize() throws {
         var options = EncodeOptions()
         options.maximumSize = PixelSize(width: 40, height: 40)

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 import TintypeTesting
 
-@Suite("JPEG, scans that a thumbnail does not need")
+@Suite("JPEG, scans that a thumbnail does not need", .timeLimited)
 struct JPEGScansTests {
     let context = DecodeContext()
 
@@ -115,7 +116,7 @@ struct JPEGScansTests {
         for script in broken { #expect(scans(Self.file(script)) == nil, "\(script)") }
     }
 
-    @Test("3.8: Damage and a missing end give an image or an error as before, and never crash")
+    @Test("Damage and a missing end give an image or an error as before, and never crash", .capability("3.8"))
     func damage() throws {
         let data = try file(90, 70)
         var random = SeededRandom(seed: 12)
@@ -138,7 +139,7 @@ struct JPEGScansTests {
         }
     }
 
-    @Test("3.1: Coefficients over the limit are refused before memory is taken")
+    @Test("Coefficients over the limit are refused before memory is taken", .capability("3.1"))
     func limit() throws {
         var context = DecodeContext()
         context.limits.maximumBytes = 200_000

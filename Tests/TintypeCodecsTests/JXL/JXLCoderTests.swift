@@ -1,12 +1,13 @@
 #if JXL
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
 @testable import TintypeCodecs
 
-@Suite("JPEG XL")
+@Suite("JPEG XL", .timeLimited)
 struct JXLCoderTests {
     let coder = JXLCoder()
 
@@ -38,7 +39,9 @@ struct JXLCoderTests {
             coder, .jxl, try RasterSamples.gradient(120, 90), psnr: 38, tooFew: 20)
     }
 
-    @Test("COD-42: frames, durations and the loop count come back, again after going back", arguments: [0, 1, 7])
+    @Test(
+        "frames, durations and the loop count come back, again after going back", .capability("COD-42"),
+        arguments: [0, 1, 7])
     func animationRoundTrip(loopCount: Int) throws {
         let image = try animation(loopCount: loopCount)
         let data = try encode(image)
@@ -71,7 +74,7 @@ struct JXLCoderTests {
         }
     }
 
-    @Test("3.8: of a still image that is cut there is a partial image, without rests of other images")
+    @Test("of a still image that is cut there is a partial image, without rests of other images", .capability("3.8"))
     func partialStill() throws {
         let data = try encode(try large(), lossless: false)
         let cut = Data(data.prefix(data.count * 2 / 3))
@@ -94,7 +97,7 @@ struct JXLCoderTests {
     }
 
     @Test(
-        "COD-02: while a large image arrives its previews come nearer, and the end is exactly the image",
+        "while a large image arrives its previews come nearer, and the end is exactly the image", .capability("COD-02"),
         arguments: [false, true])
     func progressive(lossless: Bool) throws {
         let data = try encode(try large(), lossless: lossless)

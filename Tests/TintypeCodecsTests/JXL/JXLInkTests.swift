@@ -2,12 +2,13 @@
 import CJXL
 import CLCMS2
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 
-@Suite("JPEG XL in inks")
+@Suite("JPEG XL in inks", .timeLimited)
 struct JXLInkTests {
     /// Cyan, magenta, yellow and black, where 0 is no ink and 1 all of it, and what is seen.
     private let inks: [(ink: [Int], color: SIMD4<UInt8>)] = [

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 import TintypeTesting
 
-@Suite("Editing Exif")
+@Suite("Editing Exif", .timeLimited)
 struct ExifEditorTests {
     private let thumbnail = [UInt8](repeating: 0xAB, count: 500)
 
@@ -15,7 +16,7 @@ struct ExifEditorTests {
         }
     }
 
-    @Test("COD-47: orientation, size and thumbnail change, and nothing else", arguments: [true, false])
+    @Test("orientation, size and thumbnail change, and nothing else", .capability("COD-47"), arguments: [true, false])
     func upright(isLittleEndian: Bool) {
         let size = PixelSize(width: 123, height: 45)
         var source = HandmadeExif(orientation: 6, thumbnail: thumbnail, isLittleEndian: isLittleEndian)
@@ -45,7 +46,8 @@ struct ExifEditorTests {
     }
 
     @Test(
-        "COD-26: a thumbnail that is put in can be read back, and takes the place of another", arguments: [true, false])
+        "a thumbnail that is put in can be read back, and takes the place of another", .capability("COD-26"),
+        arguments: [true, false])
     func thumbnailReplaced(isLittleEndian: Bool) throws {
         let block = HandmadeExif(thumbnail: thumbnail, isLittleEndian: isLittleEndian).data
         #expect(thumbnailBytes(block) == thumbnail)
@@ -77,7 +79,7 @@ struct ExifEditorTests {
         }
     }
 
-    @Test("3.8: damaged blocks never crash")
+    @Test("damaged blocks never crash", .capability("3.8"))
     func damage() {
         var generator = SeededRandom(seed: 5)
         let block = HandmadeExif(orientation: 6, thumbnail: thumbnail).data
@@ -92,7 +94,7 @@ struct ExifEditorTests {
         }
     }
 
-    @Test("3.8: directories whose values all overlap take no time that grows with their product")
+    @Test("directories whose values all overlap take no time that grows with their product", .capability("3.8"))
     func overlapping() {
         // 60,000 entries in each of two directories, each of which claims the same megabyte.
         func number(_ value: Int, _ count: Int) -> [UInt8] {

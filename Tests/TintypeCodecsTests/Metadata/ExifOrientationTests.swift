@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 import TintypeTesting
 
-@Suite("Orientation in metadata")
+@Suite("Orientation in metadata", .timeLimited)
 struct ExifOrientationTests {
     private func orientation(_ exif: [UInt8]) -> Orientation? {
         exif.withUnsafeBytes { Orientation(exif: $0) }

@@ -1,15 +1,16 @@
 #if PDF
 import Foundation
+import TestSupport
 import Testing
 import TintypeCodecs
 import TintypeCore
 import TintypeTesting
 
-@Suite("PDF")
+@Suite("PDF", .timeLimited)
 struct PDFCoderTests {
     let coder = PDFCoder()
 
-    @Test("COD-48, MET-04: the first page at 72 dpi: a point is a pixel, on white paper")
+    @Test("the first page at 72 dpi: a point is a pixel, on white paper", .capability("COD-48", "MET-04"))
     func page() throws {
         let data = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves).data
         #expect(ImageFormat(sniffing: data) == .pdf)
@@ -22,7 +23,7 @@ struct PDFCoderTests {
     }
 
     @Test(
-        "COD-48: the page is what viewers show: its crop box, turned as it says, rounded up",
+        "the page is what viewers show: its crop box, turned as it says, rounded up", .capability("COD-48"),
         arguments: [
             ("/MediaBox [0 0 20 10] /CropBox [10 0 20 10]", 10, 10), ("/MediaBox [0 0 20 10] /Rotate 90", 10, 20),
             ("/MediaBox [0 0 19.2 9.5]", 20, 10), ("/MediaBox [100 100 130 140]", 30, 40),
@@ -33,14 +34,14 @@ struct PDFCoderTests {
         #expect(try coder.decode(data).size == PixelSize(width: width, height: height))
     }
 
-    @Test("COD-48: a turned page is drawn upright")
+    @Test("a turned page is drawn upright", .capability("COD-48"))
     func rotation() throws {
         let image = try coder.decode(SamplePDF("/MediaBox [0 0 20 10] /Rotate 90", SamplePDF.halves).data)
         // Clockwise: the left half comes to the top.
         #expect(image.pixels[5, 5] == red && image.pixels[7, 15] == blue && image.pixels[2, 15] == white)
     }
 
-    @Test("COD-48: a box is filled, upwards too, and drawn sharply at that size")
+    @Test("a box is filled, upwards too, and drawn sharply at that size", .capability("COD-48"))
     func box() throws {
         let data = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves).data
         let large = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 200, height: 200) }

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 
-@Suite("Animated PNG")
+@Suite("Animated PNG", .timeLimited)
 struct PNGAnimationTests {
     typealias Frame = HandmadeAnimation.Frame
     let coder = PNGCoder()
@@ -19,7 +20,9 @@ struct PNGAnimationTests {
         Frame(color: RasterSamples.blue, x: 1, y: 1, width: 2, height: 2, milliseconds: 5),
     ])
 
-    @Test("COD-42, COD-43: frames, loops and delays are known from the chunks; delays under 11 ms are 100 ms")
+    @Test(
+        "frames, loops and delays are known from the chunks; delays under 11 ms are 100 ms",
+        .capability("COD-42", "COD-43"))
     func info() throws {
         var animation = Self.twoFrames
         let info = try coder.info(of: animation.data, context: context)
@@ -81,7 +84,7 @@ struct PNGAnimationTests {
         #expect(image.frames[0].pixels[0, 0] == RasterSamples.red)
     }
 
-    @Test("COD-10: only the first frame, if no more is wanted")
+    @Test("only the first frame, if no more is wanted", .capability("COD-10"))
     func firstFrameOnly() throws {
         var options = DecodeOptions()
         options.firstFrameOnly = true
@@ -90,7 +93,9 @@ struct PNGAnimationTests {
         #expect(image.pixels[1, 1] == RasterSamples.red)
     }
 
-    @Test("COD-03, COD-04, 3.5: Frames come one by one at the size that is wanted, and again after going back")
+    @Test(
+        "Frames come one by one at the size that is wanted, and again after going back",
+        .capability("COD-03", "COD-04", "3.5"))
     func frameByFrame() throws {
         let options = DecodeOptions(thumbnailSize: PixelSize(width: 2, height: 2))
         let decoder = try coder.frameDecoder(for: Self.twoFrames.data, options: options, context: context)
@@ -106,7 +111,7 @@ struct PNGAnimationTests {
         #expect(try decoder.nextFrame() == second)
     }
 
-    @Test("ANI-03: A still PNG is an animation of one frame")
+    @Test("A still PNG is an animation of one frame", .capability("ANI-03"))
     func still() throws {
         let data = try coder.encode(RasterSamples.gradient(5, 5), as: .png, options: EncodeOptions())
         let decoder = try coder.frameDecoder(for: data, options: DecodeOptions(), context: context)

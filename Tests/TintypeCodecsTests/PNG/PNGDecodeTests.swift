@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 import TintypeTesting
 
-@Suite("PNG decoding")
+@Suite("PNG decoding", .timeLimited)
 struct PNGDecodeTests {
     let coder = PNGCoder()
     let context = DecodeContext()
@@ -14,7 +15,7 @@ struct PNGDecodeTests {
         try coder.decode(data, options: options, context: context)
     }
 
-    @Test("COD-52: 16 bits are rounded to the nearest of 8")
+    @Test("16 bits are rounded to the nearest of 8", .capability("COD-52"))
     func sixteenBits() throws {
         let values: [UInt16] = [0, 127, 128, 129, 385, 386, 32_767, 32_768, 65_407, 65_535]
         let file = HandmadePNG(
@@ -29,7 +30,7 @@ struct PNGDecodeTests {
         #expect(!image.hasAlpha)
     }
 
-    @Test("COD-50: a palette with transparency gives premultiplied colours")
+    @Test("a palette with transparency gives premultiplied colours", .capability("COD-50"))
     func palette() throws {
         let file = HandmadePNG(
             width: 4, height: 1, bitDepth: 2, colorType: 3,
@@ -67,7 +68,7 @@ struct PNGDecodeTests {
     }
 
     @Test(
-        "COD-31 corrected: Each eXIf orientation is turned upright, wherever the chunk stands",
+        "Each eXIf orientation is turned upright, wherever the chunk stands", .capability("COD-31"),
         arguments: Orientation.allCases)
     func orientation(_ orientation: Orientation) throws {
         let source = try RasterSamples.quarters(6, 4)
@@ -97,7 +98,8 @@ struct PNGDecodeTests {
     }
 
     @Test(
-        "3.8: A file that is cut is an error, or its part that is there, marked as partial", arguments: [true, false])
+        "A file that is cut is an error, or its part that is there, marked as partial", .capability("3.8"),
+        arguments: [true, false])
     func truncated(interlaced: Bool) throws {
         var encoding = EncodeOptions()
         encoding.progressive = interlaced
@@ -136,7 +138,7 @@ struct PNGDecodeTests {
         #expect(try decode(breaking("gAMA")).pixels[1, 0] == SIMD4(20, 20, 20, 255))
     }
 
-    @Test("3.1: A size over the limit is refused before memory is taken")
+    @Test("A size over the limit is refused before memory is taken", .capability("3.1"))
     func limits() throws {
         let file = HandmadePNG(width: 2_000_000_000, height: 2_000_000_000, colorType: 6, rows: [[0]])
         let pool = PixelBufferPool(limit: 0)
@@ -163,7 +165,7 @@ struct PNGDecodeTests {
         }
     }
 
-    @Test("3.8: Damaged bytes never crash")
+    @Test("Damaged bytes never crash", .capability("3.8"))
     func damage() throws {
         var generator = SeededRandom(seed: 5)
         let still = try coder.encode(RasterSamples.translucent(24, 20), as: .png, options: EncodeOptions())

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
 @testable import TintypeCodecs
 
-@Suite("PNG encoding")
+@Suite("PNG encoding", .timeLimited)
 struct PNGEncodeTests {
     let coder = PNGCoder()
 
@@ -24,7 +25,7 @@ struct PNGEncodeTests {
         }
     }
 
-    @Test("COD-46, COD-21, COD-24: an animation comes back with its frames, delays and loops")
+    @Test("an animation comes back with its frames, delays and loops", .capability("COD-46", "COD-21", "COD-24"))
     func animation() throws {
         var frames: [ImageFrame] = []
         for index in 0..<5 {

@@ -1,12 +1,13 @@
 import CZlib
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
 @testable import TintypeCodecs
 
-@Suite("XMP in the text of PNG")
+@Suite("XMP in the text of PNG", .timeLimited)
 struct PNGTextTests {
     private let keyword = Data("XML:com.adobe.xmp\0".utf8)
 
@@ -43,7 +44,7 @@ struct PNGTextTests {
         #expect(turned.orientation == .right)
     }
 
-    @Test("3.8: text that is broken, or too large when inflated, is passed over")
+    @Test("text that is broken, or too large when inflated, is passed over", .capability("3.8"))
     func broken() throws {
         let packet = HandmadeExif.xmp()
         let stream = try compressed(packet)

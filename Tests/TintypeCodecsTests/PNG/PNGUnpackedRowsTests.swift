@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 
@@ -6,7 +7,7 @@ import TintypeCore
 import TintypeTesting
 
 /// What is unpacked at once is compared with what libpng makes of the same bytes.
-@Suite("PNG, unpacked at once")
+@Suite("PNG, unpacked at once", .timeLimited)
 struct PNGUnpackedRowsTests {
     let context = DecodeContext()
 
@@ -83,7 +84,7 @@ struct PNGUnpackedRowsTests {
         }
     }
 
-    @Test("3.8: Damage, and an end that is missing, end as with libpng")
+    @Test("Damage, and an end that is missing, end as with libpng", .capability("3.8"))
     func damage() throws {
         var random = SeededRandom(seed: 21)
         for round in 0..<600 {
@@ -154,7 +155,7 @@ struct PNGUnpackedRowsTests {
         }
     }
 
-    @Test("3.1: A size that so few bytes cannot unpack to takes no memory")
+    @Test("A size that so few bytes cannot unpack to takes no memory", .capability("3.1"))
     func bomb() throws {
         let pool = PixelBufferPool(limit: 0)
         let file = HandmadePNG(width: 5_000, height: 5_000, colorType: 6, rows: [[0]]).data

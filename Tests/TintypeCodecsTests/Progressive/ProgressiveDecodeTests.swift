@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
 @testable import TintypeCodecs
 
-@Suite("COD-02: progressive decoding")
+@Suite("COD-02: progressive decoding", .timeLimited)
 struct ProgressiveDecodeTests {
     let coders = FormatSample.coders
 
@@ -130,7 +131,8 @@ struct ProgressiveDecodeTests {
     }
 
     @Test(
-        "3.15: previews come early, are marked, and have the size, orientation and colour space of the end",
+        "previews come early, are marked, and have the size, orientation and colour space of the end",
+        .capability("3.15"),
         arguments: Sample.allCases, variants)
     func previews(sample: Sample, options: DecodeOptions) throws {
         let data = try sample.data()
@@ -191,7 +193,7 @@ struct ProgressiveDecodeTests {
         #endif
     }()
 
-    @Test("D5: an animation grows by whole frames with their durations", arguments: growing)
+    @Test("an animation grows by whole frames with their durations", .capability("D5"), arguments: growing)
     func frames(sample: Sample) throws {
         let data = try sample.data()
         let (previews, final) = try feed(data, DecodeOptions(), chunk: data.count / 40 + 1, coder: coders)
@@ -276,7 +278,7 @@ struct ProgressiveDecodeTests {
         }
     }
 
-    @Test("DLR-29: a format whose coder is not progressive has no previews, and the image all the same")
+    @Test("a format whose coder is not progressive has no previews, and the image all the same", .capability("DLR-29"))
     func others() throws {
         let coders = ImageCoders([BMPCoder(), PNGCoder()])
         let data = try BMPCoder().encode(RasterSamples.quarters(20, 20), as: .bmp, options: EncodeOptions())

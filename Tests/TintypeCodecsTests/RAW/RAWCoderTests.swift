@@ -1,11 +1,12 @@
 #if RAW
 import Foundation
+import TestSupport
 import Testing
 import TintypeCodecs
 import TintypeCore
 import TintypeTesting
 
-@Suite("RAW")
+@Suite("RAW", .timeLimited)
 struct RAWCoderTests {
     let coder = RAWCoder()
 
@@ -26,7 +27,7 @@ struct RAWCoderTests {
         return (190...210).contains(color.x) && (90...110).contains(color.y) && (40...60).contains(color.z)
     }
 
-    @Test("COD-49: a camera file is developed, in its own colours")
+    @Test("a camera file is developed, in its own colours", .capability("COD-49"))
     func develop() throws {
         let data = try quarters()
         let info = try coder.info(data)
@@ -39,7 +40,7 @@ struct RAWCoderTests {
         #expect(middle.x > 240 && middle.y < 30 && middle.z < 30 && middle.w == 255)
     }
 
-    @Test("COD-49: all eight orientations are applied", arguments: Orientation.allCases)
+    @Test("all eight orientations are applied", .capability("COD-49"), arguments: Orientation.allCases)
     func orientation(_ orientation: Orientation) throws {
         let data = try quarters { $0.orientation = orientation }
         let info = try coder.info(data)
@@ -51,7 +52,9 @@ struct RAWCoderTests {
         #expect(RasterSamples.corners(small.pixels) == RasterSamples.upright[orientation])
     }
 
-    @Test("COD-49, FMT-12: a DNG is a TIFF unless a hint says what it is; other camera files have signs of their own")
+    @Test(
+        "a DNG is a TIFF unless a hint says what it is; other camera files have signs of their own",
+        .capability("COD-49", "FMT-12"))
     func hints() throws {
         let data = try quarters()
         #expect(ImageFormat(sniffing: data) == .tiff)
@@ -64,7 +67,8 @@ struct RAWCoderTests {
     }
 
     #if TIFF
-    @Test("COD-49: with a hint the image is developed, without it the first picture of the TIFF is shown")
+    @Test(
+        "with a hint the image is developed, without it the first picture of the TIFF is shown", .capability("COD-49"))
     func hintOrPreview() throws {
         // A TIFF that is no camera file, called one: the hint costs nothing.
         let plain = try TIFFCoder().encode(try RasterSamples.gradient(40, 30), as: .tiff, options: EncodeOptions())

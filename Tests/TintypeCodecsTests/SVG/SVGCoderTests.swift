@@ -1,11 +1,12 @@
 #if SVG
 import Foundation
+import TestSupport
 import Testing
 import TintypeCodecs
 import TintypeCore
 import TintypeTesting
 
-@Suite("SVG")
+@Suite("SVG", .timeLimited)
 struct SVGCoderTests {
     let coder = SVGCoder()
 
@@ -31,7 +32,7 @@ struct SVGCoderTests {
         #expect(pixel.x == pixel.w && (127...128).contains(pixel.w))
     }
 
-    @Test("COD-53, MET-04: a drawing is a still vector image, also one that says that it moves")
+    @Test("a drawing is a still vector image, also one that says that it moves", .capability("COD-53", "MET-04"))
     func still() throws {
         let moving = "<rect width='9' height='9'><animate attributeName='x' from='0' to='9' dur='1s'/></rect>"
         let data = svg("width='20' height='10'", halves + moving)

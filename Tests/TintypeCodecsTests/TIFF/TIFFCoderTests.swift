@@ -1,10 +1,11 @@
 #if TIFF
 import Foundation
+import TestSupport
 import Testing
 import TintypeCodecs
 import TintypeCore
 
-@Suite("TIFF")
+@Suite("TIFF", .timeLimited)
 struct TIFFCoderTests {
     let coder = TIFFCoder()
 

@@ -1,10 +1,11 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeCodecs
 import TintypeCore
 import TintypeTesting
 
-@Suite("WebP")
+@Suite("WebP", .timeLimited)
 struct WebPCoderTests {
     let coder = WebPCoder()
 
@@ -49,7 +50,7 @@ struct WebPCoderTests {
         return Data(Array("RIFF".utf8) + little(body.count, 4) + body)
     }
 
-    @Test("PLG-01: without loss every pixel comes back, also the translucent ones")
+    @Test("without loss every pixel comes back, also the translucent ones", .capability("PLG-01"))
     func lossless() throws {
         let pixels = try RasterSamples.translucentNoise(67, 41, seed: 1)
         let image = try coder.decode(try encode(makeImage(pixels)))
@@ -60,7 +61,9 @@ struct WebPCoderTests {
         #expect(decoded.pixels == opaque.pixels && !decoded.hasAlpha)
     }
 
-    @Test("3.8: pixels that have alpha though the header says there is none are opaque, whole and while they arrive")
+    @Test(
+        "pixels that have alpha though the header says there is none are opaque, whole and while they arrive",
+        .capability("3.8"))
     func hiddenAlpha() throws {
         let pixels = try RasterSamples.translucentNoise(67, 41, seed: 1)
         var data = try encode(makeImage(pixels))
@@ -78,7 +81,7 @@ struct WebPCoderTests {
         #expect(preview.pixels[0, 0] == image.pixels[0, 0])
     }
 
-    @Test("COD-22, PLG-01: with loss the picture is close, and quality costs bytes")
+    @Test("with loss the picture is close, and quality costs bytes", .capability("COD-22", "PLG-01"))
     func lossy() throws {
         let image = try photo(64, 64)
         let low = try encode(image, lossless: false, quality: 0.2)
@@ -91,7 +94,8 @@ struct WebPCoderTests {
     }
 
     @Test(
-        "COD-42, COD-44, COD-46, MET-01, PLG-01: frames, durations and the loop count come back; 0 is for ever",
+        "frames, durations and the loop count come back; 0 is for ever",
+        .capability("COD-42", "COD-44", "COD-46", "MET-01", "PLG-01"),
         arguments: [0, 1, 7])
     func animationRoundTrip(loopCount: Int) throws {
         let image = try animation(loopCount: loopCount)
@@ -104,7 +108,7 @@ struct WebPCoderTests {
         #expect(info.frameDurations == image.frames.map(\.duration))
     }
 
-    @Test("COD-43: durations under 11 ms are shown for 100 ms")
+    @Test("durations under 11 ms are shown for 100 ms", .capability("COD-43"))
     func shortDurations() throws {
         let image = try animation([5, 11, 10])
         let result = try coder.decode(try encode(image))
@@ -126,7 +130,7 @@ struct WebPCoderTests {
         return Data(Array("RIFF".utf8) + little(body.count, 4) + body)
     }
 
-    @Test("PLG-01: frames are blended or take the place, and are kept or cleared, as their flags say")
+    @Test("frames are blended or take the place, and are kept or cleared, as their flags say", .capability("PLG-01"))
     func composing() throws {
         let (dispose, replace): (UInt8, UInt8) = (1, 2)
         let half: SIMD4<UInt8> = [0, 128, 0, 128]
@@ -143,7 +147,9 @@ struct WebPCoderTests {
         #expect(part.frames[0].pixels[0, 0] == clear && part.frames[0].pixels[2, 0] == half)
     }
 
-    @Test("COD-03, COD-04, COD-10, 3.5: frames on demand are those of the whole decode, and again after going back")
+    @Test(
+        "frames on demand are those of the whole decode, and again after going back",
+        .capability("COD-03", "COD-04", "COD-10", "3.5"))
     func onDemand() throws {
         let image = try animation()
         let data = try encode(image)
@@ -158,7 +164,7 @@ struct WebPCoderTests {
         #expect(first.frames.count == 1 && first.loopCount == 0)
     }
 
-    @Test("COD-13, PLG-01: thumbnails have the size that was asked for, moving or not")
+    @Test("thumbnails have the size that was asked for, moving or not", .capability("COD-13", "PLG-01"))
     func thumbnails() throws {
         let small = try coder.decode(try encode(try animation())) {
             $0.thumbnailSize = PixelSize(width: 10, height: 10)
@@ -177,7 +183,7 @@ struct WebPCoderTests {
         #expect(worst <= 6)
     }
 
-    @Test("COD-31 corrected: an Exif orientation is applied, and the chunks are kept", arguments: [1, 3, 6, 8])
+    @Test("an Exif orientation is applied, and the chunks are kept", .capability("COD-31"), arguments: [1, 3, 6, 8])
     func orientation(value: Int) throws {
         let image = try photo(20, 10)
         let exif: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(value), 0, 0]
@@ -230,7 +236,7 @@ struct WebPCoderTests {
         }
     }
 
-    @Test("3.8: a file cut anywhere is truncated, or a partial image where that is allowed")
+    @Test("a file cut anywhere is truncated, or a partial image where that is allowed", .capability("3.8"))
     func truncation() throws {
         for whole in [
             try encode(try photo(90, 90)), try encode(try photo(90, 90), lossless: false), try encode(try animation()),
@@ -250,7 +256,7 @@ struct WebPCoderTests {
         #expect(header.size == PixelSize(width: 90, height: 80) && !header.isComplete)
     }
 
-    @Test("3.1: more pixels or frames than the limits allow are refused before memory is taken")
+    @Test("more pixels or frames than the limits allow are refused before memory is taken", .capability("3.1"))
     func limits() throws {
         let pool = PixelBufferPool(limit: 0)
         var context = DecodeContext(pool: pool)
@@ -275,7 +281,7 @@ struct WebPCoderTests {
         #expect(pool.statistics.allocated == 0)
     }
 
-    @Test("COD-25, COD-24: a limit of bytes costs quality, and is an error where nothing helps")
+    @Test("a limit of bytes costs quality, and is an error where nothing helps", .capability("COD-25", "COD-24"))
     func maximumBytes() throws {
         let image = try photo(128, 128)
         let full = try encode(image, lossless: false, quality: 0.95)
@@ -295,7 +301,7 @@ struct WebPCoderTests {
                 == PixelSize(width: 32, height: 32))
     }
 
-    @Test("3.8: damaged files never crash")
+    @Test("damaged files never crash", .capability("3.8"))
     func fuzz() throws {
         try coder.survives(damageTo: try encode(try animation()), cases: 300, seed: 4)
         try coder.survives(damageTo: try encode(try photo(40, 40), lossless: false), cases: 300, seed: 5)

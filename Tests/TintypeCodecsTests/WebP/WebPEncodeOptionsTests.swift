@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
 @testable import TintypeCodecs
 
-@Suite("Settings of WebP")
+@Suite("Settings of WebP", .timeLimited)
 struct WebPEncodeOptionsTests {
     /// A picture with something for every setting: smooth and noisy parts, edges, and perhaps transparency.
     private func picture(hasAlpha: Bool = false, side: Int = 128) throws -> Image {
@@ -70,7 +71,9 @@ struct WebPEncodeOptionsTests {
         Knob(name: "nearLossless", lossless: true) { $0.nearLossless = 20 },
     ]
 
-    @Test("PLG-01: a setting reaches libwebp: the file is another, and the picture still the same", arguments: knobs)
+    @Test(
+        "a setting reaches libwebp: the file is another, and the picture still the same", .capability("PLG-01"),
+        arguments: knobs)
     func knob(_ knob: Knob) throws {
         let image = try picture(hasAlpha: knob.hasAlpha)
         let plain = try file(image, knob.base, lossless: knob.lossless)
@@ -84,7 +87,7 @@ struct WebPEncodeOptionsTests {
         #expect(RasterSamples.psnr(try WritableFormats.decode(changed).pixels, image.pixels) > 20)
     }
 
-    @Test("PLG-01: settings of work keep the picture")
+    @Test("settings of work keep the picture", .capability("PLG-01"))
     func work() throws {
         let image = try picture(hasAlpha: true)
         let changes: [(inout WebPEncodeOptions) -> Void] = [
@@ -100,7 +103,7 @@ struct WebPEncodeOptionsTests {
         }
     }
 
-    @Test("PLG-01: targetPSNR decides the quality, unless the limit of bytes would not be kept")
+    @Test("targetPSNR decides the quality, unless the limit of bytes would not be kept", .capability("PLG-01"))
     func target() throws {
         let image = try picture()
         func psnr(_ data: Data) throws -> Double {
@@ -116,7 +119,7 @@ struct WebPEncodeOptionsTests {
         #expect(limited.count <= low.count)
     }
 
-    @Test("PLG-01: settings of animations")
+    @Test("settings of animations", .capability("PLG-01"))
     func animation() throws {
         let frames = try (0..<6).map { index in
             ImageFrame(
@@ -152,7 +155,7 @@ struct WebPEncodeOptionsTests {
         Knob(name: "webp.method") { $0.method = .max },
     ]
 
-    @Test("PLG-01: a setting out of its range is refused by name", arguments: wrong)
+    @Test("a setting out of its range is refused by name", .capability("PLG-01"), arguments: wrong)
     func range(_ knob: Knob) throws {
         do {
             _ = try file(try picture(side: 16), knob.change, lossless: knob.lossless)

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCore
 
-@Suite("Disk cache: when entries were read")
+@Suite("Disk cache: when entries were read", .timeLimited)
 struct AccessTimesTests {
     @Test("are due when there are many, or the first has waited long, or the clock was set back")
     func due() {
@@ -54,7 +55,7 @@ struct AccessTimesTests {
         #expect(times[1] == nil)
     }
 
-    @Test("CDK-04: what was read stays, though the index knows of no read, and there were many")
+    @Test("what was read stays, though the index knows of no read, and there were many", .capability("CDK-04"))
     func unwrittenReads() async throws {
         let directory = try TemporaryDirectory()
         let clock = WallClock()

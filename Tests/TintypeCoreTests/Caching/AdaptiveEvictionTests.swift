@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCore
 
-@Suite("Adaptive eviction: MemoryCache")
+@Suite("Adaptive eviction: MemoryCache", .timeLimited)
 struct AdaptiveEvictionTests {
     @Test("decides as a slow model of itself does", arguments: [UInt64.random(in: 0 ... .max), 1, 2, 3])
     func model(seed: UInt64) {
@@ -135,7 +136,7 @@ struct AdaptiveEvictionTests {
         }
     }
 
-    @Test("CMM-05: a size class lets go of its own when it has too many, and changes at once")
+    @Test("a size class lets go of its own when it has too many, and changes at once", .capability("CMM-05"))
     func sizeClasses() throws {
         let cache = MemoryCache(.init(sizeClasses: [.init(upTo: 640, count: 3), .init(upTo: 100, count: 2)]))
         func store(_ name: String, _ height: Int) throws {
@@ -181,7 +182,7 @@ struct AdaptiveEvictionTests {
         #expect(together == single && together.count == 6)
     }
 
-    @Test("CMM-05: a smaller limit for one image lets go of what is larger at once")
+    @Test("a smaller limit for one image lets go of what is larger at once", .capability("CMM-05"))
     func smallerEntries() throws {
         let cache = MemoryCache()
         cache.store(try solidImage(16, 1), forKey: "small")

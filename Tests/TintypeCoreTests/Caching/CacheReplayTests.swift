@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import TintypeCore
 
-@Suite("Replaying traces")
+@Suite("Replaying traces", .timeLimited)
 struct CacheReplayTests {
     private func trace(_ keys: [Int], size: (Int) -> Int = { _ in 10 }) throws -> CacheTrace {
         try CacheTrace(csv: keys.enumerated().map { "\($0),\($1),\(size($1))" }.joined(separator: "\n"))

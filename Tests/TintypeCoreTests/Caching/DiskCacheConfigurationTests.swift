@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCore
 
-@Suite("What a disk cache is told, and where its files are")
+@Suite("What a disk cache is told, and where its files are", .timeLimited)
 struct DiskCacheConfigurationTests {
     private let directory: TemporaryDirectory
     private var path: String { directory.path + "/cache" }
@@ -16,7 +17,7 @@ struct DiskCacheConfigurationTests {
         return names.map { path + "/" + $0 }
     }
 
-    @Test("CCF-01: the directory is marked for programs that make backups, unless that is not wanted")
+    @Test("the directory is marked for programs that make backups, unless that is not wanted", .capability("CCF-01"))
     func backup() async throws {
         try await DiskCache.temporary(path).put(Data("image".utf8), "a")
         let tag = path + "/CACHEDIR.TAG"
@@ -37,7 +38,7 @@ struct DiskCacheConfigurationTests {
     }
 
     @Test(
-        "CCF-06: bytes that were read stay what they were, whatever becomes of their file",
+        "bytes that were read stay what they were, whatever becomes of their file", .capability("CCF-06"),
         arguments: [20_000, 900_000])
     func readBytes(count: Int) async throws {
         let cache = DiskCache.temporary(path)
@@ -51,7 +52,7 @@ struct DiskCacheConfigurationTests {
         #expect(await cache.entry(forKey: "a") == nil, "what is cut is no entry")
     }
 
-    @Test("CCF-07: all that is written is for the user alone")
+    @Test("all that is written is for the user alone", .capability("CCF-07"))
     func modes() async throws {
         let cache = DiskCache.temporary(path)
         try await cache.put(Data("image".utf8), "a")
@@ -67,7 +68,7 @@ struct DiskCacheConfigurationTests {
         }
     }
 
-    @Test("CCF-13: images are written, read and removed by way of the file system that is put in place")
+    @Test("images are written, read and removed by way of the file system that is put in place", .capability("CCF-13"))
     func fileSystem() async throws {
         let files = FaultyFileSystem()
         let calls = Lock<Set<String>>([])
@@ -84,7 +85,8 @@ struct DiskCacheConfigurationTests {
         #expect(calls.withLock { $0.contains("remove") })
     }
 
-    @Test("CCF-14: files are read on the queue that the cache was made with; writing does not wait for it")
+    @Test(
+        "files are read on the queue that the cache was made with; writing does not wait for it", .capability("CCF-14"))
     func queue() async throws {
         let queue = WorkQueue(label: "reads", width: 1)
         let cache = DiskCache(.init(directory: path, minimumFreeSpace: 0), queue: queue)
@@ -103,7 +105,9 @@ struct DiskCacheConfigurationTests {
         #expect(await read.value?.data.count == 600_000)
     }
 
-    @Test("CCF-17: a configuration is a value: each cache has its own, and its limits can change while it runs")
+    @Test(
+        "a configuration is a value: each cache has its own, and its limits can change while it runs",
+        .capability("CCF-17"))
     func values() async throws {
         var configuration = DiskCache.Configuration(directory: path, minimumFreeSpace: 0)
         let cache = DiskCache(configuration)
@@ -128,7 +132,7 @@ struct DiskCacheConfigurationTests {
         #expect(memory.maximumCount == nil && two.configuration.maximumCount == nil)
     }
 
-    @Test("CPA-05 corrected: an entry has a path, where its image is; what there is not has none")
+    @Test("an entry has a path, where its image is; what there is not has none", .capability("CPA-05"))
     func paths() async throws {
         let cache = DiskCache.temporary(path)
         #expect(await cache.path(forKey: "a") == nil)

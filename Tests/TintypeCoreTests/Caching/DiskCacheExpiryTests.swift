@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCore
 
-@Suite("Disk cache: age")
+@Suite("Disk cache: age", .timeLimited)
 struct DiskCacheExpiryTests {
     let directory: TemporaryDirectory
     let clock = WallClock()
@@ -37,7 +38,9 @@ struct DiskCacheExpiryTests {
         }
     }
 
-    @Test("3.13: an idle lifetime is extended by each read, and ends without one", arguments: Reader.allCases)
+    @Test(
+        "an idle lifetime is extended by each read, and ends without one", .capability("3.13"),
+        arguments: Reader.allCases)
     func idleLifetime(kind: Reader) async throws {
         let first = DiskCache.temporary(path, clock: clock)
         let stored = entry(idleLifetime: .seconds(100))
@@ -58,7 +61,7 @@ struct DiskCacheExpiryTests {
         #expect(await cache.entry(forKey: "used") == nil)
     }
 
-    @Test("3.13: a sweep removes what was idle for too long, and a read that was not written yet counts")
+    @Test("a sweep removes what was idle for too long, and a read that was not written yet counts", .capability("3.13"))
     func idleSweep() async throws {
         let cache = DiskCache.temporary(path, clock: clock)
         for name in ["a", "b"] {
@@ -74,7 +77,7 @@ struct DiskCacheExpiryTests {
         #expect(try await cache.removeExpired().files == 1)
     }
 
-    @Test("3.13: an end ends an entry whose idle lifetime goes on; ages hold for it too")
+    @Test("an end ends an entry whose idle lifetime goes on; ages hold for it too", .capability("3.13"))
     func both() async throws {
         let cache = DiskCache.temporary(path, maximumAge: .seconds(90), expiry: .byModification, clock: clock)
         try await cache.store(entry(expires: .seconds(50), idleLifetime: .seconds(100)), forKey: "end")
@@ -98,7 +101,8 @@ struct DiskCacheExpiryTests {
     }
 
     @Test(
-        "CCF-12: the three kinds of age tell different entries", arguments: DiskCache.Configuration.Expiry.allCases)
+        "the three kinds of age tell different entries", .capability("CCF-12"),
+        arguments: DiskCache.Configuration.Expiry.allCases)
     func kinds(expiry: DiskCache.Configuration.Expiry) async throws {
         let cache = DiskCache.temporary(path, maximumAge: .seconds(100), expiry: expiry, clock: clock)
         try await cache.store(entry(created: .seconds(40)), forKey: "created later")

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TintypeCore
 import TintypeTesting
 
-@Suite("Disk cache: damage and failures")
+@Suite("Disk cache: damage and failures", .timeLimited)
 struct DiskCacheFailureTests {
     let directory: TemporaryDirectory
     let messages = Lock<[String]>([])
@@ -33,7 +34,7 @@ struct DiskCacheFailureTests {
 
     enum Damage: CaseIterable { case flippedBit, truncated, emptied, grown, missing }
 
-    @Test("3.8: an entry that was damaged is noticed, counted, and dropped", arguments: Damage.allCases)
+    @Test("an entry that was damaged is noticed, counted, and dropped", .capability("3.8"), arguments: Damage.allCases)
     func damagedEntry(damage: Damage) async throws {
         let cache = cache()
         try await cache.put(someBytes(10_000), "bad")
@@ -104,7 +105,9 @@ struct DiskCacheFailureTests {
         #expect(await cache.contains("a"))
     }
 
-    @Test("CST-08, 3.13: a full disk: the write fails with the path, what was there stays, nothing is left over")
+    @Test(
+        "a full disk: the write fails with the path, what was there stays, nothing is left over",
+        .capability("CST-08", "3.13"))
     func fullDisk() async throws {
         let faulty = FaultyFileSystem()
         let cache = cache(files: faulty)
@@ -142,7 +145,7 @@ struct DiskCacheFailureTests {
         return true
     }()
 
-    @Test("CST-08, 3.13: a volume that is really full", .enabled(if: DiskCacheFailureTests.mayMount))
+    @Test("a volume that is really full", .capability("CST-08", "3.13"), .enabled(if: DiskCacheFailureTests.mayMount))
     func fullVolume() async throws {
         let volume = directory.path + "/volume"
         try FileManager.default.createDirectory(atPath: volume, withIntermediateDirectories: true)
@@ -180,7 +183,7 @@ struct DiskCacheFailureTests {
         await cache.close()
     }
 
-    @Test("3.13: free space is kept: old entries go for new ones, and without any the write is refused")
+    @Test("free space is kept: old entries go for new ones, and without any the write is refused", .capability("3.13"))
     func freeSpace() async throws {
         let faulty = FaultyFileSystem()
         let cache = cache(files: faulty, minimumFreeSpace: 5_000)
@@ -385,7 +388,7 @@ struct DiskCacheFailureTests {
         for count in 0..<file.count { #expect(read(file.prefix(count)) == nil) }
     }
 
-    @Test("CPA-01: the default directory follows the XDG specification")
+    @Test("the default directory follows the XDG specification", .capability("CPA-01"))
     func defaultDirectory() {
         func directory(_ environment: [String: String]) -> String {
             DiskCache.Configuration.directory(environment: { environment[$0] })

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCore
 
-@Suite("Disk cache: the log of the index")
+@Suite("Disk cache: the log of the index", .timeLimited)
 struct DiskCacheLogTests {
     let directory: TemporaryDirectory
     let clock = WallClock()

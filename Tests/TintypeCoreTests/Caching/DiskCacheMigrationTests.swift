@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCore
 
 /// Directories as version 1 left them.
-@Suite("Disk cache: older versions")
+@Suite("Disk cache: older versions", .timeLimited)
 struct DiskCacheMigrationTests {
     let directory: TemporaryDirectory
     var path: String { directory.path + "/cache" }

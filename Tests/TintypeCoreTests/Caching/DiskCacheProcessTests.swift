@@ -1,5 +1,6 @@
 import CacheWriter
 import Foundation
+import TestSupport
 import Testing
 import TintypeTesting
 
@@ -7,7 +8,7 @@ import TintypeTesting
 
 /// Other processes, which are killed or write at the same time. `CRASH_ROUNDS` asks for more than the usual 20 rounds,
 /// and with it the processes that share a directory run for ten seconds instead of one.
-@Suite("Disk cache: processes")
+@Suite("Disk cache: processes", .timeLimited)
 struct DiskCacheProcessTests {
     let directory: TemporaryDirectory
     var path: String { directory.path + "/cache" }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeTesting
 
@@ -54,7 +55,7 @@ final class ThreadGate: Sendable {
     func open() { semaphore.signal() }
 }
 
-@Suite("Disk cache: what waits")
+@Suite("Disk cache: what waits", .timeLimited)
 struct DiskCacheStageTests {
     let directory: TemporaryDirectory
     var path: String { directory.path + "/cache" }

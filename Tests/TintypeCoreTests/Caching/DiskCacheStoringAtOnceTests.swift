@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCore
 
-@Suite("Disk cache: what is written on the caller's thread", .enabled(if: DiskStore.hasSeveralProcessors))
+@Suite("Disk cache: what is written on the caller's thread", .timeLimited, .enabled(if: DiskStore.hasSeveralProcessors))
 struct DiskCacheStoringAtOnceTests {
     let directory: TemporaryDirectory
     var path: String { directory.path + "/cache" }

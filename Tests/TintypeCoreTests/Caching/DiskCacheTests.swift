@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TintypeCore
 import TintypeTesting
 
-@Suite("Disk cache")
+@Suite("Disk cache", .timeLimited)
 struct DiskCacheTests {
     let directory: TemporaryDirectory
     let clock = WallClock()
@@ -12,7 +13,7 @@ struct DiskCacheTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test("CDK-01, CST-09, MET-12: gives back what was stored, with all that was stored with it")
+    @Test("gives back what was stored, with all that was stored with it", .capability("CDK-01", "CST-09", "MET-12"))
     func roundTrip() async throws {
         let cache = DiskCache.temporary(path)
         let entry = DiskCacheEntry(
@@ -47,7 +48,7 @@ struct DiskCacheTests {
         #expect(cache.statistics.misses == 1)
     }
 
-    @Test("CDK-02, 3.18: makes the directory with those above it, for the user alone")
+    @Test("makes the directory with those above it, for the user alone", .capability("CDK-02", "3.18"))
     func makesDirectory() async throws {
         let deep = path + "/a/b"
         try await DiskCache.temporary(deep).put(someBytes(1), "a")
@@ -71,7 +72,8 @@ struct DiskCacheTests {
     }
 
     @Test(
-        "CPA-02 corrected, CRM-06: the image comes first in its file, so that any viewer opens it; usage counts whole files"
+        "the image comes first in its file, so that any viewer opens it; usage counts whole files",
+        .capability("CPA-02", "CRM-06")
     )
     func fileLayout() async throws {
         let cache = DiskCache.temporary(path)
@@ -83,7 +85,7 @@ struct DiskCacheTests {
         #expect(await cache.usage() == CacheUsage(entries: 1, bytes: stored.count))
     }
 
-    @Test("CRM-01, #3630, 3.9: removes one variant, or all of a source")
+    @Test("removes one variant, or all of a source", .capability("CRM-01", "#3630", "3.9"))
     func removing() async throws {
         let cache = DiskCache.temporary(path)
         let keys = ["", "fit=1x1", "fit=2x2"].map {
@@ -98,7 +100,7 @@ struct DiskCacheTests {
         #expect(try payloadFiles().count == 1)
     }
 
-    @Test("CRM-03: removes everything, and goes on")
+    @Test("removes everything, and goes on", .capability("CRM-03"))
     func removingAll() async throws {
         let cache = DiskCache.temporary(path)
         for index in 0..<20 { try await cache.put(someBytes(10), ImageKey(source: "\(index)")) }
@@ -114,7 +116,8 @@ struct DiskCacheTests {
     // MARK: Limits
 
     @Test(
-        "#1206, CCF-09, CDK-06, CDK-07 corrected, 3.13: the byte limit holds after every store; the least recently used go first"
+        "the byte limit holds after every store; the least recently used go first",
+        .capability("#1206", "CCF-09", "CDK-06", "CDK-07", "3.13")
     )
     func byteLimit() async throws {
         let cache = DiskCache.temporary(path, capacity: 12_000, clock: clock)
@@ -172,7 +175,7 @@ struct DiskCacheTests {
     }
 
     @Test(
-        "CCF-08, CCF-12, CDK-05, CRM-04: what is as old as the limit goes",
+        "what is as old as the limit goes", .capability("CCF-08", "CCF-12", "CDK-05", "CRM-04"),
         arguments: DiskCache.Configuration.Expiry.allCases)
     func age(expiry: DiskCache.Configuration.Expiry) async throws {
         let cache = DiskCache.temporary(path, maximumAge: .seconds(100), expiry: expiry, clock: clock)
@@ -190,7 +193,7 @@ struct DiskCacheTests {
         #expect(await cache.usage().entries == 2 - sweep.files)
     }
 
-    @Test("CCF-08: a negative age is none; an age of zero lasts until the next sweep")
+    @Test("a negative age is none; an age of zero lasts until the next sweep", .capability("CCF-08"))
     func specialAges() async throws {
         let forever = DiskCache.temporary(path, maximumAge: .seconds(-1), clock: clock)
         try await forever.put(someBytes(10), "a")
@@ -201,7 +204,7 @@ struct DiskCacheTests {
         #expect(try await never.removeExpired().files == 1)
     }
 
-    @Test("3.13: an entry's own end counts, whatever the limit")
+    @Test("an entry's own end counts, whatever the limit", .capability("3.13"))
     func ownEnd() async throws {
         let cache = DiskCache.temporary(path, clock: clock)
         let entry = DiskCacheEntry(data: someBytes(10), created: clock.date, expires: clock.date + 10)
@@ -213,7 +216,7 @@ struct DiskCacheTests {
         #expect(cache.statistics.corruptions == 0)
     }
 
-    @Test("CDK-04, #3759: reads count as use across processes once they are written")
+    @Test("reads count as use across processes once they are written", .capability("CDK-04", "#3759"))
     func accessTimes() async throws {
         let cache = DiskCache.temporary(path, clock: clock)
         try await cache.put(someBytes(10), "a")
@@ -239,7 +242,7 @@ struct DiskCacheTests {
         #expect(await cache.entries().map(\.key.source).sorted() == ["c", "d"])
     }
 
-    @Test("CRM-06: two caches on one directory see each other's entries and totals")
+    @Test("two caches on one directory see each other's entries and totals", .capability("CRM-06"))
     func twoCaches() async throws {
         let (one, two) = (DiskCache.temporary(path), DiskCache.temporary(path))
         try await one.put(someBytes(10), "a")
@@ -298,7 +301,7 @@ struct DiskCacheTests {
         #expect(try payloadFiles().count == model.count)
     }
 
-    @Test("CDK-03, 3.7: readers, writers and clearing at once: every entry is seen whole")
+    @Test("readers, writers and clearing at once: every entry is seen whole", .capability("CDK-03", "3.7"))
     func stress() async throws {
         let (one, two) = (DiskCache.temporary(path), DiskCache.temporary(path))
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCore
 
-@Suite("Disk cache: transforms")
+@Suite("Disk cache: transforms", .timeLimited)
 struct DiskCacheTransformTests {
     let directory: TemporaryDirectory
     let clock = WallClock()

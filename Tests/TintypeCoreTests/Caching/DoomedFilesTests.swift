@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCore
 
-@Suite("Disk cache: files that have to go")
+@Suite("Disk cache: files that have to go", .timeLimited)
 struct DoomedFilesTests {
     private func files(_ ids: Range<Int64>) -> [StoredFile] { ids.map { StoredFile(id: $0, size: 1, hash: 1) } }
 

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCore
 
-@Suite("Disk cache: table")
+@Suite("Disk cache: table", .timeLimited)
 struct EntryTableTests {
     let directory: TemporaryDirectory
     var path: String { directory.path + "/cache" }

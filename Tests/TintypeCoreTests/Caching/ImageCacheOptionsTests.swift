@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCore
 
 /// What a query of an image cache may ask for, and what it may leave out.
-@Suite("Queries of an image cache")
+@Suite("Queries of an image cache", .timeLimited)
 struct ImageCacheOptionsTests {
     private let directory: TemporaryDirectory
     private let coder = MovieCoder()
@@ -25,7 +26,7 @@ struct ImageCacheOptionsTests {
         return options
     }
 
-    @Test("CQU-01: who asks no layer gets nothing, and nothing is done for it")
+    @Test("who asks no layer gets nothing, and nothing is done for it", .capability("CQU-01"))
     func noLayer() async throws {
         let cache = cache()
         try await cache.store(try solidImage(1, 1), data: MovieCoder.bytes(frames: 1), forKey: "a", in: .none)
@@ -38,7 +39,9 @@ struct ImageCacheOptionsTests {
         #expect(cache.disk.statistics.hits == 0 && memory.statistics.hits == 0 && coder.decodes.isEmpty)
     }
 
-    @Test("CQU-11: the first frame of an animation in memory is a still image of its own; the animation stays as it is")
+    @Test(
+        "the first frame of an animation in memory is a still image of its own; the animation stays as it is",
+        .capability("CQU-11"))
     func firstFrame() async throws {
         let cache = cache()
         try await cache.store(nil, data: MovieCoder.bytes(frames: 3), forKey: "a")
@@ -55,7 +58,7 @@ struct ImageCacheOptionsTests {
         #expect(await cache.image(forKey: "a", options: still())?.source == .memory)
     }
 
-    @Test("CQU-13: who is cancelled gets nothing at once; what nobody waits for is not decoded")
+    @Test("who is cancelled gets nothing at once; what nobody waits for is not decoded", .capability("CQU-13"))
     func cancelling() async throws {
         let queue = WorkQueue(label: "test", width: 1)
         let cache = cache(processing: queue)
@@ -79,7 +82,9 @@ struct ImageCacheOptionsTests {
         #expect(coder.decodes.count == 1)
     }
 
-    @Test("CQU-14: from memory at once, from disk, from either, and the bytes alone; for code that blocks, too")
+    @Test(
+        "from memory at once, from disk, from either, and the bytes alone; for code that blocks, too",
+        .capability("CQU-14"))
     func getters() async throws {
         let cache = cache()
         let bytes = MovieCoder.bytes(frames: 2, side: 5)
@@ -106,7 +111,9 @@ struct ImageCacheOptionsTests {
         }
     }
 
-    @Test("CQU-15: a query decodes as a load does: with its options, and what the key's name and the type tell")
+    @Test(
+        "a query decodes as a load does: with its options, and what the key's name and the type tell",
+        .capability("CQU-15"))
     func derivedOptions() async throws {
         let cache = cache()
         let key = ImageKey(source: "https://example.org/dir.v2/photo@2x.NEF?token=a/b.png")
@@ -132,7 +139,7 @@ struct ImageCacheOptionsTests {
         #expect(coder.decodes.last?.formatHint == .raw && coder.decodes.last?.scale == 1)
     }
 
-    @Test("CCF-02 corrected: a memory cache without capacity keeps nothing, whoever stores, until it gets some")
+    @Test("a memory cache without capacity keeps nothing, whoever stores, until it gets some", .capability("CCF-02"))
     func withoutMemory() async throws {
         let memory = MemoryCache(.init(capacity: 0))
         let cache = cache(memory: memory)
@@ -148,7 +155,7 @@ struct ImageCacheOptionsTests {
         #expect(await cache.image(forKey: "a")?.source == .memory)
     }
 
-    @Test("OLD-02: without bytes an image is encoded anew, in place of the bytes that are there")
+    @Test("without bytes an image is encoded anew, in place of the bytes that are there", .capability("OLD-02"))
     func encodesAnew() async throws {
         let dots = DotCoder()
         let cache = ImageCache(

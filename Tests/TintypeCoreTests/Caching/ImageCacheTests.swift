@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TintypeCore
@@ -69,7 +70,7 @@ private actor PlainDisk: DiskCaching {
     nonisolated var statistics: CacheStatistics { CacheStatistics() }
 }
 
-@Suite("Image cache")
+@Suite("Image cache", .timeLimited)
 struct ImageCacheTests {
     let directory: TemporaryDirectory
     private let coder = ToyCoder()
@@ -81,7 +82,9 @@ struct ImageCacheTests {
             memory: MemoryCache(), disk: DiskCache.temporary(directory.path + "/cache"), coder: coder ?? self.coder)
     }
 
-    @Test("CST-01, CST-03, CQU-02, CQU-03, CQU-09: stores in both layers; memory answers first, then the disk")
+    @Test(
+        "stores in both layers; memory answers first, then the disk",
+        .capability("CST-01", "CST-03", "CQU-02", "CQU-03", "CQU-09"))
     func layers() async throws {
         let cache = cache()
         let image = try solidImage(5, 1)
@@ -95,7 +98,7 @@ struct ImageCacheTests {
         #expect(coder.decodes.withLock { $0 } == 1)
     }
 
-    @Test("CCF-15, CCF-16: a program's own caches take the places of both layers")
+    @Test("a program's own caches take the places of both layers", .capability("CCF-15", "CCF-16"))
     func ownCaches() async throws {
         let cache = ImageCache(memory: PlainMemory(), disk: PlainDisk(), coder: coder)
         let image = try solidImage(5, 1)
@@ -111,7 +114,7 @@ struct ImageCacheTests {
         #expect(await cache.image(forKey: "a") == nil)
     }
 
-    @Test("CQU-07 corrected: of many who ask for one image at once, all get the same, decoded once")
+    @Test("of many who ask for one image at once, all get the same, decoded once", .capability("CQU-07"))
     func decodesOnce() async throws {
         let queue = WorkQueue(label: "test", width: 4)
         let cache = ImageCache(
@@ -130,7 +133,7 @@ struct ImageCacheTests {
         #expect(coder.decodes.withLock { $0 } == 2)
     }
 
-    @Test("CQU-08 corrected, D8: a decode that takes long holds up no other read of the disk")
+    @Test("a decode that takes long holds up no other read of the disk", .capability("CQU-08", "D8"))
     func decodesApart() async throws {
         let queue = WorkQueue(label: "test", width: 1)
         let cache = ImageCache(
@@ -148,14 +151,14 @@ struct ImageCacheTests {
         #expect(await slow.value?.image.size.width == 5)
     }
 
-    @Test("CST-02: nothing to store is nothing done")
+    @Test("nothing to store is nothing done", .capability("CST-02"))
     func nothing() async throws {
         let cache = cache()
         try await cache.store(nil, forKey: "a")
         #expect(await cache.contains("a") == .none)
     }
 
-    @Test("CST-03, CST-04, CRM-05, CQU-04 corrected, CQU-05 corrected, D9: stores, finds and removes in one layer")
+    @Test("stores, finds and removes in one layer", .capability("CST-03", "CST-04", "CRM-05", "CQU-04", "CQU-05", "D9"))
     func oneLayer() async throws {
         let cache = cache()
         try await cache.store(try solidImage(5, 1), forKey: "m", in: .memory)
@@ -172,7 +175,7 @@ struct ImageCacheTests {
         #expect(await cache.contains("d") == .none)
     }
 
-    @Test("CST-05, CST-06: without bytes the image is encoded in its format; else GIF, PNG or JPEG")
+    @Test("without bytes the image is encoded in its format; else GIF, PNG or JPEG", .capability("CST-05", "CST-06"))
     func formats() async throws {
         let cache = cache()
         func stored(_ image: Image) async throws -> DiskCacheEntry? {
@@ -190,14 +193,14 @@ struct ImageCacheTests {
             try await stored(still.with { $0.format = .heic })?.data == Data("png 3".utf8), "cannot be written here")
     }
 
-    @Test("CST-07: a failure to encode is told; the image is in memory, nothing is on disk")
+    @Test("a failure to encode is told; the image is in memory, nothing is on disk", .capability("CST-07"))
     func encodeFailure() async throws {
         let cache = cache(ToyCoder(writing: []))
         await #expect(throws: ImageError.self) { try await cache.store(try solidImage(3, 1), forKey: "a") }
         #expect(await cache.contains("a") == .memory)
     }
 
-    @Test("CST-08: a failure to write is told")
+    @Test("a failure to write is told", .capability("CST-08"))
     func writeFailure() async throws {
         let disk = DiskCache.temporary("/dev/null/cache")
         let cache = ImageCache(memory: MemoryCache(), disk: disk, coder: coder)
@@ -208,7 +211,7 @@ struct ImageCacheTests {
         #expect(await cache.contains("a") == .memory)
     }
 
-    @Test("3.8: bytes that are no image are removed from the disk")
+    @Test("bytes that are no image are removed from the disk", .capability("3.8"))
     func brokenImage() async throws {
         let cache = cache()
         try await cache.store(nil, data: Data("rubbish".utf8), forKey: "a")
@@ -216,7 +219,7 @@ struct ImageCacheTests {
         #expect(await cache.contains("a") == .none)
     }
 
-    @Test("CRM-02, CRM-03, CRM-07: clears what it is told to")
+    @Test("clears what it is told to", .capability("CRM-02", "CRM-03", "CRM-07"))
     func clearing() async throws {
         let cache = cache()
         try await cache.store(try solidImage(3, 1), forKey: "a")
@@ -228,7 +231,7 @@ struct ImageCacheTests {
         #expect(await cache.contains("a") == .none)
     }
 
-    @Test("CRM-01, 3.9: removes all variants of a source from both layers")
+    @Test("removes all variants of a source from both layers", .capability("CRM-01", "3.9"))
     func variants() async throws {
         let cache = cache()
         let variant = ImageKey(source: "a", variant: ImageVariant(description: "fit=1x1"))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TintypeCore
@@ -64,7 +65,7 @@ private final class ToyCache: ImageCaching {
     func flush() async { note("flush") }
 }
 
-@Suite("Image caches")
+@Suite("Image caches", .timeLimited)
 struct ImageCachesTests {
     private let high = ToyCache(), middle = ToyCache(), low = ToyCache()
     private let entry = DiskCacheEntry(data: Data([1]), created: Date(timeIntervalSince1970: 1))
@@ -74,7 +75,8 @@ struct ImageCachesTests {
     }
 
     @Test(
-        "CMG-01, CMG-03: the cache that was added last is asked first; by default queries go on to the next, stores do not"
+        "the cache that was added last is asked first; by default queries go on to the next, stores do not",
+        .capability("CMG-01", "CMG-03")
     )
     func defaults() async throws {
         let caches = ImageCaches([low, high])
@@ -92,7 +94,7 @@ struct ImageCachesTests {
         #expect(high.entries.withLock { $0.isEmpty })
     }
 
-    @Test("CMG-02: each policy asks its caches", arguments: ImageCaches.Policy.allCases)
+    @Test("each policy asks its caches", .capability("CMG-02"), arguments: ImageCaches.Policy.allCases)
     func policies(_ policy: ImageCaches.Policy) async throws {
         let all = [high, middle, low]
         let caches = ImageCaches(
@@ -115,7 +117,7 @@ struct ImageCachesTests {
         }
     }
 
-    @Test("CMG-02, CMG-08: of all at once the first hit wins, and the others are cancelled")
+    @Test("of all at once the first hit wins, and the others are cancelled", .capability("CMG-02", "CMG-08"))
     func concurrentQuery() async {
         let waiting = ToyCache(waits: true)
         put(2, low)
@@ -124,7 +126,9 @@ struct ImageCachesTests {
         #expect(waiting.wasCancelled.withLock { $0 })
     }
 
-    @Test("CMG-08: a query that is cancelled cancels those of all caches, and ends", arguments: [true, false])
+    @Test(
+        "a query that is cancelled cancels those of all caches, and ends", .capability("CMG-08"),
+        arguments: [true, false])
     func cancellation(isConcurrent: Bool) async {
         let waiting = ToyCache(waits: true)
         let caches = ImageCaches([low, waiting], query: isConcurrent ? .concurrent : .serial)
@@ -133,7 +137,9 @@ struct ImageCachesTests {
         #expect(await task.value == nil)
     }
 
-    @Test("CMG-04: with a single cache every policy comes to the same", arguments: ImageCaches.Policy.allCases)
+    @Test(
+        "with a single cache every policy comes to the same", .capability("CMG-04"),
+        arguments: ImageCaches.Policy.allCases)
     func singleCache(_ policy: ImageCaches.Policy) async throws {
         let caches = ImageCaches([high], query: policy, store: policy, contains: policy)
         try await caches.store(entry, forKey: "a")
@@ -141,7 +147,9 @@ struct ImageCachesTests {
         #expect(await caches.contains("a") == .disk)
     }
 
-    @Test("CMG-05: without caches every call returns, and finds nothing", arguments: ImageCaches.Policy.allCases)
+    @Test(
+        "without caches every call returns, and finds nothing", .capability("CMG-05"),
+        arguments: ImageCaches.Policy.allCases)
     func noCaches(_ policy: ImageCaches.Policy) async throws {
         let caches = ImageCaches(
             [], query: policy, store: policy, remove: policy, contains: policy, clear: policy)
@@ -154,7 +162,7 @@ struct ImageCachesTests {
         await caches.flush()
     }
 
-    @Test("CMG-06: contains follows its own policy, not that of clear")
+    @Test("contains follows its own policy, not that of clear", .capability("CMG-06"))
     func containsPolicy() async {
         put(1, low)
         let caches = ImageCaches([low, high], contains: .highestOnly, clear: .serial)
@@ -162,7 +170,7 @@ struct ImageCachesTests {
         #expect(await ImageCaches([low, high], contains: .serial, clear: .highestOnly).contains("a") == .disk)
     }
 
-    @Test("CMG-07: a hit below is copied up when that is asked for", arguments: [true, false])
+    @Test("a hit below is copied up when that is asked for", .capability("CMG-07"), arguments: [true, false])
     func copiesUp(_ copiesUp: Bool) async throws {
         put(3, low)
         let image = try solidImage(1, 1)

@@ -1,14 +1,15 @@
+import TestSupport
 import Testing
 
 @testable import TintypeCore
 import TintypeTesting
 
-@Suite("Memory cache")
+@Suite("Memory cache", .timeLimited)
 struct MemoryCacheTests {
     /// 510 × 500 pixels take 1,020,000 bytes; with rows of whole 64-byte lines it is 1,024,000.
     static let cost = 1_024_000
 
-    @Test("CMM-01, AFC-06: stores, finds, removes")
+    @Test("stores, finds, removes", .capability("CMM-01", "AFC-06"))
     func basics() throws {
         let cache = MemoryCache()
         let image = try solidImage(4, 4)
@@ -21,7 +22,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.hits == 1 && cache.statistics.misses == 2 && cache.statistics.stores == 1)
     }
 
-    @Test("CMM-02, AFC-05, CCF-10: evicts what was not used for the longest time")
+    @Test("evicts what was not used for the longest time", .capability("CMM-02", "AFC-05", "CCF-10"))
     func leastRecentlyUsed() throws {
         let cache = MemoryCache(.init(capacity: ByteCount(3 * Self.cost), policy: .leastRecentlyUsed))
         for key in ["a", "b", "c"] as [ImageKey] { cache.store(try solidImage(510, 500), forKey: key) }
@@ -32,7 +33,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.evictions == 1)
     }
 
-    @Test("AFC-02, AFC-04: purges above the capacity only, down to the lower watermark, oldest first")
+    @Test("purges above the capacity only, down to the lower watermark, oldest first", .capability("AFC-02", "AFC-04"))
     func watermarks() throws {
         let cache = MemoryCache(
             .init(
@@ -48,7 +49,7 @@ struct MemoryCacheTests {
         #expect(keys.filter(cache.contains) == [keys[0]] + keys[6...10])
     }
 
-    @Test("AFC-04: a replaced image no longer counts")
+    @Test("a replaced image no longer counts", .capability("AFC-04"))
     func replacing() throws {
         let cache = MemoryCache()
         cache.store(try solidImage(510, 500), forKey: "a")
@@ -75,7 +76,7 @@ struct MemoryCacheTests {
         #expect(cache.contains("other") && cache.statistics.evictions == 0)
     }
 
-    @Test("CMM-05, CCF-10, CCF-11: smaller limits take effect at once")
+    @Test("smaller limits take effect at once", .capability("CMM-05", "CCF-10", "CCF-11"))
     func liveLimits() throws {
         let cache = MemoryCache()
         for index in 0..<10 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "\(index)")) }
@@ -85,7 +86,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.entries == 1 && cache.statistics.bytes == 64)
     }
 
-    @Test("CMM-03, AFC-09: trims on request, oldest first")
+    @Test("trims on request, oldest first", .capability("CMM-03", "AFC-09"))
     func trimming() throws {
         let cache = MemoryCache()
         for index in 0..<10 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "\(index)")) }
@@ -95,7 +96,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.entries == 0 && cache.statistics.bytes == 0)
     }
 
-    @Test("CMM-05: an image lives as long as its time, counted from when it was stored")
+    @Test("an image lives as long as its time, counted from when it was stored", .capability("CMM-05"))
     func timeToLive() throws {
         let clock = WallClock()
         let cache = MemoryCache(.init(timeToLive: .seconds(10)), now: { clock.elapsed })
@@ -108,7 +109,8 @@ struct MemoryCacheTests {
         #expect(cache.statistics.entries == 0 && cache.statistics.bytes == 0)
     }
 
-    @Test("CMM-05: a time to live that changes counts for what is stored after that; none may be for ever")
+    @Test(
+        "a time to live that changes counts for what is stored after that; none may be for ever", .capability("CMM-05"))
     func changedTimeToLive() throws {
         let clock = WallClock()
         let cache = MemoryCache(.init(timeToLive: .seconds(10)), now: { clock.elapsed })
@@ -123,7 +125,7 @@ struct MemoryCacheTests {
         #expect(cache.image(forKey: "over") == nil && cache.statistics.entries == 1)
     }
 
-    @Test("CCF-10, AFC-02: the capacity and what a purge leaves can change while images are there")
+    @Test("the capacity and what a purge leaves can change while images are there", .capability("CCF-10", "AFC-02"))
     func changedCapacity() throws {
         let cache = MemoryCache(.init(capacity: 1_280, policy: .leastRecentlyUsed))
         for index in 0..<20 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "\(index)")) }
@@ -139,7 +141,9 @@ struct MemoryCacheTests {
         #expect(cache.statistics.bytes == 45 * 64)
     }
 
-    @Test("CMM-04, CCF-03: an evicted image that somebody holds is found again as itself, and counts once")
+    @Test(
+        "an evicted image that somebody holds is found again as itself, and counts once",
+        .capability("CMM-04", "CCF-03"))
     func heldImages() throws {
         let cache = MemoryCache(.init(maximumCount: 1))
         let held = try solidImage(16, 1)
@@ -152,7 +156,7 @@ struct MemoryCacheTests {
         #expect(cache.image(forKey: "other") == nil, "nobody held it")
     }
 
-    @Test("CMM-04: an image that nobody holds any more is gone, and its entry with it")
+    @Test("an image that nobody holds any more is gone, and its entry with it", .capability("CMM-04"))
     func releasedImages() throws {
         let cache = MemoryCache()
         var held: [Image] = []
@@ -168,7 +172,7 @@ struct MemoryCacheTests {
         #expect(cache.heldCount == 0)
     }
 
-    @Test("CMM-04: an image too large to be kept is found as long as it is held")
+    @Test("an image too large to be kept is found as long as it is held", .capability("CMM-04"))
     func heldLargeImage() throws {
         let cache = MemoryCache(.init(capacity: 100))
         var image: Image? = try solidImage(64, 64)
@@ -178,7 +182,7 @@ struct MemoryCacheTests {
         #expect(cache.image(forKey: "a") == nil)
     }
 
-    @Test("CRM-02: removing forgets held images too")
+    @Test("removing forgets held images too", .capability("CRM-02"))
     func removingHeld() throws {
         let cache = MemoryCache()
         let images = try (0..<3).map { _ in try solidImage(1, 1) }
@@ -191,7 +195,7 @@ struct MemoryCacheTests {
         #expect(cache.image(forKey: "2") == nil && cache.heldCount == 0)
     }
 
-    @Test("3.9: removes every variant of a source, and only of that")
+    @Test("removes every variant of a source, and only of that", .capability("3.9"))
     func variants() throws {
         let cache = MemoryCache()
         func key(_ source: String, _ variant: String = "") -> ImageKey {
@@ -205,7 +209,7 @@ struct MemoryCacheTests {
         #expect(cache.removeAll(source: "a") == 0)
     }
 
-    @Test("AFC-07: keys that differ in source or variant are different entries")
+    @Test("keys that differ in source or variant are different entries", .capability("AFC-07"))
     func keys() throws {
         let cache = MemoryCache()
         cache.store(try solidImage(1, 1), forKey: ImageKey(source: "a", variant: ImageVariant(description: "b")))
@@ -259,7 +263,7 @@ struct MemoryCacheTests {
         }
     }
 
-    @Test("AFC-10, 3.7: many threads at once leave the totals right")
+    @Test("many threads at once leave the totals right", .capability("AFC-10", "3.7"))
     func stress() async throws {
         let cache = MemoryCache(.init(capacity: 20_000))
         let images = try (1...8).map { try solidImage(16, $0) }

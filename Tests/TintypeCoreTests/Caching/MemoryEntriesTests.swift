@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCore
 
-@Suite("Lookups in a memory cache, and the notes of them")
+@Suite("Lookups in a memory cache, and the notes of them", .timeLimited)
 struct MemoryEntriesTests {
     private func key(_ number: Int) -> ImageKey { ImageKey(source: "https://example.org/image-\(number).jpg") }
 

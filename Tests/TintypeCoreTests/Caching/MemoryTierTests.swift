@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCore
 
-@Suite("Disk cache: encoded images in memory")
+@Suite("Disk cache: encoded images in memory", .timeLimited)
 struct MemoryTierTests {
     let directory: TemporaryDirectory
     let clock = WallClock()

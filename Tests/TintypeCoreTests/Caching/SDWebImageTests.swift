@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCore
 
-@Suite("Disk cache: SDWebImage's directories")
+@Suite("Disk cache: SDWebImage's directories", .timeLimited)
 struct SDWebImageTests {
     let directory: TemporaryDirectory
     var path: String { directory.path + "/cache" }
@@ -37,7 +38,7 @@ struct SDWebImageTests {
     func digest(message: String, expected: String) { #expect(MD5.hexadecimal(message.utf8) == expected) }
 
     @Test(
-        "CPA-02: a file is named after the digest of its key, with the key's extension",
+        "a file is named after the digest of its key, with the key's extension", .capability("CPA-02"),
         arguments: [
             ("https://example.com/a.png", "8c11d92f07c76baf29e49afd2301deb2.png"),
             ("http://via.placeholder.com/100x100.png?size=large#frag", "591e24889953d9d0f9985fda2576fa26.png"),
@@ -49,7 +50,7 @@ struct SDWebImageTests {
     }
 
     @Test(
-        "CPA-02: what is the extension of a key, and what is none",
+        "what is the extension of a key, and what is none", .capability("CPA-02"),
         arguments: [
             ("https://example.com", ""), ("https://example.com/", ""), ("https://example.com/a", ""),
             ("https://example.com/a.", ""), ("https://example.com/.png", ""), ("https://example.com/a.b/c", ""),
@@ -80,7 +81,7 @@ struct SDWebImageTests {
 
     // MARK: Search paths
 
-    @Test("CPA-06, OLD-01, CPA-03: a search path is read after a miss, under names of 5.x and 3.x")
+    @Test("a search path is read after a miss, under names of 5.x and 3.x", .capability("CPA-06", "OLD-01", "CPA-03"))
     func searchPath() async throws {
         try write(someBytes(10), SDWebImageName.fileName(forKey: "https://example.org/a.png"))
         try write(someBytes(20), SDWebImageName.legacyFileName(forKey: "https://example.org/b.png"))
@@ -96,7 +97,8 @@ struct SDWebImageTests {
         #expect(await cache.entry(forKey: "https://example.org/a.png") == nil)
     }
 
-    @Test("CPA-06, OLD-01: a search path is never written, and neither contains nor removal look there")
+    @Test(
+        "a search path is never written, and neither contains nor removal look there", .capability("CPA-06", "OLD-01"))
     func searchPathIsReadOnly() async throws {
         let name = SDWebImageName.fileName(forKey: "a")
         try write(someBytes(10), name)
@@ -114,7 +116,7 @@ struct SDWebImageTests {
         #expect(FileManager.default.contents(atPath: old + "/" + name) == someBytes(10))
     }
 
-    @Test("CPA-06: a closure says where a key's file is; what cannot be read there is a miss")
+    @Test("a closure says where a key's file is; what cannot be read there is a miss", .capability("CPA-06"))
     func closure() async throws {
         try write(someBytes(10), "shipped.png")
         try write(Data(), "empty")
@@ -152,7 +154,9 @@ struct SDWebImageTests {
             atPath: old + "/" + SDWebImageName.fileName(forKey: "link"), withDestinationPath: old + "/notes.txt")
     }
 
-    @Test("CPA-04: imports directories of 3.x, 4.x and 5.x; entries are found by their keys, listed and removed")
+    @Test(
+        "imports directories of 3.x, 4.x and 5.x; entries are found by their keys, listed and removed",
+        .capability("CPA-04"))
     func imports() async throws {
         try fillOld()
         let reader = DiskCache.temporary(path)
@@ -276,7 +280,7 @@ struct SDWebImageTests {
         #expect(await task.value?.code == .cancelled)
     }
 
-    @Test("CST-09, CDK-08: what SDWebImage kept in an attribute beside the image comes along")
+    @Test("what SDWebImage kept in an attribute beside the image comes along", .capability("CST-09", "CDK-08"))
     func attributes() async throws {
         let name = SDWebImageName.fileName(forKey: key(0).source)
         try write(someBytes(10), name)

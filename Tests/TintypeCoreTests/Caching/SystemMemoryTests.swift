@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TintypeCore
 import TintypeTesting
 
-@Suite("System memory")
+@Suite("System memory", .timeLimited)
 struct SystemMemoryTests {
     private func system(_ files: [String: String]) throws -> (SystemMemory, TemporaryDirectory) {
         let directory = try TemporaryDirectory()
@@ -19,7 +20,7 @@ struct SystemMemoryTests {
 
     private let meminfo = "MemTotal:       4000000 kB\nMemFree:  1 kB\n"
 
-    @Test("3.1: without a group the machine's memory counts")
+    @Test("without a group the machine's memory counts", .capability("3.1"))
     func machine() throws {
         let (memory, directory) = try system(["/proc/meminfo": meminfo])
         #expect(memory.limit == 4_096_000_000)

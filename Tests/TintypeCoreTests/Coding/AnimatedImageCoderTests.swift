@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import TintypeCore
@@ -45,11 +46,11 @@ private struct GrayCoder: AnimatedImageCoder {
     }
 }
 
-@Suite("Coders of animations of one's own")
+@Suite("Coders of animations of one's own", .timeLimited)
 struct AnimatedImageCoderTests {
     private let data = Data("gray".utf8)
 
-    @Test("COD-08: a coder that gives frames gives images, single frames and any frame too")
+    @Test("a coder that gives frames gives images, single frames and any frame too", .capability("COD-08"))
     func whole() throws {
         let coders = ImageCoders([GrayCoder()])
         let image = try coders.decode(data, options: DecodeOptions(), context: DecodeContext())
@@ -68,7 +69,9 @@ struct AnimatedImageCoderTests {
         #expect(try decoder.frame(at: 4) == nil)
     }
 
-    @Test("COD-08, 3.8: frames that are missing make a partial image, or an error; those beyond are not asked for")
+    @Test(
+        "frames that are missing make a partial image, or an error; those beyond are not asked for",
+        .capability("COD-08", "3.8"))
     func partial() throws {
         let coder = GrayCoder(claimed: 6, given: 4)
         func decode(_ coder: GrayCoder, _ options: DecodeOptions) throws -> Image {
@@ -84,7 +87,7 @@ struct AnimatedImageCoderTests {
         #expect(try decode(GrayCoder(claimed: 2, given: .max), DecodeOptions()).frames.count == 2)
     }
 
-    @Test("COD-08, 3.1: limits and the budget are asked before memory is taken")
+    @Test("limits and the budget are asked before memory is taken", .capability("COD-08", "3.1"))
     func limits() throws {
         var context = DecodeContext()
         context.limits.maximumBytes = 4 * 64 * 32 * 4 - 1
@@ -116,7 +119,7 @@ struct AnimatedImageCoderTests {
         }
     }
 
-    @Test("COD-06: a coder that takes everything stands first in the list, and gets what no other reads")
+    @Test("a coder that takes everything stands first in the list, and gets what no other reads", .capability("COD-06"))
     func catchAll() throws {
         let coders = ImageCoders([CatchAll(), GrayCoder()])
         func width(_ coders: ImageCoders, _ text: String) throws -> Int {
@@ -129,7 +132,7 @@ struct AnimatedImageCoderTests {
     }
 
     @Test(
-        "COD-14: an ending becomes a hint where it tells more than the bytes; any other is left out",
+        "an ending becomes a hint where it tells more than the bytes; any other is left out", .capability("COD-14"),
         arguments: [
             ("photo.nef", ImageFormat.raw), ("photo.unknown", nil), ("photo", nil), ("photo.png", nil),
         ] as [(String, ImageFormat?)])

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TintypeTesting
 
@@ -21,12 +22,12 @@ private final class Machine {
     func setLimit(_ limit: Int) -> [Int] { state.setLimit(limit) }
 }
 
-@Suite("The decisions of the decode budget")
+@Suite("The decisions of the decode budget", .timeLimited)
 struct DecodeBudgetStateTests {
     private let machine = Machine()
     private var state: DecodeBudgetState { machine.state }
 
-    @Test("3.1: what fits begins at once, what does not waits until enough is given back")
+    @Test("what fits begins at once, what does not waits until enough is given back", .capability("3.1"))
     func room() {
         #expect(machine.ask(60) == nil && machine.ask(40) == nil)
         let first = machine.ask(30)

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeTesting
 
@@ -71,7 +72,7 @@ private final class BulkyCoder: ProgressiveImageCoder {
     }
 }
 
-@Suite("The decode budget")
+@Suite("The decode budget", .timeLimited)
 struct DecodeBudgetTests {
     private let pool = PixelBufferPool(limit: 0)
 
@@ -89,7 +90,7 @@ struct DecodeBudgetTests {
 
     private func url(_ number: Int) throws -> URL { try #require(URL(string: "test:\(number)")) }
 
-    @Test("3.1: a hundred large images at once never take more than the budget", arguments: [1, 3, 8])
+    @Test("a hundred large images at once never take more than the budget", .capability("3.1"), arguments: [1, 3, 8])
     func hundred(width: Int) async throws {
         let coder = BulkyCoder()
         let limit = coder.bytes * 2 + coder.bytes / 2
@@ -142,7 +143,7 @@ struct DecodeBudgetTests {
         #expect(budget.statistics.reservedBytes == 0 && pool.statistics.allocated == 1)
     }
 
-    @Test("3.11: the more urgent load has its turn first, also if it became so while it waited")
+    @Test("the more urgent load has its turn first, also if it became so while it waited", .capability("3.11"))
     func urgent() async throws {
         let coder = BulkyCoder()
         let budget = DecodeBudget(limit: ByteCount(coder.bytes))

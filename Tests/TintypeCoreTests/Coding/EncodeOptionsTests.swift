@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TintypeCore
 
@@ -9,7 +10,7 @@ private struct Paper: FormatEncodeOptions {
     var isGlossy = false
 }
 
-@Suite("Encode options")
+@Suite("Encode options", .timeLimited)
 struct EncodeOptionsTests {
     @Test("settings of a format are kept by their type, also those of formats that the core does not know")
     func settings() {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeCore
 
@@ -44,12 +45,12 @@ private struct FrameCoder: AnimatedImageCoder {
     }
 }
 
-@Suite("The list of coders")
+@Suite("The list of coders", .timeLimited)
 struct ImageCodersTests {
     private let context = DecodeContext()
     private let dot = Data("DOT 5".utf8)
 
-    @Test("COD-05 corrected: the last added is asked first, and one that fails lets the next try")
+    @Test("the last added is asked first, and one that fails lets the next try", .capability("COD-05"))
     func fallThrough() throws {
         let coder = DotCoder()
         let coders = ImageCoders([coder]).adding(Stubborn(code: .corruptImage))
@@ -73,7 +74,7 @@ struct ImageCodersTests {
     }
 
     @Test(
-        "ERR-02: bytes that are no image say what they look like",
+        "bytes that are no image say what they look like", .capability("ERR-02"),
         arguments: [
             ("<!doctype html><p>no</p>", "HTML"), ("{\"error\": 1}", "JSON"), ("<rss/>", "markup"),
             ("hello", "68 65 6c 6c 6f"),
@@ -102,7 +103,7 @@ struct ImageCodersTests {
         #expect(encoding?.code == .formatNotEncodable)
     }
 
-    @Test("COD-15, CTX-13: no bytes are an error of their own, and a wrong hint costs nothing")
+    @Test("no bytes are an error of their own, and a wrong hint costs nothing", .capability("COD-15", "CTX-13"))
     func hints() throws {
         let coders = ImageCoders([DotCoder()])
         let error = #expect(throws: ImageError.self) {
@@ -115,7 +116,8 @@ struct ImageCodersTests {
     }
 
     @Test(
-        "ANI-02: the last added animated coder that can read the bytes gives the frames; one that fails lets the next try"
+        "the last added animated coder that can read the bytes gives the frames; one that fails lets the next try",
+        .capability("ANI-02")
     )
     func frames() throws {
         let (first, second) = (FrameCoder(frames: 2), FrameCoder(frames: 3))
@@ -139,7 +141,7 @@ struct ImageCodersTests {
         #expect(cancelled?.isCancellation == true)
     }
 
-    @Test("3.1: a coder that finds no room in the budget is not passed over")
+    @Test("a coder that finds no room in the budget is not passed over", .capability("3.1"))
     func overBudget() {
         let coder = DotCoder()
         let error = #expect(throws: ImageError.self) {
@@ -149,7 +151,8 @@ struct ImageCodersTests {
         #expect(error?.code == .overBudget && coder.decodes == 0)
     }
 
-    @Test("COD-34: pixels are scaled down to 60 MB where nothing else is said, and never to less than one")
+    @Test(
+        "pixels are scaled down to 60 MB where nothing else is said, and never to less than one", .capability("COD-34"))
     func scaleDown() {
         #expect(ImageManager.Configuration().scaleDownLimit == .megabytes(60))
         var options = DecodeOptions()
@@ -168,7 +171,7 @@ struct ImageCodersTests {
     }
 
     @Test(
-        "3.1: limits refuse by the header",
+        "limits refuse by the header", .capability("3.1"),
         arguments: [
             (PixelSize(width: 65_535, height: 65_535), 1), (PixelSize(width: .max, height: .max), 1),
             (PixelSize(width: 1_000, height: 1_000), 20_000), (PixelSize(width: 16_000, height: 16_000), 2),

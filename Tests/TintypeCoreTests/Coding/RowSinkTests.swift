@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
-@Suite("Rows become upright pictures")
+@Suite("Rows become upright pictures", .timeLimited)
 struct RowSinkTests {
     /// Pixels of which no two are alike.
     private func pixel(_ x: Int, _ y: Int) -> UInt32 { UInt32(truncatingIfNeeded: (y << 8 | x) &* 2_654_435_761) }
@@ -13,7 +14,8 @@ struct RowSinkTests {
     }
 
     @Test(
-        "COD-36: rows that are turned as they come are those of the picture that is turned when it is there",
+        "rows that are turned as they come are those of the picture that is turned when it is there",
+        .capability("COD-36"),
         arguments: Orientation.allCases, [PixelFormat.rgba8, .rgba16])
     func turned(orientation: Orientation, format: PixelFormat) throws {
         // A picture of before, so that memory is not what it should become by chance.
@@ -42,7 +44,8 @@ struct RowSinkTests {
     }
 
     @Test(
-        "3.8: rows that never came are transparent, wherever they stand", arguments: Orientation.allCases,
+        "rows that never came are transparent, wherever they stand", .capability("3.8"),
+        arguments: Orientation.allCases,
         [PixelFormat.rgba8, .rgba16])
     func missing(orientation: Orientation, format: PixelFormat) throws {
         let stored = PixelSize(width: 19, height: 37)
@@ -61,7 +64,7 @@ struct RowSinkTests {
         }
     }
 
-    @Test("COD-35: turning takes a few rows beyond the upright picture")
+    @Test("turning takes a few rows beyond the upright picture", .capability("COD-35"))
     func memory() throws {
         let pool = PixelBufferPool(limit: .megabytes(64))
         let stored = PixelSize(width: 1_000, height: 1_000)

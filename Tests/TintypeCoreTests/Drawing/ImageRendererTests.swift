@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
-@Suite("MET-25: drawing")
+@Suite("MET-25: drawing", .timeLimited)
 struct ImageRendererTests {
     private let size = PixelSize(width: 10, height: 6)
 
@@ -16,7 +17,8 @@ struct ImageRendererTests {
     }
 
     @Test(
-        "MET-25: an image has the size, the scale and the format of its renderer; without drawing it is clear, or black"
+        "an image has the size, the scale and the format of its renderer; without drawing it is clear, or black",
+        .capability("MET-25")
     )
     func formats() throws {
         for pixelFormat in PixelFormat.allCases {
@@ -34,7 +36,7 @@ struct ImageRendererTests {
         #expect(try ImageRenderer(size: size, format: .init(scale: 0.5)).image { _ in }.scale == 1)
     }
 
-    @Test("MET-25: colours are laid over each other, in all formats", arguments: PixelFormat.allCases)
+    @Test("colours are laid over each other, in all formats", .capability("MET-25"), arguments: PixelFormat.allCases)
     func fills(pixelFormat: PixelFormat) throws {
         let image = try ImageRenderer(size: size, format: format(pixelFormat)).image { surface in
             surface.fill(PixelColor(red: 1, green: 0.5, blue: 0))
@@ -53,7 +55,8 @@ struct ImageRendererTests {
     }
 
     @Test(
-        "MET-25: images are drawn at any place and size; what lies outside is left out", arguments: PixelFormat.allCases
+        "images are drawn at any place and size; what lies outside is left out", .capability("MET-25"),
+        arguments: PixelFormat.allCases
     )
     func images(pixelFormat: PixelFormat) throws {
         let stamp = try ImageRenderer(size: PixelSize(width: 4, height: 4)).image { surface in
@@ -81,7 +84,7 @@ struct ImageRendererTests {
         #expect(isClose(image.pixels.component(x: 5, y: 3), red) && isClose(image.pixels.component(x: 6, y: 3), black))
     }
 
-    @Test("MET-25: rows and pixels are written by hand, and begun and ended by hand")
+    @Test("rows and pixels are written by hand, and begun and ended by hand", .capability("MET-25"))
     func rows() throws {
         var surface = try DrawingSurface(size: size)
         for y in 0..<surface.size.height {
@@ -104,7 +107,9 @@ struct ImageRendererTests {
         #expect(opaque.pixels[1, 1] == SIMD4(128, 128, 128, 255))
     }
 
-    @Test("MET-25: laying over is exact to half a step, whatever the pixels", arguments: [PixelFormat.rgba8, .rgba16])
+    @Test(
+        "laying over is exact to half a step, whatever the pixels", .capability("MET-25"),
+        arguments: [PixelFormat.rgba8, .rgba16])
     func exact(pixelFormat: PixelFormat) throws {
         var generator = SeededRandom(seed: 3)
         func noise() throws -> Image {
@@ -134,7 +139,7 @@ struct ImageRendererTests {
         }
     }
 
-    @Test("MET-25: floating point holds what is brighter than white, and other formats hold white")
+    @Test("floating point holds what is brighter than white, and other formats hold white", .capability("MET-25"))
     func bright() throws {
         let color = PixelColor(red: 3, green: -0.5, blue: .nan)
         for pixelFormat in PixelFormat.allCases {
@@ -144,7 +149,7 @@ struct ImageRendererTests {
         }
     }
 
-    @Test("MET-25: what the drawing throws is thrown")
+    @Test("what the drawing throws is thrown", .capability("MET-25"))
     func errors() {
         struct Tired: Error {}
         #expect(throws: Tired.self) { try ImageRenderer(size: size).image { _ in throw Tired() } }

@@ -1,9 +1,10 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
-@Suite("Recognising formats")
+@Suite("Recognising formats", .timeLimited)
 struct ImageFormatTests {
     private static func ftyp(_ major: String, _ compatible: String...) -> [UInt8] {
         let length = 16 + compatible.count * 4
@@ -15,7 +16,10 @@ struct ImageFormatTests {
     private static let ico: [UInt8] = [0, 0, 1, 0, 1, 0, 16, 16, 0, 0, 1, 0, 32, 0, 104, 4, 0, 0, 22, 0, 0, 0]
 
     @Test(
-        "FMT-02, FMT-03, FMT-04, FMT-05, FMT-06, FMT-07, FMT-08, FMT-09, FMT-10, FMT-11, FMT-12: by full signatures",
+        "by full signatures",
+        .capability(
+            "FMT-02", "FMT-03", "FMT-04", "FMT-05", "FMT-06", "FMT-07", "FMT-08", "FMT-09", "FMT-10", "FMT-11", "FMT-12"
+        ),
         arguments: [
             ([0xFF, 0xD8, 0xFF, 0xE0], ImageFormat.jpeg),
             ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], .png),
@@ -42,7 +46,7 @@ struct ImageFormatTests {
     }
 
     @Test(
-        "FMT-01, FMT-14: a letter or two are not enough",
+        "a letter or two are not enough", .capability("FMT-01", "FMT-14"),
         arguments: [
             "", "B", "BM", "BMW is a maker of cars and motorcycles", "GIF", "GIF88a", "RIFF____WAVE", "%PD",
             "<!DOCTYPE html><html><svg></svg></html>", "<html>", "<?xml version='1.0'?><feed/>", "<svgx>",
@@ -55,7 +59,7 @@ struct ImageFormatTests {
     }
 
     @Test(
-        "CTX-13, FMT-12: names and media types of camera files are hints, others are not",
+        "names and media types of camera files are hints, others are not", .capability("CTX-13", "FMT-12"),
         arguments: [
             ("a.nef", nil, ImageFormat.raw), ("A.B.DNG", nil, .raw), ("x.jpg", nil, nil), ("nef", nil, nil),
             ("", nil, nil),
@@ -87,7 +91,7 @@ struct ImageFormatTests {
         Array("<?xml".utf8), Array("<!--".utf8), Array("<!DOCTYPE svg [".utf8),
     ]
 
-    @Test("FMT-13: types and endings lead to formats and back")
+    @Test("types and endings lead to formats and back", .capability("FMT-13"))
     func types() {
         for format in ImageFormat.known {
             #expect(format.mimeType.flatMap(ImageFormat.init(mimeType:)) == format)

@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 import TintypeCore
 
-@Suite("Images at other sizes")
+@Suite("Images at other sizes", .timeLimited)
 struct ImageScalingTests {
     private func image(frames: Int) throws -> Image {
         let pixels = try MutablePixelBuffer(size: PixelSize(width: 40, height: 20), cleared: true).freeze()
@@ -15,7 +16,7 @@ struct ImageScalingTests {
         return try #require(image)
     }
 
-    @Test("MET-20: what is known of an image stays when it gets other pixels")
+    @Test("what is known of an image stays when it gets other pixels", .capability("MET-20"))
     func properties() throws {
         let source = try image(frames: 3)
         let small = try source.resized(to: PixelSize(width: 10, height: 5))
@@ -27,7 +28,9 @@ struct ImageScalingTests {
         #expect(throws: ImageError.self) { try source.resized(to: .zero) }
     }
 
-    @Test("MET-23, COD-35: scaled down until all frames fit into a number of bytes, and not at all if they do")
+    @Test(
+        "scaled down until all frames fit into a number of bytes, and not at all if they do",
+        .capability("MET-23", "COD-35"))
     func bytes() throws {
         let source = try image(frames: 2)
         let small = try source.scaledDown(toBytes: 40 * 20 * 4 * 2 / 4)
@@ -36,7 +39,7 @@ struct ImageScalingTests {
         #expect(try source.scaledDown(toBytes: 0).size == PixelSize(width: 1, height: 1))
     }
 
-    @Test("MET-26: an orientation is its number in Exif, both ways")
+    @Test("an orientation is its number in Exif, both ways", .capability("MET-26"))
     func exif() {
         for number in 1...8 { #expect(Orientation(rawValue: number)?.rawValue == number) }
         #expect(Orientation(rawValue: 0) == nil && Orientation(rawValue: 9) == nil)

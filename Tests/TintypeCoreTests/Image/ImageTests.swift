@@ -1,13 +1,15 @@
+import TestSupport
 import Testing
 import TintypeCore
 
-@Suite("Images")
+@Suite("Images", .timeLimited)
 struct ImageTests {
     private func pixels(_ width: Int, _ height: Int) throws -> PixelBuffer {
         try MutablePixelBuffer(size: PixelSize(width: width, height: height), cleared: true).freeze()
     }
 
-    @Test("MET-13, AFC-03: an image weighs what its rows take, and frames that share pixels weigh once")
+    @Test(
+        "an image weighs what its rows take, and frames that share pixels weigh once", .capability("MET-13", "AFC-03"))
     func cost() throws {
         let one = try pixels(10, 3)
         #expect(Image(pixels: one).memoryCost == 64 * 3)
@@ -18,7 +20,9 @@ struct ImageTests {
         #expect(animation.duration == .milliseconds(80))
     }
 
-    @Test("MET-02, MET-03, COD-45 corrected: one frame is a still image, more are an animation, and none is no image")
+    @Test(
+        "one frame is a still image, more are an animation, and none is no image",
+        .capability("MET-02", "MET-03", "COD-45"))
     func frames() throws {
         let one = try pixels(2, 2)
         #expect(!Image(pixels: one).isAnimated)
@@ -30,7 +34,7 @@ struct ImageTests {
         #expect(two.firstFrame.pixels == one)
     }
 
-    @Test("MET-08 corrected, D24: a thumbnail is one only if it is smaller than its source")
+    @Test("a thumbnail is one only if it is smaller than its source", .capability("MET-08", "D24"))
     func thumbnail() throws {
         let image = Image(pixels: try pixels(4, 4))
         #expect(!image.isThumbnail)
@@ -38,7 +42,7 @@ struct ImageTests {
         #expect(image.with { $0.sourceSize = PixelSize(width: 40, height: 40) }.isThumbnail)
     }
 
-    @Test("COD-43: delays under 11 ms are played as 100 ms")
+    @Test("delays under 11 ms are played as 100 ms", .capability("COD-43"))
     func timing() {
         #expect(FrameTiming.played(.zero) == .milliseconds(100))
         #expect(FrameTiming.played(.milliseconds(10)) == .milliseconds(100))

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeTesting
 
@@ -6,7 +7,7 @@ import TintypeTesting
 
 private let url = URL(string: "test:a")!
 
-@Suite("Images that are not decoded")
+@Suite("Images that are not decoded", .timeLimited)
 struct EncodedImageTests {
     private let cache = DictionaryCache()
     private let coder = DotCoder()
@@ -27,7 +28,7 @@ struct EncodedImageTests {
         .success(LoadedData(data: Data(text.utf8), url: url, mimeType: "image/x-dot"))
     }
 
-    @Test("OLD-04, COD-16: bytes without decoding, kept on disk, and decoded when the image is wanted")
+    @Test("bytes without decoding, kept on disk, and decoded when the image is wanted", .capability("OLD-04", "COD-16"))
     func undecoded() async throws {
         let loader = GatedLoader { _ in Self.bytes("DOT 8") }
         let manager = manager(loader)
@@ -61,7 +62,9 @@ struct EncodedImageTests {
         #expect(loader.calls.count == 1 && cache.now.diskStores == 1)
     }
 
-    @Test("3.8: bytes without a header that can be read are an error, and not kept; on disk they are replaced")
+    @Test(
+        "bytes without a header that can be read are an error, and not kept; on disk they are replaced",
+        .capability("3.8"))
     func rubbish() async throws {
         let loader = GatedLoader { Self.bytes($0.absoluteString == "test:a" ? "DOT 8" : "DOT x") }
         let manager = manager(loader)

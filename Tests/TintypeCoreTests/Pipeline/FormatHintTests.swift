@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
-@Suite("Format hints")
+@Suite("Format hints", .timeLimited)
 struct FormatHintTests {
     /// Reads anything that is called a camera file, and nothing else.
     private struct CameraCoder: ImageCoder {
@@ -31,13 +32,15 @@ struct FormatHintTests {
         return try await manager.image(for: request).format
     }
 
-    @Test("CTX-13, COD-49: a URL's ending tells a camera file from a TIFF", arguments: ["a.nef", "b.DNG", "c.cr3"])
+    @Test(
+        "a URL's ending tells a camera file from a TIFF", .capability("CTX-13", "COD-49"),
+        arguments: ["a.nef", "b.DNG", "c.cr3"])
     func ending(name: String) async throws {
         #expect(try await load(name) == .raw)
         #expect(try await load(name) { $0.options = .progressiveLoad } == .raw)
     }
 
-    @Test("CTX-13: without such an ending the bytes tell, and a hint of the request goes first")
+    @Test("without such an ending the bytes tell, and a hint of the request goes first", .capability("CTX-13"))
     func others() async throws {
         await #expect(throws: ImageError.self) { try await load("a.tif") }
         await #expect(throws: ImageError.self) { try await load("a.nef") { $0.decode.formatHint = .png } }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeCore
 
@@ -22,10 +23,11 @@ private struct Bench {
     }
 }
 
-@Suite("The manager")
+@Suite("The manager", .timeLimited)
 struct ImageManagerTests {
     @Test(
-        "MGR-01, MGR-02, MGR-15, MGR-17, MGR-31: loads, decodes, stores in memory and on disk, and says where the image came from"
+        "loads, decodes, stores in memory and on disk, and says where the image came from",
+        .capability("MGR-01", "MGR-02", "MGR-15", "MGR-17", "MGR-31")
     )
     func load() async throws {
         let bench = Bench()
@@ -47,7 +49,9 @@ struct ImageManagerTests {
         #expect(!bench.manager.isRunning)
     }
 
-    @Test("DLR-09, MGR-28, D1: a thousand who want one cold image cause one request, one decode and one disk write")
+    @Test(
+        "a thousand who want one cold image cause one request, one decode and one disk write",
+        .capability("DLR-09", "MGR-28", "D1"))
     func thousand() async throws {
         let bench = Bench(answer: nil)
         try await withThrowingTaskGroup(of: Image.self) { group in
@@ -66,7 +70,7 @@ struct ImageManagerTests {
         #expect(bench.cache.now.memoryStores == 1)
     }
 
-    @Test("DLR-11, CQU-10: ten sizes of one image take one transfer, ten decodes and one disk write")
+    @Test("ten sizes of one image take one transfer, ten decodes and one disk write", .capability("DLR-11", "CQU-10"))
     func tenSizes() async throws {
         let bench = Bench(answer: nil)
         try await withThrowingTaskGroup(of: (Int, Image).self) { group in
@@ -87,7 +91,9 @@ struct ImageManagerTests {
         #expect(bench.cache.now.memory.count == 10)
     }
 
-    @Test("MGR-33, MGR-34, ERR-07, AFD-08: who is cancelled gets one error at once; the others get their image")
+    @Test(
+        "who is cancelled gets one error at once; the others get their image",
+        .capability("MGR-33", "MGR-34", "ERR-07", "AFD-08"))
     func cancelOne() async throws {
         let bench = Bench(answer: nil)
         let first = bench.manager.task(for: url)
@@ -103,7 +109,9 @@ struct ImageManagerTests {
         #expect(try await second.image.size.width == 8)
     }
 
-    @Test("DLR-14, DLR-15, AFD-08: when the last one leaves, the transfer stops, and asking again begins anew")
+    @Test(
+        "when the last one leaves, the transfer stops, and asking again begins anew",
+        .capability("DLR-14", "DLR-15", "AFD-08"))
     func cancelAll() async throws {
         let bench = Bench(answer: nil)
         let tasks = (0..<3).map { _ in bench.manager.task(for: url) }
@@ -118,7 +126,7 @@ struct ImageManagerTests {
         #expect(bench.coder.decodes == 1)
     }
 
-    @Test("MGR-35, MGR-36: cancelAll ends every load, and nothing runs any more")
+    @Test("cancelAll ends every load, and nothing runs any more", .capability("MGR-35", "MGR-36"))
     func managerCancelAll() async {
         let bench = Bench(answer: nil)
         let tasks = ["test:a", "test:b", "test:c"].map { bench.manager.task(for: URL(string: $0)!) }
@@ -141,7 +149,8 @@ struct ImageManagerTests {
     }
 
     @Test(
-        "MGR-37, MGR-39, OPT-00, DLR-22, ERR-04, 3.4: a missing URL is not asked again until its time is over, unless the request insists"
+        "a missing URL is not asked again until its time is over, unless the request insists",
+        .capability("MGR-37", "MGR-39", "OPT-00", "DLR-22", "ERR-04", "3.4")
     )
     func failures() async throws {
         let clock = Lock(ContinuousClock.now)
@@ -165,7 +174,7 @@ struct ImageManagerTests {
         #expect(bench.loader.calls.count == 3)
     }
 
-    @Test("MGR-05 corrected, D2, 3.4: a URL that failed is still served from the cache")
+    @Test("a URL that failed is still served from the cache", .capability("MGR-05", "D2", "3.4"))
     func failedButCached() async throws {
         let bench = Bench { _ in .failure(ImageError(.badStatus, stage: .load, reason: "gone", statusCode: 410)) }
         var fresh = ImageRequest(url)
@@ -177,14 +186,14 @@ struct ImageManagerTests {
         #expect(try await bench.manager.load(url).source == .disk)
     }
 
-    @Test("MGR-38: a failure that may pass is not remembered")
+    @Test("a failure that may pass is not remembered", .capability("MGR-38"))
     func passingFailure() async {
         let bench = Bench { _ in .failure(ImageError(.timedOut, stage: .load, reason: "slow")) }
         for _ in 0..<3 { #expect(await bench.failure(ImageRequest(url))?.code == .timedOut) }
         #expect(bench.loader.calls.count == 3)
     }
 
-    @Test("3.8: bytes that do not decode are not cached")
+    @Test("bytes that do not decode are not cached", .capability("3.8"))
     func garbage() async {
         let bench = Bench { url in .success(LoadedData(data: Data("<html>".utf8), url: url)) }
         let error = await bench.failure(ImageRequest(url))
@@ -195,7 +204,7 @@ struct ImageManagerTests {
         #expect(bench.cache.now.memory.isEmpty)
     }
 
-    @Test("3.8: an entry that does not decode is dropped, and the source asked once more")
+    @Test("an entry that does not decode is dropped, and the source asked once more", .capability("3.8"))
     func healing() async throws {
         let bench = Bench()
         let key = ImageKey(source: "test:a")
@@ -206,7 +215,7 @@ struct ImageManagerTests {
         #expect(bench.cache.now.disk[key]?.data == Data("DOT 8".utf8))
     }
 
-    @Test("OPT-15 corrected: fromCacheOnly says so when nothing is cached")
+    @Test("fromCacheOnly says so when nothing is cached", .capability("OPT-15"))
     func cacheOnly() async throws {
         let bench = Bench()
         var request = ImageRequest(url)
@@ -217,7 +226,7 @@ struct ImageManagerTests {
         #expect(bench.loader.calls.count == 1)
     }
 
-    @Test("OPT-16: fromLoaderOnly reads no cache, and stores")
+    @Test("fromLoaderOnly reads no cache, and stores", .capability("OPT-16"))
     func loaderOnly() async throws {
         let bench = Bench()
         _ = try await bench.manager.image(for: url)
@@ -229,7 +238,7 @@ struct ImageManagerTests {
         #expect(bench.cache.now.diskStores == 2)
     }
 
-    @Test("MGR-18 corrected: a veto is a typed error")
+    @Test("a veto is a typed error", .capability("MGR-18"))
     func veto() async {
         let bench = Bench()
         bench.manager.shouldDownload = { _ in false }
@@ -237,7 +246,7 @@ struct ImageManagerTests {
         #expect(bench.loader.calls.isEmpty)
     }
 
-    @Test("MGR-04, ERR-01: a URL that nobody can load is an error that names it")
+    @Test("a URL that nobody can load is an error that names it", .capability("MGR-04", "ERR-01"))
     func unknownScheme() async {
         let bench = Bench()
         let error = await bench.failure(ImageRequest(URL(string: "gopher://host/a.png")!))
@@ -246,7 +255,7 @@ struct ImageManagerTests {
         #expect(await bench.failure(ImageRequest(URL(string: "relative.png")!))?.code == .invalidURL)
     }
 
-    @Test("MGR-08, MGR-14, 3.17: the cache key may leave out what changes from call to call")
+    @Test("the cache key may leave out what changes from call to call", .capability("MGR-08", "MGR-14", "3.17"))
     func cacheKey() async throws {
         let bench = Bench()
         bench.manager.cacheKey = { String($0.absoluteString.prefix { $0 != "?" }) }
@@ -256,7 +265,7 @@ struct ImageManagerTests {
         #expect(second.key == ImageKey(source: "test:a"))
     }
 
-    @Test("MGR-07: the options processor sees every request first")
+    @Test("the options processor sees every request first", .capability("MGR-07"))
     func processor() async throws {
         var configuration = ImageManager.Configuration()
         configuration.optionsProcessor = { request in
@@ -269,7 +278,7 @@ struct ImageManagerTests {
     }
 
     @Test(
-        "MGR-29 corrected, CTX-18, CTX-20, OPT-L1, OLD-12: what a request stores is what it says",
+        "what a request stores is what it says", .capability("MGR-29", "CTX-18", "CTX-20", "OPT-L1", "OLD-12"),
         arguments: [CacheLayers.none, .memory, .disk, .all])
     func storeTo(layers: CacheLayers) async throws {
         let bench = Bench()
@@ -280,7 +289,7 @@ struct ImageManagerTests {
         #expect(await bench.cache.contains(ImageKey(source: "test:a"), in: .all) == layers)
     }
 
-    @Test("MGR-30 corrected, OPT-22: waitStoreCache tells what went wrong; without, the load does not mind")
+    @Test("waitStoreCache tells what went wrong; without, the load does not mind", .capability("MGR-30", "OPT-22"))
     func storeError() async throws {
         let bench = Bench()
         let full = ImageError(.cacheWriteFailed, stage: .store, source: "/cache", reason: "no space left")
@@ -292,7 +301,9 @@ struct ImageManagerTests {
         #expect(result.storeError == full)
     }
 
-    @Test("OPT-03 corrected, MGR-19, CTX-28, 3.3: a refresh previews what is cached and ends once, with what is new")
+    @Test(
+        "a refresh previews what is cached and ends once, with what is new",
+        .capability("OPT-03", "MGR-19", "CTX-28", "3.3"))
     func refresh() async throws {
         let bench = Bench(answer: nil)
         bench.cache.change { state in
@@ -311,7 +322,7 @@ struct ImageManagerTests {
     }
 
     @Test(
-        "MGR-20 corrected, ERR-03, 3.3: a refresh that fails, or brings nothing new, leaves the cached image",
+        "a refresh that fails, or brings nothing new, leaves the cached image", .capability("MGR-20", "ERR-03", "3.3"),
         arguments: [
             ImageError.Code.notModified, .connectionFailed, .badStatus,
         ])
@@ -328,7 +339,7 @@ struct ImageManagerTests {
         #expect(bench.loader.calls.count == 1)
     }
 
-    @Test("3.10, DLR-10, D4: requests with different header fields share no transfer")
+    @Test("requests with different header fields share no transfer", .capability("3.10", "DLR-10", "D4"))
     func headers() async throws {
         let bench = Bench()
         async let one = bench.manager.image(for: ImageRequest(url))
@@ -340,7 +351,7 @@ struct ImageManagerTests {
         #expect(Set(bench.loader.calls.map(\.request.headers)) == [[:], ["Authorization": "Bearer x"]])
     }
 
-    @Test("OPT-11, CTX-14, D25: an image that was scaled down is cached under a key of its own")
+    @Test("an image that was scaled down is cached under a key of its own", .capability("OPT-11", "CTX-14", "D25"))
     func scaleDown() async throws {
         var configuration = ImageManager.Configuration()
         configuration.scaleDownLimit = .bytes(100 * 100 * 4)

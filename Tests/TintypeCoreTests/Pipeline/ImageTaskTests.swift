@@ -1,8 +1,9 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeCore
 
-@Suite("Following a load")
+@Suite("Following a load", .timeLimited)
 struct ImageTaskTests {
     private let url = URL(string: "test:a")!
     private let loader = GatedLoader()
@@ -10,7 +11,7 @@ struct ImageTaskTests {
         ImageManager(cache: DictionaryCache(), loader: loader, coders: ImageCoders([DotCoder()]))
     }
 
-    @Test("3.12: every watcher sees the progress so far and exactly one end")
+    @Test("every watcher sees the progress so far and exactly one end", .capability("3.12"))
     func watchers() async {
         let task = manager.task(for: url)
         let early = task.events
@@ -52,7 +53,9 @@ struct ImageTaskTests {
         #expect(codes == [.badStatus])
     }
 
-    @Test("3.11, DLR-19: a change of priority reaches the transfer that waits, and the highest of all counts")
+    @Test(
+        "a change of priority reaches the transfer that waits, and the highest of all counts",
+        .capability("3.11", "DLR-19"))
     func priority() async throws {
         let manager = manager
         var request = ImageRequest(url)

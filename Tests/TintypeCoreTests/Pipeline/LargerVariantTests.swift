@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCore
 
-@Suite("Thumbnails of thumbnails")
+@Suite("Thumbnails of thumbnails", .timeLimited)
 struct LargerVariantTests {
     let directory: TemporaryDirectory
     let coder = DotCoder()

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeTesting
 
@@ -15,7 +16,7 @@ private struct Dot: ImageTransformer {
     }
 }
 
-@Suite("What a manager finds and keeps")
+@Suite("What a manager finds and keeps", .timeLimited)
 struct ManagerCachingTests {
     private let cache = DictionaryCache()
     private let coder = MovieCoder()
@@ -31,7 +32,9 @@ struct ManagerCachingTests {
 
     // MARK: Memory hits
 
-    @Test("CQU-11: the first frame of an animation in memory is a still image of its own; the animation stays as it is")
+    @Test(
+        "the first frame of an animation in memory is a still image of its own; the animation stays as it is",
+        .capability("CQU-11"))
     func firstFrame() async throws {
         let manager = manager()
         let animation = try await manager.image(for: url)
@@ -57,7 +60,9 @@ struct ManagerCachingTests {
         #expect(try await manager.load(request).image.size.width == 1, "what is transformed is made of a still image")
     }
 
-    @Test("CQU-12: who wants an image that moves takes no still one out of memory, and is told if there is none")
+    @Test(
+        "who wants an image that moves takes no still one out of memory, and is told if there is none",
+        .capability("CQU-12"))
     func matching() async throws {
         let loader = GatedLoader { url in
             .success(LoadedData(data: MovieCoder.bytes(frames: url.absoluteString == "test:a" ? 3 : 1), url: url))
@@ -82,7 +87,7 @@ struct ManagerCachingTests {
         #expect(loader.calls.count == 2)
     }
 
-    @Test("MET-24, CTX-10: a load has the scale of its URL's name, and a request may have another")
+    @Test("a load has the scale of its URL's name, and a request may have another", .capability("MET-24", "CTX-10"))
     func scale() async throws {
         let manager = manager(frames: 1)
         var request = ImageRequest(URL(string: "test:/dir/photo@2x.png?size=3")!)
@@ -95,7 +100,7 @@ struct ManagerCachingTests {
 
     // MARK: What is kept
 
-    @Test("AFC-08: shouldCache decides what the caches keep, and is asked once for all who wait")
+    @Test("shouldCache decides what the caches keep, and is asked once for all who wait", .capability("AFC-08"))
     func shouldCache() async throws {
         let asked = Lock<[String]>([])
         var configuration = ImageManager.Configuration()
@@ -127,7 +132,8 @@ struct ManagerCachingTests {
         #expect(cache.now.memory.count == 1)
     }
 
-    @Test("AFC-01, OLD-07: images are stored, found and removed by requests, and each variant by itself")
+    @Test(
+        "images are stored, found and removed by requests, and each variant by itself", .capability("AFC-01", "OLD-07"))
     func byRequest() async throws {
         let manager = ImageManager(cache: cache, loader: GatedLoader(), coders: ImageCoders([DotCoder()]))
         let request = ImageRequest(url)
@@ -153,7 +159,7 @@ struct ManagerCachingTests {
         #expect(cache.now.disk[manager.key(for: request)]?.data == Data("DOT 8".utf8))
     }
 
-    @Test("OLD-06: a transformer by URL, for requests that have none of their own")
+    @Test("a transformer by URL, for requests that have none of their own", .capability("OLD-06"))
     func transformerByURL() async throws {
         let manager = manager()
         manager.configuration.transformer = { $0.absoluteString == "test:a" ? Dot(key: "by URL") : nil }
@@ -172,7 +178,7 @@ struct ManagerCachingTests {
 
     // MARK: Coders
 
-    @Test("COD-39: which coder decodes is the order of the list, or what the request brings")
+    @Test("which coder decodes is the order of the list, or what the request brings", .capability("COD-39"))
     func solution() async throws {
         let (first, last, own) = (MovieCoder(), MovieCoder(), MovieCoder())
         let loader = GatedLoader { .success(LoadedData(data: MovieCoder.bytes(frames: 1), url: $0)) }
@@ -186,7 +192,9 @@ struct ManagerCachingTests {
         #expect((first.decodes.count, last.decodes.count, own.decodes.count) == (0, 1, 1))
     }
 
-    @Test("COD-56 corrected, COD-27: a request's coder decodes its animations, and is told all that the request says")
+    @Test(
+        "a request's coder decodes its animations, and is told all that the request says",
+        .capability("COD-56", "COD-27"))
     func ownCoderOfAnimation() async throws {
         let own = MovieCoder()
         let manager = manager()

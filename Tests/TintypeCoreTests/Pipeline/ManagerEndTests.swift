@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeTesting
 
@@ -6,7 +7,7 @@ import TintypeTesting
 
 private func url(_ name: String) -> URL { URL(string: "test:\(name)")! }
 
-@Suite("A manager at the end of a program, and for code that blocks")
+@Suite("A manager at the end of a program, and for code that blocks", .timeLimited)
 struct ManagerEndTests {
     private let directory: TemporaryDirectory
     private let clock = WallClock()
@@ -34,7 +35,7 @@ struct ManagerEndTests {
         return disk
     }
 
-    @Test("CCF-04: a program that is not seen gives back the space of what has ended")
+    @Test("a program that is not seen gives back the space of what has ended", .capability("CCF-04"))
     func sweep() async throws {
         let disk = try await filled()
         let swept = try await manager(disk).removeExpired()
@@ -45,7 +46,9 @@ struct ManagerEndTests {
         #expect(try await caches.removeExpired().files == 1)
     }
 
-    @Test("CCF-05: shutting down ends all loads, waits for what came, and sweeps, even in a task that is cancelled")
+    @Test(
+        "shutting down ends all loads, waits for what came, and sweeps, even in a task that is cancelled",
+        .capability("CCF-05"))
     func shutdown() async throws {
         let disk = try await filled()
         let manager = manager(disk)
@@ -70,7 +73,7 @@ struct ManagerEndTests {
         #expect(await disk.usage().entries == 2)
     }
 
-    @Test("CCF-05: a sweep that cannot be made does not keep the rest from being done")
+    @Test("a sweep that cannot be made does not keep the rest from being done", .capability("CCF-05"))
     func brokenSweep() async throws {
         let manager = ImageManager(
             cache: ImageCache(
@@ -85,7 +88,7 @@ struct ManagerEndTests {
     /// A thread that may block, unlike those that tests run on.
     private let thread = WorkQueue(label: "a thread of the program", width: 1)
 
-    @Test("CQU-06 corrected: code that cannot await waits for disk and loader on its own thread alone")
+    @Test("code that cannot await waits for disk and loader on its own thread alone", .capability("CQU-06"))
     func blocking() async throws {
         let disk = disk()
         try await disk.put(Data("DOT 3".utf8), "test:a")

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeCore
 
@@ -40,7 +41,7 @@ private final class Crop: ImageTransformer {
     }
 }
 
-@Suite("What a request and its options say to the manager")
+@Suite("What a request and its options say to the manager", .timeLimited)
 struct ManagerOptionsTests {
     private let cache = DictionaryCache()
 
@@ -53,7 +54,7 @@ struct ManagerOptionsTests {
             configuration: configuration)
     }
 
-    @Test("OPT-12: a memory hit with the bytes of the disk, where it has them")
+    @Test("a memory hit with the bytes of the disk, where it has them", .capability("OPT-12"))
     func queryMemoryData() async throws {
         let manager = manager()
         var request = ImageRequest(url)
@@ -67,7 +68,7 @@ struct ManagerOptionsTests {
         #expect(try await manager.load(request).data == nil)
     }
 
-    @Test("OPT-19: the first frame of an animation is an image of its own")
+    @Test("the first frame of an animation is an image of its own", .capability("OPT-19"))
     func firstFrame() async throws {
         let manager = manager(coder: MovingCoder())
         #expect(try await manager.image(for: url).frames.count == 3)
@@ -78,7 +79,9 @@ struct ManagerOptionsTests {
         #expect(try await manager.image(for: url).frames.count == 3)
     }
 
-    @Test("OPT-09, MGR-22: animations are transformed only if asked, every frame, and keep their durations")
+    @Test(
+        "animations are transformed only if asked, every frame, and keep their durations",
+        .capability("OPT-09", "MGR-22"))
     func animations() async throws {
         let manager = manager(coder: MovingCoder())
         var request = ImageRequest(url)
@@ -94,7 +97,7 @@ struct ManagerOptionsTests {
         #expect(await manager.task(for: request).result.failure?.code == .transformFailed)
     }
 
-    @Test("MGR-39: failures can be forgotten, one or all")
+    @Test("failures can be forgotten, one or all", .capability("MGR-39"))
     func forgetting() async {
         let loader = GatedLoader { _ in .failure(ImageError(.badStatus, stage: .load, reason: "404", statusCode: 404)) }
         let manager = manager(loader: loader)
@@ -107,7 +110,7 @@ struct ManagerOptionsTests {
         #expect(await manager.task(for: other).result.failure?.code == .badStatus)
     }
 
-    @Test("MGR-37 corrected: failures are bounded, the oldest go first, and the bound can change")
+    @Test("failures are bounded, the oldest go first, and the bound can change", .capability("MGR-37"))
     func failureLimit() async {
         let loader = GatedLoader { _ in .failure(ImageError(.badStatus, stage: .load, reason: "404", statusCode: 404)) }
         let manager = manager(loader: loader)
@@ -117,7 +120,8 @@ struct ManagerOptionsTests {
         #expect(await manager.task(for: URL(string: "test:a")!).result.failure?.code == .badStatus)
     }
 
-    @Test("CTX-17: what is not to be queried is not", arguments: [CacheLayers.none, .memory, .disk, .all])
+    @Test(
+        "what is not to be queried is not", .capability("CTX-17"), arguments: [CacheLayers.none, .memory, .disk, .all])
     func queryFrom(layers: CacheLayers) async throws {
         let loader = GatedLoader { .success(.dot($0.absoluteString)) }
         let manager = manager(loader: loader)
@@ -130,7 +134,7 @@ struct ManagerOptionsTests {
         #expect(loader.calls.count == (layers.isEmpty ? 2 : 1))
     }
 
-    @Test("CTX-06, MGR-40: a request may bring its own coder, and shares its decode with nobody")
+    @Test("a request may bring its own coder, and shares its decode with nobody", .capability("CTX-06", "MGR-40"))
     func ownCoder() async throws {
         let standard = DotCoder()
         let own = DotCoder()
@@ -154,7 +158,7 @@ struct ManagerOptionsTests {
         #expect((own.decodes, standard.decodes) == (before.0 + 1, before.1))
     }
 
-    @Test("3.17: a request's own cache key stands for its URL, before the manager's")
+    @Test("a request's own cache key stands for its URL, before the manager's", .capability("3.17"))
     func cacheKey() async throws {
         let loader = GatedLoader { .success(.dot($0.absoluteString)) }
         let manager = manager(loader: loader)
@@ -170,7 +174,9 @@ struct ManagerOptionsTests {
         #expect(loader.calls.count == 1)
     }
 
-    @Test("OPT-03: the cached image is a preview while it is refreshed; in memory alone, it outlives a failing refresh")
+    @Test(
+        "the cached image is a preview while it is refreshed; in memory alone, it outlives a failing refresh",
+        .capability("OPT-03"))
     func refreshPreview() async throws {
         let loader = GatedLoader()
         let manager = manager(loader: loader)
@@ -195,7 +201,7 @@ struct ManagerOptionsTests {
         #expect(previews == 1)
     }
 
-    @Test("OLD-07: a look at memory alone, at once")
+    @Test("a look at memory alone, at once", .capability("OLD-07"))
     func cachedImage() async throws {
         let manager = manager()
         #expect(manager.cachedImage(for: ImageRequest(url)) == nil)
@@ -203,7 +209,7 @@ struct ManagerOptionsTests {
         #expect(manager.cachedImage(for: ImageRequest(url))?.isIdentical(to: image) == true)
     }
 
-    @Test("3.19: a manager that nobody holds is freed, and a load that runs holds it")
+    @Test("a manager that nobody holds is freed, and a load that runs holds it", .capability("3.19"))
     func lifetime() async throws {
         let loader = GatedLoader()
         weak var weakManager: ImageManager?

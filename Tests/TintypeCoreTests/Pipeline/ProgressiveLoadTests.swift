@@ -1,9 +1,10 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
-@Suite("Progressive loads")
+@Suite("Progressive loads", .timeLimited)
 struct ProgressiveLoadTests {
     private let url = URL(string: "test:a")!
     private let loader = GatedLoader()
@@ -59,7 +60,9 @@ struct ProgressiveLoadTests {
         throw CancellationError()
     }
 
-    @Test("DLR-27, DLR-28: previews come as bytes do; the end is the same decoder's, and nothing is decoded twice")
+    @Test(
+        "previews come as bytes do; the end is the same decoder's, and nothing is decoded twice",
+        .capability("DLR-27", "DLR-28"))
     func previews() async throws {
         let task = manager.task(for: request)
         var events = task.events.makeAsyncIterator()
@@ -79,7 +82,7 @@ struct ProgressiveLoadTests {
         #expect(counts.decodes == 0 && counts.finishes == 1 && counts.appended == 20)
     }
 
-    @Test("3.15: a preview is never cached")
+    @Test("a preview is never cached", .capability("3.15"))
     func neverStored() async throws {
         let task = manager.task(for: request)
         var events = task.events.makeAsyncIterator()
@@ -192,7 +195,7 @@ struct ProgressiveLoadTests {
         #expect(try await task.image.byteCount == 40)
     }
 
-    @Test("DLR-29: without the option, or with a coder that is not progressive, there are no previews")
+    @Test("without the option, or with a coder that is not progressive, there are no previews", .capability("DLR-29"))
     func withoutPreviews() async throws {
         var plain = request
         plain.options = []

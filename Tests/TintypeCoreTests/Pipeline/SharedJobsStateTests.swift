@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import TintypeCore
 import TintypeTesting
 
-@Suite("The table of shared work")
+@Suite("The table of shared work", .timeLimited)
 struct SharedJobsStateTests {
     @Test("the first who asks begins, the second joins, and both are served once")
     func joining() {
@@ -20,7 +21,7 @@ struct SharedJobsStateTests {
         #expect(state.subscriberCount == 0)
     }
 
-    @Test("DLR-14: only the last one to leave cancels")
+    @Test("only the last one to leave cancels", .capability("DLR-14"))
     func leaving() {
         var state = SharedJobsState<String>()
         let (a, b) = (state.makeID(), state.makeID())
@@ -32,7 +33,7 @@ struct SharedJobsStateTests {
         #expect(state.finish(job).isEmpty)
     }
 
-    @Test("DLR-15: who comes after the last one left begins anew")
+    @Test("who comes after the last one left begins anew", .capability("DLR-15"))
     func rejoining() {
         var state = SharedJobsState<String>()
         let (a, b) = (state.makeID(), state.makeID())
@@ -48,7 +49,7 @@ struct SharedJobsStateTests {
         #expect(state.finish(second) == [b])
     }
 
-    @Test("DLR-17: who leaves before joining is refused, once")
+    @Test("who leaves before joining is refused, once", .capability("DLR-17"))
     func leavingEarly() {
         var state = SharedJobsState<String>()
         let a = state.makeID()
@@ -57,7 +58,7 @@ struct SharedJobsStateTests {
         #expect(state.jobCount == 0)
     }
 
-    @Test("DLR-19: the priority is the highest of those who wait, at any time")
+    @Test("the priority is the highest of those who wait, at any time", .capability("DLR-19"))
     func priorities() throws {
         var state = SharedJobsState<String>()
         let (a, b) = (state.makeID(), state.makeID())
@@ -72,7 +73,8 @@ struct SharedJobsStateTests {
     }
 
     @Test(
-        "DLR-12, 3.12: any order of joining, leaving and finishing serves each subscriber exactly once",
+        "any order of joining, leaving and finishing serves each subscriber exactly once",
+        .capability("DLR-12", "3.12"),
         arguments: 0..<50)
     func anyOrder(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeCore
 
@@ -25,7 +26,7 @@ private struct DotSettings: FormatEncodeOptions {
     var roundness = 0
 }
 
-@Suite("Transformers in the pipeline")
+@Suite("Transformers in the pipeline", .timeLimited)
 struct TransformTests {
     private let url = URL(string: "test:a")!
     private let cache = DictionaryCache()
@@ -34,7 +35,8 @@ struct TransformTests {
     private var manager: ImageManager { ImageManager(cache: cache, loader: loader, coders: ImageCoders([coder])) }
 
     @Test(
-        "MGR-11, MGR-26, CTX-07, TRF-01, MET-07: a transformed image has a key of its own, and the original's bytes are stored once"
+        "a transformed image has a key of its own, and the original's bytes are stored once",
+        .capability("MGR-11", "MGR-26", "CTX-07", "TRF-01", "MET-07")
     )
     func keys() async throws {
         let half = Half()
@@ -73,7 +75,7 @@ struct TransformTests {
         #expect(coder.decodes == 1)
     }
 
-    @Test("MGR-23 corrected: a transformer that fails is an error, and nothing is cached under its key")
+    @Test("a transformer that fails is an error, and nothing is cached under its key", .capability("MGR-23"))
     func failure() async throws {
         var request = ImageRequest(url)
         request.transformer = Broken()
@@ -84,7 +86,7 @@ struct TransformTests {
         #expect(cache.now.memory.isEmpty)
     }
 
-    @Test("MGR-27: storesVariant keeps the transformed image on disk, and the next load makes nothing")
+    @Test("storesVariant keeps the transformed image on disk, and the next load makes nothing", .capability("MGR-27"))
     func variant() async throws {
         let half = Half()
         var request = ImageRequest(url)
@@ -102,7 +104,8 @@ struct TransformTests {
         #expect(half.runs == 1)
     }
 
-    @Test("CTX-16: storesVariant encodes as the request says, and a variant is written once for each way")
+    @Test(
+        "storesVariant encodes as the request says, and a variant is written once for each way", .capability("CTX-16"))
     func variantOptions() async throws {
         var request = ImageRequest(url)
         request.transformer = Half()
@@ -125,7 +128,7 @@ struct TransformTests {
         #expect(coder.encoded.count == 1)
     }
 
-    @Test("TRF-03: transformers in a row join their keys")
+    @Test("transformers in a row join their keys", .capability("TRF-03"))
     func pipeline() throws {
         let twice = Half().then(Half())
         #expect(twice.key == "half|half")

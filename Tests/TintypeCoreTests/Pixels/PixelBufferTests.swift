@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 import TintypeCore
 
-@Suite("Pixel buffers and their pool")
+@Suite("Pixel buffers and their pool", .timeLimited)
 struct PixelBufferTests {
-    @Test("COD-38: rows begin at multiples of 64 bytes", arguments: [1, 15, 16, 17, 1_000])
+    @Test("rows begin at multiples of 64 bytes", .capability("COD-38"), arguments: [1, 15, 16, 17, 1_000])
     func alignment(width: Int) throws {
         let buffer = try MutablePixelBuffer(size: PixelSize(width: width, height: 3)).freeze()
         #expect(buffer.bytesPerRow % 64 == 0 && buffer.bytesPerRow >= width * 4)

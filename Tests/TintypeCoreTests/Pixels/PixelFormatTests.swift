@@ -1,13 +1,14 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TintypeCore
 
-@Suite("Pixels of more than 8 bits")
+@Suite("Pixels of more than 8 bits", .timeLimited)
 struct PixelFormatTests {
     private let deepFormats: [PixelFormat] = [.rgba16, .rgbaFloat16]
 
-    @Test("COD-52: 16 bits to 8 is round(v × 255 / 65535), and 8 bits to 16 and back changes nothing")
+    @Test("16 bits to 8 is round(v × 255 / 65535), and 8 bits to 16 and back changes nothing", .capability("COD-52"))
     func integers() throws {
         let all = try PixelBuffer.drawnDeep(PixelSize(width: 256, height: 256), .rgba16) { x, y in
             SIMD4(repeating: UInt16(y * 256 + x))
@@ -45,7 +46,7 @@ struct PixelFormatTests {
         }
     }
 
-    @Test("COD-36: deep pixels are turned by all orientations", arguments: Orientation.allCases)
+    @Test("deep pixels are turned by all orientations", .capability("COD-36"), arguments: Orientation.allCases)
     func oriented(orientation: Orientation) throws {
         let bytes = try Picture.noise.draw(PixelSize(width: 70, height: 37))
         for format in deepFormats {
@@ -93,7 +94,7 @@ struct PixelFormatTests {
         #expect(options.outputSize(for: size, bytesPerPixel: 8).pixelCount * 8 <= 40_000)
     }
 
-    @Test("COD-18: decodeToHDR keeps depth and range, and is part of the variant")
+    @Test("decodeToHDR keeps depth and range, and is part of the variant", .capability("COD-18"))
     func options() {
         var options = DecodeOptions()
         #expect(options.pixelFormat(bitsPerComponent: 16) == .rgba8)

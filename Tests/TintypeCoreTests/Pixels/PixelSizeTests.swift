@@ -1,12 +1,13 @@
+import TestSupport
 import Testing
 import TintypeCore
 import TintypeTesting
 
-@Suite("Sizes")
+@Suite("Sizes", .timeLimited)
 struct PixelSizeTests {
     private func size(_ width: Int, _ height: Int) -> PixelSize { PixelSize(width: width, height: height) }
 
-    @Test("COD-32: fitting into a box, with and without growing and keeping the shape")
+    @Test("fitting into a box, with and without growing and keeping the shape", .capability("COD-32"))
     func scaled() {
         let image = size(100, 200)
         #expect(image.scaled(into: size(150, 150)) == size(75, 150))
@@ -19,7 +20,7 @@ struct PixelSizeTests {
         #expect(size(0, 200).scaled(into: size(150, 150)) == size(0, 200))
     }
 
-    @Test("COD-30: a large photograph in a small box")
+    @Test("a large photograph in a small box", .capability("COD-30"))
     func thumbnails() {
         #expect(size(5_250, 3_450).scaled(into: size(400, 300)) == size(400, 263))
         #expect(size(5_250, 3_450).scaled(into: size(4_000, 4_000)) == size(4_000, 2_629))
@@ -42,7 +43,7 @@ struct PixelSizeTests {
         }
     }
 
-    @Test("COD-33: a size by bytes")
+    @Test("a size by bytes", .capability("COD-33"))
     func bytes() {
         #expect(size(1_000, 1_000).scaled(toBytes: 4_000_000) == size(1_000, 1_000))
         #expect(size(2_000, 2_000).scaled(toBytes: 4_000_000) == size(1_000, 1_000))

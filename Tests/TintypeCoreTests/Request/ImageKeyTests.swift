@@ -1,10 +1,11 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 import TintypeCore
 
-@Suite("What images are known by")
+@Suite("What images are known by", .timeLimited)
 struct ImageKeyTests {
-    @Test("3.9, MGR-12 corrected, MGR-13 corrected: equal work has equal variants, and different work never")
+    @Test("equal work has equal variants, and different work never", .capability("3.9", "MGR-12", "MGR-13"))
     func variants() {
         var all: [DecodeOptions] = [DecodeOptions()]
         func add(_ change: (inout DecodeOptions) -> Void) {
@@ -47,13 +48,13 @@ struct ImageKeyTests {
         #expect(ImageVariant(options) == ImageVariant(description: "bytes=100;fast"))
     }
 
-    @Test("MGR-11 corrected: a box that means nothing makes no variant")
+    @Test("a box that means nothing makes no variant", .capability("MGR-11"))
     func emptyBox() {
         #expect(ImageVariant(DecodeOptions(thumbnailSize: .zero)).isOriginal)
         #expect(ImageVariant(DecodeOptions(), transformer: "").isOriginal)
     }
 
-    @Test("AFC-07: keys are equal if they are spelt with the same bytes, wherever those are in memory")
+    @Test("keys are equal if they are spelt with the same bytes, wherever those are in memory", .capability("AFC-07"))
     func equality() {
         let long = String(repeating: "https://example.org/", count: 20)
         var copy = ""

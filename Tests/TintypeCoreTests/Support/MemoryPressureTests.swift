@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import TintypeTesting
 
 @testable import TintypeCore
 
-@Suite("Memory pressure")
+@Suite("Memory pressure", .timeLimited)
 struct MemoryPressureTests {
     @Test("each level trims a cache to its watermark, by itself and on request")
     func watermarks() throws {

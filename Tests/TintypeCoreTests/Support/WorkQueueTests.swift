@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TintypeCore
 
@@ -8,9 +9,9 @@ private final class Gate: Sendable {
     func open() { isOpen.withLock { $0 = true } }
 }
 
-@Suite("The pool of threads")
+@Suite("The pool of threads", .timeLimited)
 struct WorkQueueTests {
-    @Test("DLR-31 corrected: runs everything, never more than its width at a time")
+    @Test("runs everything, never more than its width at a time", .capability("DLR-31"))
     func width() async throws {
         let queue = WorkQueue(label: "test", width: 3)
         let state = Lock((running: 0, most: 0))
@@ -34,7 +35,7 @@ struct WorkQueueTests {
         #expect(state.withLock { $0.most } <= 3)
     }
 
-    @Test("3.11: the most urgent comes first, and a change of mind counts while it waits")
+    @Test("the most urgent comes first, and a change of mind counts while it waits", .capability("3.11"))
     func order() async throws {
         let queue = WorkQueue(label: "test", width: 1)
         let gate = Gate()
