@@ -1,19 +1,25 @@
 extension ImageLoaders {
-    /// Loads `http` and `https` (with the trait HTTP), `file` and `data` URLs.
+    /// Loaders for `http` and `https` URLs (with the trait HTTP, through `ImageDownloader.shared`), and for `file` and `data` URLs.
     public static let `default`: ImageLoaders = {
         var loaders: [any ImageLoading] = [DataURLLoader(), FileLoader()]
         #if HTTP
-        loaders.append(ImageDownloader())
+        loaders.append(ImageDownloader.shared)
         #endif
         return ImageLoaders(loaders)
     }()
 }
 
 extension ImageManager {
-    /// The manager for programs that need only one, with all defaults.
+    /// A manager with all defaults, which loads through `ImageDownloader.shared`.
     public static let shared = ImageManager()
 
-    /// A manager of these parts, with the coders of this build.
+    /// Creates a manager with the coders of this build.
+    ///
+    /// - Parameters:
+    ///   - cache: The caches in which images are looked up and stored.
+    ///   - loader: The loader of images that aren't cached. `file:` and `data:` URLs are loaded too, unless it is an ``ImageLoaders``, which is
+    ///     used as it is.
+    ///   - configuration: The hooks, limits, and shared resources.
     public convenience init(
         cache: any ImageCaching = ImageCache.default, loader: any ImageLoading = ImageLoaders.default,
         configuration: Configuration = Configuration()

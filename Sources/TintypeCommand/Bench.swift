@@ -66,7 +66,7 @@ struct BenchCommand: AsyncParsableCommand {
             } catch {
                 failed = true
                 if json { console.print(JSONLine.encode(InfoFailure(path: file, error: ErrorReport(error)))) }
-                console.error(error.concerning(file))
+                console.error(error.withSource(file))
             }
         }
         if !json { table.lines.forEach(console.print) }

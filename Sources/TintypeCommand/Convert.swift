@@ -103,7 +103,7 @@ struct ConvertCommand: AsyncParsableCommand {
             let context = DecodeContext(isCancelled: { Task.isCancelled })
             return try ImageCoders.default.decode(data, options: options, context: context)
         } catch {
-            throw error.concerning(input)
+            throw error.withSource(input)
         }
     }
 
@@ -122,7 +122,7 @@ struct ConvertCommand: AsyncParsableCommand {
             let context = EncodeContext(isCancelled: { Task.isCancelled })
             return try ImageCoders.default.encode(image, as: format, options: options, context: context)
         } catch {
-            throw error.concerning(output)
+            throw error.withSource(output)
         }
     }
 }

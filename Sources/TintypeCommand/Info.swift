@@ -33,7 +33,7 @@ struct InfoCommand: ParsableCommand {
             } catch {
                 failed = true
                 if json { console.print(JSONLine.encode(InfoFailure(path: file, error: ErrorReport(error)))) }
-                console.error(error.concerning(file))
+                console.error(error.withSource(file))
             }
         }
         if failed { throw ExitCode(1) }

@@ -84,7 +84,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
     ///   ``ImageError/Code/cancelled``, ``ImageError/Code/badRequest``, ``ImageError/Code/connectionFailed``,
     ///   ``ImageError/Code/connectionLost``, ``ImageError/Code/timedOut``, ``ImageError/Code/badRedirect``,
     ///   ``ImageError/Code/badStatus``, ``ImageError/Code/badContentType``, ``ImageError/Code/badResponse``,
-    ///   ``ImageError/Code/notModified``, ``ImageError/Code/emptyBody``, ``ImageError/Code/incompleteBody``,
+    ///   ``ImageError/Code/emptyBody``, ``ImageError/Code/incompleteBody``,
     ///   ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/loadingDisallowed`` after ``shutdown()``.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         do throws(ImageError) {
@@ -95,7 +95,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
             totals.withLock { totals in
                 if error.isCancellation { totals.cancelled += 1 } else { totals.failed += 1 }
             }
-            throw error.concerning(request.url.shortDescription)
+            throw error.withSource(request.url.shortDescription)
         }
     }
 

@@ -146,7 +146,7 @@ struct SamplePainter {
             return SampleImage(
                 name: name, data: data, format: format, size: image.size, frameCount: image.frames.count)
         } catch {
-            throw error.concerning(name)
+            throw error.withSource(name)
         }
     }
 }

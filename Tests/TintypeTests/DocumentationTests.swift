@@ -39,8 +39,8 @@ struct DocumentationTests {
     func loading() async throws {
         let url = try file()
         let manager = try manager()
-        manager.cacheKey = { url in String(url.absoluteString.prefix { $0 != "?" }) }
-        manager.shouldDownload = { url in url.isFileURL }
+        manager.configuration.cacheKey = { url in String(url.absoluteString.prefix { $0 != "?" }) }
+        manager.configuration.shouldDownload = { url in url.isFileURL }
         let result = try await manager.load(url)
         #expect(result.source == .network)
         #expect(result.data != nil)

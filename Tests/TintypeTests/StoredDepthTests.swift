@@ -41,13 +41,13 @@ struct StoredDepthTests {
 
     private func request() throws -> ImageRequest {
         var request = ImageRequest(try #require(URL(string: "test:a")))
-        request.decode.thumbnailSize = PixelSize(width: 40, height: 40)
+        request.decodeOptions.thumbnailSize = PixelSize(width: 40, height: 40)
         return request
     }
 
     private func load(_ data: Data) async throws -> (made: Image, stored: Image) {
         var request = try request()
-        request.decode.decodeToHDR = true
+        request.decodeOptions.decodeToHDR = true
         request.storesVariant = true
         request.options = .waitStoreCache
         let made = try await manager(data).image(for: request)

@@ -61,7 +61,7 @@ extension CacheCommand {
                         + "\(ByteCount(trace.footprint))")
                 table.lines.forEach(console.print)
             } catch {
-                console.error(error.concerning(self.trace))
+                console.error(error.withSource(self.trace))
                 throw ExitCode(1)
             }
         }

@@ -52,7 +52,7 @@ struct CacheCommand: ParsableCommand {
                 try await body(disk)
                 await disk.flush()
             } catch {
-                console.error(error.concerning(directory))
+                console.error(error.withSource(directory))
                 throw ExitCode(1)
             }
         }

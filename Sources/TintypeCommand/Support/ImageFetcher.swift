@@ -52,7 +52,7 @@ struct ImageFetcher: Sendable {
                 guard !error.isCancellation else { return }
                 summary.withLock { $0.failed += 1 }
                 if json { console.print(JSONLine.encode(FetchFailure(url: job.url, error: ErrorReport(error)))) }
-                console.error(error.concerning(job.url))
+                console.error(error.withSource(job.url))
                 display.finishedOne(bytes: 0, failed: true)
             }
         }
@@ -75,7 +75,7 @@ struct ImageFetcher: Sendable {
         request.storeTo = usesCache ? .disk : .none
         request.options = [.waitStoreCache]
         let savesBytes = thumbnail == nil && format == nil
-        if savesBytes { request.decode.maximumBytes = Self.verificationLimit.bytes }
+        if savesBytes { request.decodeOptions.maximumBytes = Self.verificationLimit.bytes }
         request.thumbnailSize = thumbnail
         let result = try await manager.load(request)
         let image = result.image

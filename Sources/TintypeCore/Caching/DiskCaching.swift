@@ -67,11 +67,14 @@ public struct DiskCacheEntry: Sendable, Equatable {
     public var validators: CacheValidators?
     /// A program's own bytes, kept with the image.
     public var extendedData: Data?
+    /// The properties of a thumbnail or transformed image that its bytes don't tell. Written and read by ``ImageManager``.
+    public var imageProperties: Data?
 
     public init(
         data: Data, created: Date, expires: Date? = nil, mimeType: String? = nil, validators: CacheValidators? = nil,
-        extendedData: Data? = nil, idleLifetime: Duration? = nil
+        extendedData: Data? = nil, idleLifetime: Duration? = nil, imageProperties: Data? = nil
     ) {
+        self.imageProperties = imageProperties
         self.data = data
         self.created = created
         self.expires = expires

@@ -40,7 +40,7 @@ extension ImageCache {
         }
         guard layers.contains(.disk), hasDisk else { return nil }
         let outcome = await reads.value(
-            for: ImageRead(key: key, layers: layers, options: options), priority: WorkPriority(), onUpdate: { _ in }
+            for: ImageRead(key: key, layers: layers, options: options), priority: LoadPriority(.normal)
         ) { [self] context in
             .success(await read(key, layers, options, priority: context.priority))
         }

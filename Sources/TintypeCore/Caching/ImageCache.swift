@@ -14,10 +14,12 @@ public final class ImageCache: ImageCaching {
     /// Reads and writes images for the calls that take or give decoded ones of the disk.
     public let coder: any ImageCoder
     /// False for a cache in memory alone.
-    var hasDisk: Bool { !(disk is NoDiskCache) }
+    public var hasDisk: Bool { !(disk is NoDiskCache) }
     let processing: WorkQueue
+    private let removalLog = RemovalLog()
+    public var removals: RemovalLog? { removalLog }
     /// Many who ask for one image at once share one read and one decode.
-    let reads = SharedJobs<ImageRead, CachedImage?, Never>()
+    let reads = TaskCoalescer<ImageRead, CachedImage?>()
 
     /// - Parameters:
     ///   - disk: `nil` for a cache in memory alone.
@@ -76,17 +78,24 @@ public final class ImageCache: ImageCaching {
         return found
     }
 
+    public func containsInMemory(_ key: ImageKey) -> Bool { memory.contains(key) }
+
+    public func discard(_ key: ImageKey) async { _ = try? await disk.remove(key) }
+
     public func remove(_ key: ImageKey, from layers: CacheLayers = .all) async throws(ImageError) {
+        removalLog.recordRemoval(of: key)
         if layers.contains(.memory) { memory.remove(key) }
         if layers.contains(.disk) { try await disk.remove(key) }
     }
 
     public func removeAll(source: String, from layers: CacheLayers = .all) async throws(ImageError) {
+        removalLog.recordRemoval(ofSource: source)
         if layers.contains(.memory) { memory.removeAll(source: source) }
         if layers.contains(.disk) { try await disk.removeAll(source: source) }
     }
 
     public func clear(_ layers: CacheLayers = .all) async throws(ImageError) {
+        removalLog.recordRemovalOfAll()
         if layers.contains(.memory) { memory.removeAll() }
         if layers.contains(.disk) { try await disk.removeAll() }
     }

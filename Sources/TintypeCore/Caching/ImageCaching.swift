@@ -25,6 +25,15 @@ public protocol ImageCaching: Sendable {
     @discardableResult func removeExpired() async throws(ImageError) -> CacheSweep
     /// Waits until what was stored is on disk.
     func flush() async
+    /// Whether there is a disk layer, so that it is worth encoding an image for it.
+    var hasDisk: Bool { get }
+    /// Whether there is a decoded image under a key; at once, and not counted as a lookup.
+    func containsInMemory(_ key: ImageKey) -> Bool
+    /// Removes an entry that turned out to be damaged from disk. Unlike ``remove(_:from:)`` this doesn't keep loads that are under way from
+    /// storing a better one.
+    func discard(_ key: ImageKey) async
+    /// The recent removals, for caches that keep loads which began before a removal from storing what was removed; `nil` for others.
+    var removals: RemovalLog? { get }
 }
 
 extension ImageCaching {
@@ -32,6 +41,14 @@ extension ImageCaching {
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         await entry(forKey: key)
     }
+
+    public var hasDisk: Bool { true }
+
+    public func containsInMemory(_ key: ImageKey) -> Bool { memoryImage(forKey: key) != nil }
+
+    public func discard(_ key: ImageKey) async { try? await remove(key, from: .disk) }
+
+    public var removals: RemovalLog? { nil }
 
     /// For caches that keep no list.
     public func variants(ofSource source: String) async -> [ImageVariant] { [] }

@@ -32,7 +32,7 @@ public struct EncodeOptions: Sendable, Hashable {
     /// Puts a thumbnail of at most 320 pixels a side into JPEG (Exif 2.32, section 4.5.8) and HEIC. Other formats, and images
     /// that are no larger than that, get none.
     public var embedsThumbnail = false
-    private var formatSettings = FormatEncodeSettings()
+    var formatSettings = FormatEncodeSettings()
 
     /// The settings of one format; the defaults unless they were set.
     public subscript<Options: FormatEncodeOptions>(_ type: Options.Type) -> Options {

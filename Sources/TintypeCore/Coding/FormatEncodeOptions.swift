@@ -4,6 +4,16 @@
 public protocol FormatEncodeOptions: Sendable, Hashable {
     /// The defaults.
     init()
+
+    /// A spelling of the settings for cache keys: different settings have different spellings.
+    ///
+    /// The default implementation spells all stored properties. Implement it if one of them has a description that leaves
+    /// something out, as that of `Data` does.
+    var cacheKey: String { get }
+}
+
+extension FormatEncodeOptions {
+    public var cacheKey: String { String(reflecting: self) }
 }
 
 /// Settings by their type. Those that are as ``FormatEncodeOptions/init()`` makes them are not kept, so that options that
@@ -17,6 +27,11 @@ struct FormatEncodeSettings: Sendable, Hashable {
     }
 
     private var settings: [ObjectIdentifier: Settings] = [:]
+
+    /// The cache keys of the settings, in a fixed order.
+    var cacheKeys: [String] {
+        settings.values.map { "\(String(reflecting: type(of: $0.value))):\($0.value.cacheKey)" }.sorted()
+    }
 
     subscript<Options: FormatEncodeOptions>(_ type: Options.Type) -> Options {
         get { settings[ObjectIdentifier(type)]?.value as? Options ?? Options() }

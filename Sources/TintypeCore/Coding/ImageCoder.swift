@@ -6,6 +6,9 @@ public import FoundationEssentials
 /// outside and may be anything: a coder compares the header with the limits before it takes memory, and answers with a
 /// typed error, never with half an image that is not marked ``Image/isPartial``.
 public protocol ImageCoder: Sendable {
+    /// A stable name of the coder and its settings, under which images of requests with a coder of their own are cached
+    /// (``ImageRequest/coder``). Equal identifiers promise equal images. The default is `nil`: such images are cached in memory only.
+    var identifier: String? { get }
     /// The formats that the coder reads.
     var decodableFormats: Set<ImageFormat> { get }
     /// The formats that the coder writes.
@@ -31,6 +34,8 @@ public protocol ImageCoder: Sendable {
 }
 
 extension ImageCoder {
+    public var identifier: String? { nil }
+
     public var encodableFormats: Set<ImageFormat> { [] }
 
     public func canDecode(_ data: Data, format: ImageFormat?) -> Bool {

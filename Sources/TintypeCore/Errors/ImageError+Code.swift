@@ -18,7 +18,9 @@ extension ImageError.Code {
     public static let invalidURL = Self(rawValue: "invalidURL")
     /// A policy of the program refused the load (`shouldDownload`).
     public static let loadingDisallowed = Self(rawValue: "loadingDisallowed")
-    /// The URL failed recently and is not tried again yet.
+    /// The request lacks something or contradicts itself, such as a transformer with an empty key.
+    public static let invalidRequest = Self(rawValue: "invalidRequest")
+    /// The URL failed recently and is not loaded again yet.
     public static let recentlyFailed = Self(rawValue: "recentlyFailed")
     /// The caller, or everybody who waited, gave up.
     public static let cancelled = Self(rawValue: "cancelled")
@@ -54,8 +56,6 @@ extension ImageError.Code {
     public static let incompleteBody = Self(rawValue: "incompleteBody")
     /// More bytes than the limit were announced, or came.
     public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
-    /// What the caches hold is still current: the server sent nothing new.
-    public static let notModified = Self(rawValue: "notModified")
     /// A local file is missing or cannot be read.
     public static let fileUnreadable = Self(rawValue: "fileUnreadable")
 

@@ -1,4 +1,4 @@
-/// Why an image could not be had: one type for every stage, with a stable code, what it concerns, and what is underneath.
+/// An error that occurred while loading, decoding, or storing an image.
 ///
 /// ```swift
 /// do {
@@ -35,8 +35,8 @@ public struct ImageError: Error, Sendable {
         self.underlying = underlying
     }
 
-    /// The same error, saying what it concerns unless it says so already.
-    public func concerning(_ source: String) -> ImageError {
+    /// Returns the error with a source, unless it has one.
+    public func withSource(_ source: String) -> ImageError {
         guard self.source == nil else { return self }
         var error = self
         error.source = source

@@ -26,7 +26,7 @@ public struct DataURLLoader: ImageLoading {
                 return LoadedData(data: content.data, url: request.url, mimeType: content.mimeType)
             }
         } catch {
-            throw error.concerning(request.url.shortDescription)
+            throw error.withSource(request.url.shortDescription)
         }
     }
 }

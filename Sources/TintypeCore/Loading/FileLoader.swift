@@ -4,8 +4,8 @@ internal import Glibc
 /// Loads the images of `file:` URLs.
 ///
 /// Only regular files are read: a directory, a pipe or a device is refused, so that a URL from outside cannot make a program wait.
-/// A file's ``LoadedData/validators`` tell its contents apart by its time and size, so that a cached image of an unchanged file is
-/// ``ImageError/Code/notModified``.
+/// A file's ``LoadedData/validators`` identify its contents by time and size, so that the answer for an unchanged file is
+/// ``LoadedData/notModified(url:validators:statusCode:)``.
 public struct FileLoader: ImageLoading {
     /// The largest file that is read.
     public var maximumBytes: ByteCount
@@ -22,7 +22,7 @@ public struct FileLoader: ImageLoading {
     public func isLocal(_ url: URL) -> Bool { true }
 
     /// - Throws: ``ImageError/Code/fileUnreadable``, ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/emptyBody``,
-    ///   ``ImageError/Code/notModified``, ``ImageError/Code/incompleteBody`` if the file shrinks meanwhile.
+    ///   ``ImageError/Code/incompleteBody`` if the file shrinks meanwhile.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         let source = request.url.shortDescription
         do throws(ImageError) {
@@ -32,7 +32,7 @@ public struct FileLoader: ImageLoading {
                 try Self.read(path, for: request, limit: limit, isCancelled: isCancelled)
             }
         } catch {
-            throw error.concerning(source)
+            throw error.withSource(source)
         }
     }
 
@@ -68,7 +68,7 @@ public struct FileLoader: ImageLoading {
         let validators = CacheValidators(
             entityTag: "\"\(status.st_ino)-\(size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)\"")
         if let known = request.validators?.entityTag, known == validators.entityTag {
-            throw ImageError(.notModified, stage: .load, reason: "the file has not changed")
+            return .notModified(url: request.url, validators: validators)
         }
         let data = try readAll(descriptor, size: size, limit: limit, isCancelled: isCancelled, receive: request.receive)
         return LoadedData(data: data, url: request.url, validators: validators)

@@ -1,34 +1,24 @@
 public import FoundationEssentials
 
-/// Several loaders as one: the loader that was added last and can load the URL is the one that does.
+/// A list of loaders that acts as one: of those that accept a URL, the loader that was added last loads it.
 ///
 /// ```swift
-/// let loaders = ImageLoaders([DataURLLoader(), FileLoader(), downloader])
-/// loaders.add(MyAssetLoader())  // asked before the others
-/// let manager = ImageManager(cache: cache, loader: loaders)
+/// manager.loaders.add(MyAssetLoader())  // asked before the others
+/// let manager = ImageManager(cache: cache, loader: ImageLoaders([downloader]))  // neither file: nor data: URLs
 /// ```
-///
-/// Loaders may be added and removed at any time; a load that has begun keeps the loader it began with.
-public final class ImageLoaders: ImageLoading, Sendable {
-    private let list: Lock<[any ImageLoading]>
-
-    /// - Parameter loaders: the last one is asked first.
-    public init(_ loaders: [any ImageLoading] = []) { list = Lock(loaders) }
-
+public struct ImageLoaders: ImageLoading {
     /// The loaders in the order in which they were added. They are asked from the last to the first.
-    public var loaders: [any ImageLoading] {
-        get { list.withLock { $0 } }
-        set { list.withLock { $0 = newValue } }
-    }
+    public var loaders: [any ImageLoading]
 
-    /// Adds a loader that is asked before those that are there already.
-    public func add(_ loader: any ImageLoading) {
-        list.withLock { $0.append(loader) }
-    }
+    /// - Parameter loaders: The loaders; the last one is asked first.
+    public init(_ loaders: [any ImageLoading] = []) { self.loaders = loaders }
+
+    /// Adds a loader that is asked before the present ones.
+    public mutating func add(_ loader: any ImageLoading) { loaders.append(loader) }
 
     /// Removes the loaders of a type.
-    public func removeAll<Loader: ImageLoading>(of type: Loader.Type) {
-        list.withLock { $0.removeAll { $0 is Loader } }
+    public mutating func removeAll<Loader: ImageLoading>(of type: Loader.Type) {
+        loaders.removeAll { $0 is Loader }
     }
 
     public var schemes: [String] {
@@ -40,18 +30,15 @@ public final class ImageLoaders: ImageLoading, Sendable {
 
     public func isLocal(_ url: URL) -> Bool { loader(for: url)?.isLocal(url) ?? false }
 
-    /// - Throws: ``ImageError/Code/invalidURL`` if no loader takes such a URL, and what the loader throws.
+    /// - Throws: ``ImageError/Code/invalidURL`` if no loader accepts such a URL, and the errors of the loader.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         guard let loader = loader(for: request.url) else { throw noLoader(for: request.url) }
         return try await loader.load(request)
     }
 
-    /// Decided by the loader that would load the URL; true if there is none.
-    public func shouldRememberFailure(_ error: ImageError) -> Bool {
-        guard let source = error.source, let url = URL(string: source), let loader = loader(for: url) else {
-            return error.wouldRepeat
-        }
-        return loader.shouldRememberFailure(error)
+    /// The answer of the loader that loads the URL.
+    public func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool {
+        loader(for: url)?.shouldRememberFailure(error, of: url) ?? error.isPermanent
     }
 
     private func loader(for url: URL) -> (any ImageLoading)? {
@@ -61,7 +48,7 @@ public final class ImageLoaders: ImageLoading, Sendable {
     private func noLoader(for url: URL) -> ImageError {
         let schemes = self.schemes
         let known = schemes.isEmpty ? "" : "; there are loaders for \(schemes.joined(separator: ", "))"
-        let seen = url.scheme.map { "no loader takes URLs of the scheme “\($0)”" } ?? "the URL has no scheme"
+        let seen = url.scheme.map { "no loader accepts URLs of the scheme “\($0)”" } ?? "the URL has no scheme"
         return ImageError(.invalidURL, stage: .load, source: url.shortDescription, reason: seen + known)
     }
 }

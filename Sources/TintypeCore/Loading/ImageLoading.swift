@@ -19,8 +19,9 @@ public protocol ImageLoading: Sendable {
     /// failures are not remembered: the source itself is asked each time.
     func isLocal(_ url: URL) -> Bool
 
-    /// Whether a URL that failed like this should not be tried again for a while.
-    func shouldRememberFailure(_ error: ImageError) -> Bool
+    /// Whether a URL that failed with an error should not be loaded again for a while. Asked for every failure of a URL that the loader
+    /// takes, whichever stage failed.
+    func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool
 }
 
 extension ImageLoading {
@@ -28,16 +29,16 @@ extension ImageLoading {
 
     public var schemes: [String] { [] }
 
-    /// ``ImageError/wouldRepeat``.
-    public func shouldRememberFailure(_ error: ImageError) -> Bool { error.wouldRepeat }
+    /// ``ImageError/isPermanent``.
+    public func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool { error.isPermanent }
 }
 
 extension ImageError {
-    /// True for failures to load that another try would only repeat: a missing file or page, a URL that cannot be, no image.
-    public var wouldRepeat: Bool {
+    /// True for failures that another attempt would only repeat: a missing page, an invalid URL, bytes that are no image.
+    public var isPermanent: Bool {
         switch code {
         case .badStatus: statusCode.map { (400..<500).contains($0) && ![408, 425, 429].contains($0) } ?? false
-        case .invalidURL, .unknownFormat, .emptyBody, .badRedirect, .bodyTooLarge, .badContentType: true
+        case .invalidURL, .unknownFormat, .corruptImage, .truncatedImage, .emptyBody, .badRedirect, .bodyTooLarge, .badContentType: true
         default: false
         }
     }
@@ -50,7 +51,7 @@ public struct LoadRequest: Sendable {
     public var headers: [String: String]
     /// How urgent it is; watched while the load waits for its turn.
     public var priority: WorkPriority
-    /// What a cache holds already: the loader may answer ``ImageError/Code/notModified`` if that is still current.
+    /// The validators of the cached image. If it is still current, the loader may answer ``LoadedData/notModified(url:validators:statusCode:)``.
     public var validators: CacheValidators?
     /// Called as bytes come, in order, by one thread at a time.
     public var receive: @Sendable (LoadProgress) -> Void
@@ -102,16 +103,19 @@ public struct CacheValidators: Sendable, Hashable, Codable {
     public var isEmpty: Bool { entityTag == nil && lastModified == nil }
 }
 
-/// All the bytes of an image, and what came with them.
+/// The answer of a loader: all bytes of an image and their description, or the word that the cached image is still current.
 public struct LoadedData: Sendable {
+    /// The bytes; empty if ``isNotModified``.
     public var data: Data
-    /// Where the bytes came from in the end, after redirects.
+    /// The URL that the bytes came from in the end, after redirects.
     public var url: URL
     public var statusCode: Int?
     public var mimeType: String?
     public var validators: CacheValidators?
-    /// The protocol that was spoken, such as `HTTP/1.1`.
+    /// The protocol of the transfer, such as `HTTP/1.1`.
     public var networkProtocol: String?
+    /// True if the image that ``LoadRequest/validators`` stand for is still current.
+    public var isNotModified = false
 
     public init(
         data: Data, url: URL, statusCode: Int? = nil, mimeType: String? = nil, validators: CacheValidators? = nil,
@@ -122,6 +126,38 @@ public struct LoadedData: Sendable {
         self.statusCode = statusCode
         self.mimeType = mimeType
         self.validators = validators
+        self.networkProtocol = networkProtocol
+    }
+
+    /// Returns the answer that the cached image is still current.
+    /// - Parameter validators: New validators, if the source sent any.
+    public static func notModified(url: URL, validators: CacheValidators? = nil, statusCode: Int? = nil) -> LoadedData {
+        var loaded = LoadedData(data: Data(), url: url, statusCode: statusCode, validators: validators)
+        loaded.isNotModified = true
+        return loaded
+    }
+
+    /// The answer without its bytes.
+    var response: SourceResponse {
+        SourceResponse(url: url, statusCode: statusCode, mimeType: mimeType, networkProtocol: networkProtocol)
+    }
+}
+
+/// The description of a loader's answer.
+public struct SourceResponse: Sendable, Hashable {
+    /// The URL that answered in the end, after redirects.
+    public var url: URL
+    /// The HTTP status.
+    public var statusCode: Int?
+    /// The media type that the source stated.
+    public var mimeType: String?
+    /// The protocol of the transfer, such as `HTTP/1.1`.
+    public var networkProtocol: String?
+
+    public init(url: URL, statusCode: Int? = nil, mimeType: String? = nil, networkProtocol: String? = nil) {
+        self.url = url
+        self.statusCode = statusCode
+        self.mimeType = mimeType
         self.networkProtocol = networkProtocol
     }
 }

@@ -1,36 +1,36 @@
 internal import FoundationEssentials
 
-/// The bytes of a source that have come so far, for all who decode them while they come.
+/// The chunks of a source that have arrived so far, for decoders that decode them as they come.
+///
+/// The chunks are kept only if a decoder wants them when the transfer begins: otherwise the loader's buffer is the only place that
+/// has the bytes.
 final class ArrivingData: Sendable {
     private struct State {
         var chunks: [Data] = []
         var count = 0
-        /// True once a report did not follow the one before it: what is here is then not the beginning of the source.
-        var isBroken = false
+        /// True if a chunk is missing: the chunks here are then not the beginning of the source.
+        var isIncomplete = false
     }
 
+    private let keepsChunks: Bool
     private let state = Lock(State())
 
+    init(keepsChunks: Bool) { self.keepsChunks = keepsChunks }
+
     func append(_ progress: LoadProgress) {
-        guard !progress.chunk.isEmpty else { return }
+        guard keepsChunks, !progress.chunk.isEmpty else { return }
         state.withLock { state in
             state.count += progress.chunk.count
-            if state.count != progress.receivedBytes { state.isBroken = true }
-            if state.isBroken { state.chunks = [] } else { state.chunks.append(progress.chunk) }
+            if state.count != progress.receivedBytes { state.isIncomplete = true }
+            if state.isIncomplete { state.chunks = [] } else { state.chunks.append(progress.chunk) }
         }
     }
 
-    /// The chunks behind the first so many; none, now and ever after, if they do not make up the source.
+    /// The chunks from an index on; none, now and later, if they don't make up the source.
     func chunks(after index: Int) -> ArraySlice<Data> {
-        state.withLock { $0.isBroken ? [] : $0.chunks.dropFirst(index) }
+        state.withLock { $0.isIncomplete ? [] : $0.chunks.dropFirst(index) }
     }
 
     /// Whether the chunks are all of a source of so many bytes.
-    func isAll(of bytes: Int) -> Bool { state.withLock { !$0.isBroken && $0.count == bytes } }
-}
-
-/// What a fetch tells while it is under way. Who joins late is told the newest, which leads to all the bytes.
-struct FetchUpdate: Sendable {
-    var progress: ImageProgress
-    var data: ArrivingData
+    func isAll(of bytes: Int) -> Bool { state.withLock { !$0.isIncomplete && $0.count == bytes } }
 }

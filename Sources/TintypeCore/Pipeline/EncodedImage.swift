@@ -1,21 +1,37 @@
 public import FoundationEssentials
 
-/// An image that is not decoded: its bytes, and what its header says.
+/// An image that isn't decoded: its bytes and its header.
 ///
 /// An ``Image``, in contrast, always has its pixels.
 public struct EncodedImage: Sendable {
     /// The bytes as the source sent them.
     public var data: Data
-    /// What their header says.
+    /// The contents of the header.
     public var info: ImageInfo
+    /// The place where the bytes were found.
     public var source: ImageSource
+    /// The currency of the bytes.
+    public var freshness = Freshness.cached
     public var url: URL
-    /// What the bytes are cached by.
+    /// The cache key of the bytes.
     public var key: ImageKey
-    /// The type that the server stated.
+    /// The media type that the source stated.
     public var mimeType: String?
-    /// The time to decode is that of the header.
+    /// The durations of the stages; ``ImageMetrics/decode`` is that of reading the header.
     public var metrics: ImageMetrics
-    /// Why the bytes could not be stored on disk, with ``ImageOptions/waitStoreCache``.
+    /// The error of the write to disk, if the request waited for it: ``ImageRequest/waitsForStore``.
     public var storeError: ImageError?
+
+    public init(
+        data: Data, info: ImageInfo, source: ImageSource, url: URL, key: ImageKey, mimeType: String? = nil,
+        metrics: ImageMetrics = ImageMetrics()
+    ) {
+        self.data = data
+        self.info = info
+        self.source = source
+        self.url = url
+        self.key = key
+        self.mimeType = mimeType
+        self.metrics = metrics
+    }
 }

@@ -1,24 +1,37 @@
-/// Loads for code that cannot wait asynchronously, such as a callback from C.
+public import FoundationEssentials
+
+/// Loads for code that can't suspend, such as a callback from C.
 extension ImageManager {
-    /// A load that is waited for on the calling thread. An image in memory is returned at once.
+    /// Loads an image while the calling thread waits. An image in memory is returned at once.
     ///
-    /// With ``ImageOptions/fromCacheOnly`` no longer than the disk takes, so that a view has its image with its first frame.
-    /// Nothing is ever done on the thread of an actor, so the main thread may wait too.
-    /// - Throws: ``ImageError``, as a load does.
+    /// With ``CachePolicy/cacheOnly`` the wait is no longer than the disk takes, so that a view has its image with its first frame. No work
+    /// is ever done on the thread of an actor, so the main thread may wait too.
+    /// - Throws: ``ImageError``, as ``load(_:)-(ImageRequest)`` does.
     @available(*, noasync, message: "this blocks a thread; await load(_:)")
     public func loadBlocking(_ request: ImageRequest) throws(ImageError) -> ImageResult {
-        let start = ContinuousClock.now
-        let request = prepared(request)
-        let key = key(forPrepared: request)
-        if !request.options.contains(.queryMemoryData), let image = memoryHit(request, key: key) {
-            return Self.memoryResult(image, request, key: key, start: start)
+        let environment = environment
+        let request = environment.prepared(request)
+        if !request.queriesMemoryData {
+            let start = ContinuousClock.now
+            let key = environment.key(for: request)
+            if let image = environment.memoryHit(request, key: key) {
+                var result = Self.memoryResult(image, request, key: key)
+                result.metrics.total = ContinuousClock.now - start
+                return result
+            }
         }
-        return try blocking { [self] () -> Result<ImageResult, ImageError> in
+        return try blocking { () -> Result<ImageResult, ImageError> in
             do throws(ImageError) {
-                return .success(try await perform(request, priority: WorkPriority(request.priority)))
+                return .success(
+                    try await Self.result(request, environment, priority: LoadPriority(request.priority)))
             } catch {
                 return .failure(error)
             }
         }.get()
     }
+
+    /// Loads an image while the calling thread waits. An image in memory is returned at once.
+    /// - Throws: ``ImageError``, as ``load(_:)-(URL)`` does.
+    @available(*, noasync, message: "this blocks a thread; await load(_:)")
+    public func loadBlocking(_ url: URL) throws(ImageError) -> ImageResult { try loadBlocking(ImageRequest(url)) }
 }

@@ -1,34 +1,72 @@
 public import FoundationEssentials
 internal import Logging
 
-/// The caches by requests, as loads use them.
+/// The caches by request, as loads use them.
 extension ImageManager {
-    /// Keeps an image where a load of the request would, and looks for it: in the layers of its `storeTo`.
-    /// - Parameter data: the encoded bytes for the disk; without them the image is encoded as the request's `encode` says.
-    ///   Of a thumbnail or a transformed image the disk is asked by requests with ``ImageRequest/storesVariant`` alone.
+    /// Returns the cache key of a request's image.
+    public func key(for request: ImageRequest) -> ImageKey {
+        let environment = environment
+        return environment.key(for: environment.prepared(request))
+    }
+
+    /// Returns the cache key of the image at a URL.
+    public func key(for url: URL) -> ImageKey { key(for: ImageRequest(url)) }
+
+    /// Returns the image of a request if it is in memory, at once.
+    public func cachedImage(for request: ImageRequest) -> Image? {
+        let environment = environment
+        let request = environment.prepared(request)
+        return environment.memoryImage(request, key: environment.key(for: request))
+    }
+
+    /// Returns the image at a URL if it is in memory, at once.
+    public func cachedImage(for url: URL) -> Image? { cachedImage(for: ImageRequest(url)) }
+
+    /// Stores an image where loads of the request look for it: in the layers of ``ImageRequest/storeTo``.
+    ///
+    /// The disk stores the original of a source, and, for requests with ``ImageRequest/storesVariant``, thumbnails and transformed images;
+    /// other images are stored in memory only, because no load looks for them on disk.
+    /// - Parameters:
+    ///   - image: The image.
+    ///   - data: The encoded bytes for the disk; without them the image is encoded as ``ImageRequest/encodeOptions`` say.
+    ///   - request: The request whose loads find the image.
     /// - Throws: ``ImageError/Code/encodeFailed``, ``ImageError/Code/formatNotEncodable``,
     ///   ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``. The image is in memory even then.
     public func store(_ image: Image, data: Data? = nil, for request: ImageRequest) async throws(ImageError) {
-        let request = prepared(request)
-        let key = key(forPrepared: request)
+        let environment = environment
+        let request = environment.prepared(request)
+        try environment.check(request)
+        let key = environment.key(for: request)
         if request.storeTo.contains(.memory) { cache.storeInMemory(image, forKey: key) }
-        guard request.storeTo.contains(.disk) else { return }
+        guard request.storeTo.contains(.disk), cache.hasDisk, request.coderToken == 0,
+            key.variant.isOriginal || request.storesVariant
+        else { return }
         let entry: DiskCacheEntry
         if let data {
             entry = DiskCacheEntry(
-                data: data, created: configuration.date(), mimeType: ImageFormat(sniffing: data)?.mimeType)
+                data: data, created: environment.configuration.date(), mimeType: ImageFormat(sniffing: data)?.mimeType,
+                imageProperties: key.variant.isOriginal ? nil : StoredImageProperties(image.properties).encoded)
         } else {
-            entry = try await encodedEntry(image, request, priority: WorkPriority(request.priority))
+            entry = try await environment.encodedEntry(
+                image, options: request.encodeOptions, coder: request.coder, priority: WorkPriority(request.priority))
         }
         try await cache.store(entry, forKey: key)
     }
 
-    /// Which caches have the image of a request; not of the original that it could be made of.
+    /// Stores the image at a URL where loads look for it. See ``store(_:data:for:)-(_,_,ImageRequest)``.
+    public func store(_ image: Image, data: Data? = nil, for url: URL) async throws(ImageError) {
+        try await store(image, data: data, for: ImageRequest(url))
+    }
+
+    /// Returns the layers that have the image of a request; not the original that it could be made of.
     public func cachedLayers(for request: ImageRequest) async -> CacheLayers {
         await cache.contains(key(for: request), in: .all)
     }
 
-    /// Forgets the image of a request, and nothing else that was made of its source; ``removeAll(of:)`` does that.
+    /// Returns the layers that have the image at a URL.
+    public func cachedLayers(for url: URL) async -> CacheLayers { await cachedLayers(for: ImageRequest(url)) }
+
+    /// Removes the image of a request, and no other variant of its source; ``removeAll(of:)-(ImageRequest)`` removes those too.
     /// - Returns: whether there was one.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     @discardableResult public func removeCachedImage(
@@ -37,33 +75,68 @@ extension ImageManager {
         let key = key(for: request)
         let found = await cache.contains(key, in: layers)
         try await cache.remove(key, from: layers)
-        return found != .none
+        return !found.isEmpty
     }
+
+    /// Removes the image at a URL, and no other variant of it.
+    /// - Returns: whether there was one.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
+    @discardableResult public func removeCachedImage(
+        for url: URL, from layers: CacheLayers = .all
+    ) async throws(ImageError) -> Bool {
+        try await removeCachedImage(for: ImageRequest(url), from: layers)
+    }
+
+    /// Returns the keys of everything that the disk cache has of a request's source: the original, thumbnails, and transformed images.
+    public func cachedVariants(of request: ImageRequest) async -> [ImageKey] {
+        let source = key(for: request).source
+        return await cache.variants(ofSource: source).map { ImageKey(source: source, variant: $0) }
+    }
+
+    /// Returns the keys of everything that the disk cache has of a URL.
+    public func cachedVariants(of url: URL) async -> [ImageKey] { await cachedVariants(of: ImageRequest(url)) }
+
+    /// Removes every variant of a request's source from memory and disk.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
+    public func removeAll(of request: ImageRequest) async throws(ImageError) {
+        try await cache.removeAll(source: key(for: request).source, from: .all)
+    }
+
+    /// Removes every variant of a URL from memory and disk.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
+    public func removeAll(of url: URL) async throws(ImageError) { try await removeAll(of: ImageRequest(url)) }
 
     // MARK: The end of a program
 
-    /// Gives back the space of entries on disk that have ended. Limits hold and such entries are not found without this, so it is
-    /// no more than tidiness: for a program whose window was hidden, or a server once a day.
+    /// Waits until everything that was loaded before is stored where its request wanted it.
+    public func flush() async {
+        await shared.stores.wait()
+        await cache.flush()
+    }
+
+    /// Removes expired entries from disk.
+    ///
+    /// Limits hold, and expired entries aren't found, without this: call it when a program's window was hidden, or once a day in a server.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
         try await cache.removeExpired()
     }
 
-    /// Leaves everything in order for the end of the program, on `SIGTERM` say: ends all loads, waits until what came is on
-    /// disk, gives back the space of what has ended, and writes what reading left to write.
+    /// Ends all loads, waits until the bytes that have arrived are on disk, and removes expired entries: for the end of the program, on
+    /// `SIGTERM` for example.
     ///
-    /// Does all of it even if the calling task is cancelled, as tasks are at the end. A load that begins later goes on as
-    /// ever. A sweep that fails is logged, and nothing else: the next one makes up for it.
-    /// - Parameter removingExpired: false leaves entries that have ended to the next sweep.
+    /// Does all of it even if the calling task is cancelled. Loads that begin later work as usual. If expired entries can't be removed, that
+    /// is logged.
+    /// - Parameter removingExpired: False to leave expired entries on disk.
     public func shutdown(removingExpired: Bool = true) async {
         await Task { [self] in
             cancelAll()
-            await stores.wait()
+            await shared.stores.wait()
             if removingExpired {
                 do throws(ImageError) {
                     try await cache.removeExpired()
                 } catch {
-                    logger.warning("the cache was not swept: \(error)")
+                    logger.warning("expired entries weren't removed: \(error)")
                 }
             }
             await cache.flush()

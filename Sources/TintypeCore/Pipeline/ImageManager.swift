@@ -1,185 +1,168 @@
 public import FoundationEssentials
 
-/// Gets images: from memory, from disk, or from a loader, decoded, transformed and cached.
+/// Loads images: from memory, from disk, or from a loader; decoded, transformed, and cached.
 ///
 /// ```swift
 /// let image = try await ImageManager.shared.image(for: url)
 /// ```
 ///
-/// Work is shared where it is the same: one download to a URL, one decode to a URL and its decode options, one transform to
-/// those and a transformer, whoever asks and however many. The last one who loses interest stops it, and its priority is
-/// the highest of those who wait. An image in memory is returned without suspension.
+/// Equal work is shared: there is one download for a URL, one decode for a URL and its decode options, and one transform for those and
+/// a transformer, however many callers ask. Work stops when the last caller loses interest, and has the highest priority of its callers. An
+/// image in memory is returned without suspension.
 ///
-/// Every method may be called from anywhere. A load has exactly one end: an image or an ``ImageError``.
+/// Every method may be called from any task or thread. A load has exactly one end: an image or an ``ImageError``.
+///
+/// ## Topics
+///
+/// ### Loading
+/// - ``image(for:)-(URL)``
+/// - ``load(_:)-(URL)``
+/// - ``task(for:)-(URL)``
+/// - ``data(for:)-(URL)``
 public final class ImageManager: Sendable {
+    /// The caches in which images are looked up and stored.
     public let cache: any ImageCaching
-    public let loader: any ImageLoading
-    public let coders: any ImageCoder
 
-    private let settings: Lock<Configuration>
-    let failures: Lock<FailedURLs>
-    let stores: PendingStores
+    private let current: Lock<LoadEnvironment>
+    let shared: LoadEnvironment.SharedWork
 
-    let images = SharedJobs<ImageWork, ImageOutcome, ImageUpdate>()
-    let transforms = SharedJobs<TransformWork, ImageOutcome, ImageUpdate>()
-    let decodes = SharedJobs<DecodeWork, ImageOutcome, ImageUpdate>()
-    let fetches = SharedJobs<FetchWork, FetchedData, FetchUpdate>()
-    let encodedImages = SharedJobs<EncodedWork, EncodedImage, Never>()
-
+    /// Creates a manager.
+    ///
     /// - Parameters:
-    ///   - coders: what reads and writes image formats; `ImageCoders.default` of the module `Tintype` has them all.
+    ///   - cache: The caches in which images are looked up and stored.
+    ///   - loader: The loader of images that aren't cached. `file:` and `data:` URLs are loaded too, unless it is an ``ImageLoaders``, which is
+    ///     used as it is.
+    ///   - coders: The coders that read and write image formats; `ImageCoders.default` of the module `Tintype` has all of this build.
+    ///   - configuration: The hooks, limits, and shared resources.
     public init(
         cache: any ImageCaching, loader: any ImageLoading, coders: any ImageCoder,
         configuration: Configuration = Configuration()
     ) {
         self.cache = cache
-        self.loader = loader
-        self.coders = coders
-        settings = Lock(configuration)
-        failures = Lock(FailedURLs(limit: configuration.failureLimit, lifetime: configuration.failureLifetime))
-        stores = PendingStores()
+        shared = LoadEnvironment.SharedWork(configuration)
+        let loaders = (loader as? ImageLoaders) ?? ImageLoaders([DataURLLoader(), FileLoader(), loader])
+        let list = (coders as? ImageCoders) ?? ImageCoders([coders])
+        current = Lock(
+            LoadEnvironment(
+                cache: cache, loaders: loaders, coders: list, configuration: configuration, shared: shared))
     }
 
+    /// The parts of a load that begins now.
+    var environment: LoadEnvironment { current.withLock { $0 } }
+
+    /// The hooks, limits, and shared resources. A change affects loads that begin afterwards.
     public var configuration: Configuration {
-        get { settings.withLock { $0 } }
+        get { environment.configuration }
         set {
-            settings.withLock { $0 = newValue }
-            failures.withLock { failures in
+            change { $0.with(configuration: newValue) }
+            shared.failures.withLock { failures in
                 failures.limit = newValue.failureLimit
                 failures.lifetime = newValue.failureLifetime
             }
         }
     }
 
-    /// See ``Configuration-swift.struct/cacheKey``.
-    public var cacheKey: (@Sendable (URL) -> String)? {
-        get { settings.withLock { $0.cacheKey } }
-        set { settings.withLock { $0.cacheKey = newValue } }
+    /// The loaders, which may be added and removed at any time. A change affects loads that begin afterwards.
+    public var loaders: ImageLoaders {
+        get { environment.loaders }
+        set { change { $0.with(loaders: newValue) } }
     }
 
-    /// See ``Configuration-swift.struct/shouldDownload``.
-    public var shouldDownload: (@Sendable (URL) -> Bool)? {
-        get { settings.withLock { $0.shouldDownload } }
-        set { settings.withLock { $0.shouldDownload = newValue } }
+    /// The coders, which may be added and removed at any time. A change affects loads that begin afterwards.
+    public var coders: ImageCoders {
+        get { environment.coders }
+        set { change { $0.with(coders: newValue) } }
+    }
+
+    private func change(_ make: (LoadEnvironment) -> LoadEnvironment) {
+        let old = current.withLock { current -> LoadEnvironment in
+            let old = current
+            current = make(old)
+            return old
+        }
+        _ = old  // Deallocated outside the lock.
     }
 
     // MARK: Loading
 
-    /// The image at a URL, decoded and cached.
+    /// Returns the image at a URL, decoded and cached.
     ///
-    /// An image that is in memory is returned without suspension. Honours the cancellation of the calling task.
-    /// - Throws: ``ImageError``, saying which URL failed, in which stage, and why.
+    /// An image in memory is returned without suspension. Honors the cancellation of the calling task.
+    /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func image(for url: URL) async throws(ImageError) -> Image {
-        let (isPlain, cacheKey) = settings.withLock {
-            ($0.optionsProcessor == nil && $0.transformer == nil, $0.cacheKey)
-        }
-        guard isPlain else { return try await image(for: ImageRequest(url)) }
-        // To make a request, which would say no more than the URL, takes as long as all the rest of a hit.
-        let key = ImageKey(source: cacheKey?(url) ?? url.absoluteString)
+        let environment = environment
+        guard environment.keepsPlainRequests else { return try await image(for: ImageRequest(url)) }
+        // Making a request, which would say no more than the URL, takes as long as the rest of a hit.
+        let key = ImageKey(source: environment.source(of: url))
         if let image = cache.memoryImage(forKey: key) { return image }
-        return try await perform(prepared(ImageRequest(url)), priority: WorkPriority()).image
+        let request = ImageRequest(url)
+        return try await Self.output(request, key, environment, priority: LoadPriority(request.priority)).image
     }
 
-    /// The image of a request, decoded and cached.
+    /// Returns the image of a request, decoded and cached.
+    ///
+    /// An image in memory is returned without suspension. Honors the cancellation of the calling task.
+    /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func image(for request: ImageRequest) async throws(ImageError) -> Image {
-        let request = prepared(request)
-        if let image = memoryHit(request, key: key(forPrepared: request)) { return image }
-        return try await perform(request, priority: WorkPriority(request.priority)).image
+        let environment = environment
+        let request = environment.prepared(request)
+        let key = environment.key(for: request)
+        if let image = environment.memoryHit(request, key: key) { return image }
+        return try await Self.output(request, key, environment, priority: LoadPriority(request.priority)).image
     }
 
-    /// The image at a URL with all that is known of the load.
+    /// Returns the image at a URL, with everything that is known of the load.
+    /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func load(_ url: URL) async throws(ImageError) -> ImageResult {
         try await load(ImageRequest(url))
     }
 
-    /// The image of a request with all that is known of the load.
+    /// Returns the image of a request, with everything that is known of the load.
+    /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func load(_ request: ImageRequest) async throws(ImageError) -> ImageResult {
-        try await perform(prepared(request), priority: WorkPriority(request.priority))
+        let environment = environment
+        let request = environment.prepared(request)
+        return try await Self.result(request, environment, priority: LoadPriority(request.priority))
     }
 
-    /// A load that begins at once, can be watched by anybody, and changes its priority while it runs.
+    /// Starts a load that any number of observers can subscribe to, and whose priority can be changed.
     public func task(for url: URL) -> ImageTask { task(for: ImageRequest(url)) }
 
-    /// A load that begins at once, can be watched by anybody, and changes its priority while it runs.
+    /// Starts a load that any number of observers can subscribe to, and whose priority can be changed.
     public func task(for request: ImageRequest) -> ImageTask {
-        let request = prepared(request)
-        return ImageTask(request: request) { [self] priority, onUpdate async throws(ImageError) in
-            try await perform(request, priority: priority, onUpdate: onUpdate)
+        let environment = environment
+        let request = environment.prepared(request)
+        return ImageTask(request: request) { priority, onUpdate async throws(ImageError) in
+            try await Self.result(request, environment, priority: LoadPriority(priority), onUpdate: onUpdate)
         }
     }
 
-    // MARK: Looking around
-
-    /// What the image of a request is cached by.
-    public func key(for request: ImageRequest) -> ImageKey { key(forPrepared: prepared(request)) }
-
-    /// The image of a request if it is in memory; at once.
-    public func cachedImage(for request: ImageRequest) -> Image? {
-        let request = prepared(request)
-        return memoryImage(request, key: key(forPrepared: request))
-    }
-
-    /// True while a load is under way.
-    public var isRunning: Bool { images.jobCount > 0 || encodedImages.jobCount > 0 }
+    /// Whether a load is under way.
+    public var hasActiveLoads: Bool { shared.images.jobCount > 0 || shared.data.jobCount > 0 }
 
     /// Ends every load that is under way with ``ImageError/Code/cancelled``.
     public func cancelAll() {
-        images.cancelAll()
-        encodedImages.cancelAll()
+        shared.images.cancelAll()
+        shared.data.cancelAll()
     }
 
-    /// Waits until everything that was loaded is stored where its request wanted it.
-    public func flush() async {
-        await stores.wait()
-        await cache.flush()
+    // MARK: Failures
+
+    /// The URLs that failed a short while ago and aren't loaded again yet, oldest first.
+    public var failures: [RememberedFailure] {
+        let now = configuration.now()
+        return shared.failures.withLock { $0.all(at: now) }
     }
 
-    /// Lets a URL that failed be tried again at once.
-    public func removeFailure(of url: URL) { failures.withLock { $0.remove(url.absoluteString) } }
+    /// Allows a URL that failed to be loaded again at once, whatever its header fields.
+    public func removeFailure(of url: URL) { removeFailure(of: ImageRequest(url)) }
 
-    /// Lets every URL that failed be tried again at once.
-    public func removeAllFailures() { failures.withLock { $0.removeAll() } }
-
-    // MARK: Inside
-
-    /// The request as the options and the processor want it.
-    func prepared(_ request: ImageRequest) -> ImageRequest {
-        let (processor, transformer, scaleDownLimit) = settings.withLock {
-            ($0.optionsProcessor, $0.transformer, $0.scaleDownLimit)
-        }
-        var request = processor?(request) ?? request
-        if request.transformer == nil, let transformer { request.transformer = transformer(request.url) }
-        // What changes nothing is as good as none.
-        if let list = request.transformer as? ImageTransformers, list.transformers.isEmpty { request.transformer = nil }
-        guard !request.options.isEmpty else { return request }
-        if request.options.contains(.decodeFirstFrameOnly) { request.decode.firstFrameOnly = true }
-        if request.options.contains(.scaleDownLargeImages), request.decode.maximumBytes == nil {
-            request.decode.maximumBytes = scaleDownLimit.bytes
-        }
-        return request
+    /// Allows the URL of a request that failed to be loaded again at once, whatever its header fields.
+    public func removeFailure(of request: ImageRequest) {
+        let source = key(for: request).source
+        shared.failures.withLock { $0.removeAll(source: source) }
     }
 
-    func key(forPrepared request: ImageRequest) -> ImageKey {
-        let source = request.cacheKey ?? cacheKey?(request.url) ?? request.url.absoluteString
-        guard request.transformer != nil || request.decode != DecodeOptions() else { return ImageKey(source: source) }
-        return ImageKey(source: source, variant: ImageVariant(request.decode, transformer: request.transformer?.key))
-    }
-
-    func memoryHit(_ request: ImageRequest, key: ImageKey) -> Image? {
-        guard request.queryFrom.contains(.memory), request.options.isDisjoint(with: [.fromLoaderOnly, .refreshCached])
-        else { return nil }
-        return memoryImage(request, key: key)
-    }
-
-    /// What the memory has for a request; for one that wants no more than the first frame, also that of the whole
-    /// animation, which stays as it is.
-    func memoryImage(_ request: ImageRequest, key: ImageKey) -> Image? {
-        var image = cache.memoryImage(forKey: key)
-        if image == nil, request.transformer == nil, let animation = request.decode.ofWholeAnimation {
-            image =
-                cache.memoryImage(forKey: ImageKey(source: key.source, variant: ImageVariant(animation)))?.firstFrame
-        }
-        guard let image, image.isAnimated || !request.options.contains(.matchAnimatedImage) else { return nil }
-        return image
-    }
+    /// Allows every URL that failed to be loaded again at once.
+    public func removeAllFailures() { shared.failures.withLock { $0.removeAll() } }
 }

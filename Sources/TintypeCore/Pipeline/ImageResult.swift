@@ -1,27 +1,57 @@
 public import FoundationEssentials
 
-/// An image with all that is known of how it was had.
+/// An image, with everything that is known of its load.
 public struct ImageResult: Sendable {
     public var image: Image
-    /// The bytes as the source sent them; `nil` for an image out of memory.
+    /// The bytes as the source sent them; `nil` for an image from memory, or one that was made of a stored variant.
     public var data: Data?
+    /// The place where the image was found.
     public var source: ImageSource
+    /// The currency of the image.
+    public var freshness = Freshness.cached
     public var url: URL
-    /// What the image is cached by.
+    /// The cache key of the image.
     public var key: ImageKey
-    /// The type that the server stated.
+    /// The media type that the source stated.
     public var mimeType: String?
+    /// The description of the source's answer, if it was asked.
+    public var response: SourceResponse?
     public var metrics: ImageMetrics
-    /// Why the image could not be stored on disk, with ``ImageOptions/waitStoreCache``.
+    /// The error of the write to disk, if the request waited for it: ``ImageRequest/waitsForStore``.
     public var storeError: ImageError?
+
+    public init(
+        image: Image, data: Data? = nil, source: ImageSource, url: URL, key: ImageKey, mimeType: String? = nil,
+        metrics: ImageMetrics = ImageMetrics()
+    ) {
+        self.image = image
+        self.data = data
+        self.source = source
+        self.url = url
+        self.key = key
+        self.mimeType = mimeType
+        self.metrics = metrics
+    }
 }
 
-/// Where an image was found.
+/// The place where an image was found.
 public enum ImageSource: String, Sendable, Hashable, CaseIterable, Codable {
     case memory, disk, network
 }
 
-/// How long a load took in each stage, and what it moved.
+/// The currency of an image.
+public enum Freshness: Sendable {
+    /// The image was cached, and its source wasn't asked.
+    case cached
+    /// The source sent the image for this load.
+    case fresh
+    /// The image was cached, and its source says that it is still current.
+    case notModified
+    /// The image was cached, and its source failed with an error when it was asked for a newer one.
+    case stale(ImageError)
+}
+
+/// The duration of each stage of a load, and the bytes that it moved.
 ///
 /// Work that was shared with other loads counts in full for each.
 public struct ImageMetrics: Sendable, Hashable {
@@ -42,19 +72,19 @@ public struct ImageMetrics: Sendable, Hashable {
     public init() {}
 }
 
-/// What happens during a load.
+/// A step of a load.
 public enum ImageEvent: Sendable {
     case progress(ImageProgress)
-    /// A picture that is not the last: of the bytes that have come, or what the cache has while it is refreshed.
+    /// A preliminary image: of the bytes that have arrived so far, or the cached one while it is revalidated.
     case preview(Image)
-    /// The end; nothing comes after it.
+    /// The end; no event follows.
     case finished(Result<ImageResult, ImageError>)
 }
 
-/// How much of the encoded image has come.
+/// The progress of a transfer.
 public struct ImageProgress: Sendable, Hashable {
     public var receivedBytes: Int
-    /// `nil` if the source did not say.
+    /// `nil` if the source didn't say.
     public var expectedBytes: Int?
 
     public init(receivedBytes: Int, expectedBytes: Int?) {
@@ -62,7 +92,7 @@ public struct ImageProgress: Sendable, Hashable {
         self.expectedBytes = expectedBytes
     }
 
-    /// From 0 to 1; `nil` if it is not known how much is to come.
+    /// The received part, from 0 to 1; `nil` if the expected size is unknown.
     public var fraction: Double? {
         guard let expectedBytes, expectedBytes > 0 else { return nil }
         return min(1, Double(receivedBytes) / Double(expectedBytes))

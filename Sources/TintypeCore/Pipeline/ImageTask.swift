@@ -1,18 +1,18 @@
-/// A load that is under way: can be awaited, watched by any number of people, moved to another priority, and cancelled.
+/// A load that is under way. It can be awaited, observed, moved to another priority, and canceled.
 ///
 /// ```swift
 /// let task = manager.task(for: request)
 /// for await event in task.events { … }
 /// ```
 ///
-/// The load goes on if the task object is let go of; only ``cancel()`` ends it.
+/// The load continues when the task object is released; only ``cancel()`` ends it.
 public final class ImageTask: Sendable {
     /// The request as it is carried out.
     public let request: ImageRequest
 
     private struct State {
-        var watchers: [Int: AsyncStream<ImageEvent>.Continuation] = [:]
-        var nextWatcher = 0
+        var observers: [Int: EventMailbox] = [:]
+        var nextObserver = 0
         var progress: ImageProgress?
         var preview: Image?
         var result: Result<ImageResult, ImageError>?
@@ -26,7 +26,7 @@ public final class ImageTask: Sendable {
         request: ImageRequest,
         load:
             @escaping @Sendable (
-                WorkPriority, @escaping @Sendable (ImageUpdate) -> Void
+                WorkPriority, @escaping @Sendable (LoadUpdate) -> Void
             ) async throws(ImageError) -> ImageResult
     ) {
         self.request = request
@@ -44,81 +44,104 @@ public final class ImageTask: Sendable {
         task.withLock { $0 = running }
     }
 
-    /// How urgent the load is. A change takes effect on work that is already queued.
+    /// Creates a task that runs a closure instead of a load, for tests of code that observes tasks.
+    ///
+    /// - Parameters:
+    ///   - request: The request that the task reports.
+    ///   - load: Returns the result. It is called at once; the closure that it receives sends progress and previews to the observers.
+    public convenience init(
+        request: ImageRequest,
+        running load:
+            @escaping @Sendable (_ send: @escaping @Sendable (ImageEvent) -> Void) async throws(ImageError) -> ImageResult
+    ) {
+        self.init(request: request) { _, update async throws(ImageError) in
+            try await load { event in
+                switch event {
+                case .progress(let progress): update(.progress(progress))
+                case .preview(let image): update(.preview(image))
+                case .finished: break  // The result of the closure is the end.
+                }
+            }
+        }
+    }
+
+    /// The priority of the load. A change affects work that is already queued.
     public var priority: ImagePriority {
         get { workPriority.value }
         set { workPriority.value = newValue }
     }
 
-    /// Ends the load with ``ImageError/Code/cancelled``, unless it has ended. The download goes on only while somebody
-    /// else wants it.
+    /// Ends the load with ``ImageError/Code/cancelled``, unless it has ended. The download continues only while other
+    /// loads need it.
     public func cancel() { task.withLock { $0 }?.cancel() }
 
-    /// The image, when it is there. Cancelling the task that waits does not cancel the load.
+    /// The image, when the load has ended. Canceling the task that waits does not cancel the load.
     public var image: Image {
         get async throws(ImageError) { try await result.get().image }
     }
 
-    /// How the load ended.
+    /// The result of the load, when it has ended.
     public var result: Result<ImageResult, ImageError> {
         get async {
             if let result = state.withLock({ $0.result }) { return result }
-            guard let task = task.withLock({ $0 }) else { return .failure(.gaveUp) }
+            guard let task = task.withLock({ $0 }) else { return .failure(.cancelled) }
             return await task.value
         }
     }
 
-    /// What happens, from now on: each access is a stream of its own. Who comes late is told the newest progress and preview
-    /// first, or the end alone. Progress that nobody takes in time is left out; the end never is.
+    /// The events of the load from now on. Each access returns a new sequence, for one observer.
+    ///
+    /// Late subscribers first receive the most recent progress and preview, or only the end. An observer that doesn't keep up receives the
+    /// most recent progress and preview; the end is never left out.
     public var events: AsyncStream<ImageEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(of: ImageEvent.self, bufferingPolicy: .bufferingNewest(16))
-        let (id, past): (Int, State) = state.withLock { state in
-            state.nextWatcher += 1
-            if state.result == nil { state.watchers[state.nextWatcher] = continuation }
-            return (state.nextWatcher, state)
-        }
-        if let result = past.result {
-            continuation.yield(.finished(result))
-            continuation.finish()
-        } else {
-            if let progress = past.progress { continuation.yield(.progress(progress)) }
-            if let preview = past.preview { continuation.yield(.preview(preview)) }
-            continuation.onTermination = { [weak self] _ in
-                self?.state.withLock { $0.watchers[id] = nil }
+        let mailbox = EventMailbox()
+        let id = state.withLock { state in
+            state.nextObserver += 1
+            if let result = state.result {
+                mailbox.finish(result)
+            } else {
+                mailbox.put(progress: state.progress, preview: state.preview)
+                state.observers[state.nextObserver] = mailbox
             }
+            return state.nextObserver
         }
-        return stream
+        return AsyncStream {
+            await mailbox.next()
+        } onCancel: { [weak self] in
+            mailbox.close()
+            self?.state.withLock { $0.observers[id] = nil }
+        }
     }
 
-    private func tell(_ update: ImageUpdate) {
-        let watchers = state.withLock { state -> [AsyncStream<ImageEvent>.Continuation] in
+    private func tell(_ update: LoadUpdate) {
+        let observers = state.withLock { state -> [EventMailbox] in
             switch update {
+            case .arriving:
+                return []
             case .progress(let progress):
-                // Reports of one transfer may overtake each other between threads; nobody is shown a step back.
+                // Reports of one transfer may overtake each other between threads; no observer sees a step back.
                 guard progress.receivedBytes >= state.progress?.receivedBytes ?? 0 else { return [] }
                 state.progress = progress
             case .preview(let image):
                 state.preview = image
             }
-            return Array(state.watchers.values)
+            return Array(state.observers.values)
         }
-        let event: ImageEvent =
+        for observer in observers {
             switch update {
-            case .progress(let progress): .progress(progress)
-            case .preview(let image): .preview(image)
+            case .arriving: break
+            case .progress(let progress): observer.put(progress: progress, preview: nil)
+            case .preview(let image): observer.put(progress: nil, preview: image)
             }
-        for watcher in watchers { watcher.yield(event) }
+        }
     }
 
     private func finish(_ result: Result<ImageResult, ImageError>) {
-        let watchers = state.withLock { state in
+        let observers = state.withLock { state in
             state.result = result
-            defer { state.watchers = [:] }
-            return Array(state.watchers.values)
+            defer { state.observers = [:] }
+            return Array(state.observers.values)
         }
-        for watcher in watchers {
-            watcher.yield(.finished(result))
-            watcher.finish()
-        }
+        for observer in observers { observer.finish(result) }
     }
 }

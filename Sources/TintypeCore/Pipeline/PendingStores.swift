@@ -1,41 +1,47 @@
-/// Writes to the disk cache that nobody waits for, except who wants to know that they are done.
+/// The writes to the disk cache that no load waits for.
 ///
-/// The bytes that wait are bounded: past the limit a load waits for its own write.
+/// The waiting bytes are bounded: beyond the limit a load waits for its own write.
 final class PendingStores: Sendable {
     private struct State {
         var bytes = 0
-        var count = 0
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var nextNumber = 0
+        /// The numbers of the writes under way.
+        var running: Set<Int> = []
+        /// Callers that wait for writes, each with those that were under way when it came.
+        var waiting: [(writes: Set<Int>, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state = Lock(State())
 
-    /// Takes note of a write; false if it has to be waited for.
-    func begin(bytes: Int, limit: ByteCount) -> Bool {
+    /// Registers a write.
+    /// - Returns: its number, and whether the limit is exceeded, so that the load has to wait for it.
+    func begin(bytes: Int, limit: ByteCount) -> (number: Int, isOverLimit: Bool) {
         state.withLock { state in
-            state.count += 1
+            state.nextNumber += 1
+            state.running.insert(state.nextNumber)
             state.bytes += bytes
-            return state.bytes <= limit.bytes
+            return (state.nextNumber, state.bytes > limit.bytes)
         }
     }
 
-    func end(bytes: Int) {
-        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            state.count -= 1
+    func end(_ number: Int, bytes: Int) {
+        let finished = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            state.running.remove(number)
             state.bytes -= bytes
-            guard state.count == 0 else { return [] }
-            defer { state.waiting = [] }
-            return state.waiting
+            guard !state.waiting.isEmpty else { return [] }
+            for index in state.waiting.indices { state.waiting[index].writes.remove(number) }
+            defer { state.waiting.removeAll { $0.writes.isEmpty } }
+            return state.waiting.filter { $0.writes.isEmpty }.map(\.continuation)
         }
-        for continuation in waiting { continuation.resume() }
+        for continuation in finished { continuation.resume() }
     }
 
-    /// Returns when no write is under way.
+    /// Waits for the writes that are under way now; later ones don't prolong the wait.
     func wait() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
-                if state.count > 0 { state.waiting.append(continuation) }
-                return state.count == 0
+                if !state.running.isEmpty { state.waiting.append((state.running, continuation)) }
+                return state.running.isEmpty
             }
             if isIdle { continuation.resume() }
         }

@@ -1,4 +1,4 @@
-/// Which caches a request reads or writes.
+/// The layers of a cache.
 public struct CacheLayers: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }

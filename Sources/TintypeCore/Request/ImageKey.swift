@@ -1,10 +1,10 @@
-/// What an image is known by in the caches: where it comes from, and what was made of it.
-public struct ImageKey: Hashable, Sendable, CustomStringConvertible {
-    /// The source: the URL's absolute string, or what the program puts in its place (``ImageRequest/cacheKey``).
+/// The identity of an image in the caches: its source, and the variant that was made of it.
+public struct ImageKey: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
+    /// The source: the URL's absolute string, or the string that the program uses instead (``ImageRequest/cacheKey``).
     public let source: String
-    /// What was made of the source.
+    /// The variant of the source.
     public let variant: ImageVariant
-    /// A hash of both, made once: a key is looked up more than once on the way of an image. Differs from process to process.
+    /// A hash of both, computed once: a key is looked up several times during a load. It differs from process to process.
     let digest: UInt64
 
     public init(source: String, variant: ImageVariant = .original) {
@@ -15,7 +15,10 @@ public struct ImageKey: Hashable, Sendable, CustomStringConvertible {
             variant.isOriginal ? hash : KeyedHash.combine(hash, KeyedHash.hash(variant.description))
     }
 
-    /// Keys are equal if source and variant are spelt with the same bytes.
+    /// The key of an original.
+    public init(stringLiteral source: String) { self.init(source: source) }
+
+    /// Keys are equal if source and variant have the same bytes.
     public static func == (one: ImageKey, other: ImageKey) -> Bool {
         // Swift's strings are equal too where only the bytes of an accent differ; those have other hashes.
         one.digest == other.digest && one.source == other.source && one.variant == other.variant
@@ -23,10 +26,10 @@ public struct ImageKey: Hashable, Sendable, CustomStringConvertible {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
-    /// The key of the source as it came.
-    public var original: ImageKey { ImageKey(source: source) }
+    /// The key of the source's original.
+    public var original: ImageKey { variant.isOriginal ? self : ImageKey(source: source) }
 
-    /// The key of what decoding with the options makes of what is under this key; this key itself for the default options.
+    /// Returns the key for the image under this key, decoded with the given options; this key itself for the default options.
     public func decoded(with options: DecodeOptions) -> ImageKey {
         guard options != DecodeOptions() else { return self }
         let made = ImageVariant(options)
@@ -36,42 +39,12 @@ public struct ImageKey: Hashable, Sendable, CustomStringConvertible {
             variant: variant.isOriginal ? made : ImageVariant(description: "\(variant);\(made)"))
     }
 
-    /// The last part of the source's path, which may tell what the bytes are.
+    /// The last component of the source's path, whose extension may tell the format.
     var name: String { FileName.last(of: source) }
 
-    public var description: String { variant.isOriginal ? source : "\(source) [\(variant)]" }
-}
-
-/// What was made of a source, in one canonical spelling: equal work has equal variants, and different work never.
-public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
-    /// The canonical spelling, such as `fit=400x300;transform=blur(8.0)`; empty for the original.
-    public let description: String
-
-    /// The variant with a canonical spelling, as read back from a cache's index.
-    public init(description: String) { self.description = description }
-
-    /// The source as it came, decoded at its full size.
-    public static let original = ImageVariant(description: "")
-
-    public var isOriginal: Bool { description.isEmpty }
-
-    /// What decoding with the options, and then transforming, makes of a source.
-    public init(_ options: DecodeOptions, transformer: String? = nil) {
-        var parts: [String] = []
-        if let box = options.thumbnailSize, !box.isEmpty {
-            let mode = options.preservesAspectRatio ? "fit" : "stretch"
-            parts.append("\(mode)=\(box)\(options.allowsUpscaling ? "^" : "")")
-        }
-        if let maximumBytes = options.maximumBytes { parts.append("bytes=\(maximumBytes)") }
-        // At full size there is nothing to be fast about.
-        if !parts.isEmpty, options.thumbnailQuality == .fast { parts.append("fast") }
-        if options.firstFrameOnly { parts.append("firstFrame") }
-        if options.allowsPartialImage { parts.append("partial") }
-        if options.keepsColorSpace { parts.append("sourceColor") }
-        if options.decodeToHDR { parts.append("hdr") }
-        if options.scale != 1 { parts.append("scale=\(options.scale)") }
-        if let hint = options.formatHint { parts.append("as=\(hint)") }
-        if let transformer, !transformer.isEmpty { parts.append("transform=\(transformer)") }
-        description = parts.joined(separator: ";")
+    /// The source and the variant, without user info and query values of a URL.
+    public var description: String {
+        let source = URLDescription.redacted(source)
+        return variant.isOriginal ? source : "\(source) [\(variant)]"
     }
 }

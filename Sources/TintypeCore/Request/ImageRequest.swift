@@ -1,6 +1,7 @@
 public import FoundationEssentials
 
-/// All that is asked of one load; nothing else is consulted once it runs.
+/// The complete description of one load. Nothing else is consulted while the load runs, except the manager's configuration as it was
+/// when the load began.
 ///
 /// ```swift
 /// var request = ImageRequest(url)
@@ -9,34 +10,106 @@ public import FoundationEssentials
 /// let image = try await manager.image(for: request)
 /// ```
 public struct ImageRequest: Sendable {
+    /// The address of the image.
     public var url: URL
-    public var options: ImageOptions = []
-    public var priority = ImagePriority.normal
-    /// How the bytes become an image; part of what the image is cached by.
-    public var decode = DecodeOptions()
-    /// What is made of the decoded image; its key is part of what the image is cached by.
+    /// Header fields for this request alone. Requests with different fields share no download, except for fields that
+    /// ``ImageManager/Configuration-swift.struct/insignificantHeaders`` names.
+    public var headers: [String: String]
+    /// The urgency of the load.
+    public var priority: ImagePriority
+
+    // MARK: The image
+
+    /// The way in which the bytes become an image; part of the image's cache key.
+    public var decodeOptions: DecodeOptions
+    /// The transformer for the decoded image; its key is part of the image's cache key, and must not be empty.
     public var transformer: (any ImageTransformer)?
-    /// Where to look for the image.
-    public var queryFrom = CacheLayers.all
-    /// Where to keep what came. On disk that is the bytes as they came; see also ``storesVariant``.
-    public var storeTo = CacheLayers.all
-    /// Whether the disk cache keeps the thumbnail or transformed image too, encoded anew, so that it need not be made again.
+    /// Whether ``transformer`` is applied to every frame of an animation; otherwise animations are left unchanged.
+    public var transformsAnimatedImages = false
+    /// Whether the image is limited to ``ImageManager/Configuration-swift.struct/scaleDownLimit``, unless
+    /// ``DecodeOptions/maximumBytes`` sets another limit.
+    public var scalesDownLargeImages = false
+    /// Whether only an animated image is accepted: a still image in memory is no hit, and one that turns out to be still is the error
+    /// ``ImageError/Code/notAnimated``.
+    public var requiresAnimation = false
+    /// Whether previews are shown while the bytes arrive, as ``ImageEvent/preview(_:)``: coarse or incomplete at first, transformed like
+    /// the image, and never cached. At most one comes per ``ImageManager/Configuration-swift.struct/previewInterval``.
+    public var isProgressive = false
+
+    /// The coder that reads this request's image instead of the manager's coders.
+    ///
+    /// Images of a coder with an ``ImageCoder/identifier`` are cached under keys that contain it. Those of a coder without one are
+    /// cached in memory only, and found again only by copies of this request.
+    public var coder: (any ImageCoder)? {
+        didSet { coderToken = coder == nil || coder?.identifier != nil ? 0 : Self.nextCoderToken() }
+    }
+
+    /// Distinguishes coders without an identifier; 0 for none.
+    private(set) var coderToken = 0
+
+    // MARK: The caches
+
+    /// The order in which caches and source are asked.
+    public var cachePolicy = CachePolicy.cacheFirst
+    /// The cache layers in which the image is looked up.
+    public var queryFrom: CacheLayers
+    /// The cache layers in which the image is stored. The disk stores the bytes as they came; see also ``storesVariant``.
+    public var storeTo: CacheLayers
+    /// Whether the disk also stores the thumbnail or transformed image, encoded anew, so that it need not be made again.
     public var storesVariant = false
-    /// How ``storesVariant`` encodes; the format is the source's if it can be written, else PNG with alpha or
-    /// more than 8 bits and JPEG without. High dynamic range stays so where the format has it.
-    public var encode = EncodeOptions()
-    /// What the source is known by in the caches instead of its URL, for URLs that carry signatures or tokens.
+    /// The encoding of ``storesVariant``; part of the variant's cache key. The format is the source's if it can hold the image, otherwise
+    /// one that can.
+    public var encodeOptions = EncodeOptions()
+    /// The identity of the source in the caches instead of its URL, for URLs that carry signatures or tokens.
     public var cacheKey: String?
-    /// Header fields for this request alone. Requests with different fields share no download.
-    public var headers: [String: String] = [:]
-    /// Reads this request's image instead of the manager's coders.
-    public var coder: (any ImageCoder)?
+    /// Whether the load ends only when the caches have stored the image. ``ImageResult/storeError`` then tells what went wrong.
+    public var waitsForStore = false
+    /// Whether the result of a memory hit has the encoded bytes, if the disk cache has them.
+    public var queriesMemoryData = false
+    /// Whether a URL is loaded even though it failed a short while ago.
+    public var retriesFailed = false
 
-    public init(_ url: URL) { self.url = url }
+    /// Creates a request.
+    ///
+    /// - Parameters:
+    ///   - url: The address of the image.
+    ///   - options: Flags, each of which sets one typed property.
+    ///   - priority: The urgency of the load.
+    ///   - decodeOptions: The way in which the bytes become an image.
+    ///   - transformer: The transformer for the decoded image.
+    ///   - queryFrom: The cache layers in which the image is looked up.
+    ///   - storeTo: The cache layers in which the image is stored.
+    ///   - headers: Header fields for this request alone.
+    ///   - cacheKey: The identity of the source in the caches instead of its URL.
+    public init(
+        _ url: URL, options: ImageOptions = [], priority: ImagePriority = .normal,
+        decodeOptions: DecodeOptions = DecodeOptions(), transformer: (any ImageTransformer)? = nil,
+        queryFrom: CacheLayers = .all, storeTo: CacheLayers = .all, headers: [String: String] = [:],
+        cacheKey: String? = nil
+    ) {
+        self.url = url
+        self.headers = headers
+        self.priority = priority
+        self.decodeOptions = decodeOptions
+        self.transformer = transformer
+        self.queryFrom = queryFrom
+        self.storeTo = storeTo
+        self.cacheKey = cacheKey
+        if !options.isEmpty { self.options = self.options.union(options) }
+    }
 
-    /// The box in pixels that the image is decoded into: see ``DecodeOptions/thumbnailSize``.
+    /// The box in pixels into which the image is decoded: ``DecodeOptions/thumbnailSize``.
     public var thumbnailSize: PixelSize? {
-        get { decode.thumbnailSize }
-        set { decode.thumbnailSize = newValue }
+        get { decodeOptions.thumbnailSize }
+        set { decodeOptions.thumbnailSize = newValue }
+    }
+
+    private static let coderTokens = Lock(0)
+
+    private static func nextCoderToken() -> Int {
+        coderTokens.withLock { token in
+            token += 1
+            return token
+        }
     }
 }

@@ -28,7 +28,7 @@ extension ImageVariant {
             parts.removeFirst()
             // The scale changes no pixel. Half an image and numbers in a colour space that the file may not tell are of no use.
             rest = parts.filter { !$0.hasPrefix("scale=") }
-            let excluded = ["transform=", "bytes=", "partial", "sourceColor"]
+            let excluded = ["transform", "bytes=", "partial", "sourceColor", "coder", "encode="]
             guard !rest.contains(where: { part in excluded.contains { part.hasPrefix($0) } }) else { return nil }
         }
 

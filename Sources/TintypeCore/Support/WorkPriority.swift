@@ -1,31 +1,80 @@
 /// The priority of work that is queued or under way, which may change at any time.
 ///
-/// Whoever keeps a queue of work watches the priority and moves the work when it changes.
+/// A queue observes the priority and moves its work when it changes.
 public final class WorkPriority: Sendable {
     private struct State {
         var value: ImagePriority
         var observers: [Int: @Sendable (ImagePriority) -> Void] = [:]
         var nextObserver = 0
+        /// The number of the last change that was reserved, and of the last one that took effect.
+        var lastReserved = 0
+        var lastApplied = 0
+        /// The value that the last reserved change leads to.
+        var reserved: ImagePriority
+        /// True while a thread tells the observers; it tells them of later changes too, so that these come in order.
+        var isTelling = false
+        var told: ImagePriority
     }
 
     private let state: Lock<State>
 
-    public init(_ value: ImagePriority = .normal) { state = Lock(State(value: value)) }
+    public init(_ value: ImagePriority = .normal) {
+        state = Lock(State(value: value, reserved: value, told: value))
+    }
 
-    /// The priority now. Setting it tells the observers before it returns.
+    /// The current priority.
+    ///
+    /// The observers are told of a change before the setter returns, unless another thread is telling them just then: that thread
+    /// tells them of this change too. The last value that an observer receives is the current one.
     public var value: ImagePriority {
         get { state.withLock { $0.value } }
         set {
-            let observers = state.withLock { state -> [@Sendable (ImagePriority) -> Void] in
-                guard state.value != newValue else { return [] }
-                state.value = newValue
-                return Array(state.observers.values)
-            }
-            for observer in observers { observer(newValue) }
+            guard let change = reserveChange(to: newValue) else { return }
+            set(newValue, change: change)
         }
     }
 
-    /// Calls `observer` whenever the value changes, until the token is given to ``stopObserving(_:)``.
+    /// Numbers a change, so that of two changes the later one wins even if it is applied first.
+    /// - Returns: `nil` if the priority is that already, or is about to be.
+    func reserveChange(to value: ImagePriority) -> Int? {
+        state.withLock { state in
+            guard state.reserved != value else { return nil }
+            state.reserved = value
+            state.lastReserved += 1
+            return state.lastReserved
+        }
+    }
+
+    /// Applies a change, unless a later one has been applied.
+    func set(_ value: ImagePriority, change: Int) {
+        let isTold = state.withLock { state in
+            guard change > state.lastApplied else { return true }
+            state.lastApplied = change
+            state.value = value
+            guard !state.isTelling else { return true }
+            state.isTelling = true
+            return false
+        }
+        guard !isTold else { return }
+        while let (value, observers) = nextToTell() {
+            for observer in observers { observer(value) }
+        }
+    }
+
+    private func nextToTell() -> (ImagePriority, [@Sendable (ImagePriority) -> Void])? {
+        state.withLock { state in
+            guard state.told != state.value else {
+                state.isTelling = false
+                return nil
+            }
+            state.told = state.value
+            return (state.value, Array(state.observers.values))
+        }
+    }
+
+    /// Calls `observer` whenever the value changes, until the token is passed to ``stopObserving(_:)``.
+    ///
+    /// Read ``value`` after this call, not before: else a change in between is missed.
     public func observe(_ observer: @escaping @Sendable (ImagePriority) -> Void) -> Int {
         state.withLock { state in
             state.nextObserver += 1
@@ -34,6 +83,7 @@ public final class WorkPriority: Sendable {
         }
     }
 
+    /// Ends the observation that `token` stands for.
     public func stopObserving(_ token: Int) {
         state.withLock { $0.observers[token] = nil }
     }

@@ -1,4 +1,4 @@
-/// Makes one image of another: resizes, crops, tints.
+/// Makes a new image of an image: resizes, crops, tints.
 ///
 /// ```swift
 /// struct Sepia: ImageTransformer {
@@ -7,34 +7,78 @@
 /// }
 /// ```
 public protocol ImageTransformer: Sendable {
-    /// What the result is cached by: equal keys promise equal work, so it has to name every parameter.
+    /// The part of the cache key for this work. Equal keys promise equal work, so the key names every parameter. A load with an empty key
+    /// is refused.
     var key: String { get }
 
-    /// Makes the new image. Called on a thread of the processing pool.
+    /// Whether the result keeps the metadata of its source that the transformer doesn't set: format, Exif and XMP, source size
+    /// and orientation, color space, decode options. The default is `true`.
+    var preservesMetadata: Bool { get }
+
+    /// Makes the new image. Called on a thread of the processing queue.
+    /// - Throws: Any error; a load then fails with ``ImageError/Code/transformFailed``.
     func transform(_ image: Image) throws -> Image
 }
 
-/// Transformers one after the other.
+extension ImageTransformer {
+    public var preservesMetadata: Bool { true }
+
+    /// The keys of the transformers that this one consists of, in order.
+    var componentKeys: [String] { (self as? ImageTransformers)?.transformers.map(\.key) ?? [key] }
+
+    /// Whether a transformer in this one has an empty key.
+    var hasEmptyKey: Bool { componentKeys.contains("") }
+}
+
+/// A sequence of transformers, applied in order.
 public struct ImageTransformers: ImageTransformer {
+    /// The transformers, without nested sequences.
     public let transformers: [any ImageTransformer]
 
-    public init(_ transformers: [any ImageTransformer]) { self.transformers = transformers }
+    public init(_ transformers: [any ImageTransformer]) {
+        self.transformers = transformers.flatMap { ($0 as? ImageTransformers)?.transformers ?? [$0] }
+    }
 
-    public var key: String { transformers.map(\.key).joined(separator: "|") }
+    /// The keys of the transformers, escaped, with `|` between them.
+    public var key: String { transformers.map { ImageVariant.escaped($0.key) }.joined(separator: "|") }
+
+    /// Whether all of the transformers preserve metadata.
+    public var preservesMetadata: Bool { transformers.allSatisfy(\.preservesMetadata) }
 
     public func transform(_ image: Image) throws -> Image {
-        try transformers.reduce(image) { image, transformer in try transformer.transform(image) }
+        try transformers.reduce(image) { image, transformer in try image.applying(transformer) }
     }
+}
+
+/// A transformer that calls a closure.
+public struct ClosureTransformer: ImageTransformer {
+    public let key: String
+    public let preservesMetadata: Bool
+    private let body: @Sendable (Image) throws -> Image
+
+    /// Creates a transformer that calls `body`.
+    ///
+    /// - Parameters:
+    ///   - key: The part of the cache key that names the work and all of its parameters; not empty.
+    ///   - preservesMetadata: Whether the result keeps the metadata of its source.
+    ///   - body: Makes the new image.
+    public init(key: String, preservesMetadata: Bool = true, _ body: @escaping @Sendable (Image) throws -> Image) {
+        self.key = key
+        self.preservesMetadata = preservesMetadata
+        self.body = body
+    }
+
+    public func transform(_ image: Image) throws -> Image { try body(image) }
+}
+
+extension ImageTransformer where Self == ClosureTransformer {
+    /// A transformer that calls a closure.
+    public static func closure(
+        key: String, _ body: @escaping @Sendable (Image) throws -> Image
+    ) -> ClosureTransformer { ClosureTransformer(key: key, body) }
 }
 
 extension ImageTransformer {
-    /// This transformer, then another.
+    /// Returns a sequence of this transformer and another one.
     public func then(_ next: any ImageTransformer) -> ImageTransformers { ImageTransformers([self, next]) }
-}
-
-extension Image {
-    /// The image that a transformer makes of this one.
-    public func transformed(_ transformer: any ImageTransformer) throws -> Image {
-        try transformer.transform(self).with { $0.isTransformed = true }
-    }
 }

@@ -101,6 +101,13 @@ struct Transfer: Sendable {
                 throw .refused(.badResponse, by: "the response modifier", error)
             }
         }
+        let validators = CacheValidators(
+            entityTag: response.headers["ETag"], lastModified: response.headers["Last-Modified"])
+        if response.statusCode == 304, load.validators?.isEmpty == false {
+            await drain(message)
+            return .notModified(
+                url: url, validators: validators.isEmpty ? nil : validators, statusCode: response.statusCode)
+        }
         do throws(ImageError) {
             try check(response, for: load)
         } catch {
@@ -108,8 +115,6 @@ struct Transfer: Sendable {
             throw error
         }
         let data = try await receiveBody(message, reporting: load.receive)
-        let validators = CacheValidators(
-            entityTag: response.headers["ETag"], lastModified: response.headers["Last-Modified"])
         return LoadedData(
             data: data, url: url, statusCode: response.statusCode, mimeType: response.mimeType,
             validators: validators.isEmpty ? nil : validators, networkProtocol: message.version.description)
@@ -117,9 +122,6 @@ struct Transfer: Sendable {
 
     private func check(_ response: DownloadResponse, for load: LoadRequest) throws(ImageError) {
         let status = response.statusCode
-        if status == 304, load.validators?.isEmpty == false {
-            throw ImageError(.notModified, stage: .load, reason: "the image has not changed", statusCode: status)
-        }
         if let acceptable = configuration.acceptableStatusCodes, !acceptable.contains(status) {
             let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
             let place = response.url == load.url.withoutCredentials ? "" : " at \(response.url.shortDescription)"

@@ -145,7 +145,7 @@ struct AnimatedImageCoderTests {
         var request = ImageRequest(try #require(URL(string: "test:/dir.cr2/\(name)?a=b.dng")))
         _ = try await manager.image(for: request)
         #expect(coder.decodes.last?.formatHint == hint)
-        request.decode.formatHint = .tiff
+        request.decodeOptions.formatHint = .tiff
         _ = try await manager.image(for: request)
         #expect(coder.decodes.last?.formatHint == .tiff, "the request's own goes first")
     }

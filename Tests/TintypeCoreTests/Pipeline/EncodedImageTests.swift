@@ -54,7 +54,7 @@ struct EncodedImageTests {
         await loader.arrival(of: 1)
         let data = Task { try await manager.data(for: ImageRequest(url)) }
         while manager.fetches.waitingCount < 2 { await Task.yield() }
-        #expect(manager.isRunning)
+        #expect(manager.hasActiveLoads)
         loader.answer(0, with: Self.bytes("DOT 8"))
         #expect(try await data.value.data == Data("DOT 8".utf8))
         #expect(try await image.image.size.width == 4)
@@ -93,7 +93,7 @@ struct EncodedImageTests {
         await loader.arrival(of: 1)
         manager.cancelAll()
         #expect(await task.value.failure?.code == .cancelled)
-        #expect(!manager.isRunning)
+        #expect(!manager.hasActiveLoads)
         let again = Task { [request] in try await manager.data(for: request) }
         await loader.arrival(of: 2)
         loader.answer(1, with: Self.bytes("DOT 8"))

@@ -46,7 +46,7 @@ struct ImageManagerTests {
         #expect(warm.source == .disk)
         #expect(warm.data == cold.data)
         #expect(bench.loader.calls.count == 1)
-        #expect(!bench.manager.isRunning)
+        #expect(!bench.manager.hasActiveLoads)
     }
 
     @Test(
@@ -131,10 +131,10 @@ struct ImageManagerTests {
         let bench = Bench(answer: nil)
         let tasks = ["test:a", "test:b", "test:c"].map { bench.manager.task(for: URL(string: $0)!) }
         await bench.loader.arrival(of: 3)
-        #expect(bench.manager.isRunning)
+        #expect(bench.manager.hasActiveLoads)
         bench.manager.cancelAll()
         for task in tasks { #expect(await task.result.failure?.code == .cancelled) }
-        #expect(!bench.manager.isRunning)
+        #expect(!bench.manager.hasActiveLoads)
     }
 
     @Test("the cancellation of the Swift task that waits is honoured")
@@ -241,7 +241,7 @@ struct ImageManagerTests {
     @Test("a veto is a typed error", .capability("MGR-18"))
     func veto() async {
         let bench = Bench()
-        bench.manager.shouldDownload = { _ in false }
+        bench.manager.configuration.shouldDownload = { _ in false }
         #expect(await bench.failure(ImageRequest(url))?.code == .loadingDisallowed)
         #expect(bench.loader.calls.isEmpty)
     }
@@ -258,7 +258,7 @@ struct ImageManagerTests {
     @Test("the cache key may leave out what changes from call to call", .capability("MGR-08", "MGR-14", "3.17"))
     func cacheKey() async throws {
         let bench = Bench()
-        bench.manager.cacheKey = { String($0.absoluteString.prefix { $0 != "?" }) }
+        bench.manager.configuration.cacheKey = { String($0.absoluteString.prefix { $0 != "?" }) }
         _ = try await bench.manager.image(for: URL(string: "test:a?token=1")!)
         let second = try await bench.manager.load(URL(string: "test:a?token=2")!)
         #expect(second.source == .memory)
@@ -270,7 +270,7 @@ struct ImageManagerTests {
         var configuration = ImageManager.Configuration()
         configuration.optionsProcessor = { request in
             var request = request
-            request.decode.scale = 3
+            request.decodeOptions.scale = 3
             return request
         }
         let bench = Bench(configuration: configuration)

@@ -54,7 +54,7 @@ struct ManagerCachingTests {
         let small = try await manager.image(for: thumbnail)
         thumbnail.options = .decodeFirstFrameOnly
         #expect(try await manager.load(thumbnail).image.pixels === small.pixels)
-        thumbnail.decode.maximumBytes = 3 * 16
+        thumbnail.decodeOptions.maximumBytes = 3 * 16
         #expect(try await manager.load(thumbnail).source != .memory)
         request.transformer = Dot(key: "dot")
         #expect(try await manager.load(request).image.size.width == 1, "what is transformed is made of a still image")
@@ -93,7 +93,7 @@ struct ManagerCachingTests {
         var request = ImageRequest(URL(string: "test:/dir/photo@2x.png?size=3")!)
         #expect(try await manager.image(for: request).scale == 2)
         #expect(manager.key(for: request).variant.isOriginal)
-        request.decode.scale = 3
+        request.decodeOptions.scale = 3
         #expect(try await manager.image(for: request).scale == 3)
         #expect(try await manager.image(for: url).scale == 1)
     }

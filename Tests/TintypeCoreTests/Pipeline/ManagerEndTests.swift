@@ -63,7 +63,7 @@ struct ManagerEndTests {
             await manager.shutdown()
         }.value
         #expect(await running.result.failure?.code == .cancelled)
-        #expect(!manager.isRunning)
+        #expect(!manager.hasActiveLoads)
         #expect(await disk.usage().entries == 2, "test:new and test:a; test:old is swept")
         #expect(await self.disk().entry(forKey: "test:a")?.data == Data("DOT 8".utf8))
         // Who goes on can.

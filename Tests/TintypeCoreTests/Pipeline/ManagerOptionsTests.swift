@@ -162,7 +162,7 @@ struct ManagerOptionsTests {
     func cacheKey() async throws {
         let loader = GatedLoader { .success(.dot($0.absoluteString)) }
         let manager = manager(loader: loader)
-        manager.cacheKey = { _ in "by the manager" }
+        manager.configuration.cacheKey = { _ in "by the manager" }
         var one = ImageRequest(URL(string: "test:a?signature=1")!)
         one.cacheKey = "photo"
         var two = ImageRequest(URL(string: "test:a?signature=2")!)

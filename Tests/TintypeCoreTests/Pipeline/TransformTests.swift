@@ -111,13 +111,13 @@ struct TransformTests {
         request.transformer = Half()
         request.storesVariant = true
         request.options = .waitStoreCache
-        request.encode.quality = 0.25
+        request.encodeOptions.quality = 0.25
         request.encode[DotSettings.self].roundness = 4
         _ = try await manager.image(for: request)
         #expect(coder.encoded == [request.encode])
         // Another manager's memory knows nothing; what is on disk is what was written first.
         try await cache.clear(.memory)
-        request.encode.quality = 0.5
+        request.encodeOptions.quality = 0.5
         let again = try await manager.load(request)
         #expect(again.source == .disk && coder.encoded.count == 1)
         // The bytes of the original are kept as they came, whatever the options say.

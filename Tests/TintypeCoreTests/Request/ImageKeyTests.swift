@@ -75,8 +75,8 @@ struct ImageKeyTests {
     @Test("errors read as one line that names the source, and match by code")
     func errors() {
         let error = ImageError(.badStatus, stage: .load, reason: "the server answered 404", statusCode: 404)
-        #expect(error.concerning("http://a/b").description == "http://a/b: the server answered 404")
-        #expect(error.concerning("x").concerning("y").source == "x")
+        #expect(error.withSource("http://a/b").description == "http://a/b: the server answered 404")
+        #expect(error.withSource("x").concerning("y").source == "x")
         do { throw error } catch ImageError.Code.timedOut {
             Issue.record("matched another code")
         } catch ImageError.Code.badStatus {

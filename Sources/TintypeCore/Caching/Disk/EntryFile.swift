@@ -65,6 +65,8 @@ enum EntryFile {
         writer.data(entry.extendedData)
         writer.integer(entry.idleLifetime?.cacheTime ?? .max)
         writer.string(transform)
+        // Optional at the end, where readers that don't know it don't look.
+        if let properties = entry.imageProperties { writer.data(properties) }
         let descriptionSize = writer.bytes.count
         let descriptionChecksum = writer.bytes.withUnsafeBytes { Self.checksum($0) }
         writer.integer(checksum)
@@ -140,6 +142,7 @@ enum EntryFile {
         guard version > 1 else { return (entry, nil) }
         guard let lifetime = reader.integer(Int64.self), let transform = reader.string() else { return nil }
         entry.idleLifetime = lifetime == .max ? nil : .microseconds(lifetime)
+        entry.imageProperties = reader.data() ?? nil
         return (entry, transform)
     }
 

@@ -5,10 +5,10 @@ import Testing
 import TintypeTesting
 
 @Suite("The table of shared work", .timeLimited)
-struct SharedJobsStateTests {
+struct TaskCoalescerStateTests {
     @Test("the first who asks begins, the second joins, and both are served once")
     func joining() {
-        var state = SharedJobsState<String>()
+        var state = TaskCoalescerState<String>()
         let (a, b) = (state.makeID(), state.makeID())
         guard case .begin(let job) = state.join("key", as: a, priority: .low) else {
             Issue.record("the first did not begin")
@@ -23,7 +23,7 @@ struct SharedJobsStateTests {
 
     @Test("only the last one to leave cancels", .capability("DLR-14"))
     func leaving() {
-        var state = SharedJobsState<String>()
+        var state = TaskCoalescerState<String>()
         let (a, b) = (state.makeID(), state.makeID())
         guard case .begin(let job) = state.join("key", as: a, priority: .high) else { return }
         _ = state.join("key", as: b, priority: .low)
@@ -35,7 +35,7 @@ struct SharedJobsStateTests {
 
     @Test("who comes after the last one left begins anew", .capability("DLR-15"))
     func rejoining() {
-        var state = SharedJobsState<String>()
+        var state = TaskCoalescerState<String>()
         let (a, b) = (state.makeID(), state.makeID())
         guard case .begin(let first) = state.join("key", as: a, priority: .normal) else { return }
         _ = state.leave(a)
@@ -51,7 +51,7 @@ struct SharedJobsStateTests {
 
     @Test("who leaves before joining is refused, once", .capability("DLR-17"))
     func leavingEarly() {
-        var state = SharedJobsState<String>()
+        var state = TaskCoalescerState<String>()
         let a = state.makeID()
         #expect(state.leave(a) == .nothing)
         #expect(state.join("key", as: a, priority: .normal) == .refuse)
@@ -60,7 +60,7 @@ struct SharedJobsStateTests {
 
     @Test("the priority is the highest of those who wait, at any time", .capability("DLR-19"))
     func priorities() throws {
-        var state = SharedJobsState<String>()
+        var state = TaskCoalescerState<String>()
         let (a, b) = (state.makeID(), state.makeID())
         guard case .begin(let job) = state.join("key", as: a, priority: .low) else { return }
         _ = state.join("key", as: b, priority: .normal)
@@ -78,7 +78,7 @@ struct SharedJobsStateTests {
         arguments: 0..<50)
     func anyOrder(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
-        var state = SharedJobsState<Int>()
+        var state = TaskCoalescerState<Int>()
         var waiting: Set<Int> = []
         var jobs: Set<Int> = []
         var ends: [Int: Int] = [:]

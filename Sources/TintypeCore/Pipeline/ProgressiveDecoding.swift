@@ -3,7 +3,7 @@ internal import FoundationEssentials
 /// Decodes one image while its bytes arrive, a pass at a time.
 ///
 /// Each pass takes the chunks that have come since the last one, on a thread of the processing queue.
-final class ProgressiveDecode: @unchecked Sendable {
+final class ProgressiveDecoding: @unchecked Sendable {
     // Sendable: all that changes is used by one pass at a time, each of which is awaited before the next begins.
     /// Let go of when it has failed, with the memory that it holds.
     private var decoder: (any ProgressiveDecoder)?

@@ -1,0 +1,88 @@
+internal import FoundationEssentials
+
+/// One load of bytes that are not decoded, shared by all requests with its key.
+struct DataLoad: Sendable {
+    private let request: ImageRequest
+    private let key: DataLoadKey
+    private let environment: LoadEnvironment
+
+    init(_ request: ImageRequest, environment: LoadEnvironment) {
+        self.request = request
+        self.environment = environment
+        key = DataLoadKey(
+            source: environment.key(for: request).source, download: environment.downloadKey(for: request),
+            policy: request.cachePolicy,
+            queriesDisk: request.queryFrom.contains(.disk) && request.cachePolicy != .reload
+                && !environment.loaders.isLocal(request.url),
+            retriesFailed: request.retriesFailed, formatHint: request.decodeOptions.formatHint,
+            coder: request.coder.map { $0.identifier ?? "#\(request.coderToken)" } ?? "")
+    }
+
+    /// The bytes as this request's result.
+    func image() async throws(ImageError) -> EncodedImage {
+        let mark = environment.cache.removals?.mark
+        let output = try await environment.shared.data.value(for: key, priority: LoadPriority(request.priority)) {
+            context in
+            do throws(ImageError) {
+                let output = try await run(priority: context.priority)
+                _ = await store(output, since: mark)
+                return .success(output)
+            } catch {
+                return .failure(error)
+            }
+        }.get()
+        var image = EncodedImage(
+            data: output.bytes.data, info: output.info, source: output.bytes.source, url: request.url,
+            key: ImageKey(source: key.source), mimeType: output.bytes.entry.mimeType)
+        image.freshness = output.freshness
+        image.storeError = await store(output, since: mark)
+        image.metrics.disk = output.bytes.diskTime
+        image.metrics.load = output.bytes.loadTime
+        image.metrics.decode = output.time
+        image.metrics.bytes = output.bytes.data.count
+        image.metrics.networkProtocol = output.bytes.response?.networkProtocol
+        return image
+    }
+
+    private func run(priority: WorkPriority) async throws(ImageError) -> DataOutput {
+        let source = SourceLoad(
+            environment: environment, url: request.url, headers: request.headers, source: key.source,
+            download: key.download, policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
+            isProgressive: false)
+        let steps = SourceLoad.Steps<Header>(
+            decode: { bytes throws(ImageError) in
+                let start = ContinuousClock.now
+                let hint =
+                    key.formatHint
+                    ?? ImageFormat.hint(fileName: request.url.lastPathComponent, mimeType: bytes.entry.mimeType)
+                let info = try await environment.info(
+                    of: bytes.data, formatHint: hint, coder: request.coder, priority: priority)
+                return Header(info: info, time: ContinuousClock.now - start)
+            }, onUpdate: { _ in })
+        let result = try await source.value(steps, priority: priority)
+        return DataOutput(
+            bytes: result.bytes, info: result.value.info, freshness: result.freshness, time: result.value.time)
+    }
+
+    private struct Header: Sendable {
+        var info: ImageInfo
+        var time: Duration
+    }
+
+    private func store(_ output: DataOutput, since mark: RemovalLog.Mark?) async -> ImageError? {
+        guard request.storeTo.contains(.disk), !environment.loaders.isLocal(request.url), output.bytes.needsStoring
+        else { return nil }
+        let mark = output.bytes.replacement.hasBegun ? environment.cache.removals?.mark : mark
+        return await environment.storeOriginal(
+            output.bytes, source: key.source, download: key.download, since: mark, waits: request.waitsForStore)
+    }
+}
+
+/// The bytes of a load, and what their header says.
+struct DataOutput: Sendable {
+    var bytes: SourceBytes
+    var info: ImageInfo
+    var freshness: Freshness
+    /// The time that reading the header took.
+    var time: Duration
+}

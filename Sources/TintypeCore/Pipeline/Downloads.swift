@@ -1,0 +1,81 @@
+internal import FoundationEssentials
+
+/// The transfers of a manager, and their bytes until the loads that may want them have ended.
+///
+/// A load holds its download before it looks at the disk, and until its bytes are on the way there. So it finds the bytes in one of
+/// three places: on disk, here, or in a transfer that is under way; none of them is ever downloaded twice.
+final class Downloads: Sendable {
+    /// A load's interest in a download.
+    struct Hold: Sendable {
+        let key: DownloadKey
+        /// The number of transfers that had ended when the load began.
+        fileprivate let begin: Int
+    }
+
+    /// The result of a transfer.
+    typealias Outcome = Result<SourceBytes, ImageError>
+
+    private struct Record {
+        var holders = 0
+        var bytes: SourceBytes?
+        /// The number of the transfer that brought the bytes.
+        var end = 0
+    }
+
+    private struct State {
+        var records: [DownloadKey: Record] = [:]
+        var transfersEnded = 0
+    }
+
+    private let state = Lock(State())
+    private let transfers = TaskCoalescer<DownloadKey, SourceBytes>()
+
+    /// Whether a transfer is under way.
+    func isRunning(_ key: DownloadKey) -> Bool { transfers.isRunning(key) }
+
+    /// Keeps the bytes of a download here, from now on, until ``release(_:)``.
+    func hold(_ key: DownloadKey) -> Hold {
+        state.withLock { state in
+            state.records[key, default: Record()].holders += 1
+            return Hold(key: key, begin: state.transfersEnded)
+        }
+    }
+
+    func release(_ hold: Hold) {
+        let old = state.withLock { state -> SourceBytes? in
+            guard var record = state.records[hold.key] else { return nil }
+            record.holders -= 1
+            state.records[hold.key] = record.holders > 0 ? record : nil
+            return record.holders > 0 ? nil : record.bytes
+        }
+        _ = old  // Deallocated outside the lock.
+    }
+
+    /// The bytes of a transfer that has ended.
+    /// - Parameter onlyNew: true for a load that must not use bytes from before it began.
+    func bytes(for hold: Hold, onlyNew: Bool) -> SourceBytes? {
+        state.withLock { state in
+            guard let record = state.records[hold.key], !onlyNew || record.end > hold.begin else { return nil }
+            return record.bytes
+        }
+    }
+
+    /// Returns the bytes of a transfer: the one that is under way, or one that `transfer` begins.
+    func download(
+        _ hold: Hold, onlyNew: Bool, priority: WorkPriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void,
+        transfer: @escaping @Sendable (TaskCoalescer<DownloadKey, SourceBytes>.Context) async -> Outcome
+    ) async -> Outcome {
+        await transfers.value(for: hold.key, priority: LoadPriority(priority), onUpdate: onUpdate) { [self] context in
+            // One may have ended between the caller's look and now.
+            if let bytes = bytes(for: hold, onlyNew: onlyNew) { return .success(bytes) }
+            let outcome = await transfer(context)
+            state.withLock { state in
+                state.transfersEnded += 1
+                guard case .success(let bytes) = outcome else { return }
+                state.records[hold.key]?.bytes = bytes
+                state.records[hold.key]?.end = state.transfersEnded
+            }
+            return outcome
+        }
+    }
+}

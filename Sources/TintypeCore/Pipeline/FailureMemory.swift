@@ -1,0 +1,83 @@
+public import FoundationEssentials
+
+/// A URL that failed, and is not loaded again for a while.
+public struct RememberedFailure: Sendable {
+    /// The URL, without user info and query values.
+    public var url: String
+    /// The error that ended the load.
+    public var error: ImageError
+    /// The time left until the URL is loaded again.
+    public var remaining: Duration
+}
+
+/// The sources that failed a short while ago, so that a list of broken images doesn't ask for each of them again and again.
+///
+/// Failures are remembered by source and header fields: an answer to one token says nothing about another. They are remembered for a
+/// time and up to a count; the oldest are dropped first.
+struct FailureMemory {
+    /// The identity of a failure.
+    struct Key: Hashable {
+        var source: String
+        var headers: [String: String]
+    }
+
+    private struct Failure {
+        var url: String
+        var error: ImageError
+        var end: ContinuousClock.Instant
+    }
+
+    private var failures: [Key: Failure] = [:]
+    private var order: [Key] = []
+    /// The number of failures that are remembered; a lower limit takes effect with the next failure.
+    var limit: Int
+    /// The time for which failures are remembered from now on.
+    var lifetime: Duration
+
+    init(limit: Int, lifetime: Duration) {
+        self.limit = limit
+        self.lifetime = lifetime
+    }
+
+    var count: Int { failures.count }
+
+    /// The error of a source, if it is still remembered.
+    mutating func failure(of key: Key, at now: ContinuousClock.Instant) -> ImageError? {
+        guard !failures.isEmpty, let failure = failures[key] else { return nil }
+        guard now < failure.end else {
+            remove(key)
+            return nil
+        }
+        return failure.error
+    }
+
+    /// All failures that are still remembered, oldest first.
+    func all(at now: ContinuousClock.Instant) -> [RememberedFailure] {
+        order.compactMap { key in
+            guard let failure = failures[key], now < failure.end else { return nil }
+            return RememberedFailure(url: failure.url, error: failure.error, remaining: failure.end - now)
+        }
+    }
+
+    mutating func insert(_ key: Key, url: URL, _ error: ImageError, at now: ContinuousClock.Instant) {
+        guard limit > 0, lifetime > .zero else { return }
+        let failure = Failure(url: url.shortDescription, error: error, end: now + lifetime)
+        if failures.updateValue(failure, forKey: key) == nil { order.append(key) }
+        while failures.count > limit, let oldest = order.first { remove(oldest) }
+    }
+
+    mutating func remove(_ key: Key) {
+        guard !failures.isEmpty, failures.removeValue(forKey: key) != nil else { return }
+        if let index = order.firstIndex(of: key) { order.remove(at: index) }
+    }
+
+    /// Drops the failures of a source, whatever its header fields.
+    mutating func removeAll(source: String) {
+        for key in order where key.source == source { remove(key) }
+    }
+
+    mutating func removeAll() {
+        failures = [:]
+        order = []
+    }
+}

@@ -1,0 +1,52 @@
+internal import FoundationEssentials
+
+extension ImageLoad {
+    /// The layers in which the request's images are stored. Local files and `data:` URLs are not copied to disk.
+    private var storeTo: CacheLayers {
+        environment.loaders.isLocal(request.url) ? request.storeTo.subtracting(.disk) : request.storeTo
+    }
+
+    /// Stores the output as the request asks, unless another request has; waits for the disk if the request says so, or if too many bytes
+    /// are waiting already.
+    ///
+    /// The writes are on their way when this returns, so that a removal after the load comes after them.
+    /// - Parameter mark: The state of the cache's removals when the load began. What was removed since stays removed.
+    /// - Returns: the error of the write, if the request waits for it.
+    func store(_ output: PipelineOutput, since mark: RemovalLog.Mark?) async -> ImageError? {
+        guard !storeTo.isEmpty, !output.image.isPartial, output.source != .memory,
+            output.mayBeCached({ environment.configuration.shouldCache?(output.image, request) ?? true })
+        else { return nil }
+        let mark = output.bytes?.replacement.hasBegun == true ? environment.cache.removals?.mark : mark
+        if storeTo.contains(.memory), output.claimMemoryStore() {
+            environment.cache.storeInMemory(output.image, forKey: key.image)
+            if wasRemoved(key.image, since: mark) { try? await environment.cache.remove(key.image, from: .memory) }
+        }
+        guard storeTo.contains(.disk), let bytes = output.bytes else { return nil }
+        var error: ImageError?
+        if bytes.needsStoring {
+            error = await environment.storeOriginal(
+                bytes, source: key.image.source, download: key.download, since: mark, waits: request.waitsForStore)
+        }
+        if request.storesVariant, !key.image.variant.isOriginal, !bytes.isVariant, request.coderToken == 0,
+            !wasRemoved(key.image, since: mark)
+        {
+            let write = output.variantWrite
+            let isOverLimit = environment.begin(write, of: key.download, bytes: output.image.memoryCost) {
+                [environment, request, key] () throws(ImageError) in
+                let entry = try await environment.encodedEntry(
+                    output.image, options: request.encodeOptions, priority: WorkPriority(.low))
+                guard environment.cache.removals?.hasRemoval(of: key.image, since: mark) != true else { return }
+                try await environment.cache.store(entry, forKey: key.image)
+            }
+            if request.waitsForStore || isOverLimit {
+                let variantError = await write.value ?? nil
+                error = error ?? variantError
+            }
+        }
+        return request.waitsForStore ? error : nil
+    }
+
+    private func wasRemoved(_ key: ImageKey, since mark: RemovalLog.Mark?) -> Bool {
+        environment.cache.removals?.hasRemoval(of: key, since: mark) ?? false
+    }
+}

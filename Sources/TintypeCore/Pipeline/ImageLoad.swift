@@ -1,0 +1,254 @@
+internal import FoundationEssentials
+internal import Logging
+
+/// One load of an image, shared by all requests with its key: memory, disk, network, decode, transform, store.
+struct ImageLoad: Sendable {
+    let request: ImageRequest
+    let key: ImageLoadKey
+    let environment: LoadEnvironment
+
+    typealias Context = TaskCoalescer<ImageLoadKey, PipelineOutput>.Context
+
+    /// - Parameters:
+    ///   - request: The request as the environment prepared it.
+    ///   - showsPreviews: False if the caller has shown the cached image already: part of an image is no progress over all of it.
+    init(_ request: ImageRequest, key: ImageKey, environment: LoadEnvironment, showsPreviews: Bool = true) {
+        self.request = request
+        self.environment = environment
+        let policy = request.cachePolicy
+        let queriesDisk =
+            request.queryFrom.contains(.disk) && policy != .reload && !environment.loaders.isLocal(request.url)
+        self.key = ImageLoadKey(
+            image: key, download: environment.downloadKey(for: request), policy: policy,
+            queriesMemory: request.queryFrom.contains(.memory) && (policy == .cacheFirst || policy == .cacheOnly),
+            queriesDisk: queriesDisk,
+            queriesVariant: queriesDisk && request.storesVariant && !key.variant.isOriginal && request.coderToken == 0
+                && policy != .revalidate,
+            retriesFailed: request.retriesFailed, isProgressive: request.isProgressive && showsPreviews,
+            requiresAnimation: request.requiresAnimation)
+    }
+
+    /// The output of the load, which begins unless it is under way.
+    func output(
+        priority: LoadPriority, onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
+    ) async throws(ImageError) -> PipelineOutput {
+        try await environment.shared.images.value(for: key, priority: priority, onUpdate: onUpdate) { context in
+            do throws(ImageError) { return .success(try await run(context)) } catch { return .failure(error) }
+        }.get()
+    }
+
+    private func run(_ context: Context) async throws(ImageError) -> PipelineOutput {
+        let mark = environment.cache.removals?.mark
+        // Another load may have stored it since the caller looked.
+        if key.queriesMemory, environment.cache.containsInMemory(key.image),
+            let image = environment.memoryImage(request, key: key.image)
+        {
+            return PipelineOutput(image: image, bytes: nil, source: .memory)
+        }
+        let output: PipelineOutput
+        do throws(ImageError) {
+            if let stored = try await storedVariant(context) {
+                output = stored
+            } else if request.transformer == nil {
+                output = try await makeDecoded(context)
+            } else {
+                output = try await makeTransformed(context)
+            }
+        } catch {
+            // If revalidating fails, what is in memory remains.
+            guard key.policy == .revalidate, !error.isCancellation,
+                let image = environment.cache.memoryImage(forKey: key.image)
+            else { throw error }
+            return PipelineOutput(image: image, bytes: nil, source: .memory, freshness: .stale(error))
+        }
+        _ = await store(output, since: mark)
+        return output
+    }
+
+    // MARK: Transform
+
+    /// The image of the same request without a transformer, transformed.
+    private func makeTransformed(_ context: Context) async throws(ImageError) -> PipelineOutput {
+        var plain = request
+        plain.transformer = nil
+        plain.transformsAnimatedImages = false
+        plain.storesVariant = false
+        plain.queryFrom.remove(.memory)
+        plain.storeTo.remove(.memory)
+        let load = ImageLoad(
+            plain, key: environment.key(for: plain), environment: environment, showsPreviews: key.isProgressive)
+        let decoded: PipelineOutput
+        if key.isProgressive || key.policy == .revalidate {
+            decoded = try await withNewest { (preview: Image) in
+                // A preview that cannot be transformed is left out; the image itself will tell why.
+                if let image = try? await applyTransformer(to: preview, priority: context.priority) {
+                    context.update(.preview(image))
+                }
+            } during: { show in
+                await load.result(priority: LoadPriority(context.priority)) { update in
+                    if case .preview(let image) = update { show(image) } else { context.update(update) }
+                }
+            }.get()
+        } else {
+            decoded = try await load.output(priority: LoadPriority(context.priority), onUpdate: context.update)
+        }
+        let start = ContinuousClock.now
+        let image = try await applyTransformer(to: decoded.image, priority: context.priority)
+        return PipelineOutput(
+            image: image, bytes: decoded.bytes, source: decoded.source, freshness: decoded.freshness,
+            decodeTime: decoded.decodeTime, transformTime: ContinuousClock.now - start)
+    }
+
+    private func result(
+        priority: LoadPriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+    ) async -> Result<PipelineOutput, ImageError> {
+        do throws(ImageError) {
+            return .success(try await output(priority: priority, onUpdate: onUpdate))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func applyTransformer(to image: Image, priority: WorkPriority) async throws(ImageError) -> Image {
+        guard let transformer = request.transformer, !image.isAnimated || request.transformsAnimatedImages else {
+            return image
+        }
+        return try await environment.configuration.processing.perform(priority: priority) { _ throws(ImageError) in
+            try image.transformed(transformer)
+        }
+    }
+
+    // MARK: Decode
+
+    /// The options of the request, completed by the source's name and media type.
+    private func options(mimeType: String? = nil) -> DecodeOptions {
+        request.decodeOptions.completed(fileName: request.url.lastPathComponent, mimeType: mimeType)
+    }
+
+    /// The image of the original, or of a larger thumbnail of it.
+    private func makeDecoded(_ context: Context) async throws(ImageError) -> PipelineOutput {
+        guard key.isProgressive,
+            let progressive = ProgressiveDecoding(
+                request.coder ?? environment.coders, options: options(), environment.configuration)
+        else { return try await makeDecoded(context, progressive: nil, onUpdate: context.update) }
+        let arriving = Lock<ArrivingData?>(nil)
+        return try await withNewest { (data: ArrivingData) in
+            let preview = try? await environment.configuration.processing.perform(priority: context.priority) {
+                isCancelled in progressive.preview(of: data, isCancelled: isCancelled)
+            }
+            if let preview = preview ?? nil { context.update(.preview(preview)) }
+        } during: { send -> Result<PipelineOutput, ImageError> in
+            do throws(ImageError) {
+                return .success(
+                    try await makeDecoded(context, progressive: progressive) { update in
+                        switch update {
+                        case .arriving(let data):
+                            arriving.withLock { $0 = data }
+                        case .progress:
+                            context.update(update)
+                            if let data = arriving.withLock({ $0 }) { send(data) }
+                        case .preview:
+                            context.update(update)
+                        }
+                    })
+            } catch {
+                return .failure(error)
+            }
+        }.get()
+    }
+
+    private func makeDecoded(
+        _ context: Context, progressive: ProgressiveDecoding?, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws(ImageError) -> PipelineOutput {
+        let source = SourceLoad(
+            environment: environment, url: request.url, headers: request.headers, source: key.image.source,
+            download: key.download, policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
+            isProgressive: progressive != nil)
+        var steps = SourceLoad.Steps<Decoded>(
+            decode: { bytes throws(ImageError) in
+                try await decode(
+                    bytes.data, options(mimeType: bytes.entry.mimeType), coder: request.coder, context,
+                    progressive: bytes.source == .network ? progressive : nil)
+            }, onUpdate: onUpdate)
+        if key.policy == .cacheFirst || key.policy == .cacheOnly, key.queriesDisk, request.coder == nil {
+            steps.substitute = { () throws(ImageError) in try await imageOfLargerVariant(context) }
+        }
+        if key.policy == .revalidate { steps.preview = { context.update(.preview($0.image)) } }
+        let result = try await source.value(steps, priority: context.priority)
+        return PipelineOutput(
+            image: result.value.image, bytes: result.bytes, source: result.bytes.source, freshness: result.freshness,
+            decodeTime: result.value.time)
+    }
+
+    /// An image, with the time that its decode took.
+    struct Decoded: Sendable {
+        var image: Image
+        var time: Duration
+    }
+
+    private func decode(
+        _ data: Data, _ options: DecodeOptions, coder: (any ImageCoder)? = nil, _ context: Context,
+        progressive: ProgressiveDecoding? = nil
+    ) async throws(ImageError) -> Decoded {
+        let start = ContinuousClock.now
+        let image = try await environment.decode(
+            data, options: options, coder: coder, priority: context.priority, progressive: progressive)
+        return Decoded(image: image, time: ContinuousClock.now - start)
+    }
+
+    // MARK: Variants on disk
+
+    /// The finished thumbnail or transformed image as the disk has it, if the request stores such images.
+    private func storedVariant(_ context: Context) async throws(ImageError) -> PipelineOutput? {
+        guard key.queriesVariant, let (bytes, decoded) = try await variant(key.image, nil, context) else { return nil }
+        return PipelineOutput(image: decoded.image, bytes: bytes, source: .disk, decodeTime: decoded.time)
+    }
+
+    /// A thumbnail that is made of a larger one, where the disk has lost the original; `nil` if there is none.
+    private func imageOfLargerVariant(_ context: Context) async throws(ImageError) -> SourceLoad.Result<Decoded>? {
+        guard let box = request.thumbnailSize, !box.isEmpty else { return nil }
+        let source = key.image.source
+        let wanted = ImageVariant(request.decodeOptions)
+        func area(_ variant: ImageVariant) -> Double { variant.box.map { Double($0.width) * Double($0.height) } ?? 0 }
+        let larger = await environment.cache.variants(ofSource: source).filter { wanted.canBeMade(of: $0) }
+        for variant in larger.sorted(by: { area($0) < area($1) }) {
+            let key = ImageKey(source: source, variant: variant)
+            if let (bytes, decoded) = try await self.variant(key, options(), context) {
+                return SourceLoad.Result(value: decoded, bytes: bytes, freshness: .cached)
+            }
+        }
+        return nil
+    }
+
+    /// Reads a variant from disk.
+    /// - Parameter thumbnail: The options of a thumbnail of the variant; `nil` for the variant itself.
+    private func variant(
+        _ key: ImageKey, _ thumbnail: DecodeOptions?, _ context: Context
+    ) async throws(ImageError) -> (SourceBytes, Decoded)? {
+        let start = ContinuousClock.now
+        guard let entry = await environment.cache.entry(forKey: key, priority: context.priority) else { return nil }
+        let bytes = SourceBytes(entry, source: .disk, isVariant: true, diskTime: ContinuousClock.now - start)
+        var options = thumbnail ?? DecodeOptions()
+        options.formatHint = nil  // That of the original.
+        options.scale = self.options().scale
+        options.decodeToHDR = request.decodeOptions.decodeToHDR
+        options.keepsColorSpace = request.decodeOptions.keepsColorSpace
+        do throws(ImageError) {
+            var decoded = try await decode(entry.data, options, context)
+            let properties = entry.imageProperties.flatMap { StoredImageProperties($0) }
+            if let properties {
+                decoded.image = properties.restored(decoded.image, options: self.options())
+            } else {
+                decoded.image = decoded.image.with { $0.isTransformed = request.transformer != nil }
+            }
+            return (bytes, decoded)
+        } catch {
+            if error.isCancellation { throw error }
+            if EntryCoder.shouldDiscardEntry(after: error) {
+                logger.warning("discarded a cached variant that doesn't decode: \(key): \(error.reason)")
+                await environment.cache.discard(key)
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,30 @@
+public import FoundationEssentials
+
+extension ImageManager {
+    /// Returns the bytes at a URL without decoding them. See ``data(for:)-(ImageRequest)``.
+    nonisolated(nonsending) public func data(for url: URL) async throws(ImageError) -> EncodedImage {
+        try await data(for: ImageRequest(url))
+    }
+
+    /// Returns the bytes of an image, from disk or from a loader, without decoding them: to send them on, to write them to a file, or to
+    /// decode them when the image is shown.
+    ///
+    /// The download is shared with loads of the image, and the bytes are stored on disk if the request's ``ImageRequest/storeTo`` says so. Only
+    /// the header is read: bytes that no coder accepts as an image are an error, and are not stored. Memory isn't queried; thumbnails and
+    /// transformers don't apply. Honors the cancellation of the calling task.
+    /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
+    nonisolated(nonsending) public func data(for request: ImageRequest) async throws(ImageError) -> EncodedImage {
+        let start = ContinuousClock.now
+        let environment = environment
+        let request = environment.prepared(request)
+        do throws(ImageError) {
+            guard !Task.isCancelled else { throw ImageError.cancelled }
+            try environment.check(request)
+            var image = try await DataLoad(request, environment: environment).image()
+            image.metrics.total = ContinuousClock.now - start
+            return image
+        } catch {
+            throw error.withSource(request.url.shortDescription)
+        }
+    }
+}

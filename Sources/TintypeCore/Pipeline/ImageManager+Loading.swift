@@ -1,0 +1,83 @@
+internal import FoundationEssentials
+
+extension ImageManager {
+    /// The result of a prepared request, from memory or from a load.
+    nonisolated(nonsending) static func result(
+        _ request: ImageRequest, _ environment: LoadEnvironment, priority: LoadPriority,
+        onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
+    ) async throws(ImageError) -> ImageResult {
+        let start = ContinuousClock.now
+        let key = environment.key(for: request)
+        var result: ImageResult
+        if let image = environment.memoryHit(request, key: key) {
+            result = memoryResult(image, request, key: key)
+            if request.queriesMemoryData { result.data = await environment.cache.entry(forKey: key.original)?.data }
+        } else {
+            var storeError: ImageError?
+            let output = try await output(
+                request, key, environment, priority: priority, onUpdate: onUpdate, storeError: &storeError)
+            result = self.result(output, request, key: key)
+            result.storeError = storeError
+            if output.source == .memory, request.queriesMemoryData {
+                result.data = await environment.cache.entry(forKey: key.original)?.data
+            }
+        }
+        result.metrics.total = ContinuousClock.now - start
+        return result
+    }
+
+    nonisolated(nonsending) static func output(
+        _ request: ImageRequest, _ key: ImageKey, _ environment: LoadEnvironment, priority: LoadPriority
+    ) async throws(ImageError) -> PipelineOutput {
+        var storeError: ImageError?
+        return try await output(request, key, environment, priority: priority, onUpdate: nil, storeError: &storeError)
+    }
+
+    /// The output of a load, stored as this request asks.
+    private nonisolated(nonsending) static func output(
+        _ request: ImageRequest, _ key: ImageKey, _ environment: LoadEnvironment, priority: LoadPriority,
+        onUpdate: (@Sendable (LoadUpdate) -> Void)?, storeError: inout ImageError?
+    ) async throws(ImageError) -> PipelineOutput {
+        do throws(ImageError) {
+            guard !Task.isCancelled else { throw ImageError.cancelled }
+            try environment.check(request)
+            let mark = environment.cache.removals?.mark
+            // While a cached image is revalidated it is shown, and part of an image is no progress over it.
+            let shown = request.cachePolicy == .revalidate ? environment.cache.memoryImage(forKey: key) : nil
+            if let shown { onUpdate?(.preview(shown)) }
+            let load = ImageLoad(request, key: key, environment: environment, showsPreviews: shown == nil)
+            let output = try await load.output(priority: priority, onUpdate: onUpdate)
+            guard output.image.isAnimated || !request.requiresAnimation else {
+                throw ImageError(
+                    .notAnimated, stage: .decode,
+                    reason: "the image isn't animated, but the request requires an animated image")
+            }
+            storeError = await load.store(output, since: mark)
+            return output
+        } catch {
+            throw error.withSource(request.url.shortDescription)
+        }
+    }
+
+    static func memoryResult(_ image: Image, _ request: ImageRequest, key: ImageKey) -> ImageResult {
+        ImageResult(image: image, source: .memory, url: request.url, key: key)
+    }
+
+    private static func result(_ output: PipelineOutput, _ request: ImageRequest, key: ImageKey) -> ImageResult {
+        var result = ImageResult(image: output.image, source: output.source, url: request.url, key: key)
+        result.freshness = output.freshness
+        result.metrics.decode = output.decodeTime
+        result.metrics.transform = output.transformTime
+        guard let bytes = output.bytes else { return result }
+        if !bytes.isVariant {
+            result.data = bytes.data
+            result.mimeType = bytes.entry.mimeType
+        }
+        result.response = bytes.response
+        result.metrics.disk = bytes.diskTime
+        result.metrics.load = bytes.loadTime
+        result.metrics.bytes = bytes.data.count
+        result.metrics.networkProtocol = bytes.response?.networkProtocol
+        return result
+    }
+}

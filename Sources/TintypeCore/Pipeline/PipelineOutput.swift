@@ -1,0 +1,50 @@
+/// The image of a load, with everything that results tell of it. All requests that share the load see it stored as they asked.
+final class PipelineOutput: Sendable {
+    let image: Image
+    /// `nil` for an image from memory.
+    let bytes: SourceBytes?
+    let source: ImageSource
+    let freshness: Freshness
+    let decodeTime: Duration
+    let transformTime: Duration
+    /// The write of the thumbnail or transformed image to disk.
+    let variantWrite = OnceTask<ImageError?>()
+
+    private struct State {
+        var mayBeCached: Bool?
+        var isInMemory = false
+    }
+
+    private let state = Lock(State())
+
+    init(
+        image: Image, bytes: SourceBytes?, source: ImageSource, freshness: Freshness = .cached,
+        decodeTime: Duration = .zero, transformTime: Duration = .zero
+    ) {
+        self.image = image
+        self.bytes = bytes
+        self.source = source
+        self.freshness = freshness
+        self.decodeTime = decodeTime
+        self.transformTime = transformTime
+    }
+
+    /// Whether the program allows the caches to keep the image: its answer to the first request that asks.
+    func mayBeCached(_ decide: () -> Bool) -> Bool {
+        if let answer = state.withLock({ $0.mayBeCached }) { return answer }
+        let answer = decide()
+        return state.withLock { state in
+            let first = state.mayBeCached ?? answer
+            state.mayBeCached = first
+            return first
+        }
+    }
+
+    /// Returns true once: its caller stores the image in memory.
+    func claimMemoryStore() -> Bool {
+        state.withLock { state in
+            defer { state.isInMemory = true }
+            return !state.isInMemory
+        }
+    }
+}

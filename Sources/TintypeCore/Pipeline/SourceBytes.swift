@@ -1,0 +1,50 @@
+internal import FoundationEssentials
+
+/// The encoded bytes of a source, shared by all loads that use them, and stored at most once under each source.
+final class SourceBytes: Sendable {
+    let entry: DiskCacheEntry
+    let source: ImageSource
+    /// True for bytes from the disk that the source said are still current.
+    let isNotModified: Bool
+    /// True for bytes that replace whatever the caches have of their source.
+    let replacesVariants: Bool
+    /// True if ``entry`` is the thumbnail or transformed image, not the source itself.
+    let isVariant: Bool
+    let diskTime: Duration
+    let loadTime: Duration
+    let response: SourceResponse?
+
+    /// The removal of the variants that these bytes replace.
+    let replacement = OnceTask<Void>()
+    private let writes = Lock<[String: OnceTask<ImageError?>]>([:])
+
+    var data: Data { entry.data }
+
+    init(
+        _ entry: DiskCacheEntry, source: ImageSource, isNotModified: Bool = false, replacesVariants: Bool = false,
+        isVariant: Bool = false, diskTime: Duration = .zero, loadTime: Duration = .zero,
+        response: SourceResponse? = nil
+    ) {
+        self.entry = entry
+        self.source = source
+        self.isNotModified = isNotModified
+        self.replacesVariants = replacesVariants
+        self.isVariant = isVariant
+        self.diskTime = diskTime
+        self.loadTime = loadTime
+        self.response = response
+    }
+
+    /// Whether the disk lacks these bytes, or has them with an older date.
+    var needsStoring: Bool { !isVariant && (source != .disk || isNotModified) }
+
+    /// The write of these bytes under a source.
+    func write(for source: String) -> OnceTask<ImageError?> {
+        writes.withLock { writes in
+            if let write = writes[source] { return write }
+            let write = OnceTask<ImageError?>()
+            writes[source] = write
+            return write
+        }
+    }
+}

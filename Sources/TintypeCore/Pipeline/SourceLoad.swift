@@ -1,0 +1,221 @@
+internal import FoundationEssentials
+internal import Logging
+
+/// Gets the bytes of a source, from disk or from its loader, and has them decoded: the part that loads of images and loads of
+/// bytes have in common.
+struct SourceLoad: Sendable {
+    let environment: LoadEnvironment
+    let url: URL
+    let headers: [String: String]
+    /// The identity of the source in the caches.
+    let source: String
+    let download: DownloadKey
+    let policy: CachePolicy
+    let queriesDisk: Bool
+    let retriesFailed: Bool
+    /// Whether bytes are decoded while they arrive.
+    let isProgressive: Bool
+
+    /// The decoded value of a source.
+    struct Result<Value: Sendable>: Sendable {
+        var value: Value
+        var bytes: SourceBytes
+        var freshness: Freshness
+    }
+
+    /// The steps that differ between loads.
+    struct Steps<Value: Sendable>: Sendable {
+        /// Decodes the bytes.
+        var decode: @Sendable (SourceBytes) async throws(ImageError) -> Value
+        /// Makes the value of something else on disk than the original.
+        var substitute: (@Sendable () async throws(ImageError) -> Result<Value>?)?
+        /// Shows the cached value while the source is asked.
+        var preview: (@Sendable (Value) -> Void)?
+        var onUpdate: @Sendable (LoadUpdate) -> Void
+    }
+
+    /// The original on disk, another variant on disk, or the network, as the policy says.
+    func value<Value>(_ steps: Steps<Value>, priority: WorkPriority) async throws(ImageError) -> Result<Value> {
+        let hold = environment.shared.downloads.hold(download)
+        defer { environment.shared.downloads.release(hold) }
+        let cached = queriesDisk ? await cachedBytes(priority: priority) : nil
+        if policy == .revalidate { return try await revalidated(cached, hold, steps, priority: priority) }
+        if let cached {
+            do throws(ImageError) {
+                return Result(value: try await steps.decode(cached), bytes: cached, freshness: .cached)
+            } catch {
+                guard await shouldLoadAnew(after: error) else { throw error }
+            }
+        } else if let substitute = try await steps.substitute?() {
+            return substitute
+        }
+        return try await loaded(hold, replacing: nil, steps, priority: priority)
+    }
+
+    private func cachedBytes(priority: WorkPriority) async -> SourceBytes? {
+        let start = ContinuousClock.now
+        let entry = await environment.cache.entry(forKey: ImageKey(source: source), priority: priority)
+        return entry.map { SourceBytes($0, source: .disk, diskTime: ContinuousClock.now - start) }
+    }
+
+    /// Discards a cached original that is damaged, and tells whether the source may have a better one.
+    private func shouldLoadAnew(after error: ImageError) async -> Bool {
+        if EntryCoder.shouldDiscardEntry(after: error) {
+            logger.warning("discarded a cached image that doesn't decode: \(URLDescription.redacted(source)): \(error.reason)")
+            await environment.cache.discard(ImageKey(source: source))
+        } else if error.code != .unknownFormat {
+            return false
+        }
+        return policy != .cacheOnly
+    }
+
+    // MARK: Revalidating
+
+    /// The source's answer to the question whether the cached bytes are still current. If the source fails, they are the result.
+    private func revalidated<Value>(
+        _ cached: SourceBytes?, _ hold: Downloads.Hold, _ steps: Steps<Value>, priority: WorkPriority
+    ) async throws(ImageError) -> Result<Value> {
+        var shown: Value?
+        if let cached, let preview = steps.preview, let value = try? await steps.decode(cached) {
+            preview(value)
+            shown = value
+        }
+        do throws(ImageError) {
+            var steps = steps
+            if let cached, let shown {
+                // The same bytes need no second decode.
+                steps.decode = { [decode = steps.decode] bytes throws(ImageError) in
+                    bytes.data == cached.data ? shown : try await decode(bytes)
+                }
+            }
+            return try await loaded(hold, replacing: cached, steps, priority: priority)
+        } catch {
+            guard let cached, !error.isCancellation else { throw error }
+            let value: Value
+            if let shown { value = shown } else { value = try await steps.decode(cached) }
+            return Result(value: value, bytes: cached, freshness: .stale(error))
+        }
+    }
+
+    // MARK: Loading
+
+    private func loaded<Value>(
+        _ hold: Downloads.Hold, replacing cached: SourceBytes?, _ steps: Steps<Value>, priority: WorkPriority
+    ) async throws(ImageError) -> Result<Value> {
+        let onlyNew = policy == .reload || policy == .revalidate
+        let downloads = environment.shared.downloads
+        let bytes: SourceBytes
+        if queriesDisk || policy != .cacheOnly, let found = downloads.bytes(for: hold, onlyNew: onlyNew) {
+            bytes = found
+        } else {
+            try checkPolicy()
+            bytes = try await downloads.download(hold, onlyNew: onlyNew, priority: priority, onUpdate: steps.onUpdate) {
+                context in await transfer(replacing: cached, context)
+            }.get()
+        }
+        do throws(ImageError) {
+            let value = try await steps.decode(bytes)
+            if bytes.replacesVariants || (cached.map { $0.data != bytes.data } ?? false) {
+                await replaceVariants(with: bytes)
+            }
+            return Result(value: value, bytes: bytes, freshness: bytes.isNotModified ? .notModified : .fresh)
+        } catch {
+            if bytes.source != .disk { environment.remember(error, of: url, source: source, headers: download.headers) }
+            throw error
+        }
+    }
+
+    private func checkPolicy() throws(ImageError) {
+        guard policy != .cacheOnly else {
+            throw ImageError(
+                .notCached, stage: .cache, reason: "the image isn't cached, and the request allows only cached images")
+        }
+        if let shouldDownload = environment.configuration.shouldDownload, !shouldDownload(url) {
+            throw ImageError(.loadingDisallowed, stage: .request, reason: "the app's policy disallows this URL")
+        }
+        guard environment.loaders.canLoad(url) else {
+            throw ImageError(
+                .invalidURL, stage: .request, reason: "no loader accepts URLs of the scheme “\(url.scheme ?? "")”")
+        }
+        guard !retriesFailed, !environment.shared.downloads.isRunning(download) else { return }
+        let now = environment.configuration.now()
+        let failure = environment.shared.failures.withLock {
+            $0.failure(of: .init(source: source, headers: download.headers), at: now)
+        }
+        if let failure {
+            throw ImageError(
+                .recentlyFailed, stage: .request,
+                reason: "failed a short while ago and isn't loaded again yet: \(failure.reason)",
+                statusCode: failure.statusCode, underlying: failure)
+        }
+    }
+
+    /// One transfer, whoever waits for it.
+    private func transfer(
+        replacing cached: SourceBytes?, _ context: TaskCoalescer<DownloadKey, SourceBytes>.Context
+    ) async -> Downloads.Outcome {
+        let start = ContinuousClock.now
+        let arriving = ArrivingData(keepsChunks: isProgressive)
+        if isProgressive { context.update(.arriving(arriving)) }
+        let request = LoadRequest(
+            url: url, headers: headers, priority: context.priority, validators: cached?.entry.validators
+        ) { progress in
+            arriving.append(progress)
+            context.update(
+                .progress(
+                    ImageProgress(receivedBytes: progress.receivedBytes, expectedBytes: progress.expectedBytes)))
+        }
+        do throws(ImageError) {
+            let loaded = try await environment.loaders.load(request)
+            let bytes = try sourceBytes(loaded, replacing: cached, loadTime: ContinuousClock.now - start)
+            environment.shared.failures.withLock { $0.remove(.init(source: source, headers: download.headers)) }
+            return .success(bytes)
+        } catch {
+            environment.remember(error, of: url, source: source, headers: download.headers)
+            return .failure(error)
+        }
+    }
+
+    private func sourceBytes(
+        _ loaded: LoadedData, replacing cached: SourceBytes?, loadTime: Duration
+    ) throws(ImageError) -> SourceBytes {
+        let now = environment.configuration.date()
+        if loaded.isNotModified {
+            guard let cached else {
+                throw ImageError(
+                    .badResponse, stage: .load, reason: "the source says that nothing has changed, but wasn't asked that",
+                    statusCode: loaded.statusCode)
+            }
+            var entry = cached.entry
+            entry.created = now
+            entry.validators = loaded.validators ?? entry.validators
+            return SourceBytes(
+                entry, source: .disk, isNotModified: true, diskTime: cached.diskTime, loadTime: loadTime,
+                response: loaded.response)
+        }
+        guard !loaded.data.isEmpty else {
+            throw ImageError(.emptyBody, stage: .load, reason: "the source sent no bytes")
+        }
+        let entry = DiskCacheEntry(
+            data: loaded.data, created: now, mimeType: loaded.mimeType, validators: loaded.validators)
+        let isSame = cached?.data == loaded.data
+        return SourceBytes(
+            entry, source: .network, isNotModified: isSame,
+            replacesVariants: !isSame && (policy == .reload || policy == .revalidate),
+            diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, response: loaded.response)
+    }
+
+    /// Removes all variants of the bytes that new ones replace, once for all loads of the new ones.
+    private func replaceVariants(with bytes: SourceBytes) async {
+        bytes.replacement.begin {
+            Task.immediate { [environment, source] in
+                do throws(ImageError) {
+                    try await environment.cache.removeAll(source: source, from: .all)
+                } catch {
+                    logger.warning("older variants couldn't be removed: \(URLDescription.redacted(source)): \(error.reason)")
+                }
+            }
+        }
+        _ = await bytes.replacement.value
+    }
+}

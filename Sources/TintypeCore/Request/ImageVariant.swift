@@ -1,0 +1,104 @@
+/// The work that made an image of its source, in one canonical spelling: equal work has equal variants, and two different works never
+/// share one.
+public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
+    /// The canonical spelling, such as `fit=400x300;transform=blur(8.0)`; empty for the original.
+    public let description: String
+
+    /// Creates a variant from its canonical spelling, as read from a cache's index.
+    package init(description: String) { self.description = description }
+
+    /// The source as it came, decoded at its full size.
+    public static let original = ImageVariant(description: "")
+
+    /// Whether this is the source as it came.
+    public var isOriginal: Bool { description.isEmpty }
+
+    /// Creates the variant of decoding, and then transforming, a source.
+    ///
+    /// - Parameters:
+    ///   - options: The options with which the source is decoded.
+    ///   - transformer: The transformer that is applied afterwards.
+    public init(_ options: DecodeOptions, transformer: (any ImageTransformer)? = nil) {
+        self.init(options, Extras(transformer: transformer))
+    }
+
+    /// The parts of a request that change pixels, besides its decode options.
+    struct Extras {
+        var transformer: (any ImageTransformer)?
+        /// Whether the transformer is applied to the frames of animations.
+        var transformsAnimatedImages = false
+        /// The identifier of the request's own coder.
+        var coder: String?
+        /// Distinguishes a coder without an identifier; 0 for none.
+        var coderToken = 0
+        /// The encoding of a stored variant; `nil` if it isn't stored.
+        var encoding: EncodeOptions?
+    }
+
+    /// Every part is `name` or `name=value`; values are escaped, so that the parts can be told apart again.
+    init(_ options: DecodeOptions, _ extras: Extras) {
+        var parts: [String] = []
+        if let box = options.thumbnailSize, !box.isEmpty {
+            let mode = options.preservesAspectRatio ? "fit" : "stretch"
+            parts.append("\(mode)=\(box)\(options.allowsUpscaling ? "^" : "")")
+        }
+        if let maximumBytes = options.maximumBytes { parts.append("bytes=\(maximumBytes)") }
+        // At full size, quality makes no difference.
+        if !parts.isEmpty, options.thumbnailQuality == .fast { parts.append("fast") }
+        if options.firstFrameOnly { parts.append("firstFrame") }
+        if options.allowsPartialImage { parts.append("partial") }
+        if options.keepsColorSpace { parts.append("sourceColor") }
+        if options.decodeToHDR { parts.append("hdr") }
+        if options.scale != 1 { parts.append("scale=\(options.scale)") }
+        if let hint = options.formatHint { parts.append("as=\(Self.escaped(hint.rawValue))") }
+        if let coder = extras.coder { parts.append("coder=\(Self.escaped(coder))") }
+        if extras.coderToken != 0 { parts.append("coder#\(extras.coderToken)") }
+        if let keys = extras.transformer?.componentKeys, !keys.isEmpty {
+            let name = extras.transformsAnimatedImages ? "transformFrames" : "transform"
+            parts.append("\(name)=\(keys.map(Self.escaped).joined(separator: "|"))")
+        }
+        // An original is stored as it came, whatever the encoding.
+        if !parts.isEmpty, let encoding = extras.encoding?.cacheKey, !encoding.isEmpty {
+            parts.append("encode=\(Self.escaped(encoding))")
+        }
+        description = parts.joined(separator: ";")
+    }
+
+    /// A value in which the characters that separate parts and values are percent-encoded.
+    static func escaped(_ value: String) -> String {
+        guard value.utf8.contains(where: { [UInt8(ascii: "%"), UInt8(ascii: ";"), UInt8(ascii: "|")].contains($0) })
+        else { return value }
+        var escaped = ""
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "%": escaped += "%25"
+            case ";": escaped += "%3B"
+            case "|": escaped += "%7C"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+}
+
+extension EncodeOptions {
+    /// A canonical spelling of the options that differ from the defaults; empty if none does.
+    var cacheKey: String {
+        let defaults = EncodeOptions()
+        var parts: [String] = []
+        if quality != defaults.quality { parts.append("quality=\(quality)") }
+        if lossless { parts.append("lossless") }
+        if progressive { parts.append("progressive") }
+        if let maximumBytes { parts.append("maximumBytes=\(maximumBytes)") }
+        if let maximumSize { parts.append("maximumSize=\(maximumSize)") }
+        if firstFrameOnly { parts.append("firstFrame") }
+        if background != defaults.background {
+            parts.append("background=\(background.red),\(background.green),\(background.blue)")
+        }
+        if metadata != defaults.metadata { parts.append("metadata=\(metadata.rawValue)") }
+        if embedsThumbnail { parts.append("thumbnail") }
+        if encodeToHDR != defaults.encodeToHDR { parts.append("hdr=\(encodeToHDR.rawValue)") }
+        parts += formatSettings.cacheKeys
+        return parts.map(ImageVariant.escaped).joined(separator: ";")
+    }
+}
