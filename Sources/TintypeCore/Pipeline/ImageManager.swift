@@ -154,7 +154,7 @@ public final class ImageManager: Sendable {
         guard !request.options.isEmpty else { return request }
         if request.options.contains(.decodeFirstFrameOnly) { request.decode.firstFrameOnly = true }
         if request.options.contains(.scaleDownLargeImages), request.decode.maximumBytes == nil {
-            request.decode.maximumBytes = scaleDownLimit.bytes
+            request.decode.maximumBytes = scaleDownLimit
         }
         return request
     }

@@ -48,7 +48,7 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
     public let description: String
 
     /// The variant with a canonical spelling, as read back from a cache's index.
-    public init(description: String) { self.description = description }
+    package init(description: String) { self.description = description }
 
     /// The source as it came, decoded at its full size.
     public static let original = ImageVariant(description: "")
@@ -62,7 +62,7 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
             let mode = options.preservesAspectRatio ? "fit" : "stretch"
             parts.append("\(mode)=\(box)\(options.allowsUpscaling ? "^" : "")")
         }
-        if let maximumBytes = options.maximumBytes { parts.append("bytes=\(maximumBytes)") }
+        if let maximumBytes = options.maximumBytes { parts.append("bytes=\(maximumBytes.bytes)") }
         // At full size there is nothing to be fast about.
         if !parts.isEmpty, options.thumbnailQuality == .fast { parts.append("fast") }
         if options.firstFrameOnly { parts.append("firstFrame") }
