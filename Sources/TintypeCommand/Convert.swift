@@ -112,7 +112,7 @@ struct ConvertCommand: AsyncParsableCommand {
         if let quality { options.quality = quality.fraction }
         if let background { options.background = background.color }
         options.lossless = lossless
-        options.maximumBytes = maxBytes?.bytes
+        options.maximumBytes = maxBytes.map { .bytes($0.bytes) }
         options.progressive = progressive
         options.firstFrameOnly = firstFrame
         options.metadata = keepMetadata ? .all : .none

@@ -25,18 +25,18 @@ struct CoderMatrixTests {
         let data = try sample.data()
         let full = try decode(data)
         for limit in [40_000, 4_000, 1] {
-            let image = try decode(data) { $0.maximumBytes = limit }
+            let image = try decode(data) { $0.maximumBytes = .bytes(limit) }
             let pixels = image.size.pixelCount * 4 * image.frames.count
             #expect(pixels <= limit || image.size == PixelSize(width: 1, height: 1))
             #expect(image.frames.count == full.frames.count)
             #expect(image.size == full.size.scaled(toBytes: limit, frames: full.frames.count))
             #expect(image.isThumbnail && image.properties.sourceSize == full.size)
         }
-        let whole = try decode(data) { $0.maximumBytes = full.size.pixelCount * 4 * full.frames.count }
+        let whole = try decode(data) { $0.maximumBytes = .bytes(full.size.pixelCount * 4 * full.frames.count) }
         #expect(whole.frames == full.frames)
         // The first frame alone has all the bytes.
         let first = try decode(data) {
-            $0.maximumBytes = full.size.pixelCount * 4
+            $0.maximumBytes = .bytes(full.size.pixelCount * 4)
             $0.firstFrameOnly = true
         }
         #expect(first.size == full.size)

@@ -1,5 +1,6 @@
 import Benchmark
 import Foundation
+import Synchronization
 import Tintype
 import TintypeTesting
 
@@ -27,7 +28,7 @@ func cacheBenchmarks() {
             ImageKey(source: "https://images.example.org/albums/2026/summer/photo-\($0)@large.jpg")
         }
         let image = try Pictures.photograph(width: 16, height: 16)
-        let cache = Lock(Dictionary(uniqueKeysWithValues: keys.map { ($0, image) }))
+        let cache = Mutex(Dictionary(uniqueKeysWithValues: keys.map { ($0, image) }))
         benchmark.startMeasurement()
         for index in benchmark.scaledIterations { blackHole(cache.withLock { $0[keys[index % 1_000]] }) }
     }

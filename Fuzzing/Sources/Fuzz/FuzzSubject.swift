@@ -32,7 +32,7 @@ struct FuzzSubject {
     private static let limits: DecodeLimits = {
         var limits = DecodeLimits()
         limits.maximumPixels = 1 << 16
-        limits.maximumBytes = 1 << 22
+        limits.maximumBytes = .bytes(1 << 22)
         limits.maximumFrames = 24
         return limits
     }()

@@ -18,7 +18,7 @@ struct BMPEncoder {
         guard total <= Int(UInt32.max) else {
             throw job.failure("the bmp would take \(ByteCount(total)), and the format ends at 4 GB")
         }
-        guard total <= job.options.maximumBytes ?? .max else { throw job.tooLarge() }
+        guard total <= job.options.maximumBytes?.bytes ?? .max else { throw job.tooLarge() }
         var data = header(total: total, headerBytes: headerBytes, size: pixels.size)
         data.reserveCapacity(total)
         let straight = pixels.straightPixels

@@ -23,7 +23,7 @@ struct GIFEncoder {
         for colors in [maximum] + [128, 64, 32, 16, 8, 4, 2].filter({ $0 < maximum }) {
             try job.context.checkCancellation()
             let data = try file(colors: colors)
-            if data.count <= job.options.maximumBytes ?? .max { return data }
+            if data.count <= job.options.maximumBytes?.bytes ?? .max { return data }
         }
         throw job.tooLarge()
     }

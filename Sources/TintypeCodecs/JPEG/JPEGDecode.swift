@@ -26,7 +26,7 @@ struct JPEGDecode {
     }
 
     private func decode(_ bytes: UnsafeRawBufferPointer, leavesGaps: Bool = false) throws(ImageError) -> Image {
-        let reader = try JPEGReader(bytes, memoryLimit: context.limits.maximumBytes, leavesGaps: leavesGaps)
+        let reader = try JPEGReader(bytes, memoryLimit: context.limits.maximumBytes.bytes, leavesGaps: leavesGaps)
         let plan = try JPEGPlan(starting: reader, segments, options: options, context: context)
         defer { plan.reservation.release() }
         if plan.hasMultipleScans {

@@ -19,7 +19,7 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
     init(options: DecodeOptions, context: DecodeContext) throws(ImageError) {
         self.options = options
         self.context = context
-        reader = try JPEGReader(incrementalWithMemoryLimit: context.limits.maximumBytes)
+        reader = try JPEGReader(incrementalWithMemoryLimit: context.limits.maximumBytes.bytes)
     }
 
     func append(_ chunk: Data) throws(ImageError) {

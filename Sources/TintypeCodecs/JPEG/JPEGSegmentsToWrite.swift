@@ -36,7 +36,7 @@ struct JPEGSegmentsToWrite {
         var options = EncodeOptions(quality: 0.75)
         options.background = job.options.background
         // The directory of the thumbnail takes less than 100 bytes.
-        options.maximumBytes = room - editor.bytes.count - 100
+        options.maximumBytes = .bytes(room - editor.bytes.count - 100)
         guard options.maximumBytes ?? 0 > 0 else { return job.exif }
         let small = try Image(pixels: job.image.pixels.resized(to: size), properties: job.image.properties)
         for quality in [75, 50, 25] {

@@ -63,7 +63,7 @@ final class JPEGWriter {
             settings.horizontal_factor = subsampling == .full ? 1 : 2
             settings.vertical_factor = subsampling == .half ? 2 : 1
             settings.restart_rows = Int32(options.jpeg.restartRows)
-            settings.maximum_bytes = options.maximumBytes.map { max(1, $0) } ?? 0
+            settings.maximum_bytes = options.maximumBytes.map { max(1, $0.bytes) } ?? 0
             settings.icc_profile = profile.bindMemory(to: UInt8.self).baseAddress
             settings.icc_profile_size = profile.count
             return tintype_jpeg_writer_start(handle, &settings)

@@ -68,7 +68,7 @@ final class JXLFrameDecoder: ArrivingFrames {
     {
         let planes = 3 + Int(basic.num_extra_channels)
         let (bytes, overflow) = info.size.pixelCount.multipliedReportingOverflow(by: 4 * planes)
-        let (limit, isUnlimited) = limits.maximumBytes.multipliedReportingOverflow(by: 4)
+        let (limit, isUnlimited) = limits.maximumBytes.bytes.multipliedReportingOverflow(by: 4)
         guard !overflow, isUnlimited || bytes <= limit else {
             throw ImageError(
                 .limitExceeded, stage: .decode,

@@ -22,7 +22,7 @@ final class RAWFile {
         watch = RAWWatch(context)
         byteCount = bytes.count
         watch.attach(to: handle)
-        handle.pointee.params.max_raw_memory_mb = UInt32(clamping: max(1, context.limits.maximumBytes >> 20))
+        handle.pointee.params.max_raw_memory_mb = UInt32(clamping: max(1, context.limits.maximumBytes.bytes >> 20))
         // libraw only reads the bytes.
         try check(libraw_open_buffer(handle, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count))
     }

@@ -31,11 +31,11 @@ struct SVGLimits {
         var bytes = 0
         for image in contents.images {
             let more = try Self.bytes(of: image, context, depth: depth)
-            guard more <= context.limits.maximumBytes - bytes else {
+            guard more <= context.limits.maximumBytes.bytes - bytes else {
                 throw ImageError(
                     .limitExceeded, stage: .decode,
                     reason: "the images in the SVG take more than the limit of "
-                        + "\(ByteCount(context.limits.maximumBytes))")
+                        + "\(context.limits.maximumBytes)")
             }
             bytes += more
         }

@@ -41,7 +41,7 @@ struct EncodeJob {
     func fit(_ write: (Int) throws(ImageError) -> Data?) throws(ImageError) -> Data {
         func fitting(_ quality: Int) throws(ImageError) -> Data? {
             try context.checkCancellation()
-            guard let data = try write(quality), data.count <= options.maximumBytes ?? .max else { return nil }
+            guard let data = try write(quality), data.count <= options.maximumBytes?.bytes ?? .max else { return nil }
             return data
         }
         let quality = options.percent
@@ -59,13 +59,13 @@ struct EncodeJob {
     func fitWithoutLoss(_ write: () throws(ImageError) -> Data) throws(ImageError) -> Data {
         try context.checkCancellation()
         let data = try write()
-        guard data.count <= options.maximumBytes ?? .max else { throw tooLarge() }
+        guard data.count <= options.maximumBytes?.bytes ?? .max else { throw tooLarge() }
         return data
     }
 
     func tooLarge() -> ImageError {
         let advice = options.lossless ? "writing with loss, or a smaller maximumSize," : "a smaller maximumSize"
-        return failure("the \(format) does not fit into \(ByteCount(options.maximumBytes ?? 0)); \(advice) may help")
+        return failure("the \(format) does not fit into \(options.maximumBytes ?? 0); \(advice) may help")
     }
 
     func failure(_ reason: String) -> ImageError { ImageError(.encodeFailed, stage: .encode, reason: reason) }

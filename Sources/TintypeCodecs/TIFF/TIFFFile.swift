@@ -19,7 +19,7 @@ final class TIFFFile {
     init(_ bytes: UnsafeRawBufferPointer, limits: DecodeLimits) throws(ImageError) {
         let memory = TIFFMemory(bytes)
         // Sums of a header are checked before; this is for what a file claims elsewhere.
-        guard let handle = memory.open(maximumAllocation: max(1 << 20, limits.maximumBytes)) else {
+        guard let handle = memory.open(maximumAllocation: max(1 << 20, limits.maximumBytes.bytes)) else {
             throw Self.openingError(bytes, memory.message)
         }
         self.memory = memory

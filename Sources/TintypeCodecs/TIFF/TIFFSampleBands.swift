@@ -29,13 +29,13 @@ final class TIFFSampleBands {
         rowBytes = layout.rowBytes(layout.width)
         let (plane, isTooLarge) = rowBytes.multipliedReportingOverflow(by: file.rowsPerBand)
         let (bytes, overflow) = plane.multipliedReportingOverflow(by: planes)
-        guard !isTooLarge, !overflow, bytes <= limits.maximumBytes else {
+        guard !isTooLarge, !overflow, bytes <= limits.maximumBytes.bytes else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "a strip of the TIFF file takes more than the limit of \(ByteCount(limits.maximumBytes))")
+                reason: "a strip of the TIFF file takes more than the limit of \(limits.maximumBytes)")
         }
         let tileBytes = layout.tileWidth == nil ? 0 : Int(TIFFTileSize(file.handle))
-        guard tileBytes >= 0, tileBytes <= limits.maximumBytes else {
+        guard tileBytes >= 0, tileBytes <= limits.maximumBytes.bytes else {
             throw ImageError(.limitExceeded, stage: .decode, reason: "a tile of the TIFF file takes too much memory")
         }
         self.file = file

@@ -75,7 +75,7 @@ struct ImageFetcher: Sendable {
         request.storeTo = usesCache ? .disk : .none
         request.options = [.waitStoreCache]
         let savesBytes = thumbnail == nil && format == nil
-        if savesBytes { request.decodeOptions.maximumBytes = Self.verificationLimit.bytes }
+        if savesBytes { request.decodeOptions.maximumBytes = Self.verificationLimit }
         request.thumbnailSize = thumbnail
         let result = try await manager.load(request)
         let image = result.image

@@ -1,7 +1,7 @@
 /// The memory that all decoding of a program together may take: who finds none left waits for those who decode now to end.
 ///
 /// A coder knows from an image's header what decoding takes, and reserves it before it takes any memory
-/// (``DecodeContext/reserve(_:)``), once for each image. The memory is given back when the decode ends: from then on the pixels
+/// (``DecodeContext/withReservedMemory(_:_:)``), once for each image. The memory is given back when the decode ends: from then on the pixels
 /// belong to whoever has the image, such as a cache with a capacity of its own. A hundred large images that come at once are thus
 /// decoded a few at a time instead of exhausting the memory.
 ///

@@ -45,18 +45,28 @@ public struct DecodeContext: Sendable {
         if isCancelled() { throw ImageError(.cancelled, stage: .decode, reason: "cancelled while decoding") }
     }
 
-    /// Reserves the memory that a decode is about to take. A coder calls this once for an image, when it knows the header and
-    /// before it takes memory, and holds what it gets until the image is done; a coder that hands the bytes to another one
-    /// leaves it to that.
+    /// Runs `body` with the memory that a decode takes reserved in the ``budget``.
     ///
-    /// Asks whether anybody still wants the image, too, so that every decode asks at least once.
+    /// A coder calls this once for an image, when it knows the header and before it takes memory; a coder that hands the bytes to
+    /// another one leaves it to that. Cancellation is checked too, so that every decode checks it at least once.
     ///
-    /// Where there is no room, a context that a program made waits on the calling thread; never wait while holding another
-    /// reservation.
-    /// - Parameter bytes: for the pixels of the result and for everything in between.
+    /// Where there is no room, a context that a program made waits on the calling thread; never nest calls.
+    /// - Parameters:
+    ///   - bytes: the memory for the pixels of the result and for everything in between.
+    ///   - body: decodes the image.
+    /// - Returns: the result of `body`.
     /// - Throws: ``ImageError/Code/overBudget`` where a load waits in the coder's place; pass it on.
-    ///   ``ImageError/Code/cancelled``.
-    public func reserve(_ bytes: Int) throws(ImageError) -> DecodeReservation {
+    ///   ``ImageError/Code/cancelled``; and the errors of `body`.
+    public func withReservedMemory<Value>(
+        _ bytes: ByteCount, _ body: () throws(ImageError) -> Value
+    ) throws(ImageError) -> Value {
+        let reservation = try reserve(bytes.bytes)
+        defer { withExtendedLifetime(reservation) {} }
+        return try body()
+    }
+
+    /// Reserves the memory that a decode is about to take, as ``withReservedMemory(_:_:)`` does, until the reservation is released.
+    package func reserve(_ bytes: Int) throws(ImageError) -> DecodeReservation {
         try checkCancellation()
         let bytes = DecodeBudget.counted(bytes)
         switch admission {

@@ -3,11 +3,16 @@ public struct DecodeLimits: Sendable, Hashable {
     /// The most pixels that one frame of the source may have. The default is 2²⁸, which is 16,384 × 16,384.
     public var maximumPixels = 1 << 28
     /// The most bytes that the pixels of the result, all frames together, may take. The default is 1 GiB.
-    public var maximumBytes = 1 << 30
+    public var maximumBytes = ByteCount(1 << 30)
     /// The most frames of an animation.
     public var maximumFrames = 10_000
 
-    public init() {}
+    public init(maximumPixels: Int = 1 << 28, maximumBytes: ByteCount = ByteCount(1 << 30), maximumFrames: Int = 10_000)
+    {
+        self.maximumPixels = maximumPixels
+        self.maximumBytes = maximumBytes
+        self.maximumFrames = maximumFrames
+    }
 
     /// Refuses an image by what its header says.
     /// - Parameters:
@@ -32,10 +37,10 @@ public struct DecodeLimits: Sendable, Hashable {
         }
         let frame = output.pixelCount.multipliedReportingOverflow(by: bytesPerPixel)
         let total = frame.partialValue.multipliedReportingOverflow(by: max(1, frameCount))
-        guard !frame.overflow, !total.overflow, total.partialValue <= maximumBytes else {
+        guard !frame.overflow, !total.overflow, total.partialValue <= maximumBytes.bytes else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "\(frameCount) × \(output) pixels take more than the limit of \(ByteCount(maximumBytes))")
+                reason: "\(frameCount) × \(output) pixels take more than the limit of \(maximumBytes)")
         }
     }
 }

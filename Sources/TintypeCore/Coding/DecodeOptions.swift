@@ -12,7 +12,7 @@ public struct DecodeOptions: Sendable, Hashable {
     public var thumbnailQuality = ThumbnailQuality.high
     /// The most bytes that the pixels of all frames may take; the image is decoded smaller if it would take more.
     /// Unlike a limit of ``DecodeLimits``, which refuses the image.
-    public var maximumBytes: Int?
+    public var maximumBytes: ByteCount?
     /// Decodes only the first frame of an animation.
     public var firstFrameOnly = false
     /// Pixels per point of the result, at least 1.
@@ -30,7 +30,24 @@ public struct DecodeOptions: Sendable, Hashable {
     /// What the bytes are taken for where their beginning does not tell, as with camera files.
     public var formatHint: ImageFormat?
 
-    public init(thumbnailSize: PixelSize? = nil) { self.thumbnailSize = thumbnailSize }
+    public init(
+        thumbnailSize: PixelSize? = nil, preservesAspectRatio: Bool = true, allowsUpscaling: Bool = false,
+        thumbnailQuality: ThumbnailQuality = .high, maximumBytes: ByteCount? = nil, firstFrameOnly: Bool = false,
+        scale: Double = 1, allowsPartialImage: Bool = false, keepsColorSpace: Bool = false, decodeToHDR: Bool = false,
+        formatHint: ImageFormat? = nil
+    ) {
+        self.thumbnailSize = thumbnailSize
+        self.preservesAspectRatio = preservesAspectRatio
+        self.allowsUpscaling = allowsUpscaling
+        self.thumbnailQuality = thumbnailQuality
+        self.maximumBytes = maximumBytes
+        self.firstFrameOnly = firstFrameOnly
+        self.scale = scale
+        self.allowsPartialImage = allowsPartialImage
+        self.keepsColorSpace = keepsColorSpace
+        self.decodeToHDR = decodeToHDR
+        self.formatHint = formatHint
+    }
 
     /// The upright size at which an image is decoded under these options.
     /// - Parameter bytesPerPixel: of the format that it is decoded to.
@@ -42,7 +59,7 @@ public struct DecodeOptions: Sendable, Hashable {
         if let maximumBytes {
             let frames = firstFrameOnly ? 1 : frameCount
             size = size.scaled(
-                toBytes: max(bytesPerPixel, maximumBytes), bytesPerPixel: bytesPerPixel, frames: frames)
+                toBytes: max(bytesPerPixel, maximumBytes.bytes), bytesPerPixel: bytesPerPixel, frames: frames)
         }
         return size
     }

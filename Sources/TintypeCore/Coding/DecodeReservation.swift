@@ -1,5 +1,5 @@
 /// Memory that a decode may take. Given back by ``release()``, or with the last reference.
-public final class DecodeReservation: Sendable {
+package final class DecodeReservation: Sendable {
     let bytes: Int
     private let onRelease: Lock<(@Sendable () -> Void)?>
 
@@ -11,7 +11,7 @@ public final class DecodeReservation: Sendable {
     deinit { release() }
 
     /// Says that the decode has ended. Further calls do nothing.
-    public func release() {
+    package func release() {
         let onRelease = onRelease.withLock { $0.take() }
         onRelease?()
     }

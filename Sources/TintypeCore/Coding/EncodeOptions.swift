@@ -16,7 +16,7 @@ public struct EncodeOptions: Sendable, Hashable {
     public var progressive = false
     /// The most bytes that the file may have. A format with loss is tried at lower quality until it fits, GIF with fewer
     /// colours, PNG with more effort; a file that does not fit all the same is an error.
-    public var maximumBytes: Int?
+    public var maximumBytes: ByteCount?
     /// The box in pixels that the image is shrunk into before it is written.
     public var maximumSize: PixelSize?
     /// Writes only the first frame of an animation.
@@ -75,8 +75,20 @@ public struct EncodeOptions: Sendable, Hashable {
         public static let black = Background(red: 0, green: 0, blue: 0)
     }
 
-    public init(quality: Double = 0.85, maximumBytes: Int? = nil) {
+    public init(
+        quality: Double = 0.85, maximumBytes: ByteCount? = nil, maximumSize: PixelSize? = nil, lossless: Bool = false,
+        progressive: Bool = false, firstFrameOnly: Bool = false, background: Background = .white,
+        metadata: MetadataParts = .none, embedsThumbnail: Bool = false, encodeToHDR: HDREncoding = .none
+    ) {
         self.quality = quality
         self.maximumBytes = maximumBytes
+        self.maximumSize = maximumSize
+        self.lossless = lossless
+        self.progressive = progressive
+        self.firstFrameOnly = firstFrameOnly
+        self.background = background
+        self.metadata = metadata
+        self.embedsThumbnail = embedsThumbnail
+        self.encodeToHDR = encodeToHDR
     }
 }

@@ -60,7 +60,7 @@ final class LoadEnvironment: Sendable {
         if let processor = configuration.optionsProcessor { request = processor(request) }
         if let list = request.transformer as? ImageTransformers, list.transformers.isEmpty { request.transformer = nil }
         if request.scalesDownLargeImages, request.decodeOptions.maximumBytes == nil {
-            request.decodeOptions.maximumBytes = configuration.scaleDownLimit.bytes
+            request.decodeOptions.maximumBytes = configuration.scaleDownLimit
         }
         return request
     }

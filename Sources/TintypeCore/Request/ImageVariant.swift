@@ -42,7 +42,7 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
             let mode = options.preservesAspectRatio ? "fit" : "stretch"
             parts.append("\(mode)=\(box)\(options.allowsUpscaling ? "^" : "")")
         }
-        if let maximumBytes = options.maximumBytes { parts.append("bytes=\(maximumBytes)") }
+        if let maximumBytes = options.maximumBytes { parts.append("bytes=\(maximumBytes.bytes)") }
         // At full size, quality makes no difference.
         if !parts.isEmpty, options.thumbnailQuality == .fast { parts.append("fast") }
         if options.firstFrameOnly { parts.append("firstFrame") }
@@ -89,7 +89,7 @@ extension EncodeOptions {
         if quality != defaults.quality { parts.append("quality=\(quality)") }
         if lossless { parts.append("lossless") }
         if progressive { parts.append("progressive") }
-        if let maximumBytes { parts.append("maximumBytes=\(maximumBytes)") }
+        if let maximumBytes { parts.append("maximumBytes=\(maximumBytes.bytes)") }
         if let maximumSize { parts.append("maximumSize=\(maximumSize)") }
         if firstFrameOnly { parts.append("firstFrame") }
         if background != defaults.background {

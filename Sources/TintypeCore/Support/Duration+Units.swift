@@ -4,13 +4,13 @@ extension Duration {
     public static func days(_ count: Int) -> Duration { .seconds(count * 86_400) }
 
     /// The duration in seconds, with the precision of a `Double`.
-    public var inSeconds: Double {
+    package var inSeconds: Double {
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) * 1e-18
     }
 
     /// The duration in milliseconds, with the precision of a `Double`.
-    public var inMilliseconds: Double { inSeconds * 1_000 }
+    package var inMilliseconds: Double { inSeconds * 1_000 }
 
     /// The duration in whole nanoseconds; the most or the least there can be where it is longer than 292 years.
     var inNanoseconds: Int64 {

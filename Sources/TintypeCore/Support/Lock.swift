@@ -7,10 +7,10 @@ internal import Glibc
 ///
 /// Nothing of somebody else's (a delegate, a coder, a continuation) is ever called while the lock is held.
 // Sendable: the value is reached only between lock and unlock.
-public final class Lock<State: ~Copyable>: @unchecked Sendable {
+package final class Lock<State: ~Copyable>: @unchecked Sendable {
     private let memory: LockedMemory<State>
 
-    public init(_ state: consuming sending State) {
+    package init(_ state: consuming sending State) {
         memory = LockedMemory(at: LockedMemory<State>.allocate(count: 1))
         memory.initialize(state)
     }
@@ -21,16 +21,33 @@ public final class Lock<State: ~Copyable>: @unchecked Sendable {
     }
 
     /// Runs `body` with exclusive access to the value.
+    ///
+    /// The signature is that of `Mutex.withLock` (SE-0433): what is not `Sendable` can neither be taken out of the lock nor be put
+    /// into it while somebody else keeps a reference.
     @inline(__always)
-    public func withLock<Result, Failure: Error>(
+    package func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending State) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        try memory.withLock(body)
+    }
+
+    /// Runs `body` with exclusive access to the value, without the compiler's check that nothing of it leaves.
+    ///
+    /// For a value that is not `Sendable` and is handed on to a closure of the caller's, which the compiler can't follow. The caller
+    /// proves that whatever leaves is used by one thread at a time.
+    func withLockUnchecked<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try memory.withLock(body)
+        memory.lock()
+        defer { memory.unlock() }
+        return try body(&memory.state.pointee)
     }
 
     /// Runs `body` if nobody else has the lock.
     /// - Returns: `nil` if somebody has.
-    func withLockIfFree<Result>(_ body: (inout State) -> Result) -> Result? { memory.withLockIfFree(body) }
+    func withLockIfFree<Result>(_ body: (inout sending State) -> sending Result) -> sending Result? {
+        memory.withLockIfFree(body)
+    }
 }
 
 /// Several values, each with a lock of its own, for what is divided so that threads seldom meet.
@@ -61,7 +78,7 @@ final class StripedLock<State: ~Copyable>: @unchecked Sendable {
 
     /// Runs `body` with exclusive access to one of the values.
     @inline(__always)
-    func withLock<Result>(_ index: Int, _ body: (inout State) -> Result) -> Result {
+    func withLock<Result>(_ index: Int, _ body: (inout sending State) -> sending Result) -> sending Result {
         precondition(index >= 0 && index < count)
         return memory(index).withLock(body)
     }
@@ -80,7 +97,8 @@ final class StripedLock<State: ~Copyable>: @unchecked Sendable {
 ///
 /// Behind a pointer: a variable of an object would be checked for overlapping access at each use, which the mutex rules
 /// out already and which costs as much as the mutex.
-private struct LockedMemory<State: ~Copyable> {
+// Sendable: the owner reaches the value only between lock and unlock.
+private struct LockedMemory<State: ~Copyable>: @unchecked Sendable {
     /// Two threads that write to one cache line wait for each other.
     private static var cacheLine: Int { 64 }
     private static var stateOffset: Int {
@@ -127,15 +145,15 @@ private struct LockedMemory<State: ~Copyable> {
     func unlock() { pthread_mutex_unlock(mutex) }
 
     @inline(__always)
-    func withLock<Result, Failure: Error>(
-        _ body: (inout State) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
+    func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending State) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&state.pointee)
     }
 
-    func withLockIfFree<Result>(_ body: (inout State) -> Result) -> Result? {
+    func withLockIfFree<Result>(_ body: (inout sending State) -> sending Result) -> sending Result? {
         guard pthread_mutex_trylock(mutex) == 0 else { return nil }
         defer { pthread_mutex_unlock(mutex) }
         return body(&state.pointee)

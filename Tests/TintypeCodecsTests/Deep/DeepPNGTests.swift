@@ -82,10 +82,10 @@ struct DeepPNGTests {
         let data = try coder.encode(image, as: .png, options: EncodeOptions())
         let small = try decode(data) { $0.thumbnailSize = PixelSize(width: 30, height: 30) }
         #expect(try small.pixels == image.pixels.resized(to: PixelSize(width: 30, height: 20)))
-        let limited = try decode(data) { $0.maximumBytes = 90 * 60 * 4 }
+        let limited = try decode(data) { $0.maximumBytes = .bytes(90 * 60 * 4) }
         #expect(limited.pixels.size.pixelCount * 8 <= 90 * 60 * 4)
         var context = DecodeContext()
-        context.limits.maximumBytes = 90 * 60 * 8 - 1
+        context.limits.maximumBytes = .bytes(90 * 60 * 8 - 1)
         var options = DecodeOptions()
         #expect(throws: Never.self) { try coder.decode(data, options: options, context: context) }
         options.decodeToHDR = true

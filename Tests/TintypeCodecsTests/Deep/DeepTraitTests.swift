@@ -41,7 +41,7 @@ struct DeepTraitTests {
         #expect(small.pixels.format == .rgba16 && small.size == deep.size.scaled(into: box))
         #expect(DeepSamples.difference(small.pixels, try deep.pixels.resized(to: small.size)) < 0.002)
         var context = DecodeContext()
-        context.limits.maximumBytes = deep.size.pixelCount * 8 - 1
+        context.limits.maximumBytes = .bytes(deep.size.pixelCount * 8 - 1)
         var options = DecodeOptions()
         options.decodeToHDR = true
         expectCode(.limitExceeded) { try coder.decode(data, options: options, context: context) }

@@ -94,12 +94,12 @@ struct EncodingTests {
         if WritableFormats.withLoss.contains(format) || format == .gif {
             let fitting = try WritableFormats.encode(source, as: format) {
                 $0.quality = 1
-                $0.maximumBytes = limit
+                $0.maximumBytes = .bytes(limit)
             }
             #expect(fitting.count <= limit && fitting.count > limit / 4)
         } else {
             #expect(
-                try failure { try WritableFormats.encode(source, as: format) { $0.maximumBytes = limit } }.code
+                try failure { try WritableFormats.encode(source, as: format) { $0.maximumBytes = .bytes(limit) } }.code
                     == .encodeFailed)
         }
         guard [.webp, .avif, .jxl].contains(format) else { return }
@@ -218,7 +218,7 @@ struct EncodingTests {
         // What is too large with little effort is tried with all.
         let small = try WritableFormats.encode(source, as: .png) {
             $0.png.compressionLevel = 0
-            $0.maximumBytes = sizes[1]
+            $0.maximumBytes = .bytes(sizes[1])
         }
         #expect(small.count == sizes[1])
     }

@@ -49,7 +49,7 @@ struct TraitSettingsTests {
         #expect(far.count < near.count)
         let limited = try encode(image, .jxl, psnr: 15) {
             $0.jxl.distance = 0.1
-            $0.maximumBytes = far.count
+            $0.maximumBytes = .bytes(far.count)
         }
         #expect(limited.count <= far.count)
     }

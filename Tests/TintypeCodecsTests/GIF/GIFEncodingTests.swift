@@ -92,7 +92,7 @@ struct GIFEncodingTests {
         }
         let image = makeImage(pixels, hasAlpha: false)
         let full = try coder.encode(image, as: .gif, options: EncodeOptions())
-        let small = try coder.encode(image, as: .gif, options: EncodeOptions(maximumBytes: full.count / 2))
+        let small = try coder.encode(image, as: .gif, options: EncodeOptions(maximumBytes: .bytes(full.count / 2)))
         #expect(small.count <= full.count / 2)
         #expect(try coder.decode(small).size == image.size)
         #expect {

@@ -24,7 +24,7 @@ struct HEIFCoderTests {
         let faded = try coder.decode(
             try encode(try RasterSamples.image(64, 64, hasAlpha: true) { x, _ in x < 32 ? red : clear }))
         #expect(faded.hasAlpha && faded.pixels[60, 30].w < 10 && faded.pixels[4, 30].w > 245)
-        var options = EncodeOptions(maximumBytes: (low.count + high.count) / 2)
+        var options = EncodeOptions(maximumBytes: .bytes((low.count + high.count) / 2))
         #expect(try coder.encode(image, as: .heic, options: options).count <= (low.count + high.count) / 2)
         options.maximumBytes = 50
         expectCode(.encodeFailed) { try coder.encode(image, as: .heic, options: options) }

@@ -64,7 +64,8 @@ struct JPEGEncodeTests {
         }
         let full = try coder.encode(source, as: .jpeg, options: EncodeOptions(quality: 0.9))
         let limit = full.count * 2 / 3
-        let fitting = try coder.encode(source, as: .jpeg, options: EncodeOptions(quality: 0.9, maximumBytes: limit))
+        let fitting = try coder.encode(
+            source, as: .jpeg, options: EncodeOptions(quality: 0.9, maximumBytes: .bytes(limit)))
         #expect(fitting.count <= limit)
         #expect(fitting.count > limit * 8 / 10)
         expectCode(.encodeFailed) {

@@ -175,7 +175,7 @@ struct SVGCoderTests {
         // Sizes that no sum holds, where a program has no limits.
         var unlimited = DecodeContext()
         unlimited.limits.maximumPixels = .max
-        unlimited.limits.maximumBytes = .max
+        unlimited.limits.maximumBytes = .unlimited
         let huge = HandmadePNG(width: 1_300_000_000, height: 1_300_000_000, bitDepth: 8, colorType: 0, rows: [[0]])
         #expect(throws: ImageError.self) {
             try coder.decode(document("image/png", huge.data, times: 3), options: .init(), context: unlimited)

@@ -64,9 +64,9 @@ enum TraitCoderChecks {
         #expect(low.count < high.count)
         #expect(RasterSamples.psnr(try coder.decode(high).pixels, image.pixels) > psnr)
         let limit = (low.count + high.count) / 2
-        #expect(try coder.encode(image, as: format, options: EncodeOptions(maximumBytes: limit)).count <= limit)
+        #expect(try coder.encode(image, as: format, options: EncodeOptions(maximumBytes: .bytes(limit))).count <= limit)
         expectCode(.encodeFailed) {
-            try coder.encode(image, as: format, options: EncodeOptions(maximumBytes: tooFew))
+            try coder.encode(image, as: format, options: EncodeOptions(maximumBytes: .bytes(tooFew)))
         }
     }
 }

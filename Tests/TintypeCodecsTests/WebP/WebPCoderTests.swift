@@ -285,7 +285,7 @@ struct WebPCoderTests {
     func maximumBytes() throws {
         let image = try photo(128, 128)
         let full = try encode(image, lossless: false, quality: 0.95)
-        var options = EncodeOptions(quality: 0.95, maximumBytes: full.count / 3)
+        var options = EncodeOptions(quality: 0.95, maximumBytes: .bytes(full.count / 3))
         let small = try coder.encode(image, as: .webp, options: options)
         #expect(small.count <= full.count / 3 && small.count > full.count / 8)
         options.maximumBytes = 20

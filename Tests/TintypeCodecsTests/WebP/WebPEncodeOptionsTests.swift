@@ -114,7 +114,7 @@ struct WebPEncodeOptionsTests {
         #expect(try psnr(low) + 2 < psnr(high) && low.count < high.count)
         let limited = try WritableFormats.encode(image, as: .webp) {
             $0.webp.targetPSNR = 42
-            $0.maximumBytes = low.count
+            $0.maximumBytes = .bytes(low.count)
         }
         #expect(limited.count <= low.count)
     }

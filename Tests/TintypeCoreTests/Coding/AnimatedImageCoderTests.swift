@@ -90,12 +90,12 @@ struct AnimatedImageCoderTests {
     @Test("limits and the budget are asked before memory is taken", .capability("COD-08", "3.1"))
     func limits() throws {
         var context = DecodeContext()
-        context.limits.maximumBytes = 4 * 64 * 32 * 4 - 1
+        context.limits.maximumBytes = .bytes(4 * 64 * 32 * 4 - 1)
         let error = #expect(throws: ImageError.self) {
             try GrayCoder().decode(data, options: DecodeOptions(), context: context)
         }
         #expect(error?.code == .limitExceeded)
-        context.limits.maximumBytes += 1
+        context.limits.maximumBytes.bytes += 1
         #expect(try GrayCoder().decode(data, options: DecodeOptions(), context: context).frames.count == 4)
         let budget = DecodeBudget(limit: .megabytes(1))
         context.budget = budget

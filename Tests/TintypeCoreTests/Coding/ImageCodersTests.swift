@@ -156,7 +156,7 @@ struct ImageCodersTests {
     func scaleDown() {
         #expect(ImageManager.Configuration().scaleDownLimit == .megabytes(60))
         var options = DecodeOptions()
-        options.maximumBytes = ImageManager.Configuration().scaleDownLimit.bytes
+        options.maximumBytes = ImageManager.Configuration().scaleDownLimit
         let large = options.outputSize(for: PixelSize(width: 8_000, height: 6_000))
         #expect(large.pixelCount * 4 <= 60_000_000 && large.pixelCount * 4 > 59_900_000)
         #expect(
@@ -165,7 +165,7 @@ struct ImageCodersTests {
         let frames = options.outputSize(for: PixelSize(width: 8_000, height: 6_000), frameCount: 10)
         #expect(frames.pixelCount * 40 <= 60_000_000)
         for limit in [4, 3, 0, -1, .min] {
-            options.maximumBytes = limit
+            options.maximumBytes = .bytes(limit)
             #expect(options.outputSize(for: PixelSize(width: 80, height: 60)) == PixelSize(width: 1, height: 1))
         }
     }

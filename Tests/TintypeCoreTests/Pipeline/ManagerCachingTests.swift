@@ -54,7 +54,7 @@ struct ManagerCachingTests {
         let small = try await manager.image(for: thumbnail)
         thumbnail.options = .decodeFirstFrameOnly
         #expect(try await manager.load(thumbnail).image.pixels === small.pixels)
-        thumbnail.decodeOptions.maximumBytes = 3 * 16
+        thumbnail.decodeOptions.maximumBytes = 48
         #expect(try await manager.load(thumbnail).source != .memory)
         request.transformer = Dot(key: "dot")
         #expect(try await manager.load(request).image.size.width == 1, "what is transformed is made of a still image")
@@ -206,7 +206,7 @@ struct ManagerCachingTests {
         #expect(image.frames.count == 3 && image.size.width == 6)
         #expect(coder.decodes.isEmpty && own.decodes.count == 1)
         let options = try #require(own.decodes.first)
-        #expect(options.thumbnailSize == PixelSize(width: 6, height: 6) && options.maximumBytes == 60_000_000)
+        #expect(options.thumbnailSize == PixelSize(width: 6, height: 6) && options.maximumBytes == .megabytes(60))
         #expect(image.properties.decodeOptions == options)
     }
 }

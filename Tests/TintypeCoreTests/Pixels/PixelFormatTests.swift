@@ -82,14 +82,14 @@ struct PixelFormatTests {
     @Test("limits and the cost of an image count the bytes of the format")
     func bytes() throws {
         var limits = DecodeLimits()
-        limits.maximumBytes = 100 * 100 * 4
+        limits.maximumBytes = .bytes(100 * 100 * 4)
         let size = PixelSize(width: 100, height: 100)
         try limits.check(size: size, output: size)
         #expect(throws: ImageError.self) { try limits.check(size: size, output: size, bytesPerPixel: 8) }
         let deep = try MutablePixelBuffer(size: size, format: .rgba16, cleared: true).freeze()
         #expect(Image(pixels: deep).memoryCost == 832 * 100)
         var options = DecodeOptions()
-        options.maximumBytes = 100 * 100 * 4
+        options.maximumBytes = .bytes(100 * 100 * 4)
         #expect(options.outputSize(for: size) == size)
         #expect(options.outputSize(for: size, bytesPerPixel: 8).pixelCount * 8 <= 40_000)
     }

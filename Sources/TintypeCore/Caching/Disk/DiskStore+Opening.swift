@@ -5,7 +5,7 @@ extension DiskStore {
     func withIndex<Result>(
         _ body: (DiskIndex) throws(DiskFailure) -> Result
     ) throws(ImageError) -> Result {
-        try writer.withLock { writer throws(ImageError) in
+        try writer.withLockUnchecked { writer throws(ImageError) in
             var attempt = 0
             while true {
                 attempt += 1

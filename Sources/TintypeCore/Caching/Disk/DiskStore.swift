@@ -174,15 +174,15 @@ final class DiskStore: Sendable {
     }
 
     private func takeReader() -> (reader: DiskIndexReader?, generation: Int) {
-        readers.withLock { ($0.idle.popLast(), $0.generation) }
+        readers.withLockUnchecked { ($0.idle.popLast(), $0.generation) }
     }
 
     private func putBack(_ reader: DiskIndexReader, _ generation: Int) {
-        readers.withLock { if $0.generation == generation { $0.idle.append(reader) } }
+        readers.withLockUnchecked { if $0.generation == generation { $0.idle.append(reader) } }
     }
 
     func discardReaders() {
-        let discarded = readers.withLock { readers in
+        let discarded = readers.withLockUnchecked { readers in
             readers.generation += 1
             defer { readers.idle = [] }
             return readers.idle

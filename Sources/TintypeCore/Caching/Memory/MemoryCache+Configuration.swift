@@ -30,11 +30,11 @@ extension MemoryCache {
         public var watermarks: Watermarks
 
         public init(
-            capacity: ByteCount = .memoryCacheDefault, capacityAfterPurge: ByteCount? = nil, maximumCount: Int? = nil,
+            capacity: ByteCount? = nil, capacityAfterPurge: ByteCount? = nil, maximumCount: Int? = nil,
             maximumEntryBytes: ByteCount? = nil, timeToLive: Duration? = nil, policy: Policy = .adaptive,
             sizeClasses: [SizeClass] = [], watermarks: Watermarks = Watermarks()
         ) {
-            self.capacity = capacity
+            self.capacity = capacity ?? .memoryCacheDefault
             self.capacityAfterPurge = capacityAfterPurge
             self.maximumCount = maximumCount
             self.maximumEntryBytes = maximumEntryBytes
@@ -92,7 +92,7 @@ extension MemoryCache {
 
 extension ByteCount {
     /// A fifth of the memory that the machine has or the program's control group allows, at most 512 MB.
-    public static let memoryCacheDefault = memoryCacheDefault(SystemMemory())
+    static let memoryCacheDefault = memoryCacheDefault(SystemMemory())
 
     static func memoryCacheDefault(_ memory: SystemMemory) -> ByteCount {
         min(.megabytes(512), ByteCount((memory.limit ?? 1_000_000_000) / 5))

@@ -94,7 +94,7 @@ public final class MemoryCache: MemoryCaching {
 
     /// Changes the state; images that fall out are released when the lock is left, because giving their memory back
     /// takes another lock and may take long.
-    private func change<Result>(_ body: (inout MemoryStore) -> Result) -> Result {
+    private func change<Result: Sendable>(_ body: @Sendable (inout MemoryStore) -> Result) -> Result {
         let (result, discarded) = state.withLock { store in
             let result = body(&store)
             return (result, store.takeDiscarded())
