@@ -28,7 +28,7 @@ def check(tree):
     if PAGE not in tree.names:
         return
     quoted, used = tests(tree)
-    rows = {}
+    rows, refused = {}, {}
     section = ""
     for number, line in enumerate(tree.lines(PAGE), 1):
         if line.startswith("## "):
@@ -38,8 +38,8 @@ def check(tree):
             continue
         is_refusal = section.startswith("Refused")
         for one in re.split(r",\s*", cells[0]):
-            if ID.match(one) and not is_refusal:
-                rows.setdefault(one, number)
+            if ID.match(one):
+                (refused if is_refusal else rows).setdefault(one, number)
         if is_refusal:
             continue
         for text in quotations(cells[2]):
@@ -50,11 +50,11 @@ def check(tree):
                 yield PAGE, number, f"quotes a test that there is not: {text}"
     for one in sorted(set(rows) - set(used)):
         yield PAGE, rows[one], f"has a row for {one}, which no test has as .capability(\"{one}\")"
-    for one in sorted(set(used) - set(rows)):
+    for one in sorted(set(used) - set(rows) - set(refused)):
         if ID.match(one):
             yield used[one][0], used[one][1], f"shows {one}, which has no row in {PAGE}"
 
 
 def quotations(cell):
     """Splits `ATests › one; two; BTests › three` where a suite begins: titles may hold semicolons too."""
-    return [text.strip() for text in re.split(r"[;,]\s+(?=\w+Tests(?: ›|$|[,;]))", cell) if text.strip()]
+    return [text.strip() for text in re.split(r"[;,]\s+(?=\w+(?:Tests|Snippets)(?: ›|$|[,;]))", cell) if text.strip()]

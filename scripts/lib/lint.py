@@ -231,7 +231,10 @@ VIOLATIONS = {
         "Documentation/capabilities.md": "| MGR-01 | Loads. | ATests › loads |\n",
         "Tests/ATests/ATests.swift": '@Suite("A", .timeLimited)\nstruct ATests {\n    @Test("saves")\n}\n',
     },
-    "snippet": {"README.md": "```swift\nlet drifted = true\n```\n"},
+    "snippet": {
+        "README.md": "<!-- snippet: one -->\n```swift\nlet drifted = true\n```\n",
+        "Tests/TintypeTests/Snippets/A.swift": "// snippet: one\nlet value = true\n// snippet.end\n",
+    },
 }
 
 

@@ -1,11 +1,13 @@
-"""Checks that the code of the documentation is code that the tests compile and run.
+"""Keeps the code of the documentation the same as code that the tests compile and run.
 
-A snippet is a fenced `swift` block of README.md, of an article, or of a doc comment in Sources. In a file under
-Tests/TintypeTests/Snippets a snippet stands between `// snippet: NAME` and `// snippet.end`; `// snippet.hide` and
-`// snippet.show` leave out what only the test needs. A block of the documentation has to be one of these regions, line for
-line, whatever the indentation. `<!-- no snippet: REASON -->` before a block says that nothing can compile it, such as a manifest.
+In a file under Tests/TintypeTests/Snippets a snippet stands between `// snippet: NAME` and `// snippet.end`; `// snippet.hide` and
+`// snippet.show` leave out what only the test needs. A fenced `swift` block of README.md or of an article names its snippet in a
+comment before it, `<!-- snippet: NAME -->`, and is the same line for line, whatever the indentation; imports at its beginning do
+not count. `python3 scripts/lib/snippets.py` writes the snippets into the documentation. A block that nothing can compile, such as a
+manifest, says `<!-- no snippet: REASON -->`. A block of a doc comment in Sources has to be the same as any of the snippets.
 """
 
+import pathlib
 import re
 
 FOLDER = "Tests/TintypeTests/Snippets"
@@ -13,9 +15,9 @@ ARTICLES = re.compile(r"^(README\.md|CONTRIBUTING\.md|Documentation/.*\.md|Sourc
 
 
 def normalized(lines):
-    """The lines without common indentation, trailing spaces, and blank lines at the ends."""
-    lines = [line.rstrip() for line in lines]
-    while lines and not lines[0]:
+    """The lines without common indentation, trailing spaces, and blank lines or imports at the ends."""
+    lines = [re.sub(r"(?<=\S) +//", "  //", line.rstrip()) for line in lines]
+    while lines and (not lines[0] or lines[0].startswith("import ")):
         lines.pop(0)
     while lines and not lines[-1]:
         lines.pop()
@@ -44,7 +46,7 @@ def regions(tree):
 
 
 def blocks(lines, is_swift):
-    """The fenced swift blocks: (line of the fence, lines, whether it is excepted)."""
+    """The fenced swift blocks: (line of the fence, lines, the comment before it)."""
     start, kept, previous = None, [], ""
     for number, line in enumerate(lines, 1):
         if is_swift:
@@ -59,16 +61,50 @@ def blocks(lines, is_swift):
             elif line.strip():
                 previous = line
         elif re.match(r"\s*```\s*$", line):
-            yield start, kept, "no snippet:" in previous
+            yield start, kept, previous
             start, previous = None, ""
         else:
             kept.append(line)
 
 
 def check(tree):
-    compiled = set(regions(tree).values())
-    names = [name for name in tree.names if ARTICLES.match(name)] + list(tree.under("Sources", ".swift"))
-    for name in names:
-        for number, lines, is_excepted in blocks(tree.lines(name), name.endswith(".swift")):
-            if not is_excepted and normalized(lines) not in compiled:
-                yield name, number, f"shows code that is no snippet of {FOLDER}"
+    snippets = regions(tree)
+    compiled = set(snippets.values())
+    for name in tree.names:
+        is_article = ARTICLES.match(name)
+        if not is_article and not (name.startswith("Sources/") and name.endswith(".swift")):
+            continue
+        for number, lines, comment in blocks(tree.lines(name), not is_article):
+            marker = re.search(r"<!-- snippet: (\S+) -->", comment)
+            if "<!-- no snippet: " in comment:
+                continue
+            if not is_article:
+                if normalized(lines) not in compiled:
+                    yield name, number, f"shows code that is no snippet of {FOLDER}"
+            elif not marker:
+                yield name, number, "shows code without `<!-- snippet: NAME -->` before it"
+            elif snippets.get(marker[1]) != normalized(lines):
+                yield name, number, f"differs from the snippet {marker[1]}; run python3 scripts/lib/snippets.py"
+
+
+def update(tree):
+    """Writes the snippets into the blocks that name them."""
+    snippets = regions(tree)
+
+    def block(match):
+        text = snippets.get(match[2])
+        imports = "".join(line + "\n" for line in match[3].split("\n") if line.startswith("import "))
+        return match[0] if text is None else f"{match[1]}{imports}{imports and chr(10)}{text}\n```"
+
+    for name in filter(ARTICLES.match, tree.names):
+        path = pathlib.Path(tree.root) / name
+        old = path.read_text()
+        new = re.sub(r"(<!-- snippet: (\S+) -->\n```swift\n)(.*?)```", block, old, flags=re.S)
+        if new != old:
+            path.write_text(new)
+            print(name)
+
+
+if __name__ == "__main__":
+    import lint
+    update(lint.Tree("."))
