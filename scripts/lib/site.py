@@ -45,14 +45,14 @@ def crawl(site, base):
         pages.add(page)
         content = json.loads((data / (page.strip("/") + ".json")).read_text())
         references = content.get("references", {})
-        for one in set(strings({key: value for key, value in content.items() if key not in ("references", "identifier")})):
-            if one not in references:
-                dead.append(f"{page}: {one} is not known")
-        for identifier, reference in references.items():
+        # The names of protocols of the standard library, to which types conform, are shown without a link.
+        text = {key: value for key, value in content.items() if key not in ("references", "identifier", "relationshipsSections")}
+        for one in set(strings(text)):
+            if references.get(one, {"type": "unresolvable"}).get("type") == "unresolvable":
+                dead.append(f"{page}: {one} is not resolved")
+        for reference in references.values():
             kind, url = reference.get("type"), reference.get("url", "")
-            if kind == "unresolvable":
-                dead.append(f"{page}: {identifier} is not resolved")
-            elif kind in ("topic", "section") and url.startswith("/"):
+            if kind in ("topic", "section") and url.startswith("/"):
                 target = url.split("#")[0].rstrip("/").lower()
                 if (data / (target.strip("/") + ".json")).exists():
                     waiting.append(target)
