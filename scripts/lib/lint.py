@@ -148,7 +148,7 @@ def repeated(tree):
 
 def products(tree):
     for name in tree.tracked:
-        if re.search(r"(^|/)(\.build[^/]*|Package\.resolved|docs)(/|$)", name):
+        if re.search(r"^docs/|(^|/)(\.build[^/]*|Package\.resolved)(/|$)", name):
             yield name, 1, "is made by a build, and committed"
 
 

@@ -3,8 +3,8 @@
 /// ```swift
 /// do {
 ///     show(try await manager.image(for: url))
-/// } catch let error where error.code == .badStatus {
-///     print(error.statusCode ?? 0)
+/// } catch {
+///     if error.code == .badStatus { print(error.statusCode ?? 0) }
 /// }
 /// ```
 ///

@@ -123,10 +123,10 @@ struct LoadingSnippets {
         // snippet: bad-status
         do {
             show(try await manager.image(for: url))
-        } catch let error where error.code == .badStatus {
-            print(error.statusCode ?? 0)
+        } catch {
+            if error.code == .badStatus { print(error.statusCode ?? 0) }
             // snippet.hide
-        } catch ImageError.Code.connectionFailed {
+            #expect(error.code == .connectionFailed)
             // snippet.show
         }
         // snippet.end
