@@ -5,7 +5,7 @@ import Testing
 import TintypeCore
 import TintypeTesting
 
-@Suite("File loader", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("File loader", .timeLimited)
 struct FileLoaderTests {
     private let folder: TemporaryDirectory
     private let loader = FileLoader()

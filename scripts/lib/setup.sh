@@ -10,9 +10,10 @@ tintype_trait_packages=(
     libavif-dev libheif-dev libde265-dev libjxl-dev libtiff-dev librsvg2-dev libxml2-dev libpoppler-glib-dev libraw-dev libx265-dev
 )
 
-# How those formats are built, by every script that does: without HTTP, and in a folder of their own.
-tintype_traits=AVIF,HEIF,JXL,TIFF,SVG,PDF,RAW
-tintype_trait_build=(--disable-default-traits --traits "$tintype_traits" --scratch-path .build-traits)
+# The formats behind package traits, and how everything is built. All scripts that test build with these same options, and so
+# share one build.
+tintype_formats=AVIF,HEIF,JXL,TIFF,SVG,PDF,RAW
+tintype_all=(--traits "HTTP,$tintype_formats")
 
 # Installs those of the packages that are missing; further ones may be named. Asks for nothing, and does nothing where all are there.
 install_libraries() {
@@ -37,6 +38,9 @@ install_libraries() {
     "${as_root[@]}" apt-get update -qq || true
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}"
 }
+
+# Installs Python, which checks text and serves the documentation, unless there is one.
+require_python() { command -v python3 >/dev/null || install_libraries python3-minimal; }
 
 # Says what to do if there is no Swift.
 require_swift() {

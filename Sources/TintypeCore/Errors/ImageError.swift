@@ -2,9 +2,9 @@
 ///
 /// ```swift
 /// do {
-///     let image = try await manager.image(for: url)
-/// } catch ImageError.Code.badStatus {
-///     print(error.statusCode)
+///     show(try await manager.image(for: url))
+/// } catch {
+///     if error.code == .badStatus { print(error.statusCode ?? 0) }
 /// }
 /// ```
 ///

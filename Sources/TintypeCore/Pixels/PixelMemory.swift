@@ -1,8 +1,8 @@
 internal import Glibc
 
 /// One block of memory for pixels, given back to its pool when nobody refers to it any more.
-///
-/// Sendable: the fields never change; who may write the bytes is decided by ``MutablePixelBuffer`` and ``PixelBuffer``.
+// Sendable: the fields never change. The bytes are written only through `MutablePixelBuffer`, which has one owner, and
+// only read once a `PixelBuffer` shares them.
 final class PixelMemory: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let capacity: Int

@@ -8,7 +8,7 @@ enum KeyedHash {
     /// What the default secret of XXH3 has; 136 are the least.
     private static let secretSize = 192
 
-    // nonisolated(unsafe): written once, before anybody can have it, and never after that.
+    // Sendable: the bytes are written before the constant has its value, and never after that.
     private nonisolated(unsafe) static let secret: UnsafeRawPointer = {
         let bytes = UnsafeMutablePointer<UInt64>.allocate(capacity: secretSize / 8)
         var random = SystemRandomNumberGenerator()

@@ -67,9 +67,9 @@ public final class WorkQueue: Sendable {
 }
 
 /// One piece of work.
+// Sendable: `run` is set before the item is added and taken by the one thread that moves `state` away from waiting;
+// the other fields are read and written under the queue's mutex, except `cancelled`, which has a lock of its own.
 private final class WorkItem: @unchecked Sendable {
-    // Sendable: `run` is set before the item is added and taken by the one thread that moves `state` away from waiting;
-    // the other fields are read and written under the queue's mutex, except `cancelled`, which is atomic.
     enum State { case new, waiting, running, ended }
 
     var run: ((_ isRunning: Bool) -> Void)?

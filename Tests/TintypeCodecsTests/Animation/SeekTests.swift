@@ -6,7 +6,7 @@ import TintypeTesting
 
 @testable import TintypeCodecs
 
-@Suite("COD-03: any frame at any time", .timeLimited)
+@Suite("Any frame at any time", .timeLimited)
 struct SeekTests {
     private func decoder(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws -> any FrameDecoder {
         try #require(try FormatSample.coders.frameDecoder(for: data, options: options, context: DecodeContext()))

@@ -95,7 +95,7 @@ struct DeepTraitTests {
         try DeepCoder(coder: AVIFCoder()).survives(damageTo: data, cases: 100, seed: 73)
     }
 
-    @Test("AVIF of high dynamic range", .capability("COD-20", "COD-54"), arguments: [false, true])
+    @Test("AVIF of high dynamic range", .capability("COD-20", "COD-54", "MET-10"), arguments: [false, true])
     func avifRange(lossless: Bool) throws {
         let image = try DeepSamples.ramp(64, 40)
         let data = try encode(AVIFCoder(), image, as: .avif, lossless: lossless, hdr: .isoHDR)
@@ -162,7 +162,7 @@ struct DeepTraitTests {
         #expect(try small.finish().frames == reference.frames)
     }
 
-    @Test("JPEG XL of high dynamic range", .capability("COD-20", "COD-54"), arguments: [false, true])
+    @Test("JPEG XL of high dynamic range", .capability("COD-20", "COD-54", "MET-10"), arguments: [false, true])
     func jxlRange(lossless: Bool) throws {
         let image = try DeepSamples.ramp(64, 40)
         let data = try encode(JXLCoder(), image, as: .jxl, lossless: lossless, hdr: .isoHDR)

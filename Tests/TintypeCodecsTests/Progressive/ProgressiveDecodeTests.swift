@@ -6,7 +6,7 @@ import TintypeTesting
 
 @testable import TintypeCodecs
 
-@Suite("COD-02: progressive decoding", .timeLimited)
+@Suite("Progressive decoding", .timeLimited)
 struct ProgressiveDecodeTests {
     let coders = FormatSample.coders
 

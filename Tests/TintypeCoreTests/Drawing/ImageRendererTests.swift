@@ -3,7 +3,7 @@ import Testing
 import TintypeCore
 import TintypeTesting
 
-@Suite("MET-25: drawing", .timeLimited)
+@Suite("Drawing", .timeLimited)
 struct ImageRendererTests {
     private let size = PixelSize(width: 10, height: 6)
 

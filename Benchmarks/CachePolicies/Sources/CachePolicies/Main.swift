@@ -44,7 +44,7 @@ enum Main {
 
     /// The time that misses cost: for LRU as a part of what no cache at all would cost, for the others beside LRU.
     static func printTimes(_ traces: [Trace]) {
-        print("### Time of misses: LRU, and the others beside it\n")
+        print("### Time of misses: LRU, and the difference of the others\n")
         row(["trace", "cache"] + policies.map(\.name))
         row(["---", "---:"] + policies.map { _ in "---:" })
         for trace in traces {

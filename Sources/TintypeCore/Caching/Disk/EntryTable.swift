@@ -15,9 +15,8 @@ internal import Synchronization
 /// Whoever changes it holds the ``WriteLock`` of the cache. Each step leaves something that readers can use, and what a
 /// process that was killed between two steps leaves is either right (``append(_:hash:bytes:)``) or marked
 /// (``isChanging``).
+// Sendable: readers look at atomic words only; the other ones are reached under the write lock alone.
 final class EntryTable: @unchecked Sendable {
-    // Sendable: readers look at atomic words only; the other ones are reached under the write lock alone.
-
     /// So many files may wait for their rows.
     static let maximumPending = 448
     static let minimumSlots = 1 << 11

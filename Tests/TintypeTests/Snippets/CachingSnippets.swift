@@ -1,0 +1,183 @@
+import Foundation
+import TestSupport
+import Testing
+import Tintype
+import TintypeTesting
+
+@Suite("Snippets: caching", .timeLimited)
+struct CachingSnippets {
+    let bench: SnippetBench
+    var folder: TemporaryDirectory { bench.folder }
+
+    init() throws { bench = try SnippetBench() }
+
+    @Test("Images are stored, found and removed by key")
+    func byKey() async throws {
+        let cache = try bench.cache()
+        let manager = ImageManager(cache: cache)
+        let request = ImageRequest(try #require(URL(string: "https://example.org/logo.png")))
+        let image = try bench.picture()
+        let data = try image.encoded(as: .png)
+        let box = PixelSize(width: 40, height: 40)
+        // snippet: cache-by-key
+        let key = manager.key(for: request)
+        try await cache.store(image, data: data, forKey: key, in: .all)  // Without data, the image is encoded.
+        let hit = await cache.image(forKey: key)  // memory, then disk
+        let inMemory = cache.memory.image(forKey: key)  // Returns at once.
+        let thumbnail = await cache.image(forKey: key, options: DecodeOptions(thumbnailSize: box))
+        let file = await cache.disk.path(forKey: key)  // The image's file. Only read it.
+        try await cache.remove(key, from: .disk)
+        try await cache.removeAll(source: key.source)  // every size and transform of a URL
+        // snippet.end
+        #expect(hit?.image.isIdentical(to: image) == true && hit?.source == .memory)
+        #expect(inMemory?.isIdentical(to: image) == true)
+        #expect(thumbnail?.image.size == PixelSize(width: 40, height: 30))
+        #expect(file?.hasPrefix(folder.path) == true)
+        #expect(await cache.contains(key) == .none)
+    }
+
+    @Test("Images are stored, found and removed by request")
+    func byRequest() async throws {
+        let manager = try bench.manager()
+        let request = ImageRequest(try #require(URL(string: "https://example.org/logo.png")))
+        let image = try bench.picture()
+        // snippet: cache-by-request
+        try await manager.store(image, for: request)
+        let layers = await manager.cachedLayers(for: request)  // .memory, .disk, both, or none
+        let cached = manager.cachedImage(for: request)  // Looks into memory only, and returns at once.
+        let wasCached = try await manager.removeCachedImage(for: request)
+        // snippet.end
+        #expect(layers == .all && wasCached)
+        #expect(cached?.isIdentical(to: image) == true)
+    }
+
+    @Test("A program decides which images the caches keep")
+    func shouldCache() async throws {
+        let manager = try bench.manager(try bench.picture().encoded(as: .png))
+        // snippet: should-cache
+        manager.configuration.shouldCache = { image, request in request.url.host() != "private.example.org" }
+        // snippet.end
+        for (host, isKept) in [("private.example.org", false), ("example.org", true)] {
+            let url = try #require(URL(string: "https://\(host)/logo.png"))
+            _ = try await manager.image(for: url)
+            #expect((manager.cachedImage(for: ImageRequest(url)) != nil) == isKept, "\(host)")
+        }
+    }
+
+    @Test("Bytes are loaded without decoding them")
+    func bytes() async throws {
+        let (manager, url) = (try bench.manager(), try bench.file(80, 60))
+        let request = ImageRequest(url)
+        // snippet: bytes
+        let encoded = try await manager.data(for: request)
+        print(encoded.data.count, encoded.info.size, encoded.source)
+        // snippet.end
+        #expect(encoded.info.size == PixelSize(width: 80, height: 60))
+        #expect(encoded.data == (try Data(contentsOf: url)))
+    }
+
+    @Test("Code that cannot await blocks its own thread")
+    func blocking() async throws {
+        let (manager, cache) = (try bench.manager(), try bench.cache("other"))
+        var request = ImageRequest(try bench.file())
+        request.options = .fromCacheOnly
+        let key = manager.key(for: request)
+        @Sendable func callback(_ request: ImageRequest) -> (Image?, CachedImage?) {
+            // snippet: blocking
+            let image = try? manager.loadBlocking(request).image
+            let hit = cache.imageBlocking(forKey: key)
+            // snippet.end
+            return (image, hit)
+        }
+        let thread = WorkQueue(label: "a thread that may block", width: 1)
+        let shown = try await thread.perform { [request] _ throws(ImageError) in callback(request) }
+        #expect(shown.0 == nil && shown.1 == nil)
+    }
+
+    @Test("Entries expire at a date, or when they are not read for a time")
+    func expiring() async throws {
+        let disk = DiskCache(.init(directory: folder.path + "/ending", minimumFreeSpace: 0))
+        let (key, bytes) = (ImageKey(source: "a"), try bench.picture().encoded(as: .png))
+        // snippet: expiring
+        var entry = DiskCacheEntry(data: bytes, created: .now)
+        entry.expires = .now + 3_600  // whatever happens
+        entry.idleLifetime = .hours(12)  // after the last read
+        try await disk.store(entry, forKey: key)
+        try await disk.removeExpired()  // Frees the space. Expired entries are never returned, even before that.
+        // snippet.end
+        #expect(await disk.entry(forKey: key)?.data == bytes)
+        entry.expires = .now - 1
+        try await disk.store(entry, forKey: key)
+        #expect(await disk.entry(forKey: key) == nil)
+        try await disk.removeExpired()
+        #expect(await disk.usage().entries == 0)
+    }
+
+    @Test("All cached variants of a URL are listed and removed")
+    func variants() async throws {
+        let manager = try bench.manager()
+        let url = try #require(URL(string: "https://example.org/photo.png"))
+        var request = ImageRequest(url)
+        try await manager.store(try bench.picture(), for: request)
+        request.thumbnailSize = PixelSize(width: 40, height: 40)
+        request.storesVariant = true
+        request.options = .waitStoreCache
+        _ = try await manager.image(for: request)
+        #expect(await manager.cachedVariants(of: url).map { "\($0.variant)" }.sorted() == ["", "fit=40x40"])
+        // snippet: variants
+        for key in await manager.cachedVariants(of: url) { print(key.variant) }
+        try await manager.removeAll(of: url)
+        // snippet.end
+        #expect(await manager.cachedVariants(of: url).isEmpty)
+    }
+
+    @Test("Files on disk are encrypted by the program")
+    func encryption() async throws {
+        @Sendable func encrypt(_ data: Data) throws -> Data { Data(data.map { $0 ^ 0x5A }) }
+        @Sendable func decrypt(_ data: Data) throws -> Data { Data(data.map { $0 ^ 0x5A }) }
+        let path = folder.path + "/encrypted"
+        // snippet: encryption
+        let encryption = DiskCacheTransform(
+            identifier: "key-2026", encode: { try encrypt($0) }, decode: { try decrypt($0) })
+        let disk = DiskCache(.init(directory: path, transform: encryption))
+        // snippet.end
+        disk.configuration.minimumFreeSpace = 0
+        let (key, bytes) = (ImageKey(source: "a"), try bench.picture().encoded(as: .png))
+        try await disk.store(DiskCacheEntry(data: bytes, created: .now), forKey: key)
+        #expect(await disk.entry(forKey: key)?.data == bytes)
+        let file = try #require(await disk.path(forKey: key))
+        #expect(try !Data(contentsOf: URL(filePath: file)).starts(with: bytes.prefix(8)))
+    }
+
+    @Test("Caches of other programs are read and imported")
+    func imports() async throws {
+        let (bundled, oldCaches) = (folder.path + "/bundled", folder.path + "/old")
+        let bytes = try bench.picture().encoded(as: .png)
+        for (directory, source) in [(bundled, "https://example.org/a.png"), (oldCaches, "https://example.org/b.png")] {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+            try bytes.write(to: URL(filePath: directory + "/" + SDWebImageName.fileName(forKey: source)))
+        }
+        try bytes.write(to: URL(filePath: folder.path + "/mine.png"))
+        let disk = DiskCache(.init(directory: folder.path + "/new", minimumFreeSpace: 0))
+        let base = folder.path
+        @Sendable func myPath(_ source: String) -> String? { source == "mine" ? base + "/mine.png" : nil }
+        // snippet: import
+        disk.searchPaths = [.directory(bundled), .files { key in myPath(key.source) }]
+        let report = try await disk.importSDWebImage(directory: oldCaches) { print($0.done, $0.total) }
+        // snippet.end
+        #expect(report.total == 1)
+        for source in ["https://example.org/a.png", "https://example.org/b.png", "mine"] {
+            #expect(await disk.entry(forKey: ImageKey(source: source))?.data == bytes, "\(source)")
+        }
+    }
+
+    @Test("A program ends when everything is on disk")
+    func ending() async throws {
+        let manager = try bench.manager()
+        // snippet: ending
+        let swept = try await manager.removeExpired()
+        await manager.shutdown()
+        // snippet.end
+        #expect(swept.files == 0)
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import TestSupport
+import Testing
+import Tintype
+import TintypeTesting
+
+@Suite("Snippets: decoding, encoding and drawing", .timeLimited)
+struct CodingSnippets {
+    let bench: SnippetBench
+
+    init() throws { bench = try SnippetBench() }
+
+    @Test("Images come from bytes and become bytes, without a manager", .capability("MET-21"))
+    func coding() throws {
+        let bytes = try bench.picture(800, 600).encoded(as: .png)
+        // snippet: coding
+        let image = try Image(data: bytes)  // any format, upright, in sRGB
+        let thumbnail = try Image(
+            data: bytes, options: DecodeOptions(thumbnailSize: PixelSize(width: 200, height: 200)))
+        let info = try ImageInfo(data: bytes)  // reads only the header: size, frames, orientation, profile
+        let webp = try image.encoded(as: .webp, options: EncodeOptions(quality: 0.8, maximumBytes: 50_000))
+        // snippet.end
+        #expect(thumbnail.size == PixelSize(width: 200, height: 150))
+        #expect(info.size == image.size)
+        #expect(webp.count <= 50_000)
+    }
+
+    @Test("Decoding runs on the threads of a queue")
+    func queue() async throws {
+        let bytes = try bench.picture().encoded(as: .png)
+        // snippet: work-queue
+        let image = try await WorkQueue.processing.perform { _ throws(ImageError) in try Image(data: bytes) }
+        // snippet.end
+        #expect(image.size == PixelSize(width: 80, height: 60))
+    }
+
+    @Test("Options shared by all formats stand beside those of one format", .capability("MET-21"))
+    func encoding() throws {
+        let image = try bench.picture(800, 600)
+        // snippet: encoding
+        var options = EncodeOptions(quality: 0.8, maximumBytes: 50_000)  // the best quality up to 0.8 that fits
+        options.maximumSize = PixelSize(width: 1600, height: 1600)
+        options.metadata = .all  // Exif and XMP, which are left out by default
+        options.embedsThumbnail = true  // JPEG and HEIC
+        options.jpeg.subsampling = .full
+        options.webp.method = 6
+        let data = try image.encoded(as: .jpeg, options: options)
+        // snippet.end
+        #expect(data.count <= 50_000)
+        #expect(try Image(data: data).size == image.size)
+    }
+
+    @Test("Frames of an animation are decoded one at a time")
+    func frames() throws {
+        let bytes = try animation().encoded(as: .gif)
+        var shown = 0
+        func show(_ frame: ImageFrame) { shown += 1 }
+        // snippet: frames
+        if let decoder = try ImageCoders.default.frameDecoder(
+            for: bytes, options: DecodeOptions(), context: DecodeContext())
+        {
+            while let frame = try decoder.nextFrame() { show(frame) }
+            if let last = try decoder.frame(at: decoder.info.frameCount - 1) { show(last) }
+        }
+        // snippet.end
+        #expect(shown == 4)
+    }
+
+    private func animation() throws -> Image {
+        let pictures = try (1...3).map { try bench.picture(80, 20 * $0).resized(to: PixelSize(width: 40, height: 30)) }
+        // snippet: animation
+        let animation = Image(frames: pictures.map { ImageFrame($0, duration: .milliseconds(80)) })
+        // snippet.end
+        return try #require(animation)
+    }
+
+    @Test("Images are drawn from fills and other images", .capability("MET-25"))
+    func drawing() throws {
+        let photo = Image(
+            pixels: try MutablePixelBuffer(size: PixelSize(width: 80, height: 60), cleared: true).freeze())
+        // snippet: drawing
+        let renderer = ImageRenderer(
+            size: PixelSize(width: 200, height: 100), format: .init(scale: 2, isOpaque: true))
+        let image = try renderer.image { surface in
+            surface.fill(.white)
+            try surface.draw(photo, x: 10, y: 10, size: PixelSize(width: 80, height: 80))
+            let red = PixelColor(red: 1, green: 0, blue: 0, alpha: 0.5)
+            surface.fill(red, x: 100, size: PixelSize(width: 50, height: 100))
+        }
+        // snippet.end
+        #expect(image.scale == 2 && !image.hasAlpha)
+        #expect(image.pixels[5, 5] == SIMD4(255, 255, 255, 255))
+        #expect(image.pixels[120, 50].y == 127 || image.pixels[120, 50].y == 128)
+    }
+
+    @Test("16 bits and high dynamic range are kept on request", .capability("COD-18", "COD-20"))
+    func deep() throws {
+        let size = PixelSize(width: 80, height: 60)
+        let drawn = Image(pixels: try MutablePixelBuffer(size: size, format: .rgba16, cleared: true).freeze())
+        let bytes = try drawn.encoded(as: .png)
+        // snippet: high-dynamic-range
+        var options = DecodeOptions()
+        options.decodeToHDR = true
+        let image = try Image(data: bytes, options: options)
+        print(image.pixels.format)  // .rgba8, .rgba16 or .rgbaFloat16, like the source
+        print(image.isHighDynamicRange)  // true for PQ and HLG
+        let bytes8 = try image.pixels.converted(to: .rgba8)
+        var encoding = EncodeOptions()
+        encoding.encodeToHDR = .isoHDR  // PQ in AVIF, HEIC and JPEG XL; other formats are tone-mapped
+        let png = try image.encoded(as: .png, options: encoding)
+        // snippet.end
+        #expect(image.pixels.format == .rgba16 && !image.isHighDynamicRange)
+        #expect(try Image(data: bytes).pixels == bytes8)
+        #expect(try Image(data: png, options: options).pixels == image.pixels)
+    }
+}

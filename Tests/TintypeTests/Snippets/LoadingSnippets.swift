@@ -1,0 +1,143 @@
+import Foundation
+import TestSupport
+import Testing
+import Tintype
+import TintypeTesting
+
+@Suite("Snippets: loading images", .timeLimited)
+struct LoadingSnippets {
+    let bench: SnippetBench
+
+    init() throws { bench = try SnippetBench() }
+
+    @Test("A result tells its source, and how long loading took", .capability("DLR-34"))
+    func result() async throws {
+        let (manager, url) = (try bench.manager(), try bench.file())
+        // snippet: result
+        let result = try await manager.load(url)
+        show(result.image)
+        print(result.source)  // .memory, .disk, or .network for everything that a loader supplied
+        print(result.metrics.load)  // the time in the loader's queue and the transfer
+        // snippet.end
+        #expect(result.source == .network)
+        #expect(result.data != nil)
+        #expect(result.metrics.total > .zero)
+        #expect(result.metrics.load > .zero)
+    }
+
+    @Test("A manager is made of a cache, loaders and hooks")
+    func ownManager() async throws {
+        struct CircleCrop: ImageTransformer {
+            let key = "circle"
+            func transform(_ image: Image) throws -> Image { try image.resized(to: PixelSize(width: 1, height: 1)) }
+        }
+        let path = bench.folder.path + "/own"
+        #if HTTP
+        // snippet: own-manager
+        let cache = try ImageCache(
+            memory: .init(capacity: .megabytes(100), capacityAfterPurge: .megabytes(60)),
+            disk: .init(directory: path, capacity: .gigabytes(2), maximumAge: .days(7)))
+        let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 4))
+        let manager = ImageManager(
+            cache: cache, loader: ImageLoaders([DataURLLoader(), FileLoader(), downloader]))
+        manager.configuration.cacheKey = { url in String(url.absoluteString.prefix { $0 != "?" }) }
+        manager.configuration.shouldDownload = { url in url.host() == "images.example.org" }
+        manager.configuration.transformer = { url in url.path.hasPrefix("/avatars/") ? CircleCrop() : nil }
+        // snippet.end
+        var request = ImageRequest(try #require(URL(string: "https://example.org/avatars/a.png?token=1")))
+        #expect(manager.key(for: request).source == "https://example.org/avatars/a.png")
+        #expect(manager.key(for: request).variant.description == "transform=circle")
+        request.transformer = ImageTransformers([])
+        #expect(manager.key(for: request).variant.isOriginal)
+        await #expect(throws: ImageError.self) { try await manager.image(for: request) }
+        #endif
+    }
+
+    #if HTTP
+    @Test("Header fields go to the hosts that they are for")
+    func headers() throws {
+        let token = "secret"
+        // snippet: header-fields
+        let downloader = ImageDownloader(
+            .init(headersFilter: { url, headers in
+                var headers = headers
+                if url.host() == "images.example.org" { headers["X-Token"] = token }
+                return headers
+            }))
+        // snippet.end
+        let filter = try #require(downloader.configuration.headersFilter)
+        #expect(filter(try #require(URL(string: "https://images.example.org/a")), [:])["x-token"] == "secret")
+        #expect(filter(try #require(URL(string: "https://example.org/a")), ["A": "b"]) == ["A": "b"])
+    }
+    #endif
+
+    @Test("Every observer sees the events of a task until its end")
+    func events() async throws {
+        let (manager, request) = (try bench.manager(), ImageRequest(try bench.file()))
+        var shown: Image?
+        // snippet: events
+        let task = manager.task(for: request)  // The load begins at once.
+        for await event in task.events {
+            switch event {
+            case .progress(let progress): show(progress.fraction ?? 0)
+            case .preview(let image): show(image)
+            case .finished(let result):
+                show(try result.get().image)
+                // snippet.hide
+                shown = try result.get().image
+            // snippet.show
+            }
+        }
+        // snippet.end
+        #expect(shown?.size == PixelSize(width: 800, height: 600))
+        task.priority = .low
+        task.cancel()
+        #expect(try await task.image.isIdentical(to: try #require(shown)))
+    }
+
+    @Test("Errors are caught by their code")
+    func errors() async throws {
+        let (manager, url) = (try bench.manager(), bench.folder.url(of: "missing.png"))
+        var caught: ImageError?
+        // snippet: errors
+        do {
+            show(try await manager.image(for: url))
+        } catch ImageError.Code.cancelled {
+            // The user has moved on.
+            // snippet.hide
+            Issue.record("nothing was cancelled")
+            // snippet.show
+        } catch {
+            show(error.description)
+            // snippet.hide
+            caught = error
+            // snippet.show
+        }
+        // snippet.end
+        #expect(caught?.code == .fileUnreadable)
+    }
+
+    @Test("The HTTP status of an error can be read")
+    func status() async throws {
+        let (manager, url) = (try bench.manager(), try #require(URL(string: "https://example.org/a.png")))
+        // snippet: bad-status
+        do {
+            show(try await manager.image(for: url))
+        } catch {
+            if error.code == .badStatus { print(error.statusCode ?? 0) }
+            // snippet.hide
+            #expect(error.code == .connectionFailed)
+            // snippet.show
+        }
+        // snippet.end
+    }
+
+    @Test("A budget limits the memory of all decodes")
+    func budget() throws {
+        // snippet: budget
+        var configuration = ImageManager.Configuration()
+        configuration.budget = DecodeBudget(limit: .megabytes(50))  // of one manager
+        // snippet.end
+        #expect(configuration.budget.limit == .megabytes(50))
+    }
+}
