@@ -13,7 +13,7 @@ struct ImageLoadersTests {
 
         var schemes: [String] { [scheme] }
         func canLoad(_ url: URL) -> Bool { url.scheme == scheme }
-        func shouldRememberFailure(_ error: ImageError) -> Bool { remembers }
+        func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool { remembers }
         func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
             LoadedData(data: Data(name.utf8), url: request.url)
         }
@@ -33,7 +33,7 @@ struct ImageLoadersTests {
 
     @Test("the loader added last that can load the URL does", .capability("DLR-43", "DLR-44", "PLG-04"))
     func order() async throws {
-        let loaders = ImageLoaders([Named(name: "1", scheme: "a"), Named(name: "2", scheme: "b")])
+        var loaders = ImageLoaders([Named(name: "1", scheme: "a"), Named(name: "2", scheme: "b")])
         #expect(try await name(loaders, "a://x") == "1")
         loaders.add(Named(name: "3", scheme: "a"))
         #expect(try await name(loaders, "a://x") == "3")
@@ -57,7 +57,7 @@ struct ImageLoadersTests {
         } catch {
             #expect(error.code == .invalidURL)
             #expect(error.source == "gopher://x/y")
-            #expect(error.reason == "no loader takes URLs of the scheme “gopher”; there are loaders for a, file")
+            #expect(error.reason == "no loader accepts URLs of the scheme “gopher”; there are loaders for a, file")
         }
         let relative = try #require(URL(string: "a.png"))
         await #expect { try await ImageLoaders().load(LoadRequest(url: relative)) } throws: { error in
@@ -68,12 +68,12 @@ struct ImageLoadersTests {
     @Test("the loader of the URL decides whether its failure is remembered", .capability("DLR-44"))
     func remembered() {
         let loaders = ImageLoaders([Named(name: "1", scheme: "a", remembers: true), Named(name: "2", scheme: "b")])
-        func error(_ source: String?) -> ImageError {
-            ImageError(.badStatus, stage: .load, source: source, reason: "", statusCode: 404)
+        func remembers(_ url: String) -> Bool {
+            let error = ImageError(.badStatus, stage: .load, reason: "", statusCode: 404)
+            return loaders.shouldRememberFailure(error, of: URL(string: url)!)
         }
-        #expect(loaders.shouldRememberFailure(error("a://x")))
-        #expect(!loaders.shouldRememberFailure(error("b://x")))
-        #expect(loaders.shouldRememberFailure(error("c://x")))
-        #expect(loaders.shouldRememberFailure(error(nil)))
+        #expect(remembers("a://x"))
+        #expect(!remembers("b://x"))
+        #expect(remembers("c://x"))
     }
 }

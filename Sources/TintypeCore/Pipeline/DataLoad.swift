@@ -48,7 +48,7 @@ struct DataLoad: Sendable {
         let source = SourceLoad(
             environment: environment, url: request.url, headers: request.headers, source: key.source,
             download: key.download, policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
-            isProgressive: false)
+            isProgressive: false, replacesVariants: !request.storeTo.isEmpty)
         let steps = SourceLoad.Steps<Header>(
             decode: { bytes throws(ImageError) in
                 let start = ContinuousClock.now

@@ -33,6 +33,9 @@ final class Downloads: Sendable {
     /// Whether a transfer is under way.
     func isRunning(_ key: DownloadKey) -> Bool { transfers.isRunning(key) }
 
+    /// The number of loads that wait for transfers.
+    var waitingCount: Int { transfers.waitingCount }
+
     /// Keeps the bytes of a download here, from now on, until ``release(_:)``.
     func hold(_ key: DownloadKey) -> Hold {
         state.withLock { state in

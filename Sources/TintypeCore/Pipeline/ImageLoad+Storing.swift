@@ -27,7 +27,7 @@ extension ImageLoad {
             error = await environment.storeOriginal(
                 bytes, source: key.image.source, download: key.download, since: mark, waits: request.waitsForStore)
         }
-        if request.storesVariant, !key.image.variant.isOriginal, !bytes.isVariant, request.coderToken == 0,
+        if request.storesVariant, !key.image.variant.isOriginal, !output.isStored, request.coderToken == 0,
             !wasRemoved(key.image, since: mark)
         {
             let write = output.variantWrite

@@ -6,6 +6,8 @@ struct ImageLoad: Sendable {
     let request: ImageRequest
     let key: ImageLoadKey
     let environment: LoadEnvironment
+    /// Whether memory is asked once more. No part of the key: the image would be the same.
+    private let queriesMemory: Bool
 
     typealias Context = TaskCoalescer<ImageLoadKey, PipelineOutput>.Context
 
@@ -18,9 +20,9 @@ struct ImageLoad: Sendable {
         let policy = request.cachePolicy
         let queriesDisk =
             request.queryFrom.contains(.disk) && policy != .reload && !environment.loaders.isLocal(request.url)
+        queriesMemory = request.queryFrom.contains(.memory) && (policy == .cacheFirst || policy == .cacheOnly)
         self.key = ImageLoadKey(
             image: key, download: environment.downloadKey(for: request), policy: policy,
-            queriesMemory: request.queryFrom.contains(.memory) && (policy == .cacheFirst || policy == .cacheOnly),
             queriesDisk: queriesDisk,
             queriesVariant: queriesDisk && request.storesVariant && !key.variant.isOriginal && request.coderToken == 0
                 && policy != .revalidate,
@@ -40,10 +42,10 @@ struct ImageLoad: Sendable {
     private func run(_ context: Context) async throws(ImageError) -> PipelineOutput {
         let mark = environment.cache.removals?.mark
         // Another load may have stored it since the caller looked.
-        if key.queriesMemory, environment.cache.containsInMemory(key.image),
+        if queriesMemory, environment.cache.containsInMemory(key.image),
             let image = environment.memoryImage(request, key: key.image)
         {
-            return PipelineOutput(image: image, bytes: nil, source: .memory)
+            return PipelineOutput(image: image, bytes: nil, source: .memory, isStored: true)
         }
         let output: PipelineOutput
         do throws(ImageError) {
@@ -59,7 +61,8 @@ struct ImageLoad: Sendable {
             guard key.policy == .revalidate, !error.isCancellation,
                 let image = environment.cache.memoryImage(forKey: key.image)
             else { throw error }
-            return PipelineOutput(image: image, bytes: nil, source: .memory, freshness: .stale(error))
+            return PipelineOutput(
+                image: image, bytes: nil, source: .memory, freshness: .stale(error), isStored: true)
         }
         _ = await store(output, since: mark)
         return output
@@ -163,7 +166,7 @@ struct ImageLoad: Sendable {
         let source = SourceLoad(
             environment: environment, url: request.url, headers: request.headers, source: key.image.source,
             download: key.download, policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
-            isProgressive: progressive != nil)
+            isProgressive: progressive != nil, replacesVariants: !request.storeTo.isEmpty)
         var steps = SourceLoad.Steps<Decoded>(
             decode: { bytes throws(ImageError) in
                 try await decode(
@@ -201,7 +204,8 @@ struct ImageLoad: Sendable {
     /// The finished thumbnail or transformed image as the disk has it, if the request stores such images.
     private func storedVariant(_ context: Context) async throws(ImageError) -> PipelineOutput? {
         guard key.queriesVariant, let (bytes, decoded) = try await variant(key.image, nil, context) else { return nil }
-        return PipelineOutput(image: decoded.image, bytes: bytes, source: .disk, decodeTime: decoded.time)
+        return PipelineOutput(
+            image: decoded.image, bytes: bytes, source: .disk, decodeTime: decoded.time, isStored: true)
     }
 
     /// A thumbnail that is made of a larger one, where the disk has lost the original; `nil` if there is none.

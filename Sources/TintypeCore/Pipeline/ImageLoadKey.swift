@@ -6,7 +6,6 @@ struct ImageLoadKey: Hashable, Sendable {
     var image: ImageKey
     var download: DownloadKey
     var policy: CachePolicy
-    var queriesMemory: Bool
     var queriesDisk: Bool
     /// Whether the disk is asked for the finished variant.
     var queriesVariant: Bool

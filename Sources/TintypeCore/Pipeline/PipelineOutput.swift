@@ -7,6 +7,8 @@ final class PipelineOutput: Sendable {
     let freshness: Freshness
     let decodeTime: Duration
     let transformTime: Duration
+    /// True for an image that was found under its own key, in memory or as a variant on disk.
+    let isStored: Bool
     /// The write of the thumbnail or transformed image to disk.
     let variantWrite = OnceTask<ImageError?>()
 
@@ -19,7 +21,8 @@ final class PipelineOutput: Sendable {
 
     init(
         image: Image, bytes: SourceBytes?, source: ImageSource, freshness: Freshness = .cached,
-        decodeTime: Duration = .zero, transformTime: Duration = .zero
+        decodeTime: Duration = .zero, transformTime: Duration = .zero,
+        isStored: Bool = false
     ) {
         self.image = image
         self.bytes = bytes
@@ -27,6 +30,7 @@ final class PipelineOutput: Sendable {
         self.freshness = freshness
         self.decodeTime = decodeTime
         self.transformTime = transformTime
+        self.isStored = isStored
     }
 
     /// Whether the program allows the caches to keep the image: its answer to the first request that asks.

@@ -15,6 +15,8 @@ struct SourceLoad: Sendable {
     let retriesFailed: Bool
     /// Whether bytes are decoded while they arrive.
     let isProgressive: Bool
+    /// Whether new bytes remove the variants of the old ones; false for loads that store nothing.
+    let replacesVariants: Bool
 
     /// The decoded value of a source.
     struct Result<Value: Sendable>: Sendable {
@@ -115,7 +117,7 @@ struct SourceLoad: Sendable {
         }
         do throws(ImageError) {
             let value = try await steps.decode(bytes)
-            if bytes.replacesVariants || (cached.map { $0.data != bytes.data } ?? false) {
+            if replacesVariants, bytes.replacesVariants || (cached.map { $0.data != bytes.data } ?? false) {
                 await replaceVariants(with: bytes)
             }
             return Result(value: value, bytes: bytes, freshness: bytes.isNotModified ? .notModified : .fresh)

@@ -12,10 +12,6 @@ func solidImage(_ width: Int, _ height: Int, level: UInt8 = 7, hasAlpha: Bool = 
     return Image(pixels: buffer.freeze(), properties: properties)
 }
 
-extension ImageKey: ExpressibleByStringLiteral {
-    public init(stringLiteral value: String) { self.init(source: value) }
-}
-
 /// A clock that only moves when it is told to.
 final class WallClock: Sendable {
     private let state: Lock<Date>

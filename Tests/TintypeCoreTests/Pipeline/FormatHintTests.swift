@@ -43,7 +43,7 @@ struct FormatHintTests {
     @Test("without such an ending the bytes tell, and a hint of the request goes first", .capability("CTX-13"))
     func others() async throws {
         await #expect(throws: ImageError.self) { try await load("a.tif") }
-        await #expect(throws: ImageError.self) { try await load("a.nef") { $0.decode.formatHint = .png } }
-        #expect(try await load("a.tif") { $0.decode.formatHint = .raw } == .raw)
+        await #expect(throws: ImageError.self) { try await load("a.nef") { $0.decodeOptions.formatHint = .png } }
+        #expect(try await load("a.tif") { $0.decodeOptions.formatHint = .raw } == .raw)
     }
 }

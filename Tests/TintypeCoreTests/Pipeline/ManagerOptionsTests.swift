@@ -209,7 +209,7 @@ struct ManagerOptionsTests {
         #expect(manager.cachedImage(for: ImageRequest(url))?.isIdentical(to: image) == true)
     }
 
-    @Test("a manager that nobody holds is freed, and a load that runs holds it", .capability("3.19"))
+    @Test("a manager that nobody holds is freed, and its loads go on", .capability("3.19"))
     func lifetime() async throws {
         let loader = GatedLoader()
         weak var weakManager: ImageManager?
@@ -220,12 +220,8 @@ struct ManagerOptionsTests {
             task = manager.task(for: url)
         }
         await loader.arrival(of: 1)
-        #expect(weakManager != nil)
-        loader.answer(0, with: .success(.dot()))
-        _ = try await task?.image
-        await weakManager?.flush()
-        // The tasks that carried the load end just after its result is there.
-        for _ in 0..<10_000 where weakManager != nil { await Task.yield() }
         #expect(weakManager == nil)
+        loader.answer(0, with: .success(.dot()))
+        #expect(try await task?.image.size.width == 8)
     }
 }
