@@ -47,9 +47,9 @@ struct CachingSamplesTests {
         #expect(thumbnail?.image.size == PixelSize(width: 40, height: 30))
         #expect(await cache.disk.path(forKey: key)?.hasPrefix(folder.path) == true)
         try await cache.remove(key, from: .disk)
-        try await cache.removeAll(source: key.source)
-        #expect(await cache.contains(key) == .none)
-        try await cache.clear(.all)
+        try await cache.removeAll(ofSource: key.source)
+        #expect(await cache.contains(key) == [])
+        try await cache.removeAll(from: .all)
     }
 
     @Test("Caching: two layers, by request")
@@ -121,12 +121,13 @@ struct CachingSamplesTests {
         @Sendable func seal(_ data: Data) throws -> Data { Data(data.map { $0 ^ 0x5A }) }
         @Sendable func open(_ data: Data) throws -> Data { Data(data.map { $0 ^ 0x5A }) }
         let path = folder.path + "/sealed"
-        let sealed = DiskCacheTransform(identifier: "key-2026") {
+        let sealed = PayloadCodec(identifier: "key-2026") {
             try seal($0)
         } decode: {
             try open($0)
         }
-        let disk = DiskCache(.init(directory: path, minimumFreeSpace: 0, memoryTier: .megabytes(10), transform: sealed))
+        let disk = DiskCache(
+            .init(directory: path, minimumFreeSpace: 0, encodedMemoryCapacity: .megabytes(10), payloadCodec: sealed))
         let (key, bytes) = (ImageKey(source: "a"), try picture().encoded(as: .png))
         try await disk.store(DiskCacheEntry(data: bytes, created: .now), forKey: key)
         #expect(await disk.entry(forKey: key)?.data == bytes)

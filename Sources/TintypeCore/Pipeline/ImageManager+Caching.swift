@@ -35,9 +35,7 @@ extension ImageManager {
         for request: ImageRequest, from layers: CacheLayers = .all
     ) async throws(ImageError) -> Bool {
         let key = key(for: request)
-        let found = await cache.contains(key, in: layers)
-        try await cache.remove(key, from: layers)
-        return found != .none
+        return try await cache.remove(key, from: layers)
     }
 
     // MARK: The end of a program

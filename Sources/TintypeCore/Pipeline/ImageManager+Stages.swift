@@ -192,7 +192,7 @@ extension ImageManager {
     /// Removes an entry that could not be read.
     func forget(_ work: FetchWork, after error: ImageError) async {
         logger.warning("cached entry does not decode, removed: \(work.source): \(error.reason)")
-        try? await cache.remove(ImageKey(source: work.source), from: .disk)
+        _ = try? await cache.remove(ImageKey(source: work.source), from: .disk)
     }
 
     private func decode(

@@ -27,7 +27,7 @@ extension ImageManager {
             try coders.decode(entry.data, options: options, context: context)
         }
         guard let image else {
-            try? await cache.remove(key, from: .disk)
+            _ = try? await cache.remove(key, from: .disk)
             return nil
         }
         let isTransformed = request.transformer != nil

@@ -13,7 +13,7 @@ extension ImageManager {
     /// Forgets every size and transform of a URL, in memory and on disk.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     public func removeAll(of url: URL) async throws(ImageError) {
-        try await cache.removeAll(source: source(of: url), from: .all)
+        try await cache.removeAll(ofSource: source(of: url), from: .all)
     }
 
     private func source(of url: URL) -> String { key(for: ImageRequest(url)).source }
@@ -40,7 +40,7 @@ extension ImageManager {
             }
             guard !Task.isCancelled else { return nil }
             logger.warning("cached entry does not decode, removed: \(key)")
-            try? await cache.remove(key, from: .disk)
+            _ = try? await cache.remove(key, from: .disk)
         }
         return nil
     }

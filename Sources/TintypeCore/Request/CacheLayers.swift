@@ -1,4 +1,4 @@
-/// Which caches a request reads or writes.
+/// The layers of a cache that a request reads or writes; `[]` for none.
 public struct CacheLayers: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -6,5 +6,4 @@ public struct CacheLayers: OptionSet, Sendable, Hashable {
     public static let memory = CacheLayers(rawValue: 1)
     public static let disk = CacheLayers(rawValue: 2)
     public static let all: CacheLayers = [.memory, .disk]
-    public static let none: CacheLayers = []
 }

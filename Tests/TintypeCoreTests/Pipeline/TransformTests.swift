@@ -96,7 +96,7 @@ struct TransformTests {
         let manager = manager
         _ = try await manager.image(for: request)
         #expect(Set(cache.now.disk.keys.map(\.variant.description)) == ["", "transform=half"])
-        try await cache.clear(.memory)
+        try await cache.removeAll(from: .memory)
         let again = try await manager.load(request)
         #expect(again.source == .disk)
         #expect(again.image.size.width == 4)
@@ -116,7 +116,7 @@ struct TransformTests {
         _ = try await manager.image(for: request)
         #expect(coder.encoded == [request.encode])
         // Another manager's memory knows nothing; what is on disk is what was written first.
-        try await cache.clear(.memory)
+        try await cache.removeAll(from: .memory)
         request.encode.quality = 0.5
         let again = try await manager.load(request)
         #expect(again.source == .disk && coder.encoded.count == 1)
