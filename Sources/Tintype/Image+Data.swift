@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 extension Image {
     /// Decodes bytes of any format, upright and in sRGB unless the options say otherwise. No network is touched.
     ///
@@ -8,6 +10,42 @@ extension Image {
         coders: ImageCoders = .default
     ) throws(ImageError) {
         self = try coders.decode(data, options: options, context: DecodeContext(limits: limits))
+    }
+
+    /// Decodes a local file of any format, upright and in sRGB unless the options say otherwise.
+    ///
+    /// Reads and decodes on the calling thread; use an ``ImageManager`` to keep it off an actor. The file's name tells what the bytes
+    /// leave open: a camera file's format, and the scale of `@2x`.
+    /// - Parameters:
+    ///   - url: the `file:` URL of the image.
+    ///   - options: the options to decode with.
+    ///   - limits: the limits on the image.
+    ///   - coders: the coders to decode with.
+    /// - Throws: ``ImageError/Code/fileUnreadable`` for a file that cannot be read, ``ImageError/Code/invalidURL`` for a URL that is not a
+    ///   file's, and ``ImageError`` of the stage ``ImageError/Stage/decode``.
+    public init(
+        contentsOf url: URL, options: DecodeOptions = DecodeOptions(), limits: DecodeLimits = DecodeLimits(),
+        coders: ImageCoders = .default
+    ) throws(ImageError) {
+        guard url.isFileURL else {
+            throw ImageError(
+                .invalidURL, stage: .load, source: url.absoluteString,
+                reason: "not the URL of a local file; load it with an ImageManager")
+        }
+        let data: Data
+        do {
+            data = try Data(contentsOf: url)
+        } catch {
+            throw ImageError(
+                .fileUnreadable, stage: .load, source: url.path, reason: "the file cannot be read: \(error)",
+                underlying: error)
+        }
+        do throws(ImageError) {
+            let options = options.completed(fileName: url.lastPathComponent)
+            self = try coders.decode(data, options: options, context: DecodeContext(limits: limits))
+        } catch {
+            throw error.concerning(url.path)
+        }
     }
 
     /// Decodes a GIF, still or moving, and nothing else.

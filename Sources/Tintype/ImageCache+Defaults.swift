@@ -1,25 +1,45 @@
-extension ImageCache {
-    /// The cache of ``ImageManager/shared``: memory, and the user's cache directory on disk. Where that directory cannot be
-    /// used, memory alone serves; what fails is logged. The memory is trimmed when the system runs out of it.
-    public static let `default`: ImageCache = {
-        let memory = MemoryCache()
-        memory.observe(.system)
-        PixelBufferPool.shared.observe(.system)
-        return ImageCache(memory: memory, disk: DiskCache())
-    }()
+/// The cache of ``ImageManager/shared``.
+private let sharedCache: ImageCache = {
+    let memory = MemoryCache()
+    memory.observe(.system)
+    PixelBufferPool.shared.observe(.system)
+    return ImageCache(memory: memory, disk: DiskCache())
+}()
 
-    /// A cache in memory and in a directory, with the coders of this build.
-    /// - Parameter disk: `nil` for a cache in memory alone.
-    /// - Throws: ``ImageError/Code/cacheUnavailable`` for a directory that can be none, such as an empty path. Whether the
-    ///   directory can be used is seen when something is stored.
+extension LayeredImageCache where Memory == MemoryCache, Disk == DiskCache {
+    /// The cache of ``ImageManager/shared``: memory, and the user's cache directory on disk.
+    ///
+    /// Where that directory cannot be used, memory alone serves; failures are logged. The memory is trimmed when the system runs
+    /// out of it.
+    public static var `default`: ImageCache { sharedCache }
+
+    /// Creates a cache in memory and in a directory.
+    ///
+    /// It decodes with the coders and limits of its manager; without a manager, with the coders of this build.
+    /// - Parameters:
+    ///   - memory: the limits of the memory cache.
+    ///   - disk: the directory and the limits of the disk cache.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` for a directory that is impossible, such as an empty path. Whether the
+    ///   directory can be used turns out when something is stored.
     public convenience init(
-        memory: MemoryCache.Configuration = MemoryCache.Configuration(), disk: DiskCache.Configuration?
+        memory: MemoryCache.Configuration = MemoryCache.Configuration(), disk: DiskCache.Configuration
     ) throws(ImageError) {
-        try self.init(memory: memory, disk: disk, coder: ImageCoders.default)
+        try self.init(memory: memory, disk: disk, coding: EntryCoderSource(fallbackCoders: ImageCoders.default))
     }
+}
 
-    /// A cache of these parts, with the coders of this build.
-    public convenience init(memory: any MemoryCaching, disk: (any DiskCaching)?) {
-        self.init(memory: memory, disk: disk, coder: ImageCoders.default)
+extension LayeredImageCache {
+    /// Creates a cache of two layers.
+    ///
+    /// It decodes with the coders of its manager; without a manager, with those of this build.
+    /// - Parameters:
+    ///   - memory: the cache of decoded images.
+    ///   - disk: the cache of encoded images.
+    ///   - limits: the limits on decoded images; `nil` for those of the manager.
+    ///   - budget: the memory that all decodes together may take; `nil` for that of the manager.
+    public convenience init(memory: Memory, disk: Disk, limits: DecodeLimits? = nil, budget: DecodeBudget? = nil) {
+        self.init(
+            memory: memory, disk: disk,
+            coding: EntryCoderSource(limits: limits, budget: budget, fallbackCoders: ImageCoders.default))
     }
 }

@@ -11,7 +11,7 @@ public final class Watched<Value: Sendable>: Sendable {
     private struct Waiter {
         let id: Int
         /// Whether the wait is over; may take something from the value, and then must say yes.
-        let isOver: (inout Value) -> Bool
+        let isOver: @Sendable (inout Value) -> Bool
         let continuation: CheckedContinuation<Void, any Error>
     }
 
@@ -30,7 +30,7 @@ public final class Watched<Value: Sendable>: Sendable {
 
     /// Changes the value and wakes those who waited for what it is now.
     @discardableResult
-    public func update<Result>(_ change: (inout Value) -> Result) -> Result {
+    public func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
         let (result, over) = state.withLock { state in
             let result = change(&state.value)
             var over: [CheckedContinuation<Void, any Error>] = []

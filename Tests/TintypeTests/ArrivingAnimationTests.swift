@@ -66,7 +66,7 @@ struct ArrivingAnimationTests {
         var configuration = ImageManager.Configuration()
         configuration.previewInterval = .zero
         return ImageManager(
-            cache: try ImageCache(disk: nil, coder: ImageCoders.default), loader: loader, coders: ImageCoders.default,
+            cache: MemoryImageCache(), loader: loader, coders: ImageCoders.default,
             configuration: configuration)
     }
 

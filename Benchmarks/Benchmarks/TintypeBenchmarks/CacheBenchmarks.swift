@@ -56,7 +56,7 @@ func cacheBenchmarks() {
 /// A manager whose memory holds the image at the URL.
 private func warmManager() async throws -> (ImageManager, URL) {
     let url = URL(string: "file:///images/albums/2026/summer/holidays/photo-0001@large.png")!
-    let manager = ImageManager(cache: ImageCache(memory: MemoryCache(), disk: nil))
+    let manager = ImageManager(cache: MemoryImageCache())
     manager.cache.storeInMemory(
         try Pictures.photograph(width: 16, height: 16), forKey: manager.key(for: ImageRequest(url)))
     return (manager, url)

@@ -35,7 +35,7 @@ extension CacheCommand {
                 var cursor: Int64 = 0
                 while listed < most, !Task.isCancelled {
                     let page =
-                        if let source { await disk.entries(source: source) } else {
+                        if let source { await disk.entries(ofSource: source) } else {
                             await disk.entries(after: cursor, limit: min(1_000, most - listed))
                         }
                     for entry in page.prefix(most - listed) {

@@ -71,8 +71,8 @@ struct ImageFetcher: Sendable {
             throw ImageError(.invalidURL, stage: .request, source: shown, reason: "is no URL")
         }
         var request = ImageRequest(url)
-        request.queryFrom = usesCache ? .disk : .none
-        request.storeTo = usesCache ? .disk : .none
+        request.queryFrom = usesCache ? .disk : []
+        request.storeTo = usesCache ? .disk : []
         request.options = [.waitStoreCache]
         let savesBytes = thumbnail == nil && format == nil
         if savesBytes { request.decodeOptions.maximumBytes = Self.verificationLimit }

@@ -1,9 +1,8 @@
 internal import Tintype
 
-/// The manager that a command loads with, and the cache under it.
+/// The manager that a command loads with.
 struct ImageStack {
     let manager: ImageManager
-    let cache: ImageCache
 
     /// - Parameters:
     ///   - directory: where the disk cache is; `nil` for none.
@@ -12,8 +11,12 @@ struct ImageStack {
         directory: String?, memory: MemoryCache.Configuration = MemoryCache.Configuration(), jobs: Int = 6,
         timeout: Duration? = nil
     ) throws(ImageError) {
-        let disk = directory.map { DiskCache.Configuration(directory: $0) }
-        cache = try ImageCache(memory: memory, disk: disk, coder: ImageCoders.default)
+        let cache: any ImageCaching =
+            if let directory {
+                try ImageCache(memory: memory, disk: DiskCache.Configuration(directory: directory))
+            } else {
+                MemoryImageCache(memory: memory)
+            }
         var loaders: [any ImageLoading] = [FileLoader(), DataURLLoader()]
         #if HTTP
         var http = ImageDownloader.Configuration(maximumConcurrentDownloads: jobs)

@@ -1,43 +1,44 @@
 public import FoundationEssentials
 
-/// Keeps encoded images on disk, or anywhere that outlives the process.
+/// A cache of encoded images on disk, or anywhere that outlives the process.
 ///
 /// An entry is seen whole or not at all, by this process and any other. The methods do their work on threads of their
 /// own: none blocks the caller's executor.
 public protocol DiskCaching: Sendable {
-    /// The entry under a key, which counts as used; `nil` if there is none, or the one there was damaged (and is
-    /// dropped).
+    /// Returns the entry under a key, which counts as used; `nil` if there is none, or if it was damaged (and is discarded).
     func entry(forKey key: ImageKey) async -> DiskCacheEntry?
-    /// The same, read before what is less urgent. The priority may change while the read waits.
+    /// Returns the entry under a key, reading it before less urgent ones. The priority may change while the read waits.
     func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry?
-    /// The path of the file of an entry, which may only be read; `nil` if there is none. Does not count as use.
+    /// Returns the path of the file of an entry, which may only be read; `nil` if there is none. Does not count as use.
     func path(forKey key: ImageKey) async -> String?
     /// Whether there is an entry; does not count as use.
     func contains(_ key: ImageKey) async -> Bool
-    /// Keeps an entry in place of the one under the key. When it returns, the entry survives the end of the process.
+    /// Stores an entry in place of the one under the key. When the call returns, the entry survives the end of the process.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``; what was there before is
     ///   then still there, or gone, but never half new.
     func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError)
-    /// Removes an entry; true if there was one.
+    /// Removes an entry.
+    /// - Returns: false if there was none.
     @discardableResult func remove(_ key: ImageKey) async throws(ImageError) -> Bool
-    /// The variants of a source that there are, the original among them.
+    /// Returns the variants of a source, the original among them.
     func variants(ofSource source: String) async -> [ImageVariant]
-    /// Removes every variant of a source; tells how many there were.
-    @discardableResult func removeAll(source: String) async throws(ImageError) -> Int
+    /// Removes every variant of a source.
+    /// - Returns: the number of entries that were removed.
+    @discardableResult func removeAll(ofSource source: String) async throws(ImageError) -> Int
     /// Removes everything.
     func removeAll() async throws(ImageError)
     /// Removes what is older than the configured age.
     @discardableResult func removeExpired() async throws(ImageError) -> CacheSweep
-    /// How much there is; O(1), without a look at the directory.
+    /// Returns the number of entries and their bytes; O(1), without a look at the directory.
     func usage() async -> CacheUsage
-    /// What the cache has done since it was opened.
+    /// The cache's statistics since it was opened.
     var statistics: CacheStatistics { get }
-    /// Waits until all that was asked for before is on disk.
+    /// Waits until everything that was asked for before is on disk.
     func flush() async
 }
 
 extension DiskCaching {
-    /// Nothing to wait for: for caches that keep nothing back.
+    /// For caches that keep nothing back.
     public func flush() async {}
 
     /// For caches that know no priorities.
@@ -52,7 +53,7 @@ extension DiskCaching {
     public func variants(ofSource source: String) async -> [ImageVariant] { [] }
 }
 
-/// Bytes with what is known of them.
+/// An encoded image with what is known of it.
 public struct DiskCacheEntry: Sendable, Equatable {
     /// The encoded image.
     public var data: Data
@@ -85,7 +86,7 @@ public struct DiskCacheEntry: Sendable, Equatable {
     }
 }
 
-/// What a disk cache holds.
+/// The contents of a disk cache.
 public struct CacheUsage: Sendable, Hashable, Codable {
     public var entries: Int
     public var bytes: Int
@@ -95,7 +96,7 @@ public struct CacheUsage: Sendable, Hashable, Codable {
     }
 }
 
-/// What a sweep removed.
+/// The entries that a sweep removed.
 public struct CacheSweep: Sendable, Hashable, Codable {
     public var files: Int
     public var bytes: Int

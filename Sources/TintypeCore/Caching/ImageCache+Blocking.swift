@@ -1,7 +1,7 @@
 /// The cache for code that cannot wait asynchronously, such as a callback from C.
 ///
-/// Nothing is ever done on the thread of an actor, so the main thread may wait too. What the disk takes, it waits.
-extension ImageCache {
+/// Nothing is ever done on the thread of an actor, so the main thread may wait too, for as long as the disk takes.
+extension LayeredImageCache {
     /// ``image(forKey:in:options:)``, waited for on the calling thread. An image in memory is returned at once.
     @available(*, noasync, message: "this blocks a thread; await image(forKey:in:options:)")
     public func imageBlocking(

@@ -1,60 +1,77 @@
-/// A memory cache in front of a disk cache.
+/// A cache in memory and on disk, with Tintype's own implementations of both.
 ///
 /// ```swift
-/// let cache = ImageCache(
+/// let cache = try ImageCache(
 ///     memory: .init(capacity: .megabytes(100), capacityAfterPurge: .megabytes(60)),
 ///     disk: .init(directory: path, capacity: .gigabytes(2), maximumAge: .days(7)))
 /// cache.memory.image(forKey: key)
 /// let swept = try await cache.disk.removeExpired()
 /// ```
-public final class ImageCache: ImageCaching {
-    public let memory: any MemoryCaching
-    /// A ``NoDiskCache`` in a cache in memory alone.
-    public let disk: any DiskCaching
-    /// Reads and writes images for the calls that take or give decoded ones of the disk.
-    public let coder: any ImageCoder
-    /// False for a cache in memory alone.
-    public var hasDisk: Bool { !(disk is NoDiskCache) }
-    let processing: WorkQueue
-    private let removalLog = RemovalLog()
-    public var removals: RemovalLog? { removalLog }
-    /// Many who ask for one image at once share one read and one decode.
+public typealias ImageCache = LayeredImageCache<MemoryCache, DiskCache>
+
+/// A cache in memory alone.
+///
+/// ```swift
+/// let manager = ImageManager(cache: MemoryImageCache(memory: .init(capacity: .megabytes(100))))
+/// ```
+public typealias MemoryImageCache = LayeredImageCache<MemoryCache, NoDiskCache>
+
+/// A memory cache in front of a disk cache.
+///
+/// Most programs use ``ImageCache``, which is this class with Tintype's own caches. A program with a memory or disk cache of its
+/// own writes `LayeredImageCache(memory: mine, disk: DiskCache())`.
+///
+/// ## Decoding
+/// The calls that decode or encode images use the coders, limits and budget that the cache was made with. Those that it was not
+/// given it takes from its ``ImageManager``; of several managers that share the cache, the first one counts for as long as
+/// it exists.
+public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: ImageCaching {
+    // First: in a generic class, only what stands before values of unknown size is found without asking where it is, and this is
+    // on the way of each hit.
+    private let lookup: any MemoryCaching
+    public let hasDisk: Bool
+    let coding: EntryCoderSource
+    /// Concurrent reads of one image share one decode.
     let reads = TaskCoalescer<ImageRead, CachedImage?>()
+    private let removalLog = RemovalLog()
+    let readsUnderWay = Lock(ReadsUnderWay())
+    /// The decoded images.
+    public let memory: Memory
+    /// The encoded images.
+    public let disk: Disk
 
+    /// Creates a cache of two layers.
     /// - Parameters:
-    ///   - disk: `nil` for a cache in memory alone.
-    ///   - coder: reads and writes images for ``image(forKey:in:options:)`` and ``store(_:data:forKey:in:options:)``.
-    ///   - processing: where that is done.
-    public init(
-        memory: any MemoryCaching, disk: (any DiskCaching)?, coder: any ImageCoder,
-        processing: WorkQueue = .processing
-    ) {
-        self.memory = memory
-        self.disk = disk ?? NoDiskCache()
-        self.coder = coder
-        self.processing = processing
-    }
-
-    /// A cache that gives memory back when the system runs out of it (``MemoryPressure/system``), as the shared pool of pixel buffers
-    /// does from then on.
-    /// - Throws: ``ImageError/Code/cacheUnavailable`` for a directory that can be none, such as an empty path. Whether
-    ///   the directory can be used is seen when something is stored.
+    ///   - memory: the cache of decoded images.
+    ///   - disk: the cache of encoded images.
+    ///   - coder: the coders that read and write images, whatever the manager has.
+    ///   - limits: the limits on decoded images; `nil` for those of the manager.
+    ///   - budget: the memory that all decodes together may take; `nil` for that of the manager.
+    ///   - processing: the queue that decodes and encodes; `nil` for that of the manager.
     public convenience init(
-        memory: MemoryCache.Configuration = MemoryCache.Configuration(),
-        disk: DiskCache.Configuration?, coder: any ImageCoder
-    ) throws(ImageError) {
-        if let disk { try disk.validate() }
-        let memory = MemoryCache(memory)
-        let disk = disk.map { DiskCache($0) }
-        memory.observe(.system)
-        disk?.observe(.system)
-        PixelBufferPool.shared.observe(.system)
-        self.init(memory: memory, disk: disk, coder: coder)
+        memory: Memory, disk: Disk, coder: any ImageCoder, limits: DecodeLimits? = nil, budget: DecodeBudget? = nil,
+        processing: WorkQueue? = nil
+    ) {
+        self.init(
+            memory: memory, disk: disk,
+            coding: EntryCoderSource(coders: coder, limits: limits, budget: budget, processing: processing))
     }
 
-    public func memoryImage(forKey key: ImageKey) -> Image? { memory.image(forKey: key) }
+    /// Creates a cache that decodes as `coding` says.
+    package init(memory: Memory, disk: Disk, coding: EntryCoderSource) {
+        lookup = memory
+        hasDisk = !(disk is NoDiskCache)
+        self.memory = memory
+        self.disk = disk
+        self.coding = coding
+    }
 
-    public func storeInMemory(_ image: Image, forKey key: ImageKey) { memory.store(image, forKey: key) }
+    public func memoryImage(forKey key: ImageKey) -> Image? { lookup.image(forKey: key) }
+
+    public func storeInMemory(_ image: Image, forKey key: ImageKey) {
+        overtakeReads { $0.memoryKey == key }
+        lookup.store(image, forKey: key)
+    }
 
     public func entry(forKey key: ImageKey) async -> DiskCacheEntry? { await disk.entry(forKey: key) }
 
@@ -66,44 +83,115 @@ public final class ImageCache: ImageCaching {
         await disk.variants(ofSource: source)
     }
 
-    /// Keeps an encoded image; does nothing without a disk cache.
+    /// Stores an encoded image on disk; does nothing without a disk cache.
     public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
+        overtakeReads { $0.key == key }
         try await disk.store(entry, forKey: key)
     }
 
-    public func contains(_ key: ImageKey, in layers: CacheLayers = .all) async -> CacheLayers {
-        var found = CacheLayers.none
+    public func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers {
+        var found: CacheLayers = []
         if layers.contains(.memory), memory.contains(key) { found.insert(.memory) }
         if layers.contains(.disk), await disk.contains(key) { found.insert(.disk) }
         return found
     }
 
-    public func containsInMemory(_ key: ImageKey) -> Bool { memory.contains(key) }
-
-    public func discard(_ key: ImageKey) async { _ = try? await disk.remove(key) }
-
-    public func remove(_ key: ImageKey, from layers: CacheLayers = .all) async throws(ImageError) {
-        removalLog.recordRemoval(of: key)
-        if layers.contains(.memory) { memory.remove(key) }
-        if layers.contains(.disk) { try await disk.remove(key) }
+    @discardableResult
+    public func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
+        if !layers.isEmpty {
+            removalLog.recordRemoval(of: key)
+            overtakeReads { $0.key == key || $0.memoryKey == key }
+        }
+        var wasThere = false
+        if layers.contains(.memory), memory.remove(key) { wasThere = true }
+        if layers.contains(.disk), try await disk.remove(key) { wasThere = true }
+        return wasThere
     }
 
-    public func removeAll(source: String, from layers: CacheLayers = .all) async throws(ImageError) {
-        removalLog.recordRemoval(ofSource: source)
-        if layers.contains(.memory) { memory.removeAll(source: source) }
-        if layers.contains(.disk) { try await disk.removeAll(source: source) }
+    @discardableResult
+    public func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
+        if !layers.isEmpty {
+            removalLog.recordRemoval(ofSource: source)
+            overtakeReads { $0.key.source == source }
+        }
+        var wasThere = false
+        if layers.contains(.memory), memory.removeAll(ofSource: source) > 0 { wasThere = true }
+        if layers.contains(.disk), try await disk.removeAll(ofSource: source) > 0 { wasThere = true }
+        return wasThere
     }
 
-    public func clear(_ layers: CacheLayers = .all) async throws(ImageError) {
-        removalLog.recordRemovalOfAll()
+    public func removeAll(from layers: CacheLayers) async throws(ImageError) {
+        if !layers.isEmpty {
+            removalLog.recordRemovalOfAll()
+            overtakeReads { _ in true }
+        }
         if layers.contains(.memory) { memory.removeAll() }
         if layers.contains(.disk) { try await disk.removeAll() }
     }
 
-    /// Sweeps the disk; see ``DiskCache/removeExpired()``.
+    /// Removes what has expired from memory, and sweeps the disk; see ``DiskCache/removeExpired()``.
+    /// - Returns: what the sweep of the disk removed.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
-        try await disk.removeExpired()
+        memory.removeExpired()
+        return try await disk.removeExpired()
     }
 
     public func flush() async { await disk.flush() }
+
+    public var removals: RemovalLog? { removalLog }
+
+    public func containsInMemory(_ key: ImageKey) -> Bool { lookup.contains(key) }
+
+    public func discard(_ key: ImageKey) async { _ = try? await disk.remove(key) }
+
+    /// Keeps images that are being decoded from getting into memory after what the caller is about to do.
+    private func overtakeReads(_ isConcerned: @Sendable (ImageRead) -> Bool) {
+        guard hasDisk else { return }
+        readsUnderWay.withLock { $0.overtake(isConcerned) }
+    }
+}
+
+extension LayeredImageCache: EntryCoderAdopting {
+    package func adopt(_ provider: @escaping @Sendable () -> EntryCoder?) { coding.adopt(provider) }
+}
+
+extension LayeredImageCache where Memory == MemoryCache, Disk == DiskCache {
+    /// Creates a cache that gives memory back when the system runs out of it (``MemoryPressure/system``), as the shared pool of
+    /// pixel buffers does from then on.
+    /// - Parameters:
+    ///   - memory: the limits of the memory cache.
+    ///   - disk: the directory and the limits of the disk cache.
+    ///   - coder: the coders that read and write images, whatever the manager has.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` for a directory that is impossible, such as an empty path. Whether the
+    ///   directory can be used turns out when something is stored.
+    public convenience init(
+        memory: MemoryCache.Configuration = MemoryCache.Configuration(), disk: DiskCache.Configuration,
+        coder: any ImageCoder
+    ) throws(ImageError) {
+        try self.init(memory: memory, disk: disk, coding: EntryCoderSource(coders: coder))
+    }
+
+    package convenience init(
+        memory: MemoryCache.Configuration, disk: DiskCache.Configuration, coding: EntryCoderSource
+    ) throws(ImageError) {
+        try disk.validate()
+        let memory = MemoryCache(memory)
+        let disk = DiskCache(disk)
+        memory.observe(.system)
+        disk.observe(.system)
+        PixelBufferPool.shared.observe(.system)
+        self.init(memory: memory, disk: disk, coding: coding)
+    }
+}
+
+extension LayeredImageCache where Memory == MemoryCache, Disk == NoDiskCache {
+    /// Creates a cache in memory alone, which gives memory back when the system runs out of it (``MemoryPressure/system``), as the
+    /// shared pool of pixel buffers does from then on.
+    /// - Parameter memory: the limits of the memory cache.
+    public convenience init(memory: MemoryCache.Configuration = MemoryCache.Configuration()) {
+        let memory = MemoryCache(memory)
+        memory.observe(.system)
+        PixelBufferPool.shared.observe(.system)
+        self.init(memory: memory, disk: NoDiskCache(), coding: EntryCoderSource())
+    }
 }

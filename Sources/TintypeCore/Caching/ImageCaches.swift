@@ -1,8 +1,10 @@
-/// Several caches as one; the one that was added last has the highest priority. A program's own in front of one that a
-/// group of programs shares, say.
+public import FoundationEssentials
+
+/// Several caches as one, such as a program's own in front of one that a group of programs shares. The one that was added last
+/// has the highest priority.
 ///
 /// ```swift
-/// let caches = ImageCaches([shared, own], query: .serial, store: .highestOnly, copiesUp: true)
+/// let caches = ImageCaches([shared, own], query: .serial, store: .highestOnly, promotesHits: true)
 /// let manager = ImageManager(cache: caches)
 /// ```
 ///
@@ -25,35 +27,49 @@ public final class ImageCaches: ImageCaching {
     public let store: Policy
     public let remove: Policy
     public let contains: Policy
-    public let clear: Policy
-    /// Whether a hit is kept in the caches of higher priority that were asked and did not have it.
-    public let copiesUp: Bool
+    public let removeAll: Policy
+    /// Whether a hit is stored in the caches of higher priority that were asked and did not have it.
+    public let promotesHits: Bool
 
     private let list: Lock<[any ImageCaching]>
+    /// The coder of the manager, for caches that are added later.
+    private let provider = Lock<(@Sendable () -> EntryCoder?)?>(nil)
 
     /// - Parameter caches: the last one has the highest priority.
     public init(
         _ caches: [any ImageCaching], query: Policy = .serial, store: Policy = .highestOnly,
-        remove: Policy = .concurrent, contains: Policy = .serial, clear: Policy = .concurrent, copiesUp: Bool = false
+        remove: Policy = .concurrent, contains: Policy = .serial, removeAll: Policy = .concurrent,
+        promotesHits: Bool = false
     ) {
         list = Lock(caches)
         self.query = query
         self.store = store
         self.remove = remove
         self.contains = contains
-        self.clear = clear
-        self.copiesUp = copiesUp
+        self.removeAll = removeAll
+        self.promotesHits = promotesHits
     }
 
     /// The caches in the order in which they were added. They can change at any time; calls under way go on with those
     /// of before.
     public var caches: [any ImageCaching] {
         get { list.withLock { $0 } }
-        set { list.withLock { $0 = newValue } }
+        set {
+            list.withLock { $0 = newValue }
+            for cache in newValue { passCoder(to: cache) }
+        }
     }
 
     /// Adds a cache with a higher priority than those that are there already.
-    public func add(_ cache: any ImageCaching) { list.withLock { $0.append(cache) } }
+    public func add(_ cache: any ImageCaching) {
+        list.withLock { $0.append(cache) }
+        passCoder(to: cache)
+    }
+
+    private func passCoder(to cache: any ImageCaching) {
+        guard let provider = provider.withLock({ $0 }) else { return }
+        (cache as? any EntryCoderAdopting)?.adopt(provider)
+    }
 
     /// The caches that take part, highest priority first.
     private func caches(for policy: Policy) -> ArraySlice<any ImageCaching> {
@@ -72,10 +88,26 @@ public final class ImageCaches: ImageCaching {
         let caches = caches(for: query)
         for (index, cache) in zip(caches.indices, caches) {
             guard let image = cache.memoryImage(forKey: key) else { continue }
-            if copiesUp { for higher in caches[..<index] { higher.storeInMemory(image, forKey: key) } }
+            if promotesHits { for higher in caches[..<index] { higher.storeInMemory(image, forKey: key) } }
             return image
         }
         return nil
+    }
+
+    public func image(
+        forKey key: ImageKey, in layers: CacheLayers, options: DecodeOptions
+    ) async -> CachedImage? {
+        let (found, missing) = await firstHit(layers.contains(.disk) ? query : .serial, for: query) { cache in
+            await cache.image(forKey: key, in: layers, options: options)
+        }
+        guard let found, promotesHits else { return found }
+        for cache in missing {
+            if layers.contains(.memory) { cache.storeInMemory(found.image, forKey: key.decoded(with: options)) }
+            guard layers.contains(.disk), let data = found.data else { continue }
+            // An image that cannot be promoted is found where it is the next time too.
+            try? await cache.store(nil, data: data, forKey: key, in: .disk, options: EncodeOptions())
+        }
+        return found
     }
 
     public func entry(forKey key: ImageKey) async -> DiskCacheEntry? {
@@ -83,48 +115,30 @@ public final class ImageCaches: ImageCaching {
     }
 
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
-        let caches = caches(for: query)
-        let (entry, missing) =
-            query == .concurrent && caches.count > 1
-            ? await Self.firstEntry(forKey: key, priority, in: caches)
-            : await Self.nextEntry(forKey: key, priority, in: caches)
-        if copiesUp, let entry {
-            // What cannot be copied is found where it is the next time too.
+        let (entry, missing) = await firstHit(query, for: query) { await $0.entry(forKey: key, priority: priority) }
+        if promotesHits, let entry {
+            // An entry that cannot be promoted is found where it is the next time too.
             for cache in missing { try? await cache.store(entry, forKey: key) }
         }
         return entry
     }
 
-    private typealias Found = (entry: DiskCacheEntry?, missing: ArraySlice<any ImageCaching>)
-
-    private static func nextEntry(
-        forKey key: ImageKey, _ priority: WorkPriority, in caches: ArraySlice<any ImageCaching>
-    ) async -> Found {
-        for (index, cache) in zip(caches.indices, caches) {
-            if Task.isCancelled { break }
-            if let entry = await cache.entry(forKey: key, priority: priority) { return (entry, caches[..<index]) }
-        }
-        return (nil, [])
-    }
-
-    private static func firstEntry(
-        forKey key: ImageKey, _ priority: WorkPriority, in caches: ArraySlice<any ImageCaching>
-    ) async -> Found {
-        await withTaskGroup(of: (Int, DiskCacheEntry?).self) { group in
-            for (index, cache) in zip(caches.indices, caches) {
-                group.addTask { (index, await cache.entry(forKey: key, priority: priority)) }
-            }
-            var missing: [Int] = []
-            for await (index, entry) in group {
-                guard let entry else {
-                    missing.append(index)
-                    continue
-                }
-                group.cancelAll()
-                return (entry, ArraySlice(missing.filter { $0 < index }.sorted().map { caches[$0] }))
+    /// Returns the first hit of the caches of a policy, and the caches of higher priority that were asked and had none.
+    /// - Parameter order: whether all are asked at once.
+    private func firstHit<Value: Sendable>(
+        _ order: Policy, for policy: Policy, _ find: @escaping @Sendable (any ImageCaching) async -> Value?
+    ) async -> (value: Value?, missing: [any ImageCaching]) {
+        let caches = Array(caches(for: policy))
+        guard order == .concurrent, caches.count > 1 else {
+            for (index, cache) in caches.enumerated() {
+                if Task.isCancelled { break }
+                if let value = await find(cache) { return (value, Array(caches[..<index])) }
             }
             return (nil, [])
         }
+        let searches = caches.map { cache in { @Sendable () async -> Value? in await find(cache) } }
+        guard let (index, value, misses) = await firstResult(of: searches) else { return (nil, []) }
+        return (value, misses.filter { $0 < index }.sorted().map { caches[$0] })
     }
 
     /// The variants of a source in all caches that a query asks.
@@ -139,49 +153,66 @@ public final class ImageCaches: ImageCaching {
     }
 
     /// The layers that have something in any of the caches that are asked.
-    public func contains(_ key: ImageKey, in layers: CacheLayers = .all) async -> CacheLayers {
+    public func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers {
         let caches = caches(for: contains)
         guard contains == .concurrent, caches.count > 1 else {
             for cache in caches {
                 let found = await cache.contains(key, in: layers)
-                if found != .none { return found }
+                if !found.isEmpty { return found }
             }
-            return .none
+            return []
         }
-        return await withTaskGroup(of: CacheLayers.self) { group in
-            for cache in caches { group.addTask { await cache.contains(key, in: layers) } }
-            for await found in group where found != .none {
-                group.cancelAll()
-                return found
+        let searches = caches.map { cache in
+            { @Sendable () async -> CacheLayers? in
+                let found = await cache.contains(key, in: layers)
+                return found.isEmpty ? nil : found
             }
-            return .none
         }
+        return await firstResult(of: searches)?.value ?? []
     }
 
-    // MARK: Keeping
+    // MARK: Storing
 
     public func storeInMemory(_ image: Image, forKey key: ImageKey) {
         for cache in caches(for: store) { cache.storeInMemory(image, forKey: key) }
     }
 
-    public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
-        try await perform(store) { cache throws(ImageError) in try await cache.store(entry, forKey: key) }
-    }
-
-    // MARK: Forgetting
-
-    public func remove(_ key: ImageKey, from layers: CacheLayers = .all) async throws(ImageError) {
-        try await perform(remove) { cache throws(ImageError) in try await cache.remove(key, from: layers) }
-    }
-
-    /// Forgets every variant of a source, in the caches that ``remove`` says.
-    public func removeAll(source: String, from layers: CacheLayers = .all) async throws(ImageError) {
-        try await perform(remove) { cache throws(ImageError) in try await cache.removeAll(source: source, from: layers)
+    public func store(
+        _ image: Image?, data: Data?, forKey key: ImageKey, in layers: CacheLayers, options: EncodeOptions
+    ) async throws(ImageError) {
+        try await perform(store) { cache throws(ImageError) in
+            try await cache.store(image, data: data, forKey: key, in: layers, options: options)
+            return false
         }
     }
 
-    public func clear(_ layers: CacheLayers = .all) async throws(ImageError) {
-        try await perform(clear) { cache throws(ImageError) in try await cache.clear(layers) }
+    public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
+        try await perform(store) { cache throws(ImageError) in
+            try await cache.store(entry, forKey: key)
+            return false
+        }
+    }
+
+    // MARK: Removing
+
+    @discardableResult
+    public func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
+        try await perform(remove) { cache throws(ImageError) in try await cache.remove(key, from: layers) }
+    }
+
+    /// Removes every variant of a source, in the caches that ``remove`` says.
+    @discardableResult
+    public func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
+        try await perform(remove) { cache throws(ImageError) in
+            try await cache.removeAll(ofSource: source, from: layers)
+        }
+    }
+
+    public func removeAll(from layers: CacheLayers) async throws(ImageError) {
+        try await perform(removeAll) { cache throws(ImageError) in
+            try await cache.removeAll(from: layers)
+            return false
+        }
     }
 
     /// Sweeps all caches, whatever the policies; throws the error of the highest of those that failed, once all are done.
@@ -207,32 +238,42 @@ public final class ImageCaches: ImageCaching {
     }
 
     /// Runs `body` for the caches of a policy; throws the error of the highest of those that failed, once all are done.
+    /// - Returns: whether `body` returned true for any of them.
+    @discardableResult
     private func perform(
-        _ policy: Policy, _ body: @escaping @Sendable (any ImageCaching) async throws(ImageError) -> Void
-    ) async throws(ImageError) {
-        let caches = caches(for: policy)
-        var failures: [Int: ImageError] = [:]
+        _ policy: Policy, _ body: @escaping @Sendable (any ImageCaching) async throws(ImageError) -> Bool
+    ) async throws(ImageError) -> Bool {
+        let caches = Array(caches(for: policy))
+        var results: [Result<Bool, ImageError>?] = Array(repeating: nil, count: caches.count)
         if policy == .concurrent, caches.count > 1 {
-            failures = await withTaskGroup(of: (Int, ImageError?).self) { group in
-                for (index, cache) in zip(caches.indices, caches) {
-                    group.addTask { (index, await Self.failure(of: body, cache)) }
+            await withTaskGroup(of: (Int, Result<Bool, ImageError>).self) { group in
+                for (index, cache) in caches.enumerated() {
+                    group.addTask { (index, await Self.result(of: body, cache)) }
                 }
-                return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+                for await (index, result) in group { results[index] = result }
             }
         } else {
-            for (index, cache) in zip(caches.indices, caches) { failures[index] = await Self.failure(of: body, cache) }
+            for (index, cache) in caches.enumerated() { results[index] = await Self.result(of: body, cache) }
         }
-        if let highest = failures.min(by: { $0.key < $1.key }) { throw highest.value }
+        var isTrue = false
+        for result in results { if try result?.get() ?? false { isTrue = true } }
+        return isTrue
     }
 
-    private static func failure(
-        of body: (any ImageCaching) async throws(ImageError) -> Void, _ cache: any ImageCaching
-    ) async -> ImageError? {
+    private static func result(
+        of body: (any ImageCaching) async throws(ImageError) -> Bool, _ cache: any ImageCaching
+    ) async -> Result<Bool, ImageError> {
         do throws(ImageError) {
-            try await body(cache)
-            return nil
+            return .success(try await body(cache))
         } catch {
-            return error
+            return .failure(error)
         }
+    }
+}
+
+extension ImageCaches: EntryCoderAdopting {
+    package func adopt(_ provider: @escaping @Sendable () -> EntryCoder?) {
+        self.provider.withLock { $0 = provider }
+        for cache in caches { passCoder(to: cache) }
     }
 }

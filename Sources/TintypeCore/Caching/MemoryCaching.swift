@@ -1,34 +1,45 @@
-/// Keeps decoded images in memory. Every call returns at once; none suspends.
+/// A cache of decoded images in memory. Every call returns at once; none suspends.
 public protocol MemoryCaching: Sendable {
-    /// The image under a key, which counts as used.
+    /// Returns the image under a key, which counts as used.
     func image(forKey key: ImageKey) -> Image?
     /// Whether there is an image under a key; does not count as use.
     func contains(_ key: ImageKey) -> Bool
-    /// Keeps an image in place of the one that was under the key.
+    /// Stores an image in place of the one under the key.
     func store(_ image: Image, forKey key: ImageKey)
-    /// Forgets an image; true if there was one.
+    /// Removes an image.
+    /// - Returns: false if there was none.
     @discardableResult func remove(_ key: ImageKey) -> Bool
-    /// Forgets every variant of a source; tells how many there were.
-    @discardableResult func removeAll(source: String) -> Int
-    /// Forgets everything.
-    func removeAll()
-    /// Forgets the least valuable images until what is left takes at most `bytes`.
+    /// Removes every variant of a source.
+    /// - Returns: the number of images that were removed.
+    @discardableResult func removeAll(ofSource source: String) -> Int
+    /// Removes everything.
+    /// - Returns: false if there was nothing.
+    @discardableResult func removeAll() -> Bool
+    /// Removes the images whose time is over, which are not found before that either.
+    @discardableResult func removeExpired() -> CacheSweep
+    /// Purges the least valuable images until the rest takes at most `bytes`.
     func trim(to bytes: ByteCount)
     var statistics: CacheStatistics { get }
 }
 
-/// What a cache holds and has done since it was made.
+extension MemoryCaching {
+
+    /// For caches where nothing expires.
+    @discardableResult public func removeExpired() -> CacheSweep { CacheSweep() }
+}
+
+/// The contents of a cache, and what it has done since it was made.
 public struct CacheStatistics: Sendable, Hashable, Codable {
-    /// Images, or files, that are held.
+    /// The number of images, or files.
     public var entries = 0
-    /// What they take.
+    /// The bytes that they take.
     public var bytes = 0
     public var hits = 0
     public var misses = 0
     public var stores = 0
     /// Entries that had to go to keep to the limits.
     public var evictions = 0
-    /// Entries that were found damaged and dropped.
+    /// Entries that were found damaged and discarded.
     public var corruptions = 0
 
     public init() {}

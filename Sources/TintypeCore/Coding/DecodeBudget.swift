@@ -61,7 +61,10 @@ public final class DecodeBudget: Sendable {
     /// - Throws: ``ImageError/Code/cancelled``
     func reserve(_ bytes: Int, priority: WorkPriority = WorkPriority()) async throws(ImageError) -> DecodeReservation {
         guard let (id, wait) = ask(bytes, priority: priority.value) else { return reservation(bytes) }
-        let token = priority.observe { [weak self] priority in self?.admit { $0.move(id, to: priority) } }
+        // The value is read under the lock of the budget, so that the last change counts, however changes overlap.
+        let follow = { @Sendable [weak self, priority] in self?.admit { $0.move(id, to: priority.value) } ?? () }
+        let token = priority.observe { _ in follow() }
+        follow()
         let isGranted = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in wait.onEnd { continuation.resume(returning: $0) } }
         } onCancel: {
@@ -103,8 +106,8 @@ public final class DecodeBudget: Sendable {
 
     // MARK: Inside
 
-    private static let cancellation = ImageError(
-        .cancelled, stage: .decode, reason: "cancelled while waiting for memory to decode")
+    private static let cancellation = ImageError.cancelled(
+        stage: .decode, while: "waiting for memory to decode")
 
     /// What a number of bytes counts as, so that sums cannot overflow.
     static func counted(_ bytes: Int) -> Int { min(max(0, bytes), DecodeBudgetState.most) }

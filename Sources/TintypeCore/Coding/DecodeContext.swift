@@ -42,7 +42,7 @@ public struct DecodeContext: Sendable {
     /// Ends the work if nobody wants its result any more. Coders call this at least every few hundred rows.
     /// - Throws: ``ImageError/Code/cancelled``
     public func checkCancellation() throws(ImageError) {
-        if isCancelled() { throw ImageError(.cancelled, stage: .decode, reason: "cancelled while decoding") }
+        if isCancelled() { throw ImageError.cancelled(stage: .decode, while: "decoding") }
     }
 
     /// Runs `body` with the memory that a decode takes reserved in the ``budget``.

@@ -11,7 +11,7 @@ enum FileName {
 extension DecodeOptions {
     /// The options, with what a name and a media type say where the options say nothing: a camera file's ending or type, and
     /// the scale of `@2x`.
-    func completed(fileName: String, mimeType: String? = nil) -> DecodeOptions {
+    package func completed(fileName: String, mimeType: String? = nil) -> DecodeOptions {
         var options = self
         if formatHint == nil { options.formatHint = ImageFormat.hint(fileName: fileName, mimeType: mimeType) }
         if scale == 1 { options.scale = Image.scale(ofName: fileName) }

@@ -12,6 +12,6 @@ public struct EncodeContext: Sendable {
     /// within a frame where the library lets them.
     /// - Throws: ``ImageError/Code/cancelled``
     public func checkCancellation() throws(ImageError) {
-        if wasCancelled() { throw ImageError(.cancelled, stage: .encode, reason: "cancelled while encoding") }
+        if wasCancelled() { throw ImageError.cancelled(stage: .encode, while: "encoding") }
     }
 }

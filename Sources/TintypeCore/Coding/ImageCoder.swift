@@ -48,8 +48,18 @@ extension ImageCoder {
         throw ImageError(.formatNotEncodable, stage: .encode, reason: "\(Self.self) does not write \(format)")
     }
 
-    /// Writes an image that nobody will give up waiting for.
-    public func encode(_ image: Image, as format: ImageFormat, options: EncodeOptions) throws(ImageError) -> Data {
+    /// Returns the information in the header, read under the default limits.
+    public func info(of data: Data) throws(ImageError) -> ImageInfo { try info(of: data, context: DecodeContext()) }
+
+    /// Decodes an image under the default limits, without support for cancellation.
+    public func decode(_ data: Data, options: DecodeOptions = DecodeOptions()) throws(ImageError) -> Image {
+        try decode(data, options: options, context: DecodeContext())
+    }
+
+    /// Encodes an image without support for cancellation.
+    public func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions = EncodeOptions()
+    ) throws(ImageError) -> Data {
         try encode(image, as: format, options: options, context: EncodeContext())
     }
 }
@@ -61,6 +71,15 @@ public protocol AnimatedImageCoder: ImageCoder {
     func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder
+}
+
+extension AnimatedImageCoder {
+    /// Returns a decoder for the frames of one file, under the default limits.
+    public func frameDecoder(
+        for data: Data, options: DecodeOptions = DecodeOptions()
+    ) throws(ImageError) -> any FrameDecoder {
+        try frameDecoder(for: data, options: options, context: DecodeContext())
+    }
 }
 
 /// The frames of one animation, in any order. Used by one thread at a time.

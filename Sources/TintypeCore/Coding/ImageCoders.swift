@@ -9,7 +9,10 @@ public struct ImageCoders: ImageCoder {
 
     public init(_ coders: [any ImageCoder] = []) { self.coders = coders }
 
-    /// The list with one more coder, which is asked before all others.
+    /// Adds a coder, which is asked before all others.
+    public mutating func add(_ coder: any ImageCoder) { coders.append(coder) }
+
+    /// Returns the list with one more coder, which is asked before all others.
     public func adding(_ coder: any ImageCoder) -> ImageCoders { ImageCoders(coders + [coder]) }
 
     public var decodableFormats: Set<ImageFormat> { coders.reduce(into: []) { $0.formUnion($1.decodableFormats) } }
@@ -72,6 +75,13 @@ public struct ImageCoders: ImageCoder {
         }
         if let failure { throw failure }
         return nil
+    }
+
+    /// Returns a frame decoder under the default limits; `nil` if no coder that can read the bytes is animated.
+    public func frameDecoder(
+        for data: Data, options: DecodeOptions = DecodeOptions()
+    ) throws(ImageError) -> (any FrameDecoder)? {
+        try frameDecoder(for: data, options: options, context: DecodeContext())
     }
 
     private func first<Value>(

@@ -19,7 +19,7 @@ public struct RowSink: ~Copyable {
     private var pixels: MutablePixelBuffer
     private var resampler: RowResampler?
     /// In the place of ``pixels`` for pictures that are not stored upright, at their size.
-    private var turned: TurnedRows?
+    private var turned: OrientedRows?
     /// In the place of ``resampler`` for formats of more than 8 bits.
     private var deepResampler: DeepRowResampler?
     /// From one row to fill to the next: nothing where there is only one.
@@ -50,7 +50,7 @@ public struct RowSink: ~Copyable {
             ? nil : try DeepRowResampler(from: stored, to: target, format: format, pool: context.pool)
         turned =
             isTurned
-            ? try TurnedRows(stored: stored, orientation: orientation, format: format, pool: context.pool) : nil
+            ? try OrientedRows(stored: stored, orientation: orientation, format: format, pool: context.pool) : nil
         rowStep = isDirect && !isTurned ? 1 : 0
         self.pixels = pixels
     }

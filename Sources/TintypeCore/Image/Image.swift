@@ -89,7 +89,10 @@ public struct Image: Sendable {
     /// True if the image was drawn from a vector source, SVG or PDF. Its pixels are as sharp as the size that it was decoded at.
     public var isVector: Bool { storage.properties.isVector }
     /// True if the image is smaller than its source, because a thumbnail was asked for.
-    public var isThumbnail: Bool { storage.properties.sourceSize.map { $0 != size } ?? false }
+    public var isThumbnail: Bool {
+        guard let source = storage.properties.sourceSize, source != size else { return false }
+        return size.width <= source.width && size.height <= source.height
+    }
 
     /// The time that one pass through the frames takes.
     public var duration: Duration { storage.frames.reduce(.zero) { $0 + $1.duration } }

@@ -19,7 +19,7 @@ extension ImageLoad {
         let mark = output.bytes?.replacement.hasBegun == true ? environment.cache.removals?.mark : mark
         if storeTo.contains(.memory), output.claimMemoryStore() {
             environment.cache.storeInMemory(output.image, forKey: key.image)
-            if wasRemoved(key.image, since: mark) { try? await environment.cache.remove(key.image, from: .memory) }
+            if wasRemoved(key.image, since: mark) { _ = try? await environment.cache.remove(key.image, from: .memory) }
         }
         guard storeTo.contains(.disk), let bytes = output.bytes else { return nil }
         var error: ImageError?

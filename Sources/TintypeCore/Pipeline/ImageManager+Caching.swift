@@ -72,10 +72,7 @@ extension ImageManager {
     @discardableResult public func removeCachedImage(
         for request: ImageRequest, from layers: CacheLayers = .all
     ) async throws(ImageError) -> Bool {
-        let key = key(for: request)
-        let found = await cache.contains(key, in: layers)
-        try await cache.remove(key, from: layers)
-        return !found.isEmpty
+        try await cache.remove(key(for: request), from: layers)
     }
 
     /// Removes the image at a URL, and no other variant of it.
@@ -99,7 +96,7 @@ extension ImageManager {
     /// Removes every variant of a request's source from memory and disk.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     public func removeAll(of request: ImageRequest) async throws(ImageError) {
-        try await cache.removeAll(source: key(for: request).source, from: .all)
+        try await cache.removeAll(ofSource: key(for: request).source, from: .all)
     }
 
     /// Removes every variant of a URL from memory and disk.

@@ -45,6 +45,7 @@ public final class ImageManager: Sendable {
         current = Lock(
             LoadEnvironment(
                 cache: cache, loaders: loaders, coders: list, configuration: configuration, shared: shared))
+        (cache as? any EntryCoderAdopting)?.adopt { [weak self] in self?.environment.entryCoder }
     }
 
     /// The parts of a load that begins now.

@@ -15,7 +15,7 @@ extension LoadEnvironment {
             try await cache.store(bytes.entry, forKey: key)
         }
         // The removal may have come in between: it wins.
-        if cache.removals?.hasRemoval(of: key, since: mark) == true { try? await cache.remove(key, from: .disk) }
+        if cache.removals?.hasRemoval(of: key, since: mark) == true { _ = try? await cache.remove(key, from: .disk) }
         guard waits || isOverLimit else { return nil }
         return await write.value ?? nil
     }

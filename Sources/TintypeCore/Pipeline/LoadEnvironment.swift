@@ -128,16 +128,24 @@ final class LoadEnvironment: Sendable {
 
     // MARK: Coding
 
+    /// The coders, limits, and shared resources for decoding and encoding.
+    var entryCoder: EntryCoder {
+        EntryCoder(
+            coders: coders, limits: configuration.limits, pool: configuration.pool, budget: configuration.budget,
+            processing: configuration.processing)
+    }
+
     /// Decodes on the processing queue, when the budget has room.
     func decode(
         _ data: Data, options: DecodeOptions, coder: (any ImageCoder)? = nil, priority: WorkPriority,
         progressive: ProgressiveDecoding? = nil
     ) async throws(ImageError) -> Image {
+        guard let progressive else {
+            return try await entryCoder.decode(data, options: options, coder: coder, priority: priority)
+        }
         let coder: any ImageCoder = coder ?? coders
-        return try await configuration.processing.decode(
-            limits: configuration.limits, pool: configuration.pool, budget: configuration.budget, priority: priority
-        ) { context throws(ImageError) in
-            if let image = try progressive?.finish(bytes: data.count, context) { return image }
+        return try await entryCoder.perform(priority: priority) { context throws(ImageError) in
+            if let image = try progressive.finish(bytes: data.count, context) { return image }
             return try coder.decode(data, options: options, context: context)
         }
     }
@@ -160,15 +168,7 @@ final class LoadEnvironment: Sendable {
     func encodedEntry(
         _ image: Image, options: EncodeOptions, coder: (any ImageCoder)? = nil, priority: WorkPriority
     ) async throws(ImageError) -> DiskCacheEntry {
-        let coder: any ImageCoder = coder ?? coders
-        var options = options
-        // The image that is read back is to be the one that was made.
-        if image.isHighDynamicRange { options.encodeToHDR = .isoHDR }
-        let format = EntryCoder.storageFormat(for: image, encodable: coder.encodableFormats)
-        let data = try await configuration.processing.perform(priority: priority) {
-            [options] isCancelled throws(ImageError) in
-            try coder.encode(image, as: format, options: options, context: EncodeContext(isCancelled: isCancelled))
-        }
+        let (data, format) = try await entryCoder.encode(image, options: options, coder: coder, priority: priority)
         return DiskCacheEntry(
             data: data, created: configuration.date(), mimeType: format.mimeType,
             imageProperties: StoredImageProperties(image.properties).encoded)

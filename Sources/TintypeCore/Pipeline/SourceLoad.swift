@@ -212,7 +212,7 @@ struct SourceLoad: Sendable {
         bytes.replacement.begin {
             Task.immediate { [environment, source] in
                 do throws(ImageError) {
-                    try await environment.cache.removeAll(source: source, from: .all)
+                    try await environment.cache.removeAll(ofSource: source, from: .all)
                 } catch {
                     logger.warning("older variants couldn't be removed: \(URLDescription.redacted(source)): \(error.reason)")
                 }

@@ -48,14 +48,19 @@ extension PixelSize {
         return result
     }
 
-    /// The largest size of this shape whose pixels, in `frames` frames of `bytesPerPixel`, take at most `limit` bytes;
-    /// each side is at least 1.
+    /// The largest size of this shape whose pixels, in `frames` frames of `bytesPerPixel`, take at most `limit` bytes.
+    ///
+    /// Each side is at least 1. A shape so long that the shorter side would be less becomes as long as the limit allows.
     public func scaled(toBytes limit: Int, bytesPerPixel: Int = 4, frames: Int = 1) -> PixelSize {
         guard !isEmpty else { return PixelSize(width: 1, height: 1) }
         let pixels = max(1, limit / max(1, bytesPerPixel) / max(1, frames))
         if pixelCount <= pixels { return self }
-        let scaledWidth = max(1, Int((Double(pixels) * Double(width) / Double(height)).squareRoot()))
-        let scaledHeight = max(1, Int(Double(scaledWidth) * Double(height) / Double(width)))
+        let ideal = (Double(pixels) * Double(width) / Double(height)).squareRoot()
+        let scaledWidth = max(1, ideal < Double(pixels) ? Int(ideal) : pixels)
+        // As long as the limit allows where the width could not be less than 1.
+        let proportional = Double(scaledWidth) * Double(height) / Double(width)
+        let room = pixels / scaledWidth
+        let scaledHeight = max(1, proportional < Double(room) ? Int(proportional) : room)
         return PixelSize(width: scaledWidth, height: scaledHeight)
     }
 

@@ -6,5 +6,4 @@ public struct CacheLayers: OptionSet, Sendable, Hashable {
     public static let memory = CacheLayers(rawValue: 1)
     public static let disk = CacheLayers(rawValue: 2)
     public static let all: CacheLayers = [.memory, .disk]
-    public static let none: CacheLayers = []
 }

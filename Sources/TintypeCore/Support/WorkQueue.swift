@@ -39,13 +39,15 @@ public final class WorkQueue: Sendable {
         _ work: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws(ImageError) -> Value
     ) async throws(ImageError) -> Value {
         let item = WorkItem(priority: priority.value)
-        let token = priority.observe { [core] in core.move(item, to: $0) }
+        let token = priority.observe { [core, priority] _ in core.move(item, to: priority) }
+        // Registered first, then read: a change between the two is not lost.
+        core.move(item, to: priority)
         defer { priority.stopObserving(token) }
         let result: Result<Value, ImageError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 item.run = { isRunning in
                     guard isRunning else {
-                        let error = ImageError(.cancelled, stage: .request, reason: "cancelled before the work began")
+                        let error = ImageError.cancelled(stage: .request, while: "waiting for a thread")
                         return continuation.resume(returning: .failure(error))
                     }
                     do throws(ImageError) {
@@ -90,9 +92,8 @@ private final class WorkItem: @unchecked Sendable {
 }
 
 /// What the threads of a queue share. They hold it, not the queue, so that a queue can go away.
-private final class WorkQueueCore: @unchecked Sendable {  // Sendable: all state is read and written under `mutex`.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let condition: UnsafeMutablePointer<pthread_cond_t>
+private final class WorkQueueCore: @unchecked Sendable {  // Sendable: all state is read and written with the monitor locked.
+    private let monitor = ThreadMonitor()
     private let width: Int
     /// For each priority the waiting items in order, with gaps where items were cancelled or moved.
     private var buckets = [Bucket](repeating: Bucket(), count: ImagePriority.allCases.count)
@@ -127,28 +128,9 @@ private final class WorkQueueCore: @unchecked Sendable {  // Sendable: all state
         }
     }
 
-    init(width: Int) {
-        self.width = width
-        mutex = .allocate(capacity: 1)
-        condition = .allocate(capacity: 1)
-        mutex.initialize(to: pthread_mutex_t())
-        condition.initialize(to: pthread_cond_t())
-        pthread_mutex_init(mutex, nil)
-        pthread_cond_init(condition, nil)
-    }
+    init(width: Int) { self.width = width }
 
-    deinit {
-        pthread_mutex_destroy(mutex)
-        pthread_cond_destroy(condition)
-        mutex.deallocate()
-        condition.deallocate()
-    }
-
-    private func locked<Result>(_ body: () -> Result) -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return body()
-    }
+    private func locked<Result>(_ body: () -> Result) -> Result { monitor.locked(body) }
 
     var load: (waiting: Int, running: Int) { locked { (waiting, running) } }
 
@@ -171,7 +153,7 @@ private final class WorkQueueCore: @unchecked Sendable {  // Sendable: all state
         }
         switch outcome {
         // After the unlock: else the thread would wake to wait for the mutex.
-        case .queued: pthread_cond_signal(condition)
+        case .queued: monitor.signal()
         case .cancelled: end(item, isRunning: false)
         case .noThread: end(item, isRunning: true)  // The system gives no thread at all: better here than never.
         }
@@ -188,8 +170,10 @@ private final class WorkQueueCore: @unchecked Sendable {  // Sendable: all state
         if wasWaiting { end(item, isRunning: false) }
     }
 
-    func move(_ item: WorkItem, to priority: ImagePriority) {
+    /// Moves an item to the priority as it is now: read under the mutex, so that the last change counts, however changes overlap.
+    func move(_ item: WorkItem, to source: WorkPriority) {
         locked {
+            let priority = source.value
             guard item.priority != priority else { return }
             item.priority = priority
             // The old place is passed over, because the priority there no longer fits.
@@ -200,7 +184,7 @@ private final class WorkQueueCore: @unchecked Sendable {  // Sendable: all state
     func close() {
         locked {
             isClosed = true
-            pthread_cond_broadcast(condition)
+            monitor.broadcast()
         }
     }
 
@@ -255,7 +239,7 @@ private final class WorkQueueCore: @unchecked Sendable {  // Sendable: all state
                     return nil
                 }
                 idle += 1
-                pthread_cond_wait(condition, mutex)
+                monitor.wait()
                 idle -= 1
             }
         }

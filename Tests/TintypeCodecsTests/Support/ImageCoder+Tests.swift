@@ -6,7 +6,7 @@ import TintypeTesting
 extension ImageCoder {
     func info(_ data: Data) throws -> ImageInfo { try info(of: data, context: DecodeContext()) }
 
-    func decode(_ data: Data, _ change: (inout DecodeOptions) -> Void = { _ in }) throws -> Image {
+    func decode(_ data: Data, _ change: (inout DecodeOptions) -> Void) throws -> Image {
         var options = DecodeOptions()
         change(&options)
         return try decode(data, options: options, context: DecodeContext())

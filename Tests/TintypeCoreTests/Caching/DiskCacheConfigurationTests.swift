@@ -117,8 +117,8 @@ struct DiskCacheConfigurationTests {
         #expect(cache.configuration.maximumCount == nil && cache.configuration.directory == path)
         cache.configuration.maximumCount = 2
         cache.configuration.directory = "/nowhere"
-        cache.configuration.memoryTier = .megabytes(1)
-        #expect(cache.configuration.directory == path && cache.configuration.memoryTier == nil, "these stay")
+        cache.configuration.encodedMemoryCapacity = .megabytes(1)
+        #expect(cache.configuration.directory == path && cache.configuration.encodedMemoryCapacity == nil, "these stay")
         #expect(other.configuration.maximumCount == nil)
         for key in ["a", "b", "c"] as [ImageKey] {
             try await cache.put(Data("image".utf8), key)

@@ -61,7 +61,7 @@ struct DiskCacheFailureTests {
     func verification() async throws {
         let cache = cache()
         for index in 0..<10 { try await cache.put(someBytes(100), ImageKey(source: "\(index)")) }
-        let victim = try #require(await cache.entries(source: "4").first)
+        let victim = try #require(await cache.entries(ofSource: "4").first)
         let file = try #require(try files().first { $0.hasSuffix(String(victim.cursor, radix: 16)) })
         try change(file) { $0[3] ^= 1 }
         let report = try await cache.verify()
@@ -245,7 +245,7 @@ struct DiskCacheFailureTests {
         await cache.maintain()
         #expect(await cache.usage().entries == 31)
         #expect(await cache.entry(forKey: "7")?.data == someBytes(100, seed: 7))
-        #expect(await cache.entries(source: "7").count == 2)
+        #expect(await cache.entries(ofSource: "7").count == 2)
         #expect(try await cache.verify().damaged.isEmpty)
     }
 

@@ -116,7 +116,7 @@ struct DiskCacheMigrationTests {
     func readsFirst() async throws {
         try makeOld(4) { _ in true }
         let cache = DiskCache.temporary(path)
-        #expect(await cache.entries(source: "2").count == 1)
+        #expect(await cache.entries(ofSource: "2").count == 1)
         #expect(await cache.entry(forKey: "3")?.data == someBytes(50, seed: 3))
         // A file of version 1 is as good as its row: also when the index is lost.
         await cache.close()

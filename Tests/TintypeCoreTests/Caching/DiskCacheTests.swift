@@ -94,8 +94,8 @@ struct DiskCacheTests {
         for key in keys + ["b"] { try await cache.put(someBytes(10), key) }
         #expect(try await cache.remove(keys[1]))
         #expect(try await !cache.remove(keys[1]))
-        #expect(await Set(cache.entries(source: "a").map(\.key)) == [keys[0], keys[2]] as Set)
-        #expect(try await cache.removeAll(source: "a") == 2)
+        #expect(await Set(cache.entries(ofSource: "a").map(\.key)) == [keys[0], keys[2]] as Set)
+        #expect(try await cache.removeAll(ofSource: "a") == 2)
         #expect(await cache.contains("b"))
         #expect(try payloadFiles().count == 1)
     }
@@ -286,7 +286,7 @@ struct DiskCacheTests {
                 #expect(try await cache.remove(key) == model.contains { $0.key == key }, "step \(step), seed \(seed)")
                 model.removeAll { $0.key == key }
             case 88..<94:
-                #expect(try await cache.removeAll(source: source) == model.count { $0.key.source == source })
+                #expect(try await cache.removeAll(ofSource: source) == model.count { $0.key.source == source })
                 model.removeAll { $0.key.source == source }
             case 94..<96:
                 try await cache.removeAll()

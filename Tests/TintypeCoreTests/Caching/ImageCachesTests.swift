@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import TintypeCore
+import TintypeTesting
 
 /// A cache that tells what it was asked, and can be made to wait or to fail.
 private final class ToyCache: ImageCaching {
@@ -12,11 +13,15 @@ private final class ToyCache: ImageCaching {
     let fails: Bool
     /// Waits in queries until it is cancelled.
     let waits: Bool
-    let wasCancelled = Lock(false)
+    /// Waits in queries until it opens, whoever cancels.
+    let gate: Watched<Bool>?
+    let isWaiting = Watched(false)
+    let wasCancelled = Watched(false)
 
-    init(fails: Bool = false, waits: Bool = false) {
+    init(fails: Bool = false, waits: Bool = false, gate: Watched<Bool>? = nil) {
         self.fails = fails
         self.waits = waits
+        self.gate = gate
     }
 
     private func note(_ call: String) { calls.withLock { $0.append(call) } }
@@ -28,10 +33,13 @@ private final class ToyCache: ImageCaching {
     func storeInMemory(_ image: Image, forKey key: ImageKey) { images.withLock { $0[key] = image } }
     func entry(forKey key: ImageKey) async -> DiskCacheEntry? {
         note("entry")
+        // Not cancelled with the query.
+        if let gate { await Task.detached { try? await gate.wait { $0 } }.value }
         if waits {
             let (stream, _) = AsyncStream<Never>.makeStream()
+            isWaiting.update { $0 = true }
             for await _ in stream {}  // Ends when the task is cancelled.
-            wasCancelled.withLock { $0 = Task.isCancelled }
+            wasCancelled.update { $0 = Task.isCancelled }
             return nil
         }
         return entries.withLock { $0[key] }
@@ -43,22 +51,23 @@ private final class ToyCache: ImageCaching {
     }
     func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers {
         note("contains")
-        var found = CacheLayers.none
+        var found: CacheLayers = []
         if layers.contains(.memory), images.withLock({ $0[key] }) != nil { found.insert(.memory) }
         if layers.contains(.disk), entries.withLock({ $0[key] }) != nil { found.insert(.disk) }
         return found
     }
-    func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) {
+    func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
         note("remove")
         try check()
-        entries.withLock { $0[key] = nil }
+        return entries.withLock { $0.removeValue(forKey: key) != nil }
     }
-    func removeAll(source: String, from layers: CacheLayers) async throws(ImageError) {
-        note("removeAll")
+    func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
+        note("removeAll of a source")
         try check()
+        return false
     }
-    func clear(_ layers: CacheLayers) async throws(ImageError) {
-        note("clear")
+    func removeAll(from layers: CacheLayers) async throws(ImageError) {
+        note("removeAll")
         try check()
         entries.withLock { $0 = [:] }
     }
@@ -90,7 +99,7 @@ struct ImageCachesTests {
         #expect(high.entries.withLock { $0["b"] } == entry && low.entries.withLock { $0["b"] } == nil)
         try await caches.remove("a")
         #expect(high.entries.withLock { $0["a"] } == nil && low.entries.withLock { $0["a"] } == nil)
-        try await caches.clear()
+        try await caches.removeAll()
         #expect(high.entries.withLock { $0.isEmpty })
     }
 
@@ -98,13 +107,13 @@ struct ImageCachesTests {
     func policies(_ policy: ImageCaches.Policy) async throws {
         let all = [high, middle, low]
         let caches = ImageCaches(
-            all.reversed(), query: policy, store: policy, remove: policy, contains: policy, clear: policy)
+            all.reversed(), query: policy, store: policy, remove: policy, contains: policy, removeAll: policy)
         #expect(await caches.entry(forKey: "a") == nil)
-        #expect(await caches.contains("a") == .none)
+        #expect(await caches.contains("a") == [])
         try await caches.store(entry, forKey: "a")
         try await caches.remove("b")
-        try await caches.removeAll(source: "b")
-        try await caches.clear()
+        try await caches.removeAll(ofSource: "b")
+        try await caches.removeAll()
         let expected: [Bool] =
             switch policy {
             case .highestOnly: [true, false, false]
@@ -112,29 +121,43 @@ struct ImageCachesTests {
             case .serial, .concurrent: [true, true, true]
             }
         for (cache, isAsked) in zip(all, expected) {
-            let calls = ["entry", "contains", "store", "remove", "removeAll", "clear"]
+            let calls = ["entry", "contains", "store", "remove", "removeAll of a source", "removeAll"]
             #expect(cache.calls.withLock { $0 } == (isAsked ? calls : []))
         }
     }
 
     @Test("of all at once the first hit wins, and the others are cancelled", .capability("CMG-02", "CMG-08"))
-    func concurrentQuery() async {
+    func concurrentQuery() async throws {
         let waiting = ToyCache(waits: true)
         put(2, low)
         let caches = ImageCaches([low, waiting], query: .concurrent)
         #expect(await caches.entry(forKey: "a")?.data == Data([2]))
-        #expect(waiting.wasCancelled.withLock { $0 })
+        try await waiting.wasCancelled.wait { $0 }
+    }
+
+    @Test("a hit doesn't wait for a cache that ignores cancellation", .capability("CMG-02"))
+    func concurrentQueryWithDeafCache() async {
+        let gate = Watched(false)
+        put(2, low)
+        let caches = ImageCaches([low, ToyCache(gate: gate)], query: .concurrent, contains: .concurrent)
+        // The other cache answers only after the hit has been returned: a query that waited for it would never end.
+        #expect(await caches.entry(forKey: "a")?.data == Data([2]))
+        gate.update { $0 = true }
     }
 
     @Test(
         "a query that is cancelled cancels those of all caches, and ends", .capability("CMG-08"),
         arguments: [true, false])
-    func cancellation(isConcurrent: Bool) async {
+    func cancellation(isConcurrent: Bool) async throws {
         let waiting = ToyCache(waits: true)
         let caches = ImageCaches([low, waiting], query: isConcurrent ? .concurrent : .serial)
         let task = Task { await caches.entry(forKey: "a") }
+        try await waiting.isWaiting.wait { $0 }
+        // From here on there would be a hit in the other cache, for a query that went on after it was cancelled.
+        if !isConcurrent { put(2, low) }
         task.cancel()
         #expect(await task.value == nil)
+        try await waiting.wasCancelled.wait { $0 }
     }
 
     @Test(
@@ -152,42 +175,44 @@ struct ImageCachesTests {
         arguments: ImageCaches.Policy.allCases)
     func noCaches(_ policy: ImageCaches.Policy) async throws {
         let caches = ImageCaches(
-            [], query: policy, store: policy, remove: policy, contains: policy, clear: policy)
+            [], query: policy, store: policy, remove: policy, contains: policy, removeAll: policy)
         try await caches.store(entry, forKey: "a")
         try await caches.remove("a")
-        try await caches.clear()
+        try await caches.removeAll()
         #expect(await caches.entry(forKey: "a") == nil)
-        #expect(await caches.contains("a") == .none)
+        #expect(await caches.contains("a") == [])
         #expect(caches.memoryImage(forKey: "a") == nil)
         await caches.flush()
     }
 
-    @Test("contains follows its own policy, not that of clear", .capability("CMG-06"))
+    @Test("contains follows its own policy, not that of removeAll", .capability("CMG-06"))
     func containsPolicy() async {
         put(1, low)
-        let caches = ImageCaches([low, high], contains: .highestOnly, clear: .serial)
-        #expect(await caches.contains("a") == .none)
-        #expect(await ImageCaches([low, high], contains: .serial, clear: .highestOnly).contains("a") == .disk)
+        let caches = ImageCaches([low, high], contains: .highestOnly, removeAll: .serial)
+        #expect(await caches.contains("a") == [])
+        #expect(await ImageCaches([low, high], contains: .serial, removeAll: .highestOnly).contains("a") == .disk)
     }
 
-    @Test("a hit below is copied up when that is asked for", .capability("CMG-07"), arguments: [true, false])
-    func copiesUp(_ copiesUp: Bool) async throws {
+    @Test(
+        "a hit in a cache of lower priority is promoted when that is asked for", .capability("CMG-07"),
+        arguments: [true, false])
+    func promotion(_ promotesHits: Bool) async throws {
         put(3, low)
         let image = try solidImage(1, 1)
         low.storeInMemory(image, forKey: "m")
-        let caches = ImageCaches([low, middle, high], copiesUp: copiesUp)
+        let caches = ImageCaches([low, middle, high], promotesHits: promotesHits)
         #expect(await caches.entry(forKey: "a")?.data == Data([3]))
         #expect(caches.memoryImage(forKey: "m") != nil)
         for cache in [high, middle] {
-            #expect(cache.entries.withLock { $0["a"]?.data } == (copiesUp ? Data([3]) : nil))
-            #expect((cache.memoryImage(forKey: "m") != nil) == copiesUp)
+            #expect(cache.entries.withLock { $0["a"]?.data } == (promotesHits ? Data([3]) : nil))
+            #expect((cache.memoryImage(forKey: "m") != nil) == promotesHits)
         }
     }
 
     @Test("a cache that cannot keep a copy does not spoil the hit")
     func failingCopy() async {
         put(3, low)
-        let caches = ImageCaches([low, ToyCache(fails: true)], copiesUp: true)
+        let caches = ImageCaches([low, ToyCache(fails: true)], promotesHits: true)
         #expect(await caches.entry(forKey: "a")?.data == Data([3]))
     }
 

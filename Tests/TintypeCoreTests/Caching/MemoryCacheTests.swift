@@ -22,6 +22,82 @@ struct MemoryCacheTests {
         #expect(cache.statistics.hits == 1 && cache.statistics.misses == 2 && cache.statistics.stores == 1)
     }
 
+    @Test("removing everything says whether there was something", .capability("AFC-01", "AFC-06"))
+    func removingEverything() throws {
+        let cache = MemoryCache()
+        #expect(!cache.removeAll())
+        cache.store(try solidImage(4, 4), forKey: "a")
+        #expect(cache.removeAll() && !cache.removeAll())
+        let held = try solidImage(4, 4)
+        cache.store(held, forKey: "held")
+        cache.trim(to: 0)
+        #expect(cache.removeAll(), "an image that somebody holds was still found")
+        #expect(cache.image(forKey: "held") == nil && !cache.removeAll())
+        withExtendedLifetime(held) {}
+    }
+
+    @Test("an image may count another number of bytes than its pixels", .capability("CMM-01"))
+    func costs() throws {
+        let cache = MemoryCache(.init(capacity: 1_000, policy: .leastRecentlyUsed))
+        cache.store(try solidImage(1, 1), forKey: "a", cost: 600)
+        #expect(cache.statistics.bytes == 600)
+        cache.store(try solidImage(1, 1), forKey: "b", cost: 600)
+        #expect(!cache.contains("a") && cache.statistics.bytes == 600)
+        let large = try solidImage(1, 1)
+        cache.store(large, forKey: "c", cost: 1_001)
+        #expect(cache.statistics.bytes == 600)
+        // Found while it is held, but never taken in: it is as large as it was said to be.
+        #expect(cache.image(forKey: "c")?.isIdentical(to: large) == true && cache.statistics.bytes == 600)
+    }
+
+    @Test("long keys count, so that thumbnails of data URLs keep to the capacity")
+    func longKeys() throws {
+        let cache = MemoryCache(.init(capacity: .megabytes(1), policy: .leastRecentlyUsed))
+        var held: [Image] = []
+        for index in 0..<50 {
+            held.append(try solidImage(16, 1))
+            let source = "data:image/png;base64," + String(repeating: "\(index % 10)", count: 100_000) + "\(index)"
+            cache.store(held[index], forKey: ImageKey(source: source, variant: ImageVariant(description: "fit=1x1")))
+        }
+        // Both copies of the key: four entries of 200 kB and a little more.
+        #expect(cache.statistics.entries == 4 && cache.statistics.bytes > 800_000)
+        #expect(cache.heldCount == 0, "an entry that counts nothing keeps no long key")
+        cache.store(try solidImage(16, 1), forKey: ImageKey(source: String(repeating: "u", count: 1_000)))
+        #expect(cache.statistics.bytes < 1_000_000)
+    }
+
+    @Test("expired images leave memory while others are stored, and at once on request", .capability("CMM-05"))
+    func expiredImages() throws {
+        let clock = WallClock()
+        let cache = MemoryCache(.init(timeToLive: .seconds(10)), now: { clock.elapsed })
+        for index in 0..<20 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "old \(index)")) }
+        clock.advance(.seconds(10))
+        #expect(cache.statistics.entries == 20, "nothing has looked yet")
+        for index in 0..<20 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "new \(index)")) }
+        #expect(cache.statistics.entries == 20)
+        clock.advance(.seconds(10))
+        #expect(cache.removeExpired() == CacheSweep(files: 20, bytes: 20 * 64))
+        #expect(cache.removeExpired() == CacheSweep() && cache.statistics.bytes == 0)
+    }
+
+    @Test("without weak references an image that had to go is gone, whoever holds it", .capability("CCF-02", "CCF-03"))
+    func withoutWeakReferences() throws {
+        let cache = MemoryCache(.init(maximumCount: 1, keepsWeakReferences: false))
+        let held = [try solidImage(16, 1), try solidImage(16, 1)]
+        cache.store(held[0], forKey: "a")
+        cache.store(held[1], forKey: "b")
+        #expect(cache.image(forKey: "a") == nil && cache.heldCount == 0)
+        let empty = MemoryCache(.init(capacity: 0, keepsWeakReferences: false))
+        empty.store(held[0], forKey: "a")
+        #expect(empty.image(forKey: "a") == nil && !empty.contains("a"))
+        // Switched off while images are held.
+        let other = MemoryCache(.init(capacity: 0))
+        other.store(held[0], forKey: "a")
+        #expect(other.contains("a"))
+        other.configuration.keepsWeakReferences = false
+        #expect(!other.contains("a") && other.heldCount == 0)
+    }
+
     @Test("evicts what was not used for the longest time", .capability("CMM-02", "AFC-05", "CCF-10"))
     func leastRecentlyUsed() throws {
         let cache = MemoryCache(.init(capacity: ByteCount(3 * Self.cost), policy: .leastRecentlyUsed))
@@ -190,7 +266,7 @@ struct MemoryCacheTests {
         cache.trim(to: 0)
         #expect(cache.remove("0"))
         #expect(cache.image(forKey: "0") == nil)
-        #expect(cache.removeAll(source: "1") == 1)
+        #expect(cache.removeAll(ofSource: "1") == 1)
         cache.removeAll()
         #expect(cache.image(forKey: "2") == nil && cache.heldCount == 0)
     }
@@ -204,9 +280,9 @@ struct MemoryCacheTests {
         let keys = [key("a"), key("a", "fit=1x1"), key("a", "fit=2x2"), key("a", "fit=3x3"), key("b", "fit=1x1")]
         for key in keys { cache.store(try solidImage(1, 1), forKey: key) }
         cache.remove(keys[2])
-        #expect(cache.removeAll(source: "a") == 3)
+        #expect(cache.removeAll(ofSource: "a") == 3)
         #expect(keys.filter(cache.contains) == [keys[4]])
-        #expect(cache.removeAll(source: "a") == 0)
+        #expect(cache.removeAll(ofSource: "a") == 0)
     }
 
     @Test("keys that differ in source or variant are different entries", .capability("AFC-07"))
@@ -249,7 +325,7 @@ struct MemoryCacheTests {
                 #expect(cache.remove(key) == model.contains { $0.key == key })
                 model.removeAll { $0.key == key }
             case 90..<96:
-                #expect(cache.removeAll(source: source) == model.count { $0.key.source == source })
+                #expect(cache.removeAll(ofSource: source) == model.count { $0.key.source == source })
                 model.removeAll { $0.key.source == source }
             case 96..<99:
                 let target = Int.random(in: 0..<3_000, using: &generator)

@@ -106,7 +106,7 @@ struct SDWebImageTests {
         cache.searchPaths = [.directory(old)]
         #expect(await !cache.contains("a"))
         #expect(try await !cache.remove("a"))
-        #expect(try await cache.removeAll(source: "a") == 0)
+        #expect(try await cache.removeAll(ofSource: "a") == 0)
         try await cache.removeAll()
         try await cache.removeExpired()
         #expect(await cache.usage() == CacheUsage())
@@ -174,7 +174,7 @@ struct SDWebImageTests {
             #expect(entry?.data == someBytes(10, seed: UInt64(index)))
             #expect(entry?.created == Date(timeIntervalSince1970: 1_600_000_000))
             #expect(await cache.contains(key(index)))
-            #expect(await cache.entries(source: key(index).source).count == 1)
+            #expect(await cache.entries(ofSource: key(index).source).count == 1)
         }
         #expect(await cache.entry(forKey: key(9)) == nil)
         #expect(await !cache.contains(ImageKey(source: key(0).source, variant: ImageVariant(description: "fit=1x1"))))
@@ -182,7 +182,7 @@ struct SDWebImageTests {
         // CPA-03 corrected: files of 3.x can be removed by key.
         #expect(try await cache.remove(key(2)))
         #expect(await cache.entry(forKey: key(2)) == nil)
-        #expect(try await cache.removeAll(source: key(1).source) == 1)
+        #expect(try await cache.removeAll(ofSource: key(1).source) == 1)
         #expect(await cache.usage().entries == 1)
         try await cache.removeAll()
         #expect(await cache.entry(forKey: key(0)) == nil)

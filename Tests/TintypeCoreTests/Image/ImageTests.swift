@@ -40,6 +40,9 @@ struct ImageTests {
         #expect(!image.isThumbnail)
         #expect(!image.with { $0.sourceSize = PixelSize(width: 4, height: 4) }.isThumbnail)
         #expect(image.with { $0.sourceSize = PixelSize(width: 40, height: 40) }.isThumbnail)
+        #expect(image.with { $0.sourceSize = PixelSize(width: 4, height: 40) }.isThumbnail, "smaller in one side")
+        #expect(!image.with { $0.sourceSize = PixelSize(width: 2, height: 2) }.isThumbnail, "larger than its source")
+        #expect(!image.with { $0.sourceSize = PixelSize(width: 2, height: 40) }.isThumbnail, "larger in one side")
     }
 
     @Test("delays under 11 ms are played as 100 ms", .capability("COD-43"))

@@ -88,21 +88,21 @@ struct LargerVariantTests {
                 Data("DOT 900".utf8), ImageKey(source: "test:a", variant: ImageVariant(description: other)))
         }
         let before = loader.calls.count
-        _ = try await manager().manager.image(for: request(401, 300) { $0.storeTo = .none })
+        _ = try await manager().manager.image(for: request(401, 300) { $0.storeTo = [] })
         #expect(loader.calls.count == before + 1)
         _ = try await manager().manager.image(
             for: request(100, 100) { request in
                 request.options = [.refreshCached]
-                request.storeTo = .none
+                request.storeTo = []
             })
         #expect(loader.calls.count == before + 2)
         _ = try await manager().manager.image(
             for: request(100, 100) { request in
                 request.options = [.fromLoaderOnly]
-                request.storeTo = .none
+                request.storeTo = []
             })
         #expect(loader.calls.count == before + 3)
-        _ = try await manager().manager.image(for: request(100, 100) { $0.storeTo = .none })
+        _ = try await manager().manager.image(for: request(100, 100) { $0.storeTo = [] })
         #expect(loader.calls.count == before + 3)
     }
 

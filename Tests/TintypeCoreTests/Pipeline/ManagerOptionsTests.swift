@@ -64,7 +64,7 @@ struct ManagerOptionsTests {
         let hit = try await manager.load(request)
         #expect(hit.source == .memory)
         #expect(hit.data == Data("DOT 8".utf8))
-        try await cache.clear(.disk)
+        try await cache.removeAll(from: .disk)
         #expect(try await manager.load(request).data == nil)
     }
 
@@ -86,7 +86,7 @@ struct ManagerOptionsTests {
         let manager = manager(coder: MovingCoder())
         var request = ImageRequest(url)
         request.transformer = Crop(2)
-        request.storeTo = .none
+        request.storeTo = []
         #expect(try await manager.image(for: request).size.width == 4)
         request.options = .transformAnimatedImage
         let image = try await manager.image(for: request)
@@ -121,7 +121,7 @@ struct ManagerOptionsTests {
     }
 
     @Test(
-        "what is not to be queried is not", .capability("CTX-17"), arguments: [CacheLayers.none, .memory, .disk, .all])
+        "what is not to be queried is not", .capability("CTX-17"), arguments: [[] as CacheLayers, .memory, .disk, .all])
     func queryFrom(layers: CacheLayers) async throws {
         let loader = GatedLoader { .success(.dot($0.absoluteString)) }
         let manager = manager(loader: loader)
@@ -148,7 +148,7 @@ struct ManagerOptionsTests {
         for task in tasks { _ = try await task.image }
         #expect(loader.calls.count == 1)
         #expect(own.decodes >= 1 && standard.decodes <= 1)
-        try await cache.clear(.all)
+        try await cache.removeAll(from: .all)
         let before = (own.decodes, standard.decodes)
         request.options = .retryFailed
         let again = manager.task(for: request)

@@ -176,28 +176,31 @@ final class DictionaryCache: ImageCaching {
 
     func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers {
         state.withLock { state in
-            var found = CacheLayers.none
+            var found: CacheLayers = []
             if state.memory[key] != nil { found.insert(.memory) }
             if state.disk[key] != nil { found.insert(.disk) }
             return found.intersection(layers)
         }
     }
 
-    func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) {
+    func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
         state.withLock { state in
-            if layers.contains(.memory) { state.memory[key] = nil }
-            if layers.contains(.disk) { state.disk[key] = nil }
+            let wasInMemory = layers.contains(.memory) && state.memory.removeValue(forKey: key) != nil
+            let wasOnDisk = layers.contains(.disk) && state.disk.removeValue(forKey: key) != nil
+            return wasInMemory || wasOnDisk
         }
     }
 
-    func removeAll(source: String, from layers: CacheLayers) async throws(ImageError) {
+    func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
         state.withLock { state in
+            let count = state.memory.count + state.disk.count
             if layers.contains(.memory) { state.memory = state.memory.filter { $0.key.source != source } }
             if layers.contains(.disk) { state.disk = state.disk.filter { $0.key.source != source } }
+            return state.memory.count + state.disk.count < count
         }
     }
 
-    func clear(_ layers: CacheLayers) async throws(ImageError) {
+    func removeAll(from layers: CacheLayers) async throws(ImageError) {
         state.withLock { state in
             if layers.contains(.memory) { state.memory = [:] }
             if layers.contains(.disk) { state.disk = [:] }

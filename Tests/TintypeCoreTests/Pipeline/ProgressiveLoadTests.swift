@@ -210,7 +210,7 @@ struct ProgressiveLoadTests {
                 LoadProgress(chunk: bytes, receivedBytes: bytes.count, expectedBytes: bytes.count))
             loader.answer(index, with: .success(LoadedData(data: bytes, url: url)))
             #expect(try await follow(events).previews.isEmpty)
-            try await cache.clear(.all)
+            try await cache.removeAll(from: .all)
         }
         #expect(coder.counts.value.appended == 0 && coder.counts.value.decodes == 1)
     }

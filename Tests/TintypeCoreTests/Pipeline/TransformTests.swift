@@ -96,7 +96,7 @@ struct TransformTests {
         let manager = manager
         _ = try await manager.image(for: request)
         #expect(Set(cache.now.disk.keys.map(\.variant.description)) == ["", "transform=half"])
-        try await cache.clear(.memory)
+        try await cache.removeAll(from: .memory)
         let again = try await manager.load(request)
         #expect(again.source == .disk)
         #expect(again.image.size.width == 4)
@@ -115,7 +115,7 @@ struct TransformTests {
         request.encodeOptions[DotSettings.self].roundness = 4
         _ = try await manager.image(for: request)
         #expect(coder.encoded == [request.encodeOptions])
-        try await cache.clear(.memory)
+        try await cache.removeAll(from: .memory)
         #expect(try await manager.load(request).source == .disk && coder.encoded.count == 1)
         request.encodeOptions.quality = 0.5
         _ = try await manager.load(request)

@@ -54,6 +54,22 @@ struct PixelSizeTests {
         #expect(wide.pixelCount <= 250_000 && wide == size(1_000, 250))
     }
 
+    @Test("a size by bytes keeps the limit for any shape, however long", .capability("COD-33", "COD-17", "D12"))
+    func bytesOfLongShapes() {
+        #expect(size(1, 100_000).scaled(toBytes: 400) == size(1, 100))
+        #expect(size(100_000, 1).scaled(toBytes: 400) == size(100, 1))
+        #expect(size(10, 100_000).scaled(toBytes: 4_000) == size(1, 1_000))
+        #expect(size(.max, .max).scaled(toBytes: 4) == size(1, 1))
+        var random = SeededRandom(seed: 33)
+        for _ in 0..<2_000 {
+            func side() -> Int { 1 << Int.random(in: 0...20, using: &random) + Int.random(in: 0...9, using: &random) }
+            let (image, pixels) = (size(side(), side()), Int.random(in: 1...100_000, using: &random))
+            let result = image.scaled(toBytes: pixels * 4)
+            #expect(!result.isEmpty && result.pixelCount <= pixels, "\(image) in \(pixels)")
+            #expect(result.width <= image.width && result.height <= image.height, "\(image) in \(pixels)")
+        }
+    }
+
     @Test("the product of sides that does not fit is the largest number")
     func overflow() { #expect(size(.max, 2).pixelCount == .max) }
 }

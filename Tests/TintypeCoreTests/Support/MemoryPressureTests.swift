@@ -38,18 +38,18 @@ struct MemoryPressureTests {
         let pressure = MemoryPressure(FakeSignals(offersNothing: true), log: { _ in })
         let folder = try TemporaryDirectory()
         let disk = DiskCache(
-            .init(directory: folder.path + "/cache", minimumFreeSpace: 0, memoryTier: .kilobytes(100)))
+            .init(directory: folder.path + "/cache", minimumFreeSpace: 0, encodedMemoryCapacity: .kilobytes(100)))
         for index in 0..<40 {
             let entry = DiskCacheEntry(data: Data(count: 2_000), created: Date())
             try await disk.store(entry, forKey: ImageKey(source: "\(index)"))
         }
         await disk.flush()
-        #expect(disk.memoryTierUsage.bytes > 60_000)
+        #expect(disk.encodedMemoryUsage.bytes > 60_000)
         disk.observe(pressure)
         pressure.report(.warning)
-        #expect((20_000...50_000).contains(disk.memoryTierUsage.bytes))
+        #expect((20_000...50_000).contains(disk.encodedMemoryUsage.bytes))
         pressure.report(.critical)
-        #expect(disk.memoryTierUsage.entries == 0)
+        #expect(disk.encodedMemoryUsage.entries == 0)
         let pool = PixelBufferPool(limit: .megabytes(1))
         _ = try MutablePixelBuffer(size: PixelSize(width: 64, height: 64), pool: pool)
         #expect(pool.statistics.freeBytes > 0)

@@ -27,13 +27,13 @@ struct CachingSnippets {
         let thumbnail = await cache.image(forKey: key, options: DecodeOptions(thumbnailSize: box))
         let file = await cache.disk.path(forKey: key)  // The image's file. Only read it.
         try await cache.remove(key, from: .disk)
-        try await cache.removeAll(source: key.source)  // every size and transform of a URL
+        try await cache.removeAll(ofSource: key.source)  // every size and transform of a URL
         // snippet.end
         #expect(hit?.image.isIdentical(to: image) == true && hit?.source == .memory)
         #expect(inMemory?.isIdentical(to: image) == true)
         #expect(thumbnail?.image.size == PixelSize(width: 40, height: 30))
         #expect(file?.hasPrefix(folder.path) == true)
-        #expect(await cache.contains(key) == .none)
+        #expect(await cache.contains(key) == [])
     }
 
     @Test("Images are stored, found and removed by request")

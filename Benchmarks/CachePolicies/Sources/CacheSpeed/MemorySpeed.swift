@@ -124,7 +124,7 @@ struct MemorySpeed {
 
     /// The whole way from a URL to its image, beside a dictionary that is asked with a key made of the URL.
     private func managerHits(_ images: [Image]) async throws {
-        let manager = ImageManager(cache: ImageCache(memory: MemoryCache(), disk: nil))
+        let manager = ImageManager(cache: MemoryImageCache())
         let urls = Self.makeKeys(Self.keyCount).compactMap { URL(string: $0.source) }
         for (url, image) in zip(urls, images) {
             manager.cache.storeInMemory(image, forKey: manager.key(for: ImageRequest(url)))

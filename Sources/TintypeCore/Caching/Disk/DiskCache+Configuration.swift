@@ -18,10 +18,10 @@ extension DiskCache {
         public var minimumFreeSpace: ByteCount
         /// How many encoded bytes are kept in memory too, so that thumbnails are made of them without reading the disk;
         /// `nil`, the default, for none. Stays what it was when the cache was made.
-        public var memoryTier: ByteCount?
+        public var encodedMemoryCapacity: ByteCount?
         /// What the bytes of images go through on their way to the disk and back, such as encryption; `nil`, the default,
         /// for nothing. Stays what it was when the cache was made.
-        public var transform: DiskCacheTransform?
+        public var payloadCodec: PayloadCodec?
         /// Whether the directory gets the file `CACHEDIR.TAG` (Cache Directory Tagging Specification), by which borg, restic,
         /// `tar --exclude-caches` and others leave it out of backups; true unless it is set. It is looked at when a cache
         /// stores for the first time; with false a tag that is there is removed.
@@ -40,7 +40,7 @@ extension DiskCache {
         public init(
             directory: String? = nil, capacity: ByteCount = .gigabytes(1), maximumAge: Duration? = .days(7),
             expiry: Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = .megabytes(100),
-            memoryTier: ByteCount? = nil, transform: DiskCacheTransform? = nil
+            encodedMemoryCapacity: ByteCount? = nil, payloadCodec: PayloadCodec? = nil
         ) {
             self.directory = directory ?? Self.defaultDirectory
             self.capacity = capacity
@@ -48,20 +48,21 @@ extension DiskCache {
             self.expiry = expiry
             self.maximumCount = maximumCount
             self.minimumFreeSpace = minimumFreeSpace
-            self.memoryTier = memoryTier
-            self.transform = transform
+            self.encodedMemoryCapacity = encodedMemoryCapacity
+            self.payloadCodec = payloadCodec
         }
 
         /// - Parameter directory: the URL of a directory on this machine.
         public init(
             directory: URL, capacity: ByteCount = .gigabytes(1), maximumAge: Duration? = .days(7),
             expiry: Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = .megabytes(100),
-            memoryTier: ByteCount? = nil, transform: DiskCacheTransform? = nil
+            encodedMemoryCapacity: ByteCount? = nil, payloadCodec: PayloadCodec? = nil
         ) {
             self.init(
                 directory: directory.path, capacity: capacity, maximumAge: maximumAge, expiry: expiry,
-                maximumCount: maximumCount, minimumFreeSpace: minimumFreeSpace, memoryTier: memoryTier,
-                transform: transform)
+                maximumCount: maximumCount, minimumFreeSpace: minimumFreeSpace,
+                encodedMemoryCapacity: encodedMemoryCapacity,
+                payloadCodec: payloadCodec)
         }
 
         /// - Throws: ``ImageError/Code/cacheUnavailable`` if nothing could ever be kept like this.

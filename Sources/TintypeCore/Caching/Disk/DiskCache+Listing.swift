@@ -15,7 +15,7 @@ extension DiskCache {
         public var validators: CacheValidators?
         /// See ``DiskCacheEntry/idleLifetime``.
         public var idleLifetime: Duration?
-        /// What the bytes on disk went through (``DiskCacheTransform/identifier``).
+        /// What the bytes on disk went through (``PayloadCodec/identifier``).
         public var transform: String?
         /// Where the listing goes on after this entry.
         public var cursor: Int64

@@ -49,7 +49,7 @@ public final class DiskCache: DiskCaching {
     }
 
     /// The limits, which can change at any time; under smaller ones the next store or sweep removes what is too much.
-    /// The directory, the memory tier and the transform stay what they were.
+    /// The directory, the room for encoded images and the codec stay what they were.
     public var configuration: Configuration {
         get { store.limits.withLock { $0 } }
         set {
@@ -57,8 +57,8 @@ public final class DiskCache: DiskCaching {
                 let old = limits
                 limits = newValue
                 limits.directory = old.directory
-                limits.memoryTier = old.memoryTier
-                limits.transform = old.transform
+                limits.encodedMemoryCapacity = old.encodedMemoryCapacity
+                limits.payloadCodec = old.payloadCodec
             }
         }
     }
@@ -111,12 +111,15 @@ public final class DiskCache: DiskCaching {
         defer { staged.end(ticket, forKey: key) }
         // Not before what waits already, and not for who does not want it any more.
         if writes.load == (0, 0), !Task.isCancelled, store.storeAtOnce(entry, forKey: key) { return maintainOnce() }
-        var sealed: DiskCacheEntry?
-        if store.transform != nil {
-            sealed = try await WorkQueue.processing.perform { [store] _ throws(ImageError) in try store.sealed(entry) }
+        var encoded: DiskCacheEntry?
+        if store.payloadCodec != nil {
+            encoded = try await WorkQueue.processing.perform { [store] _ throws(ImageError) in try store.encoded(entry)
+            }
         }
-        try await write { [sealed] store throws(ImageError) in
-            try store.store(entry, sealed: sealed, forKey: key)
+        try await write { [encoded, staged] store throws(ImageError) in
+            // Removed or replaced while the codec was at work: that came later, and wins.
+            guard encoded == nil || staged.isCurrent(ticket, forKey: key) else { return }
+            try store.store(entry, encoded: encoded, forKey: key)
         }
         maintainOnce()
     }
@@ -126,9 +129,9 @@ public final class DiskCache: DiskCaching {
         return try await write { store throws(ImageError) in try store.remove(key) }
     }
 
-    @discardableResult public func removeAll(source: String) async throws(ImageError) -> Int {
+    @discardableResult public func removeAll(ofSource source: String) async throws(ImageError) -> Int {
         staged.forget { $0.source == source }
-        return try await write { store throws(ImageError) in try store.removeAll(source: source) }
+        return try await write { store throws(ImageError) in try store.removeAll(ofSource: source) }
     }
 
     public func removeAll() async throws(ImageError) {
@@ -161,24 +164,23 @@ public final class DiskCache: DiskCaching {
         return await indexedUsage()
     }
 
-    /// Forgets encoded images in memory (``Configuration/memoryTier``) until they take at most `bytes`, those first that
+    /// Purges encoded images in memory (``Configuration/encodedMemoryCapacity``) until they take at most `bytes`, those first that
     /// were not used for the longest time.
-    public func trimMemoryTier(to bytes: ByteCount) { store.tier?.trim(to: bytes.bytes) }
+    public func trimEncodedMemory(to bytes: ByteCount) { store.encodedMemory?.trim(to: bytes.bytes) }
 
-    /// Trims the memory tier by itself from now on when memory is scarce, to half of its size and then to nothing; `nil` to no
-    /// longer do so.
+    /// Purges encoded images from memory from now on when memory is scarce, to half of the capacity and then all; `nil` to stop.
     public func observe(_ pressure: MemoryPressure?) {
-        guard let tier = store.tier else { return }
+        guard let memory = store.encodedMemory else { return }
         subscription.replace(with: pressure) { level in
             switch level {
-            case .warning: tier.trim(to: tier.capacity / 2)
-            case .critical: tier.removeAll()
+            case .warning: memory.trim(to: memory.capacity / 2)
+            case .critical: memory.removeAll()
             }
         }
     }
 
-    /// What the tier of encoded images in memory holds.
-    public var memoryTierUsage: CacheUsage { store.tier?.usage ?? CacheUsage() }
+    /// The encoded images in memory.
+    public var encodedMemoryUsage: CacheUsage { store.encodedMemory?.usage ?? CacheUsage() }
 
     /// The totals as they are known without a look at the disk, once something was stored.
     func approximateUsage() async -> CacheUsage {
@@ -222,7 +224,8 @@ public final class DiskCache: DiskCaching {
     }
 
     private func settleIndex() async {
-        if store.isIndexOlder { _ = try? await write { store in store.migrate() } }
+        let isOlder = (try? await reads.perform { [store] _ in store.isIndexOlder }) ?? false
+        if isOlder { _ = try? await write { store in store.migrate() } }
         guard store.mayHavePending else { return }
         _ = try? await write { store throws(ImageError) in
             _ = store.openTable()
@@ -248,8 +251,8 @@ public final class DiskCache: DiskCaching {
         return ((rows ?? nil) ?? []).map(Listing.init)
     }
 
-    /// All that is there of one source, its original and its variants.
-    public func entries(source: String) async -> [Listing] {
+    /// Returns the entries of one source, its original and its variants.
+    public func entries(ofSource source: String) async -> [Listing] {
         await settle()
         let rows = try? await reads.perform { [store] _ in
             let imported = store.importedKey(ImageKey(source: source))
@@ -264,12 +267,22 @@ public final class DiskCache: DiskCaching {
     /// The variants of a source that there are. Those that another process stored a moment ago may be missing.
     public func variants(ofSource source: String) async -> [ImageVariant] {
         let hash = DiskIndexSchema.hashes(ofSource: source).lowerBound
-        if store.isIndexOlder || store.pendingVariants.withLock({ $0.contains(hash) }) { await settle() }
-        let found = try? await reads.perform { [store] _ in
-            store.withReader { reader throws(SQLiteError) in try reader.variants(ofSource: source) }
+        if store.pendingVariants.withLock({ $0.contains(hash) }) { await settle() }
+        // Nil for an index of an older version, which only a look at the file tells: not on a thread of Swift's.
+        let find = { @Sendable [reads, store] () async -> [ImageVariant]? in
+            let found = try? await reads.perform { _ -> [ImageVariant]? in
+                guard !store.isIndexOlder else { return nil }
+                return store.withReader { reader throws(SQLiteError) in try reader.variants(ofSource: source) } ?? []
+            }
+            return found ?? nil
         }
-        let known = (found ?? nil) ?? []
-        return known + staged.variants(ofSource: source).filter { !known.contains($0) }
+        var known = await find()
+        if known == nil {
+            await settle()
+            known = await find()
+        }
+        let listed = known ?? []
+        return listed + staged.variants(ofSource: source).filter { !listed.contains($0) }
     }
 
     /// Reads every entry and drops the damaged ones.
@@ -335,8 +348,8 @@ public final class DiskCache: DiskCaching {
         }
     }
 
-    /// Waits for all that is under way, also in the background, and closes all files. A later call opens them again.
-    func close() async {
+    /// Waits for everything that is under way, also in the background, and closes all files. A later call opens them again.
+    public func close() async {
         await maintenance.withLock { $0 }?.value
         await flush()
         await checkpoint.withLock { $0 }?.value

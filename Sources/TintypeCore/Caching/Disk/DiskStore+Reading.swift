@@ -73,12 +73,12 @@ extension DiskStore {
         var bound = Int64.max
         var missing: Int64?
         while let id = table.newest(hash, before: bound) {
-            if let kept = tier?.entry(id, key: key), isExpired(kept, id: id, key: nil) == false {
+            if let kept = encodedMemory?.entry(id, key: key), isExpired(kept, id: id, key: nil) == false {
                 noteAccess(id)
                 return .found(kept)
             }
             // A transform may take its time.
-            if limit != nil, transform != nil { return .unknown }
+            if limit != nil, payloadCodec != nil { return .unknown }
             do throws(FileError) {
                 guard let bytes = try files.contents(layout.file(id), withoutWaiting: limit) else { return .unknown }
                 switch bytes.withUnsafeBytes({ EntryFile.contents($0, key: key) }) {
@@ -87,7 +87,7 @@ extension DiskStore {
                     drop(id, hash: hash, isDamaged: true)
                     return .none
                 case .entry(var entry, let payloadSize, let transformed):
-                    guard transformed == transform?.identifier else { return .none }
+                    guard transformed == payloadCodec?.identifier else { return .none }
                     guard let isExpired = isExpired(entry, id: id, key: limit == nil ? key : nil) else {
                         return .unknown
                     }
@@ -97,12 +97,12 @@ extension DiskStore {
                     }
                     noteAccess(id)
                     entry.data = bytes.data(prefix: payloadSize)
-                    guard let opened = opened(entry) else {
+                    guard let decoded = self.decoded(entry) else {
                         drop(id, hash: hash, isDamaged: true)
                         return .none
                     }
-                    tier?.keep(opened, id: id, key: key)
-                    return .found(opened)
+                    encodedMemory?.keep(decoded, id: id, key: key)
+                    return .found(decoded)
                 }
             } catch {
                 if limit != nil { return .unknown }
@@ -133,13 +133,13 @@ extension DiskStore {
             guard let row = withReader({ reader throws(SQLiteError) in try reader.row(forKey: key) }), let row else {
                 return nil
             }
-            guard row.transform == transform?.identifier else { return nil }
+            guard row.transform == payloadCodec?.identifier else { return nil }
             guard !isExpired(row) else {
                 drop(row, isDamaged: false)
                 return nil
             }
             do throws(FileError) {
-                guard let data = try payload(of: row), let entry = opened(row.entry(data: data)) else {
+                guard let data = try payload(of: row), let entry = self.decoded(row.entry(data: data)) else {
                     drop(row, isDamaged: true)
                     return nil
                 }
@@ -194,14 +194,14 @@ extension DiskStore {
             while let id = table.newest(DiskIndexSchema.hash(key), before: bound) {
                 bound = id
                 guard let (row, entry) = description(ofFile: id), row.key == key else { continue }
-                let isValid = row.transform == transform?.identifier && isExpired(entry, id: id, key: key) == false
+                let isValid = row.transform == payloadCodec?.identifier && isExpired(entry, id: id, key: key) == false
                 return isValid ? id : nil
             }
         }
         guard let row = withReader({ reader throws(SQLiteError) in try reader.row(forKey: key) }), let row else {
             return nil
         }
-        return row.transform == transform?.identifier && !isExpired(row) ? row.id : nil
+        return row.transform == payloadCodec?.identifier && !isExpired(row) ? row.id : nil
     }
 
     // MARK: Age

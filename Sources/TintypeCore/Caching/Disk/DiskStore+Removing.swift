@@ -8,7 +8,7 @@ extension DiskStore {
         }.isEmpty
     }
 
-    func removeAll(source: String) throws(ImageError) -> Int {
+    func removeAll(ofSource source: String) throws(ImageError) -> Int {
         try remove { index throws(SQLiteError) in
             try index.remove(index.files(ofSource: source) + importedFiles(ImageKey(source: source), index))
         }.count
@@ -34,7 +34,7 @@ extension DiskStore {
     func removeAll() throws(ImageError) {
         guard (try? files.status(layout.index)) != nil else { return }
         chores.withLock { $0 = Chores() }
-        tier?.removeAll()
+        encodedMemory?.removeAll()
         try? files.remove(layout.imports)
         checkImports()
         try withIndex { index throws(DiskFailure) in

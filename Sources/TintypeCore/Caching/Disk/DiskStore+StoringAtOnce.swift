@@ -13,13 +13,13 @@ extension DiskStore {
     /// transaction and no eviction, by one thread at a time, where Swift has another one, and while ``WritePace`` allows it.
     /// - Returns: false if nothing was stored, for whatever reason; a thread that may wait finds out which.
     func storeAtOnce(_ entry: DiskCacheEntry, forKey key: ImageKey) -> Bool {
-        guard entry.data.count <= Self.largestWriteAtOnce, transform == nil, Self.hasSeveralProcessors else {
+        guard entry.data.count <= Self.largestWriteAtOnce, payloadCodec == nil, Self.hasSeveralProcessors else {
             return false
         }
         let start = ContinuousClock.now
         guard writePace.withLock({ $0.allowsWrite(at: start) }) else { return false }
         let configuration = limits.withLock { $0 }
-        guard let new = try? newEntry(entry, sealed: nil, forKey: key, configuration) else { return false }
+        guard let new = try? newEntry(entry, encoded: nil, forKey: key, configuration) else { return false }
         let isStored = writer.withLockIfFree { writer in
             guard writer.isLocal, let index = openedIndex(writer),
                 tooLittleSpace(for: new.fileSize, configuration) == nil

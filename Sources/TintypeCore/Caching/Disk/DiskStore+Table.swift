@@ -178,7 +178,7 @@ extension DiskStore {
         }
         index.stage.removeAll(keepingCapacity: true)
         pendingVariants.withLock { $0.removeAll() }
-        tier?.remove(index.change.removed.map(\.id))
+        encodedMemory?.remove(index.change.removed.map(\.id))
         if let table {
             if isRemovingAll { table.removeAll() } else { apply(index.change, to: table) }
             table.removePending()

@@ -2,12 +2,12 @@ internal import FoundationEssentials
 
 extension DiskStore {
     /// Stores an entry in place of the one under the key, then evicts until the limits hold.
-    /// - Parameter sealed: the entry as the transform made it, if there is one.
+    /// - Parameter encoded: the entry as the transform made it, if there is one.
     func store(
-        _ original: DiskCacheEntry, sealed: DiskCacheEntry? = nil, forKey key: ImageKey
+        _ original: DiskCacheEntry, encoded: DiskCacheEntry? = nil, forKey key: ImageKey
     ) throws(ImageError) {
         let configuration = limits.withLock { $0 }
-        let new = try newEntry(original, sealed: sealed, forKey: key, configuration)
+        let new = try newEntry(original, encoded: encoded, forKey: key, configuration)
         let replaced = try withIndex { index throws(DiskFailure) in
             try makeRoom(for: new.fileSize, in: index, configuration)
             return try write(new, to: index, configuration, mayWait: true)
@@ -30,12 +30,12 @@ extension DiskStore {
     }
 
     func newEntry(
-        _ original: DiskCacheEntry, sealed: DiskCacheEntry?, forKey key: ImageKey,
+        _ original: DiskCacheEntry, encoded: DiskCacheEntry?, forKey key: ImageKey,
         _ configuration: DiskCache.Configuration
     ) throws(ImageError) -> NewEntry {
-        let entry = sealed ?? original
+        let entry = encoded ?? original
         let checksum = EntryFile.checksum(entry.data)
-        let trailer = EntryFile.trailer(for: entry, key: key, checksum: checksum, transform: transform?.identifier)
+        let trailer = EntryFile.trailer(for: entry, key: key, checksum: checksum, transform: payloadCodec?.identifier)
         guard trailer.count <= EntryFile.maximumDescription else {
             throw ImageError(
                 .cacheWriteFailed, stage: .cache, source: key.source,
@@ -67,7 +67,7 @@ extension DiskStore {
         defer { if !isKept { try? files.remove(layout.file(id)) } }
         let row = IndexRow(
             id: id, key: new.key, entry: new.entry, payloadSize: new.entry.data.count, fileSize: new.fileSize,
-            checksum: new.checksum, accessed: time, transform: transform?.identifier)
+            checksum: new.checksum, accessed: time, transform: payloadCodec?.identifier)
         let gone = try exclusively(index, mayWait: mayWait) { () throws(DiskFailure) in
             // If the cache was cleared since, the file went with it.
             guard index.table?.epoch == epoch else { throw .replaced }
@@ -79,7 +79,7 @@ extension DiskStore {
             return try insert(row, into: index, configuration)
         }
         isKept = true
-        tier?.keep(new.original, id: id, key: new.key)
+        encodedMemory?.keep(new.original, id: id, key: new.key)
         return gone
     }
 

@@ -66,9 +66,9 @@ final class DiskStore: Sendable {
     let counters = Lock(CacheStatistics())
     let tables = Lock(SharedTable())
     /// Entries that need not be read again; `nil` if none are kept.
-    let tier: EncodedTier?
+    let encodedMemory: EncodedMemoryCache?
     /// What bytes go through on their way; stays what it was when the cache was made.
-    let transform: DiskCacheTransform?
+    let payloadCodec: PayloadCodec?
     let searchPaths = Lock<[DiskCache.SearchPath]>([])
     /// The sources of variants that this process stored and whose rows are not written yet.
     let pendingVariants = Lock(Set<Int64>())
@@ -90,8 +90,8 @@ final class DiskStore: Sendable {
         self.now = now
         self.log = log
         limits = Lock(configuration)
-        transform = configuration.transform
-        tier = configuration.memoryTier.map { EncodedTier(capacity: $0.bytes) }
+        payloadCodec = configuration.payloadCodec
+        encodedMemory = configuration.encodedMemoryCapacity.map { EncodedMemoryCache(capacity: $0.bytes) }
     }
 
     var time: Int64 { now().cacheTime }

@@ -26,6 +26,9 @@ final class StagedEntries: Sendable {
         _ = old  // Given back outside the lock.
     }
 
+    /// Whether an entry has neither arrived nor been removed or replaced.
+    func isCurrent(_ ticket: Int, forKey key: ImageKey) -> Bool { state.withLock { $0.entries[key]?.ticket == ticket } }
+
     @inline(__always)
     func entry(forKey key: ImageKey) -> DiskCacheEntry? {
         state.withLock { $0.entries.isEmpty ? nil : $0.entries[key]?.entry }

@@ -28,11 +28,13 @@ extension MemoryCache {
         public var sizeClasses: [SizeClass]
         /// What is left when the system runs out of memory.
         public var watermarks: Watermarks
+        /// Whether an image that had to go is still found while another part of the program holds it; true by default.
+        public var keepsWeakReferences: Bool
 
         public init(
             capacity: ByteCount? = nil, capacityAfterPurge: ByteCount? = nil, maximumCount: Int? = nil,
             maximumEntryBytes: ByteCount? = nil, timeToLive: Duration? = nil, policy: Policy = .adaptive,
-            sizeClasses: [SizeClass] = [], watermarks: Watermarks = Watermarks()
+            sizeClasses: [SizeClass] = [], watermarks: Watermarks = Watermarks(), keepsWeakReferences: Bool = true
         ) {
             self.capacity = capacity ?? .memoryCacheDefault
             self.capacityAfterPurge = capacityAfterPurge
@@ -42,6 +44,7 @@ extension MemoryCache {
             self.policy = policy
             self.sizeClasses = sizeClasses
             self.watermarks = watermarks
+            self.keepsWeakReferences = keepsWeakReferences
         }
     }
 

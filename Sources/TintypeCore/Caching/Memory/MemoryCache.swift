@@ -1,8 +1,8 @@
 /// Decoded images in memory, bounded in bytes; what saves the least time for its bytes goes first.
 ///
-/// Its cost is the bytes of the pixels. By default it takes at most a fifth of the memory that the machine or the
+/// An image counts the bytes of its pixels, and a key those that it has if they are more than 1,024. By default it takes at most a fifth of the memory that the machine or the
 /// control group has, and at most 512 MB. An image that is still held elsewhere stays reachable after it had to go, and
-/// is the same image then; it neither counts nor is it kept alive.
+/// is the same image then (``Configuration/keepsWeakReferences``); it neither counts nor is it kept alive.
 ///
 /// ```swift
 /// let cache = MemoryCache(.init(capacity: .megabytes(100), capacityAfterPurge: .megabytes(60)))
@@ -62,15 +62,29 @@ public final class MemoryCache: MemoryCaching {
 
     public func store(_ image: Image, forKey key: ImageKey) { change { $0.store(image, forKey: key, now: time) } }
 
+    /// Stores an image that counts another number of bytes than its pixels take.
+    /// - Parameters:
+    ///   - image: the image to store.
+    ///   - key: the key to store under.
+    ///   - cost: the bytes that the image counts.
+    public func store(_ image: Image, forKey key: ImageKey, cost: ByteCount) {
+        change { $0.store(image, forKey: key, cost: cost.bytes, now: time) }
+    }
+
     @discardableResult public func remove(_ key: ImageKey) -> Bool { change { $0.remove(key) } }
 
-    @discardableResult public func removeAll(source: String) -> Int { change { $0.removeAll(source: source) } }
+    @discardableResult public func removeAll(ofSource source: String) -> Int {
+        change { $0.removeAll(ofSource: source) }
+    }
 
-    public func removeAll() { change { $0.removeAll() } }
+    @discardableResult public func removeAll() -> Bool { change { $0.removeAll() } }
+
+    /// Removes the images whose time to live is over. Those are not found before that either, and leave memory as others are stored.
+    @discardableResult public func removeExpired() -> CacheSweep { change { $0.removeExpired(now: time) } }
 
     public func trim(to bytes: ByteCount) { change { $0.trim(to: bytes.bytes) } }
 
-    /// Forgets what the configuration's ``Configuration/watermarks`` say for this level of memory pressure.
+    /// Purges what the configuration's ``Configuration/watermarks`` say for this level of memory pressure.
     public func trim(_ level: MemoryPressure.Level) {
         change { store in
             // Of a cache without a capacity, a part of what it holds.

@@ -3,8 +3,8 @@
 /// A value without a lock or a clock. Whatever takes an image out hands it back in `discarded`, so that its memory is
 /// given back after the lock is left.
 struct MemoryStore {
-    /// An image that somebody else may still hold after the cache has let go of it.
-    private final class HeldImage {
+    /// An image that was evicted, and that somebody else may still hold.
+    private final class WeakImage {
         weak var storage: Image.Storage?
         init(_ storage: Image.Storage) { self.storage = storage }
     }
@@ -13,7 +13,8 @@ struct MemoryStore {
         var key: ImageKey
         var place: MemoryEntries.Place
         /// The image, if only somebody else may keep it; else the table has it.
-        var held: HeldImage?
+        var held: WeakImage?
+        /// The bytes that the entry counts, or would count if it were kept.
         var cost: Int
         /// When the entry ends, in nanoseconds by the clock of the caller.
         var deadline: Int64
@@ -26,6 +27,10 @@ struct MemoryStore {
     private var free: [Slot] = []
     private var policy: ConfiguredEviction
     private var classes: SizeClasses
+    /// The slot that was last looked at for having expired.
+    private var expiryHand = 0
+    /// Whether an entry may have a deadline.
+    private var hasDeadlines = false
     /// Entries that only somebody else may keep, the latest first.
     private var heldLinks = SlotLinks()
     private var heldList = SlotList()
@@ -79,11 +84,10 @@ struct MemoryStore {
         if slots[Int(slot)]?.held == nil {
             policy.used(slot, times: 1)
             if !classes.isEmpty { classes.used(slot) }
-        } else if storage.memoryCost <= largestEntry {
+        } else if let entry = slots[Int(slot)], entry.cost <= largestEntry {
             // Somebody held it all the time: it is kept again, as the image it was.
-            let deadline = slots[Int(slot)]?.deadline ?? MemoryTable.forever
             leave(slot)
-            insert(storage, forKey: key, deadline: deadline, replacing: slot)
+            insert(storage, forKey: key, cost: entry.cost, deadline: entry.deadline, replacing: slot)
         }
         return Image(storage: storage)
     }
@@ -100,19 +104,44 @@ struct MemoryStore {
 
     // MARK: Change
 
-    mutating func store(_ image: Image, forKey key: ImageKey, now: () -> Int64) {
+    /// - Parameter cost: the bytes that the image counts; `nil` for those of its pixels.
+    mutating func store(_ image: Image, forKey key: ImageKey, cost: Int? = nil, now: () -> Int64) {
         noteUses()
         let old = entries.find(key)?.slot
         if let old { leave(old) }
         counts.stores += 1
         let deadline = limits.timeToLive.map { Self.sum(now(), $0.inNanoseconds) } ?? MemoryTable.forever
-        if image.memoryCost <= largestEntry {
-            insert(image.storage, forKey: key, deadline: deadline, replacing: old)
-        } else {
-            let slot = makeSlot(key: key, image: nil, cost: 0, deadline: deadline, replacing: old)
+        let cost = Self.sum(max(0, cost ?? image.memoryCost), Self.cost(of: key))
+        if cost <= largestEntry {
+            insert(image.storage, forKey: key, cost: cost, deadline: deadline, replacing: old)
+        } else if keepsWeakReference(key) {
+            let slot = makeSlot(key: key, image: nil, cost: cost, deadline: deadline, replacing: old)
             hold(image.storage, at: slot)
+        } else if let old {
+            forget(old)
         }
         sweepHeld(2)
+        sweepExpired(2, now: now)
+    }
+
+    /// The bytes that a key counts: nothing for a name or an ordinary URL, and for a longer one, such as a `data:` URL with the image
+    /// in it, both copies that are kept.
+    private static func cost(of key: ImageKey) -> Int {
+        let bytes = key.source.utf8.count + key.variant.description.utf8.count
+        return bytes <= longestFreeKey ? 0 : 2 * bytes
+    }
+
+    private static let longestFreeKey = 1_024
+
+    /// Whether an entry whose image had to go stays as long as somebody else holds the image. Its key counts nothing then, so a
+    /// long one does not stay.
+    private func keepsWeakReference(_ key: ImageKey) -> Bool {
+        limits.keepsWeakReferences && Self.cost(of: key) == 0
+    }
+
+    private static func sum(_ one: Int, _ other: Int) -> Int {
+        let (sum, overflow) = one.addingReportingOverflow(other)
+        return overflow ? .max : sum
     }
 
     private static func sum(_ time: Int64, _ duration: Int64) -> Int64 {
@@ -127,7 +156,7 @@ struct MemoryStore {
         return existed
     }
 
-    mutating func removeAll(source: String) -> Int {
+    mutating func removeAll(ofSource source: String) -> Int {
         var count = remove(ImageKey(source: source)) ? 1 : 0
         while let slot = variants[source]?.first {
             if isAlive(slot) { count += 1 }
@@ -141,7 +170,9 @@ struct MemoryStore {
         return entry.held == nil || entry.held?.storage != nil
     }
 
-    mutating func removeAll() {
+    /// - Returns: false if there was nothing.
+    mutating func removeAll() -> Bool {
+        let wasThere = counts.entries > 0 || slots.indices.contains { isAlive(Slot($0)) }
         for case let entry? in slots {
             if let storage = entries.remove(entry.place) { discarded.append(storage) }
         }
@@ -151,6 +182,29 @@ struct MemoryStore {
         empty.counts.entries = 0
         empty.counts.bytes = 0
         self = empty
+        return wasThere
+    }
+
+    // MARK: Expiry
+
+    /// Removes every entry that has expired.
+    mutating func removeExpired(now: () -> Int64) -> CacheSweep {
+        noteUses()
+        let before = counts
+        sweepExpired(slots.count, now: now)
+        return CacheSweep(files: before.entries - counts.entries, bytes: before.bytes - counts.bytes)
+    }
+
+    /// Looks at the next slots in turn and removes the entries that have expired. With two for each store, expired images
+    /// leave memory while others come, and none costs more than O(1).
+    private mutating func sweepExpired(_ count: Int, now: () -> Int64) {
+        guard hasDeadlines, !slots.isEmpty else { return }
+        let time = now()
+        for _ in 0..<min(count, slots.count) {
+            expiryHand = (expiryHand + 1) % slots.count
+            guard let entry = slots[expiryHand], entry.deadline <= time else { continue }
+            remove(Slot(expiryHand))
+        }
     }
 
     // MARK: Limits
@@ -170,7 +224,10 @@ struct MemoryStore {
         for slot in slots.indices {
             guard let entry = slots[slot], entry.held == nil, entry.cost > largest else { continue }
             policy.removed(Slot(slot))
-            letGo(Slot(slot))
+            demote(Slot(slot))
+        }
+        if !limits.keepsWeakReferences {
+            while !heldList.isEmpty { remove(heldList.last) }
         }
         enforceLimits()
     }
@@ -197,7 +254,7 @@ struct MemoryStore {
         policy.inserted(slot, key: Int(truncatingIfNeeded: key.digest), cost: cost)
         guard let surplus = classes.inserted(slot, cost: cost) else { return }
         policy.removed(surplus)
-        letGo(surplus)
+        demote(surplus)
     }
 
     /// Evicts until all limits hold. A purge leaves one image that fits, even if it is over the lower watermark: else
@@ -228,12 +285,12 @@ struct MemoryStore {
 
     private mutating func evictOne(_ room: Room, newcomer: Slot? = nil) -> Slot? {
         guard let slot = policy.evict(room: room, newcomer: newcomer) else { return nil }
-        letGo(slot)
+        demote(slot)
         return slot
     }
 
-    /// Keeps an entry no longer than somebody else does. The policy knows of it.
-    private mutating func letGo(_ slot: Slot) {
+    /// Keeps an entry no longer than somebody else keeps its image. The policy knows of it.
+    private mutating func demote(_ slot: Slot) {
         counts.evictions += 1
         classes.removed(slot)
         let cost = slots[Int(slot)]?.cost ?? 0
@@ -241,7 +298,8 @@ struct MemoryStore {
         counts.bytes -= cost
         // Taken out of the table, so that the reference here is the only one if nobody else has the image.
         guard let place = slots[Int(slot)]?.place, var storage = entries.takeImage(place) else { return }
-        if isKnownUniquelyReferenced(&storage) {
+        let isWanted = slots[Int(slot)].map { keepsWeakReference($0.key) } ?? false
+        if !isWanted || isKnownUniquelyReferenced(&storage) {
             forget(slot)
         } else {
             hold(storage, at: slot)
@@ -253,9 +311,8 @@ struct MemoryStore {
 
     /// - Parameter old: the entry that was under the key; it has left all lists.
     private mutating func insert(
-        _ storage: Image.Storage, forKey key: ImageKey, deadline: Int64, replacing old: Slot?
+        _ storage: Image.Storage, forKey key: ImageKey, cost: Int, deadline: Int64, replacing old: Slot?
     ) {
-        let cost = storage.memoryCost
         let slot = makeSlot(key: key, image: storage, cost: cost, deadline: deadline, replacing: old)
         counts.entries += 1
         counts.bytes += cost
@@ -266,6 +323,7 @@ struct MemoryStore {
     private mutating func makeSlot(
         key: ImageKey, image: Image.Storage?, cost: Int, deadline: Int64, replacing old: Slot?
     ) -> Slot {
+        if deadline != MemoryTable.forever { hasDeadlines = true }
         // Lookups find the old image or the new one, never none.
         if let old, let place = slots[Int(old)]?.place {
             if let storage = entries.replace(place, image, deadline: deadline, slot: old) { discarded.append(storage) }
@@ -322,13 +380,12 @@ struct MemoryStore {
     // MARK: Images that somebody else holds
 
     private mutating func hold(_ storage: Image.Storage, at slot: Slot) {
-        slots[Int(slot)]?.held = HeldImage(storage)
-        slots[Int(slot)]?.cost = 0
+        slots[Int(slot)]?.held = WeakImage(storage)
         heldLinks.prepend(slot, to: &heldList)
         sweepHeld(2)
     }
 
-    /// Looks at the entries that were looked at longest ago and forgets those whose image is gone. With two for each
+    /// Looks at the entries that were looked at longest ago and removes those whose image is gone. With two for each
     /// one that is added, dead entries never outnumber the living by much, and none costs more than O(1).
     private mutating func sweepHeld(_ count: Int) {
         for _ in 0..<min(count, heldList.count) {

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 ///
 /// Whether an entry is still there is for the ``EntryTable`` to say, which all processes share: one that was replaced or
 /// removed, by whomever, is not asked for by its id any more.
-final class EncodedTier: Sendable {
+final class EncodedMemoryCache: Sendable {
     fileprivate struct Kept {
         var id: Int64 = 0
         var key = ImageKey(source: "")
@@ -83,8 +83,8 @@ final class EncodedTier: Sendable {
     }
 }
 
-extension EncodedTier.State {
-    fileprivate mutating func insert(_ kept: EncodedTier.Kept) {
+extension EncodedMemoryCache.State {
+    fileprivate mutating func insert(_ kept: EncodedMemoryCache.Kept) {
         let slot: Slot
         if let reused = free.popLast() {
             slot = reused
@@ -104,7 +104,7 @@ extension EncodedTier.State {
         links.remove(slot, from: &order)
         free.append(slot)
         let kept = slots[Int(slot)]
-        slots[Int(slot)] = EncodedTier.Kept()
+        slots[Int(slot)] = EncodedMemoryCache.Kept()
         bytes -= kept.cost
         return kept.entry
     }

@@ -6,7 +6,7 @@ import TintypeTesting
 @testable import TintypeCore
 
 @Suite("Disk cache: encoded images in memory", .timeLimited)
-struct MemoryTierTests {
+struct EncodedMemoryCacheTests {
     let directory: TemporaryDirectory
     let clock = WallClock()
     let files = CountingFileSystem()
@@ -17,7 +17,8 @@ struct MemoryTierTests {
     private func cache(_ tier: ByteCount? = .kilobytes(100), maximumCount: Int? = nil) -> DiskCache {
         DiskCache(
             .init(
-                directory: path, maximumAge: nil, maximumCount: maximumCount, minimumFreeSpace: 0, memoryTier: tier),
+                directory: path, maximumAge: nil, maximumCount: maximumCount, minimumFreeSpace: 0,
+                encodedMemoryCapacity: tier),
             files: files, now: { [clock] in clock.date })
     }
 
@@ -32,7 +33,7 @@ struct MemoryTierTests {
         #expect(files.reads == 1)
         let without = self.cache(nil)
         for _ in 0..<3 { #expect(await without.entry(forKey: "a") != nil) }
-        #expect(files.reads == 4 && without.memoryTierUsage == CacheUsage())
+        #expect(files.reads == 4 && without.encodedMemoryUsage == CacheUsage())
     }
 
     @Test("what is removed, replaced or cleared is not found, by another cache on the directory as well")
@@ -44,7 +45,7 @@ struct MemoryTierTests {
         try await one.put(someBytes(100), "a")
         try await two.put(someBytes(100, seed: 2), "a")
         #expect(await one.entry(forKey: "a")?.data == someBytes(100, seed: 2))
-        try await one.removeAll(source: "a")
+        try await one.removeAll(ofSource: "a")
         #expect(await one.entry(forKey: "a") == nil)
         #expect(await two.entry(forKey: "a") == nil)
         try await one.put(someBytes(100), "b")
@@ -68,7 +69,7 @@ struct MemoryTierTests {
         #expect(await cache.entry(forKey: "1") == nil)
         #expect(await cache.entry(forKey: "3") != nil)
         await cache.flush()
-        #expect(cache.memoryTierUsage.entries == 2)
+        #expect(cache.encodedMemoryUsage.entries == 2)
     }
 
     @Test("a read from memory counts as use on disk")
@@ -86,7 +87,7 @@ struct MemoryTierTests {
     func bounds() async throws {
         let cache = cache(10_000)
         for index in 0..<20 { try await cache.put(someBytes(1_000), ImageKey(source: "\(index)")) }
-        let usage = cache.memoryTierUsage
+        let usage = cache.encodedMemoryUsage
         #expect(usage.bytes <= 10_000 && usage.entries == 7)
         _ = await cache.entry(forKey: "13")
         try await cache.put(someBytes(1_000), "x")
@@ -96,12 +97,12 @@ struct MemoryTierTests {
         _ = await cache.entry(forKey: "14")
         #expect(files.reads == before + 1)
         try await cache.put(someBytes(9_000), "large")
-        #expect(cache.memoryTierUsage.entries == 7)
+        #expect(cache.encodedMemoryUsage.entries == 7)
         #expect(await cache.entry(forKey: "large") != nil)
-        cache.trimMemoryTier(to: 3_000)
-        #expect(cache.memoryTierUsage.entries == 2)
-        cache.trimMemoryTier(to: 0)
-        #expect(cache.memoryTierUsage == CacheUsage())
+        cache.trimEncodedMemory(to: 3_000)
+        #expect(cache.encodedMemoryUsage.entries == 2)
+        cache.trimEncodedMemory(to: 0)
+        #expect(cache.encodedMemoryUsage == CacheUsage())
     }
 }
 

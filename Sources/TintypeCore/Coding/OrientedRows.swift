@@ -2,7 +2,7 @@
 ///
 /// The picture as it is stored is never in memory: rows are gathered until there are enough to fill whole cache lines of the upright
 /// one. That takes half the memory, and less time, than turning a picture that is complete.
-struct TurnedRows: ~Copyable {
+struct OrientedRows: ~Copyable {
     private let stored: PixelSize
     private let orientation: Orientation
     private let upright: MutablePixelBuffer

@@ -5,8 +5,8 @@ import TintypeTesting
 
 @testable import TintypeCore
 
-@Suite("Disk cache: transforms", .timeLimited)
-struct DiskCacheTransformTests {
+@Suite("Payload codecs of the disk cache", .timeLimited)
+struct PayloadCodecTests {
     let directory: TemporaryDirectory
     let clock = WallClock()
     let messages = Lock<[String]>([])
@@ -14,15 +14,16 @@ struct DiskCacheTransformTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func cache(_ transform: DiskCacheTransform?, memoryTier: ByteCount? = nil) -> DiskCache {
+    private func cache(_ transform: PayloadCodec?, encodedMemoryCapacity: ByteCount? = nil) -> DiskCache {
         DiskCache(
             .init(
-                directory: path, maximumAge: nil, minimumFreeSpace: 0, memoryTier: memoryTier, transform: transform),
+                directory: path, maximumAge: nil, minimumFreeSpace: 0, encodedMemoryCapacity: encodedMemoryCapacity,
+                payloadCodec: transform),
             now: { [clock] in clock.date }, log: { [messages] message in messages.withLock { $0.append(message) } })
     }
 
     /// Runs of equal bytes, as count and byte.
-    private static let runs = DiskCacheTransform(identifier: "runs") { data in
+    private static let runs = PayloadCodec(identifier: "runs") { data in
         var packed = Data()
         var rest = data[...]
         while let byte = rest.first {
@@ -43,7 +44,7 @@ struct DiskCacheTransformTests {
     struct Refusal: Error {}
 
     /// Mixed with a key's bytes, and with a sum at the end that only the key gives.
-    private static func cipher(_ key: UInt64, identifier: String? = nil) -> DiskCacheTransform {
+    private static func cipher(_ key: UInt64, identifier: String? = nil) -> PayloadCodec {
         @Sendable func mixed(_ data: Data) -> Data {
             var generator = SeededRandom(seed: key)
             return Data(data.map { $0 ^ UInt8(truncatingIfNeeded: generator.next()) })
@@ -51,7 +52,7 @@ struct DiskCacheTransformTests {
         @Sendable func sum(_ data: Data) -> Data {
             withUnsafeBytes(of: EntryFile.checksum(data) &* (key | 1)) { Data($0) }
         }
-        return DiskCacheTransform(identifier: identifier ?? "cipher-\(key)") { data in
+        return PayloadCodec(identifier: identifier ?? "cipher-\(key)") { data in
             mixed(data) + sum(data)
         } decode: { data in
             guard data.count >= 8 else { throw Refusal() }
@@ -64,8 +65,8 @@ struct DiskCacheTransformTests {
     private func files() throws -> [String] { try DiskCacheTests.payloadFiles(path) }
 
     @Test("compressed entries take less room, and come back as they were", arguments: [nil, ByteCount.megabytes(1)])
-    func compression(memoryTier: ByteCount?) async throws {
-        let cache = cache(Self.runs, memoryTier: memoryTier)
+    func compression(encodedMemoryCapacity: ByteCount?) async throws {
+        let cache = cache(Self.runs, encodedMemoryCapacity: encodedMemoryCapacity)
         let entry = DiskCacheEntry(
             data: Data(repeating: 7, count: 100_000), created: clock.date, mimeType: "image/png",
             extendedData: Data(repeating: 1, count: 3))
@@ -123,13 +124,34 @@ struct DiskCacheTransformTests {
 
     @Test("a transform that fails is the error of the store, and nothing is left over")
     func failure() async throws {
-        let broken = DiskCacheTransform(identifier: "broken", encode: { _ in throw Refusal() }, decode: { $0 })
+        let broken = PayloadCodec(identifier: "broken", encode: { _ in throw Refusal() }, decode: { $0 })
         let cache = cache(broken)
         let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(10), "a") }
         #expect(error?.code == .cacheWriteFailed && error?.reason.contains("broken") == true)
         #expect(error?.source == path && error?.underlying is Refusal)
         #expect(await cache.entry(forKey: "a") == nil)
         #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test("an entry that is removed while the codec is at work doesn't come back")
+    func removalDuringEncode() async throws {
+        let (isEncoding, mayEnd) = (Watched(false), Lock(false))
+        let slow = PayloadCodec(identifier: "slow") { data in
+            isEncoding.update { $0 = true }
+            while !mayEnd.withLock({ $0 }) {}
+            return data
+        } decode: {
+            $0
+        }
+        let cache = cache(slow)
+        let storing = Task { try await cache.put(someBytes(10), "a") }
+        try await isEncoding.wait { $0 }
+        try await cache.remove("a")
+        mayEnd.withLock { $0 = true }
+        try await storing.value
+        #expect(await cache.entry(forKey: "a") == nil)
+        await cache.flush()
+        #expect(await cache.usage().entries == 0)
     }
 
     @Test("a lost index knows again what the entries went through")

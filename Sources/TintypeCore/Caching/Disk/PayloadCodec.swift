@@ -1,0 +1,84 @@
+public import FoundationEssentials
+
+/// A transformation of encoded images on their way to the disk and back, such as encryption or compression.
+///
+/// The image and a program's own bytes with it (``DiskCacheEntry/extendedData``) go through the codec, each by a call of its
+/// own. The key, the type, the dates and the validators do not: the index needs them.
+///
+/// ```swift
+/// let sealed = PayloadCodec(identifier: "aes-2026-11") { try seal($0) } decode: { try open($0) }
+/// let cache = DiskCache(.init(directory: path, payloadCodec: sealed))
+/// ```
+public struct PayloadCodec: Sendable {
+    /// The name of the codec, stored with each entry.
+    ///
+    /// Entries of another identifier, or of none, are not found, and stay until they are replaced or evicted. A new encryption
+    /// key needs a new identifier.
+    public let identifier: String
+    /// Makes the bytes that go to the disk.
+    ///
+    /// Runs on a thread of ``WorkQueue/processing``. An error ends the store with ``ImageError/Code/cacheWriteFailed``.
+    public let encode: @Sendable (Data) throws -> Data
+    /// Restores the original bytes.
+    ///
+    /// Runs on a thread that reads files. An entry for which it throws counts as damaged: it is discarded, and loaded again.
+    public let decode: @Sendable (Data) throws -> Data
+
+    /// Creates a codec.
+    /// - Parameters:
+    ///   - identifier: the name of the codec, stored with each entry.
+    ///   - encode: makes the bytes that go to the disk.
+    ///   - decode: restores the original bytes.
+    public init(
+        identifier: String, encode: @escaping @Sendable (Data) throws -> Data,
+        decode: @escaping @Sendable (Data) throws -> Data
+    ) {
+        self.identifier = identifier
+        self.encode = encode
+        self.decode = decode
+    }
+}
+
+extension PayloadCodec: Hashable {
+    /// Codecs are equal if their identifiers are.
+    public static func == (left: PayloadCodec, right: PayloadCodec) -> Bool {
+        left.identifier == right.identifier
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
+}
+
+extension DiskStore {
+    /// The entry as it goes to the disk; `nil` without a codec.
+    func encoded(_ entry: DiskCacheEntry) throws(ImageError) -> DiskCacheEntry? {
+        guard let payloadCodec else { return nil }
+        do {
+            var encoded = entry
+            encoded.data = try payloadCodec.encode(entry.data)
+            encoded.extendedData = try entry.extendedData.map(payloadCodec.encode)
+            return encoded
+        } catch {
+            let reason = "the payload codec \(payloadCodec.identifier) failed: \(error)"
+            note(reason, cause: "encode \(payloadCodec.identifier)")
+            throw ImageError(
+                .cacheWriteFailed, stage: .cache, source: layout.directory, reason: reason,
+                underlying: error)
+        }
+    }
+
+    /// The entry as it was before it went to the disk; `nil` if the codec refuses it.
+    func decoded(_ entry: DiskCacheEntry) -> DiskCacheEntry? {
+        guard let payloadCodec else { return entry }
+        do {
+            var decoded = entry
+            decoded.data = try payloadCodec.decode(entry.data)
+            decoded.extendedData = try entry.extendedData.map(payloadCodec.decode)
+            return decoded
+        } catch {
+            note(
+                "the payload codec \(payloadCodec.identifier) refused an entry of \(layout.directory): \(error)",
+                cause: "decode \(payloadCodec.identifier)")
+            return nil
+        }
+    }
+}
