@@ -70,7 +70,8 @@ public struct RowResampler: ~Copyable {
 
     /// Refuses sides without pixels, and such as no memory holds.
     static func checkSides(_ source: PixelSize, _ target: PixelSize) throws(ImageError) {
-        let longest = 1 << 27
+        // The tables of weights have about six numbers for each pixel of the longer side, which no other limit bounds.
+        let longest = 1 << 22
         guard !source.isEmpty, !target.isEmpty,
             max(source.width, source.height, target.width, target.height) <= longest
         else {
