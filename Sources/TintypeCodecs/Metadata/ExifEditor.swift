@@ -130,7 +130,7 @@ extension ExifReader {
         number(directory[tag]).flatMap { self.directory($0) }
     }
 
-    /// What belongs to the image itself, and not to its thumbnail.
+    /// The tags that belong to the image itself, and not to its thumbnail.
     fileprivate var usedRanges: [Range<Int>] {
         guard let main else { return [] }
         var directories = [main]

@@ -46,7 +46,7 @@ extension Orientation {
         self.init(rawValue: Int(packet[place]) - 0x30)
     }
 
-    /// Where the digits of the orientations in an XMP packet stand.
+    /// The places of the orientations' digits in an XMP packet.
     static func places(inXMP bytes: UnsafeRawBufferPointer) -> [Int] {
         let name = Array("tiff:Orientation".utf8)
         var places: [Int] = []
