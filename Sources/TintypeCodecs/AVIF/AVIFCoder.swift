@@ -6,7 +6,7 @@ public import TintypeCore
 ///
 /// - The file's own rotation and mirroring are applied; an EXIF orientation is ignored, as the format has it (MIAF,
 ///   ISO/IEC 23000-22, section 7.3.6.7). Before those, what lies outside a clean aperture is cut off.
-/// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space or high dynamic range. With
+/// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
 ///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits stay so. Gain maps are not read.
 /// - libavif decodes an image in one call: cancellation takes hold before and after it, between the frames of a sequence, and while
 ///   its rows are converted.
@@ -22,7 +22,7 @@ public struct AVIFCoder: AnimatedImageCoder {
         case dav1d, libgav1, aom
     }
 
-    /// What reads the AV1 data.
+    /// The library that decodes the AV1 data.
     public let decoder: Decoder
 
     public init(decoder: Decoder = .automatic) { self.decoder = decoder }
@@ -45,7 +45,7 @@ public struct AVIFCoder: AnimatedImageCoder {
         try AVIFFrameDecoder(data, for: .streaming, decoder: decoder, options: options, context: context)
     }
 
-    /// Writes an AVIF file, a sequence if the image is animated: colour at half the resolution unless
+    /// Writes an AVIF file, a sequence if the image is animated: color at half the resolution unless
     /// ``AVIFEncodeOptions`` say otherwise, or with ``EncodeOptions/lossless`` in full and exactly.
     ///
     /// Pixels of 16 bits are written with 10 bits, or 12 if their source had more than 10, which is the most that AVIF has; high

@@ -29,8 +29,8 @@ final class AVIFFrameDecoder: AnimationFrames {
             info, for: purpose, options: options, context: context, format: format, stored: reader.storedSize,
             bitmaps: (info.bitsPerComponent > 8 ? 2 : 1) * (info.isAnimated ? 2 : 1))
         color = CodedColor(
-            profile: reader.profile, codePoints: reader.codePoints, isGray: false,
-            keepsColorSpace: options.keepsColorSpace, format: format)
+            profile: reader.profile, codePoints: reader.coding.codePoints, isGray: reader.isGray,
+            keepsColorSpace: options.keepsColorSpace, format: format, bitsPerComponent: info.bitsPerComponent)
         var properties = info.properties(options)
         properties.colorSpace = color.colorSpace
         properties.metadata = reader.metadata
@@ -59,8 +59,9 @@ final class AVIFFrameDecoder: AnimationFrames {
             return nil
         }
         guard let image else { return nil }
-        let pixels = try AVIFPixels(image: image, crop: reader.crop, color: color, context: context)
-            .convert(to: outputSize, orientation: info.orientation)
+        let pixels = try AVIFPixels(
+            image: image, crop: reader.crop, coding: reader.coding, color: color, context: context
+        ).convert(to: outputSize, orientation: info.orientation)
         defer { next += 1 }
         return ImageFrame(pixels: pixels, duration: info.isAnimated ? info.frameDurations[next] : .zero)
     }

@@ -7,7 +7,10 @@ internal import TintypeCore
 final class AVIFReader {
     let info: ImageInfo
     let profile: Data?
-    let codePoints: CodePoints
+    /// The meaning of the numbers in the planes.
+    let coding: ColorCoding
+    /// Whether the file has no chroma.
+    let isGray: Bool
     let metadata: ImageMetadata
     /// The part of each frame that is shown, before rotation and mirroring.
     let crop: avifCropRect
@@ -44,13 +47,16 @@ final class AVIFReader {
             try Self.parse(file, decoder, limits, readsMetadata, length: boxes.length, isTruncated: isTruncated)
             guard let image = decoder.pointee.image else { throw .corrupt("the AVIF file has no image") }
             profile = Self.bytes(image.pointee.icc)
-            codePoints = CodePoints(
-                primaries: Int(image.pointee.colorPrimaries),
-                transfer: Int(image.pointee.transferCharacteristics))
+            coding = ColorCoding(
+                codePoints: CodePoints(
+                    primaries: Int(image.pointee.colorPrimaries), transfer: Int(image.pointee.transferCharacteristics)),
+                matrix: Int(image.pointee.matrixCoefficients), isFullRange: image.pointee.yuvRange == AVIF_RANGE_FULL)
+            isGray = image.pointee.yuvFormat == AVIF_PIXEL_FORMAT_YUV400
             metadata = ImageMetadata(exif: Self.bytes(image.pointee.exif), xmp: Self.bytes(image.pointee.xmp))
             crop = Self.crop(image)
             storedSize = Self.size(image)
-            info = Self.info(decoder, image, crop, profile: profile, codePoints: codePoints, isComplete: !isTruncated)
+            info = Self.info(
+                decoder, image, crop, profile: profile, codePoints: coding.codePoints, isComplete: !isTruncated)
         } catch {
             avifDecoderDestroy(decoder)
             copy.deallocate()
@@ -155,7 +161,7 @@ final class AVIFReader {
         return image
     }
 
-    /// How many frames are decoded to come to one from elsewhere.
+    /// Returns the number of frames that are decoded to reach a frame from elsewhere in the sequence.
     func cost(of index: Int) -> Int {
         index - Int(avifDecoderNearestKeyframe(decoder, UInt32(clamping: max(0, index)))) + 1
     }

@@ -1,4 +1,4 @@
-/// What the numbers of a file's pixels mean, by the code points of ITU-T H.273 (ISO/IEC 23091-2), tables 2 and 3.
+/// The meaning of the numbers in a file's pixels, by the code points of ITU-T H.273 (ISO/IEC 23091-2), tables 2 and 3.
 struct CodePoints: Equatable {
     var primaries: Int
     var transfer: Int
@@ -36,7 +36,7 @@ struct CodePoints: Equatable {
         }
     }
 
-    /// What people call the colours.
+    /// The common name of the color space.
     var name: String {
         let gamut =
             switch primaries {
@@ -56,7 +56,7 @@ struct CodePoints: Equatable {
     }
 }
 
-/// Where a colour space's red, green, blue and white lie: x and y of CIE 1931.
+/// The red, green, blue and white of a color space: x and y of CIE 1931.
 struct Chromaticities: Equatable {
     var red: SIMD2<Double>
     var green: SIMD2<Double>
@@ -85,7 +85,7 @@ struct Chromaticities: Equatable {
         return Matrix3(colors.columns.0 * scale.x, colors.columns.1 * scale.y, colors.columns.2 * scale.z)
     }
 
-    /// What linear red, green and blue are in other primaries. White becomes white, also that of DCI, whose x and y are others.
+    /// Returns linear red, green and blue in other primaries. White becomes white, even that of DCI, whose x and y differ.
     func columns(to other: Chromaticities) -> (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>) {
         let matrix = other.toXYZ.inverse * toXYZ
         let white = matrix * SIMD3(1, 1, 1)

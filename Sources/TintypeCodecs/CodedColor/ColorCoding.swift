@@ -1,5 +1,5 @@
-#if HEIF
-/// How luma and chroma were made of colours, and what colours they are (ITU-T H.273).
+#if AVIF || HEIF
+/// The relation of luma and chroma to colors, and the meaning of those colors (ITU-T H.273).
 struct ColorCoding: Equatable {
     var codePoints: CodePoints
     /// Table 4 of H.273.

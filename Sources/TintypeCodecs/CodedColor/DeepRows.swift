@@ -1,28 +1,29 @@
-#if HEIF || JXL
+#if AVIF || HEIF || JXL
 internal import TintypeCore
 
-/// Takes rows of straight RGBA of 8 to 16 bits to premultiplied RGBA in the colours and the format that are wanted.
+/// Converts rows of straight RGBA of 8 to 16 bits to premultiplied RGBA in the requested colors and format.
 struct DeepRows {
     private let color: CodedColor
-    /// What each number is in the bits that the next step takes: 8, the 12 of tone mapping, or 16. Rounded to the nearest.
+    /// The nearest value of each number in the bits that the next step takes: 8, the 12 of tone mapping, or 16.
     private let numbers: [UInt16]
     private let isDeep: Bool
 
     init(bits: Int, color: CodedColor) {
         self.color = color
-        isDeep = color.toneMapping != nil || color.format != .rgba8
+        isDeep = color.toneMapping != nil || color.takesDeepRows
         let last = (1 << bits) - 1
-        let target = color.format != .rgba8 ? 65_535 : color.toneMapping != nil ? (1 << ToneMapping.bits) - 1 : 255
+        let target = color.takesDeepRows ? 65_535 : color.toneMapping != nil ? (1 << ToneMapping.bits) - 1 : 255
         numbers = (0...last).map { UInt16(($0 * target + last / 2) / last) }
     }
 
+    /// Converts a row whose numbers have the bits that were stated.
     func convert(
         _ source: UnsafePointer<UInt16>, to row: UnsafeMutableRawPointer, count: Int, premultiplies: Bool
     ) {
         convert(count: count, to: row, premultiplies) { min(Int(source[$0]), numbers.count - 1) }
     }
 
-    /// The same for sources of 8 bits.
+    /// Converts a row of 8 bits.
     func convert(bytes source: UnsafeRawPointer, to row: UnsafeMutableRawPointer, count: Int, premultiplies: Bool) {
         if isDeep {
             let bytes = source.assumingMemoryBound(to: UInt8.self)

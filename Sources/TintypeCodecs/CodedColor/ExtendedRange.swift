@@ -6,7 +6,7 @@ internal import TintypeCore
 /// - PQ is light in nits; reference white, 203 nits (BT.2408), is 1.
 /// - HLG is light of the scene, which the system gamma of 1.2 makes light of a display of 1,000 nits (BT.2100, table 5): its 75 %
 ///   are reference white.
-/// - Colours outside the gamut of sRGB have components below 0.
+/// - Colors outside the gamut of sRGB have components below 0.
 struct ExtendedRange {
     /// The light of numbers of 16 bits: reference white is 1 for PQ, the most there is for HLG.
     private let light: [Float]
@@ -50,7 +50,7 @@ struct ExtendedRange {
 /// Extended sRGB on its way out.
 enum ExtendedPixels {
     /// The numbers of PQ for light, where reference white is 1: up to 10,000 nits.
-    private static let pqValue = OctaveTable(
+    private static let pqValue = PiecewiseLinearCurve(
         octaves: -22...6, below: TransferCurves.pqValue(ToneMapping.referenceWhite / 4_194_304) * 4_194_304
     ) { TransferCurves.pqValue(min($0 * ToneMapping.referenceWhite, 10_000)) }
     private static let toBT2020 = Chromaticities.bt709.columns(to: .bt2020)

@@ -1,25 +1,35 @@
-#if HEIF
+#if AVIF || HEIF
 internal import TintypeCore
 
-/// A picture as video decoders give it: a plane for luma and two for chroma. Valid as long as the decoder's memory.
+/// A picture as video decoders give it: a plane for luma and two for chroma. It is valid as long as the decoder's memory.
 struct PlanarPicture {
     struct Plane {
         let base: UnsafeRawPointer
-        /// From one row to the next.
+        /// The bytes from one row to the next.
         let bytesPerRow: Int
         let size: PixelSize
     }
 
-    /// How many pixels share a chroma number.
+    /// The number of pixels that share a chroma number.
     enum Chroma: Equatable {
         case none, full, halfWidth, half
+
+        /// Returns the size of the chroma planes of a picture, or `nil` without chroma.
+        func chromaSize(of size: PixelSize) -> PixelSize? {
+            switch self {
+            case .none: nil
+            case .full: size
+            case .halfWidth: PixelSize(width: (size.width + 1) / 2, height: size.height)
+            case .half: PixelSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
+            }
+        }
     }
 
     let luma: Plane
     /// The difference to blue, and that to red; `nil` in a gray picture.
     let chroma: (blue: Plane, red: Plane)?
     let layout: Chroma
-    /// Of a number; above 8 it takes two bytes in the machine's order.
+    /// The bits of a number. With more than 8 it takes two bytes in the machine's order.
     let bits: Int
 
     var size: PixelSize { luma.size }
@@ -32,14 +42,7 @@ struct PlanarPicture {
         }
         guard (8...12).contains(bits), !size.isEmpty, holds(luma, size) else { return false }
         guard let chroma else { return layout == .none }
-        let (width, height) = (size.width, size.height)
-        let needed: PixelSize
-        switch layout {
-        case .none: return false
-        case .full: needed = size
-        case .halfWidth: needed = PixelSize(width: (width + 1) / 2, height: height)
-        case .half: needed = PixelSize(width: (width + 1) / 2, height: (height + 1) / 2)
-        }
+        guard let needed = layout.chromaSize(of: size) else { return false }
         return holds(chroma.blue, needed) && holds(chroma.red, needed)
     }
 }

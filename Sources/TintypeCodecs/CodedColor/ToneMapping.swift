@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// Makes sRGB of pixels in PQ or HLG.
+/// Converts pixels in PQ or HLG to sRGB.
 ///
 /// - PQ is light in nits. HLG is light of the scene, which its own system gamma of 1.2 makes light of a display of 1,000 nits
 ///   (BT.2100, table 5).
 /// - Reference white is 203 nits (BT.2408) and becomes the white of sRGB's range, before highlights are made room for.
 /// - The largest of the three components goes through the roll-off of BT.2390 (section 5.4.1), from a source of up to 1,000
 ///   nits; all three are scaled by what it lost, so that hues stay. Dark and middle tones, up to 90 nits, do not change.
-/// - Colours outside the gamut of sRGB are cut off.
+/// - Colors outside the gamut of sRGB are cut off.
 struct ToneMapping {
     /// The bits of the numbers that come.
     static let bits = 12
@@ -59,13 +59,15 @@ struct ToneMapping {
         return TransferCurves.pqLight(bent * most)
     }
 
-    /// What the roll-off scales a colour by whose largest component is so much light, where reference white is 1.
+    /// Returns the factor of the roll-off for a color, by the light of its largest component, where reference white is 1.
     @inline(__always)
     static func gain(highest: Float) -> Float {
         guard highest > 0 else { return 1 }
         let peak = Float(peak / referenceWhite)
         let within = min(highest, peak)
-        return gains[Int((within / peak).squareRoot() * Float(entries - 1))] * within / highest
+        let position = (within / peak).squareRoot() * Float(entries - 1)
+        let index = min(Int(position), entries - 2)
+        return (gains[index] + (gains[index + 1] - gains[index]) * (position - Float(index))) * within / highest
     }
 
     /// Converts straight RGBA of 12 bits in 16 to straight RGBA of 8 bits in sRGB.

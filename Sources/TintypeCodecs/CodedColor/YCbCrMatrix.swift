@@ -1,4 +1,4 @@
-#if HEIF
+#if AVIF || HEIF
 /// Takes luma and chroma to red, green and blue, in fixed point (ITU-T H.273, section 8.3 and table 4).
 struct YCbCrMatrix {
     /// For red, green and blue: the share of luma in units of 2⁻¹⁶, of the two chroma components in units of 2⁻¹⁶ of a 16th.

@@ -1,4 +1,4 @@
-#if HEIF
+#if AVIF || HEIF
 internal import TintypeCore
 
 /// Makes rows of opaque RGBA of a picture in planes.

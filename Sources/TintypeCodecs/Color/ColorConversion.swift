@@ -2,18 +2,14 @@ internal import CLCMS2
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// Takes pixels from the colour space of an embedded ICC profile to sRGB, with LittleCMS, relative colorimetric.
+/// Converts pixels from the color space of an embedded ICC profile to sRGB with LittleCMS, relative colorimetric.
 ///
-/// Made anew for each decode, with a context of its own and without LittleCMS's cache of one pixel, so that nothing is shared
-/// between threads.
-///
-/// When it is applied: pixels with alpha are converted row by row, straight, before they are premultiplied. Opaque pixels
-/// that shrink are converted after that, which is cheaper by the factor of the areas (LittleCMS takes about as long per
-/// pixel as decoding does) and changes nothing that is seen: the resampler works on encoded values in either space.
+/// Every decode makes its own, with a LittleCMS context of its own and without LittleCMS's cache of one pixel, so that threads
+/// share nothing.
 final class ColorConversion {
-    /// What the numbers of a file's pixels are.
+    /// The meaning of the numbers in a file's pixels.
     enum Source {
-        /// RGBA, or gray repeated in R, G and B, in which case a gray profile is asked for.
+        /// RGBA; for `gray`, red, green and blue are equal, and a gray profile applies.
         case rgb, gray
         /// Ink from 0 to 255, or inverted, as Adobe writes JPEG.
         case cmyk(inverted: Bool)
@@ -21,19 +17,24 @@ final class ColorConversion {
 
     private enum Method {
         case transform(cmsHTRANSFORM)
-        /// Three curves and a matrix, which most profiles are.
+        /// Three curves and a matrix, as in most profiles.
         case matrix(MatrixConversion)
         case deepMatrix(DeepMatrixConversion)
-        /// The colours of the 256 grays.
+        /// The colors of the 256 grays.
         case table([UInt32])
+        case deepTable(DeepGrayTable)
     }
 
+    /// The format of the pixels before and after the conversion.
+    let format: PixelFormat
     private let context: cmsContext
     private let method: Method
-    private let format: PixelFormat
 
-    /// - Parameter format: of the pixels before and after; what has more than 8 bits is converted with as many.
-    /// - Returns: `nil` if the profile is broken, is for other kinds of pixels, or is sRGB itself: the pixels stay.
+    /// - Parameters:
+    ///   - profile: The profile of the pixels.
+    ///   - source: The kind of pixels that the file has.
+    ///   - format: The format of the pixels before and after. More than 8 bits are converted without rounding to 8.
+    /// - Returns: `nil` if the profile is damaged, is for another kind of pixels, or is sRGB itself. The pixels then stay as they are.
     init?(profile: Data, source: Source, format: PixelFormat = .rgba8) {
         guard let context = cmsCreateContext(nil, nil) else { return nil }
         cmsSetLogErrorHandlerTHR(context) { _, _, _ in }
@@ -46,9 +47,12 @@ final class ColorConversion {
         self.method = method
     }
 
-    /// Whether tables do the work, and not LittleCMS.
+    /// Whether tables do the work instead of LittleCMS.
     var usesTables: Bool {
-        if case .matrix = method { true } else { false }
+        switch method {
+        case .matrix, .deepMatrix, .table, .deepTable: true
+        case .transform: false
+        }
     }
 
     deinit {
@@ -64,102 +68,96 @@ final class ColorConversion {
             cmsCloseProfile(profile)
             cmsCloseProfile(sRGB)
         }
-        let signature = cmsGetColorSpace(profile)
-        let layout = PixelLayout(format)
-        let input: UInt32
-        switch source {
-        case .rgb, .gray:
-            // A gray file may carry an RGB profile, but a colour file no gray one.
-            if signature == cmsSigGrayData, case .gray = source {
-                input = layout.gray
-            } else if signature == cmsSigRgbData {
-                if cmsIsMatrixShaper(profile) != 0, description(of: profile).hasPrefix("sRGB") { return nil }
-                input = layout.rgba
-            } else {
-                return nil
+        func transform(_ layout: PixelLayout, _ input: KeyPath<PixelLayout, UInt32>, _ flags: Int32) -> cmsHTRANSFORM? {
+            cmsCreateTransformTHR(
+                context, profile, layout[keyPath: input], sRGB, layout.rgba, UInt32(INTENT_RELATIVE_COLORIMETRIC),
+                UInt32(cmsFLAGS_NOCACHE | flags))
+        }
+        guard let input = input(source, cmsGetColorSpace(profile)) else { return nil }
+        if input == \.rgba {
+            // LittleCMS's own shortcuts are up to 6 % off in 16 bits, so that they cannot judge others.
+            guard let exact = transform(PixelLayout(.rgba16), input, cmsFLAGS_NOOPTIMIZE) else { return nil }
+            let colors = sampleColors
+            var converted = colors
+            cmsDoTransform(exact, colors, &converted, UInt32(colors.count))
+            cmsDeleteTransform(exact)
+            if isClose(colors, converted) { return nil }
+            // Profiles may have tables besides the matrix, which take precedence; then the results differ.
+            switch format {
+            case .rgba8:
+                if let matrix = MatrixConversion(profile), isClose(convert(colors, matrix), converted) {
+                    return .matrix(matrix)
+                }
+            case .rgba16:
+                if let matrix = DeepMatrixConversion(profile), isClose(convert(colors, matrix), converted) {
+                    return .deepMatrix(matrix)
+                }
+            case .rgbaFloat16: break
             }
-        case .cmyk(let inverted):
-            guard signature == cmsSigCmykData else { return nil }
-            input = inverted ? layout.invertedCMYK : layout.cmyk
         }
-        guard
-            let transform = cmsCreateTransformTHR(
-                context, profile, input, sRGB, layout.rgba, UInt32(INTENT_RELATIVE_COLORIMETRIC),
-                UInt32(format == .rgba8 ? cmsFLAGS_NOCACHE : cmsFLAGS_NOCACHE | cmsFLAGS_HIGHRESPRECALC))
-        else { return nil }
-        guard format == .rgba8 else { return deepMethod(transform, profile, input == layout.rgba, format) }
-        if input == layout.gray {
-            let grays = (0...255).map(UInt8.init)
-            var colors = [UInt32](repeating: .max, count: 256)
-            cmsDoTransform(transform, grays, &colors, 256)
-            cmsDeleteTransform(transform)
-            return .table(colors)
+        if input == \.gray, format != .rgbaFloat16 {
+            guard let exact = transform(PixelLayout(.rgba16), input, cmsFLAGS_NOOPTIMIZE) else { return nil }
+            defer { cmsDeleteTransform(exact) }
+            return format == .rgba8 ? .table(grayColors(exact)) : .deepTable(DeepGrayTable(exact))
         }
-        guard input == layout.rgba else { return .transform(transform) }
-        let (colors, converted) = probe(transform)
-        if isClose(colors, converted) {
-            cmsDeleteTransform(transform)
-            return nil
-        }
-        if let matrix = MatrixConversion(profile), isClose(convert(colors, matrix), converted) {
-            cmsDeleteTransform(transform)
-            return .matrix(matrix)
-        }
-        return .transform(transform)
+        return transform(PixelLayout(format), input, format == .rgba8 ? 0 : cmsFLAGS_HIGHRESPRECALC)
+            .map { .transform($0) }
     }
 
-    /// - Parameter isRGB: whether the transform is from RGBA, of 16 bits or half precision.
-    private static func deepMethod(
-        _ transform: cmsHTRANSFORM, _ profile: cmsHPROFILE, _ isRGB: Bool, _ format: PixelFormat
-    ) -> Method {
-        guard isRGB, format == .rgba16, let matrix = DeepMatrixConversion(profile) else { return .transform(transform) }
-        // Profiles may have tables besides the matrix, which count more: LittleCMS's result shows which it uses.
-        let colors = sampleColors.map { SIMD4<UInt16>(truncatingIfNeeded: $0) &* 257 }
-        var (converted, byMatrix) = (colors, colors)
-        cmsDoTransform(transform, colors, &converted, UInt32(colors.count))
-        byMatrix.withUnsafeMutableBytes { bytes in
-            guard let base = bytes.baseAddress else { return }
-            matrix.convert(base.assumingMemoryBound(to: UInt16.self), count: colors.count)
+    private static func grayColors(_ transform: cmsHTRANSFORM) -> [UInt32] {
+        let grays = (0...255).map { SIMD4<UInt16>(repeating: $0 * 257) }
+        var colors = grays
+        cmsDoTransform(transform, grays, &colors, UInt32(colors.count))
+        return colors.map { color in
+            func byte(_ component: Int) -> UInt32 { UInt32(DepthRounding.rounded(color[component])) }
+            return byte(0) | byte(1) << 8 | byte(2) << 16
         }
-        let isClose = zip(converted, byMatrix).allSatisfy { color, other in
-            (0..<3).allSatisfy { abs(Int(color[$0]) - Int(other[$0])) <= 257 }
-        }
-        guard isClose else { return .transform(transform) }
-        cmsDeleteTransform(transform)
-        return .deepMatrix(matrix)
     }
 
-    /// 729 colours all over the cube, and all grays.
-    private static var sampleColors: [SIMD4<UInt8>] {
-        let steps: [UInt8] = [0, 32, 64, 96, 128, 160, 192, 224, 255]
-        var colors: [SIMD4<UInt8>] = (0...255).map { SIMD4(UInt8($0), UInt8($0), UInt8($0), 255) }
+    /// The layout of pixels that a profile of a color space can convert; `nil` for a profile of other pixels.
+    private static func input(
+        _ source: Source, _ signature: cmsColorSpaceSignature
+    ) -> KeyPath<PixelLayout, UInt32>? {
+        switch source {
+        // A gray file may carry an RGB profile, but a color file no gray one.
+        case .gray where signature == cmsSigGrayData: \.gray
+        case .rgb, .gray: signature == cmsSigRgbData ? \.rgba : nil
+        case .cmyk(let inverted): signature == cmsSigCmykData ? inverted ? \.invertedCMYK : \.cmyk : nil
+        }
+    }
+
+    /// 729 colors throughout the cube, and all grays, with 16 bits.
+    private static let sampleColors: [SIMD4<UInt16>] = {
+        let steps: [UInt16] = [0, 32, 64, 96, 128, 160, 192, 224, 255]
+        var colors: [SIMD4<UInt16>] = (0...255).map { SIMD4($0, $0, $0, 255) }
         for red in steps {
             for green in steps {
                 for blue in steps { colors.append(SIMD4(red, green, blue, 255)) }
             }
         }
-        return colors
-    }
+        return colors.map { $0 &* 257 }
+    }()
 
-    /// Some colours before and after a transform.
-    private static func probe(_ transform: cmsHTRANSFORM) -> (colors: [SIMD4<UInt8>], converted: [SIMD4<UInt8>]) {
-        let colors = sampleColors
-        var converted = colors
-        cmsDoTransform(transform, colors, &converted, UInt32(colors.count))
-        return (colors, converted)
-    }
-
-    /// Whether colours are the same within one step.
-    private static func isClose(_ colors: [SIMD4<UInt8>], _ others: [SIMD4<UInt8>]) -> Bool {
+    /// Whether colors are the same within one step of 8 bits.
+    private static func isClose(_ colors: [SIMD4<UInt16>], _ others: [SIMD4<UInt16>]) -> Bool {
         zip(colors, others).allSatisfy { color, other in
-            (0..<3).allSatisfy { abs(Int(color[$0]) - Int(other[$0])) <= 1 }
+            (0..<3).allSatisfy { abs(Int(color[$0]) - Int(other[$0])) <= 257 }
         }
     }
 
-    private static func convert(_ colors: [SIMD4<UInt8>], _ matrix: MatrixConversion) -> [SIMD4<UInt8>] {
+    private static func convert(_ colors: [SIMD4<UInt16>], _ matrix: MatrixConversion) -> [SIMD4<UInt16>] {
+        var bytes = colors.map { SIMD4<UInt8>(truncatingIfNeeded: $0) }
+        bytes.withUnsafeMutableBytes { bytes in
+            if let base = bytes.baseAddress { matrix.convert(base, count: bytes.count / 4) }
+        }
+        return bytes.map { SIMD4<UInt16>(truncatingIfNeeded: $0) &* 257 }
+    }
+
+    private static func convert(_ colors: [SIMD4<UInt16>], _ matrix: DeepMatrixConversion) -> [SIMD4<UInt16>] {
         var colors = colors
         colors.withUnsafeMutableBytes { bytes in
-            if let base = bytes.baseAddress { matrix.convert(base, count: bytes.count / 4) }
+            guard let base = bytes.baseAddress else { return }
+            matrix.convert(base.assumingMemoryBound(to: UInt16.self), count: bytes.count / 8)
         }
         return colors
     }
@@ -177,7 +175,7 @@ final class ColorConversion {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What a profile calls itself; `nil` for one that LittleCMS cannot read.
+    /// Returns the name that a profile gives itself, or `nil` for a profile that LittleCMS cannot read.
     static func name(of data: Data) -> String? {
         guard let context = cmsCreateContext(nil, nil) else { return nil }
         defer { cmsDeleteContext(context) }
@@ -188,9 +186,9 @@ final class ColorConversion {
         return name.isEmpty ? "ICC profile" : name
     }
 
-    /// The colour space of pixels whose numbers are kept: that of an RGB profile, or else sRGB.
+    /// Returns the color space of pixels that keep their numbers; `nil` for a profile that isn't RGB, because decoded pixels are.
     static func keptColorSpace(_ data: Data) -> ColorSpace? {
-        // The signature of the colour space stands at byte 16 (ICC.1, section 7.2).
+        // The signature of the color space is at byte 16 (ICC.1, section 7.2).
         guard data.count >= 128, data.dropFirst(16).prefix(4).elementsEqual("RGB ".utf8) else { return nil }
         return name(of: data).map { ColorSpace(name: $0, profile: data) }
     }
@@ -201,6 +199,7 @@ final class ColorConversion {
         case .transform(let transform): cmsDoTransform(transform, row, row, UInt32(count))
         case .matrix(let matrix): matrix.convert(row, count: count)
         case .deepMatrix(let matrix): matrix.convert(row.assumingMemoryBound(to: UInt16.self), count: count)
+        case .deepTable(let table): table.convert(row.assumingMemoryBound(to: UInt16.self), count: count)
         case .table(let table):
             table.withUnsafeBufferPointer { table in
                 for offset in stride(from: 0, to: count * 4, by: 4) {
@@ -220,6 +219,12 @@ final class ColorConversion {
         cmsDoTransform(transform, cmyk, row, UInt32(count))
     }
 
+    /// Converts straight RGBA of 16 bits in place and rounds it to 8. The conversion is one of 16 bits.
+    func convert(_ deep: UnsafeMutablePointer<UInt16>, roundingTo row: UnsafeMutableRawPointer, count: Int) {
+        convert(UnsafeMutableRawPointer(deep), count: count)
+        DepthRounding.round(deep, to: row, count: count)
+    }
+
     /// Converts opaque pixels.
     func convert(opaque pixels: PixelBuffer, pool: PixelBufferPool) throws(ImageError) -> PixelBuffer {
         let converted = try MutablePixelBuffer(size: pixels.size, format: pixels.format, pool: pool)
@@ -234,8 +239,8 @@ final class ColorConversion {
     }
 }
 
-/// How pixels lie in memory, as LittleCMS writes it (lcms2.h: `COLORSPACE_SH` and the like, macros that Swift cannot import):
-/// floating point at bit 22, the colour space from bit 16 on, inverted values at bit 13, further channels from bit 7, channels
+/// The layout of pixels in memory, as LittleCMS writes it (lcms2.h: `COLORSPACE_SH` and the like, macros that Swift cannot import):
+/// floating point at bit 22, the color space from bit 16 on, inverted values at bit 13, further channels from bit 7, channels
 /// from bit 3, bytes each.
 private struct PixelLayout {
     private let sample: UInt32

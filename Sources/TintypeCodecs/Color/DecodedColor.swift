@@ -1,37 +1,55 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// What the colour profile of a file means for the pixels that are decoded from it.
+/// The treatment that the color profile of a file asks for.
 struct DecodedColor {
-    /// What the pixels have to go through; `nil` if they stay as they are.
+    /// The conversion that the pixels go through; `nil` if they stay as they are. Its format may have more bits than that of the
+    /// finished pixels: see ``init(profile:source:options:format:bitsPerComponent:)``.
     let conversion: ColorConversion?
-    /// The colour space of the pixels afterwards.
+    /// The color space of the pixels afterwards.
     let space: ColorSpace
 
     /// - Parameters:
-    ///   - profile: the ICC profile of the file, if it has one.
-    ///   - format: of the pixels.
+    ///   - profile: The ICC profile of the file, if it has one.
+    ///   - source: The kind of pixels that the file has. Only RGB profiles can be kept, because finished pixels are RGB: others are
+    ///     converted even if the options keep the color space.
+    ///   - options: The options of the decode.
+    ///   - format: The format of the finished pixels.
+    ///   - bitsPerComponent: The bits of the pixels that are passed to the conversion. With more than 8, the conversion is one of 16
+    ///     bits even if the finished pixels have 8, so that rounding comes last: see ``ColorConversion/convert(_:roundingTo:count:)``.
     init(
-        profile: Data?, source: ColorConversion.Source, options: DecodeOptions, format: PixelFormat = .rgba8
+        profile: Data?, source: ColorConversion.Source, options: DecodeOptions, format: PixelFormat = .rgba8,
+        bitsPerComponent: Int = 8
     ) {
         guard let profile else {
             (conversion, space) = (nil, .sRGB)
             return
         }
-        if options.keepsColorSpace, case .rgb = source, let kept = ColorConversion.keptColorSpace(profile) {
+        if options.keepsColorSpace, source.isRGB, let kept = ColorConversion.keptColorSpace(profile) {
             (conversion, space) = (nil, kept)
         } else {
-            (conversion, space) = (ColorConversion(profile: profile, source: source, format: format), .sRGB)
+            let working = format == .rgba8 && bitsPerComponent > 8 ? .rgba16 : format
+            (conversion, space) = (ColorConversion(profile: profile, source: source, format: working), .sRGB)
         }
     }
 }
 
-/// Makes of a row of straight RGBA, as libraries give it, one as images have it.
+extension ColorConversion.Source {
+    /// Whether decoded pixels are RGB before any conversion.
+    fileprivate var isRGB: Bool {
+        switch self {
+        case .rgb, .gray: true
+        case .cmyk: false
+        }
+    }
+}
+
+/// Finishes rows of straight RGBA, as libraries give them: converted and premultiplied.
 struct RowFinisher {
     let width: Int
     let conversion: ColorConversion?
     let premultiplies: Bool
-    /// Whether pixels of 8 bits lose the alpha that they have.
+    /// Whether pixels of 8 bits lose their alpha.
     var makesOpaque = false
     var format = PixelFormat.rgba8
 

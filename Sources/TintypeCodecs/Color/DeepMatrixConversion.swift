@@ -6,7 +6,7 @@ internal import TintypeCore
 struct DeepMatrixConversion {
     /// Of red, green and blue in turn, the light of numbers in steps of 1/4,096.
     private let light: [Float]
-    /// What the light of each adds to linear sRGB.
+    /// The linear sRGB of each one's light.
     private let columns: (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>)
 
     private static let steps = 4_096

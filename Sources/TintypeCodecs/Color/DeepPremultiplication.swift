@@ -2,7 +2,7 @@ internal import TintypeCore
 
 /// Straight and premultiplied alpha, for rows of RGBA of any format.
 extension Premultiplication {
-    /// Multiplies colour by alpha, in place; integers are rounded exactly.
+    /// Multiplies color by alpha, in place; integers are rounded exactly.
     static func premultiply(_ row: UnsafeMutableRawPointer, count: Int, format: PixelFormat) {
         switch format {
         case .rgba8: premultiply(row, count: count)
@@ -17,7 +17,7 @@ extension Premultiplication {
         }
     }
 
-    /// Divides colour by alpha, in place; transparent pixels become transparent black.
+    /// Divides color by alpha, in place; transparent pixels become transparent black.
     static func unpremultiply(_ row: UnsafeMutableRawPointer, count: Int, format: PixelFormat) {
         switch format {
         case .rgba8: unpremultiply(row, into: row, count: count)
@@ -63,7 +63,7 @@ extension Premultiplication {
         }
     }
 
-    /// Rows that come premultiplied: cuts colour down to alpha, which a damaged or lossy file may exceed. Half-precision numbers
+    /// Rows that come premultiplied: cuts color down to alpha, which a damaged or lossy file may exceed. Half-precision numbers
     /// that are not finite become finite.
     static func clamp(_ row: UnsafeMutableRawPointer, count: Int, format: PixelFormat) {
         switch format {

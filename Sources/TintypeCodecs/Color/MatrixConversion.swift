@@ -3,8 +3,8 @@ internal import Glibc
 
 /// Converts from an RGB profile of three curves and a matrix to sRGB with tables: under 2 ns a pixel, where LittleCMS takes 12.
 ///
-/// What each of the 256 values of a component adds to the linear red, green and blue of sRGB is known beforehand; three
-/// additions, and a table that applies the sRGB curve and cuts off what sRGB does not have, do the rest.
+/// A table has the linear sRGB that each of the 256 values of a component contributes. Three additions, and a table that applies
+/// the sRGB curve and clips what lies outside of sRGB, do the rest.
 struct MatrixConversion {
     /// For each value of red, then green, then blue: its share of the linear result, in steps of ``encoded``.
     private let shares: [SIMD4<Float>]

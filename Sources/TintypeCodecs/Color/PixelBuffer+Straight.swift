@@ -1,7 +1,7 @@
 internal import TintypeCore
 
 extension PixelBuffer {
-    /// The pixels with colour no longer multiplied by alpha, in rows without gaps.
+    /// The pixels with color no longer multiplied by alpha, in rows without gaps.
     var straightPixels: [UInt8] {
         let rowBytes = width * 4
         return [UInt8](unsafeUninitializedCapacity: rowBytes * height) { bytes, count in

@@ -1,6 +1,6 @@
 /// Straight and premultiplied alpha, for rows of RGBA with 8 bits.
 enum Premultiplication {
-    /// Multiplies colour by alpha, in place: `round(c × a / 255)`, exactly.
+    /// Multiplies color by alpha, in place: `round(c × a / 255)`, exactly.
     ///
     /// `(x + 128 + ((x + 128) >> 8)) >> 8` is `round(x / 255)` for every product of two bytes (Blinn, "Three wrongs make a
     /// right", 1995).
@@ -33,7 +33,7 @@ enum Premultiplication {
     /// ⌈2²⁴ / a⌉: `(n × reciprocal) >> 24` is `n / a`, rounded down, for every n below 2¹⁶ and a below 2⁸.
     private static let reciprocals: [UInt64] = [0] + (1...255).map { (1 << 24 + $0 - 1) / $0 }
 
-    /// Divides colour by alpha: `round(c × 255 / a)`, exactly; transparent pixels become transparent black.
+    /// Divides color by alpha: `round(c × 255 / a)`, exactly; transparent pixels become transparent black.
     static func unpremultiply(
         _ source: UnsafeRawPointer, into destination: UnsafeMutableRawPointer, count: Int
     ) {
@@ -57,7 +57,7 @@ enum Premultiplication {
         }
     }
 
-    /// Lays premultiplied pixels on an opaque colour.
+    /// Lays premultiplied pixels on an opaque color.
     static func flatten(
         _ source: UnsafeRawPointer, on background: SIMD4<UInt8>, into destination: UnsafeMutableRawPointer, count: Int
     ) {
@@ -66,7 +66,7 @@ enum Premultiplication {
             let bytes = source.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
             let rest = under &* UInt16(255 - bytes.w) &+ 128
             let sum = SIMD4<UInt16>(truncatingIfNeeded: bytes) &+ (rest &+ (rest &>> 8)) &>> 8
-            // Premultiplied colour never exceeds alpha, so the sum stays within a byte; hostile pixels are clamped.
+            // Premultiplied color never exceeds alpha, so the sum stays within a byte; hostile pixels are clamped.
             let flat = SIMD4<UInt8>(
                 truncatingIfNeeded: sum.clamped(lowerBound: .zero, upperBound: .init(repeating: 255)))
             destination.storeBytes(of: flat, toByteOffset: offset, as: SIMD4<UInt8>.self)

@@ -1,6 +1,6 @@
 public import TintypeCore
 
-/// What only the encoder of HEIC has; without the package trait `HEIF` it changes nothing.
+/// HEIC-specific encoding options. Without the package trait `HEIF` they have no effect.
 public struct HEICEncodeOptions: FormatEncodeOptions {
     /// x265's names for how long it may take; other encoders of libheif do not know them and keep to their own default.
     public enum Preset: String, Sendable, Hashable, CaseIterable {
@@ -9,14 +9,14 @@ public struct HEICEncodeOptions: FormatEncodeOptions {
 
     /// `veryfast` unless set, which takes a third of the time of x265's own default for some percent of the size.
     public var preset = Preset.veryfast
-    /// How much of the resolution of colour is kept; half of it by default. Without loss all of it is.
+    /// The resolution of color, half by default. Lossless files keep all of it.
     public var subsampling = ChromaSubsampling.half
 
     public init() {}
 }
 
 extension EncodeOptions {
-    /// What only the encoder of HEIC has.
+    /// HEIC-specific encoding options.
     public var heic: HEICEncodeOptions {
         get { self[HEICEncodeOptions.self] }
         set { self[HEICEncodeOptions.self] = newValue }

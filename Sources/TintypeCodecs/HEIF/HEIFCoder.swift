@@ -7,7 +7,7 @@ public import TintypeCore
 /// - Stills are read and written with libheif: of several, the primary image is read. Its cropping, rotation and mirroring are
 ///   libheif's work; sizes are those after it, and an EXIF orientation is ignored, as the format has it.
 /// - An embedded thumbnail is used where it is of the image's shape and not smaller than what is asked for.
-/// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space or high dynamic range. With
+/// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
 ///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits of stills stay so; sequences become 8. Gain maps are not read.
 /// - A sequence of HEVC pictures (the tracks of a `moov` box; files named `.heics`) is read with libde265, transparency
 ///   included. A file that holds one of two frames or more and a still image, too, is read as the sequence. It is played for
@@ -44,7 +44,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
         return try data.withBytes { bytes throws(ImageError) in
             let boxes = TopLevelBoxes(bytes)
             let file = try HEIFFile(bytes, boxes: boxes, format: Self.format(data), limits: context.limits)
-            return try HEIFDecode(file: file, options: options, context: context).run()
+            return try HEIFStillDecoder(file: file, options: options, context: context).run()
         }
     }
 
@@ -78,7 +78,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     /// Pixels of 16 bits are written with 10 bits, or 12 if their source had more than 10; high dynamic range is PQ with
     /// ``EncodeOptions/HDREncoding/isoHDR``, and else tone-mapped. An HEVC encoder that has 8 bits only gets 8.
     ///
-    /// ``EncodeOptions/lossless`` gives the best quality that the encoder has, with colour in full resolution; rounding in the
+    /// ``EncodeOptions/lossless`` gives the best quality that the encoder has, with color in full resolution; rounding in the
     /// conversion to luma and chroma remains. ``HEICEncodeOptions`` has the finer settings.
     /// - Throws: ``ImageError/Code/formatNotEncodable`` where libheif has no HEVC encoder, and
     ///   ``ImageError/Code/encodeFailed`` for a side over 16,384 pixels and where the limit of bytes cannot be kept.

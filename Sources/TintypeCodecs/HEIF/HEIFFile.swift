@@ -10,8 +10,8 @@ internal import TintypeCore
 final class HEIFFile {
     let info: ImageInfo
     let profile: Data?
-    let codePoints: CodePoints
-    let hasCodePoints: Bool
+    /// The meaning of the numbers, if a box states it; else only the coded image does.
+    let coding: ColorCoding?
     let isTruncated: Bool
     let handle: OpaquePointer
     private let context: OpaquePointer
@@ -43,9 +43,9 @@ final class HEIFFile {
         // No tile or layer of an honest file is much larger than the image itself.
         heif_context_set_maximum_image_size_limit(context, Int32(clamping: max(size.width, size.height) * 2 + 4_096))
         profile = Self.profile(handle)
-        let codePoints = Self.codePoints { heif_image_handle_get_nclx_color_profile(handle, $0) }
-        self.codePoints = codePoints ?? .sRGB
-        hasCodePoints = codePoints != nil
+        let coding = Self.coding { heif_image_handle_get_nclx_color_profile(handle, $0) }
+        self.coding = coding
+        let codePoints = coding?.codePoints
         info = ImageInfo(
             format: format, size: size, hasAlpha: heif_image_handle_has_alpha_channel(handle) != 0,
             bitsPerComponent: max(8, Int(heif_image_handle_get_luma_bits_per_pixel(handle))),
@@ -85,15 +85,19 @@ final class HEIFFile {
         return error.code == heif_error_Ok ? profile : nil
     }
 
-    static func codePoints(
+    /// - Parameter get: A function of libheif's that makes a description of an image's colors.
+    static func coding(
         _ get: (UnsafeMutablePointer<UnsafeMutablePointer<heif_color_profile_nclx>?>) -> heif_error
-    ) -> CodePoints? {
+    ) -> ColorCoding? {
         var profile: UnsafeMutablePointer<heif_color_profile_nclx>?
         guard get(&profile).code == heif_error_Ok, let profile else { return nil }
         defer { heif_nclx_color_profile_free(profile) }
-        return CodePoints(
-            primaries: Int(profile.pointee.color_primaries.rawValue),
-            transfer: Int(profile.pointee.transfer_characteristics.rawValue))
+        return ColorCoding(
+            codePoints: CodePoints(
+                primaries: Int(profile.pointee.color_primaries.rawValue),
+                transfer: Int(profile.pointee.transfer_characteristics.rawValue)),
+            matrix: Int(profile.pointee.matrix_coefficients.rawValue),
+            isFullRange: profile.pointee.full_range_flag != 0)
     }
 
     /// Exif, from its TIFF header on, and XMP.

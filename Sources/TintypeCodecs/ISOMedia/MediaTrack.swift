@@ -1,24 +1,24 @@
 #if HEIF
 internal import TintypeCore
 
-/// What a `trak` box says of its track, without the samples (ISO/IEC 14496-12, section 8.3). Valid as long as the bytes of the
+/// The description of a track in its `trak` box, without the samples (ISO/IEC 14496-12, section 8.3). Valid as long as the bytes of the
 /// file.
 struct MediaTrack {
     let id: Int
     let isEnabled: Bool
     let orientation: Orientation
-    /// What the track holds, in four letters: `pict` for images, `auxv` for what belongs to them.
+    /// The kind of the track, in four letters: `pict` for images, `auxv` for auxiliary pictures.
     let handler: String
     /// Units of time in a second.
     let timescale: Int
-    /// How often it is played, 0 for ever.
+    /// The number of times that the track is played, 0 for ever.
     let loopCount: Int
-    /// The ids of other tracks by the kind of reference: `auxl` to what this one belongs to, `prem` to the alpha that colours
+    /// The ids of other tracks by the kind of reference: `auxl` to what this one belongs to, `prem` to the alpha that colors
     /// are multiplied by, `thmb` to what this one is a thumbnail of.
     let references: [String: [Int]]
     /// The box `stbl`.
     let sampleTable: MediaBox
-    /// How the samples are coded: the one entry of `stsd`; `nil` if there are none or several.
+    /// The coding of the samples: the one entry of `stsd`; `nil` if there are none or several.
     let sampleEntry: MediaBox?
 
     init(_ box: MediaBox) throws(ImageError) {

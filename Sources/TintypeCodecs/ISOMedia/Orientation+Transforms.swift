@@ -2,7 +2,7 @@
 internal import TintypeCore
 
 extension Orientation {
-    /// What an `imir` box exchanges.
+    /// The sides that an `imir` box exchanges.
     enum Mirror { case none, topBottom, leftRight }
 
     /// The orientation that an `irot` and then an `imir` make (ISO/IEC 23008-12, sections 6.5.10 and 6.5.12).

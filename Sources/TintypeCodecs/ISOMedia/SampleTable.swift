@@ -4,9 +4,9 @@ internal import TintypeCore
 /// The samples of a track: where the bytes of each are and when it is shown (ISO/IEC 14496-12, sections 8.5 to 8.7).
 struct SampleTable {
     struct Sample: Equatable {
-        /// Where its bytes are in the file; may lie beyond the end of one that is cut.
+        /// The range of its bytes in the file, which may lie behind the end of a file that is cut.
         var bytes = 0..<0
-        /// How long it takes in the order of decoding, in units of the track.
+        /// The duration in the order of decoding, in units of the track.
         var duration = 0
         /// When it is shown, in units of the track.
         var start = 0
@@ -39,10 +39,10 @@ struct SampleTable {
 
     var count: Int { samples.count }
 
-    /// Where the bytes of all samples have ended.
+    /// The offset of the first byte behind all samples.
     var end: Int { samples.map(\.bytes.upperBound).max() ?? 0 }
 
-    /// How long each sample is shown, in the order of showing and units of the track: until the next one is. The last one
+    /// The time that each sample is shown, in the order of showing and units of the track: until the next one is. The last one
     /// takes as long as it does for decoding.
     var durations: [Int] {
         order.indices.map { rank in

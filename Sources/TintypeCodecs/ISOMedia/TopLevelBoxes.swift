@@ -4,13 +4,13 @@ struct TopLevelBoxes {
     struct Box {
         /// Four letters.
         var type: String
-        /// What is there of the contents.
+        /// The part of the contents that is there.
         var payload: Range<Int>
         var isComplete: Bool
     }
 
     private(set) var boxes: [Box] = []
-    /// How long the file is by what its boxes say; at least the bytes that are there.
+    /// The length of the file that its boxes state; at least the bytes that are there.
     private(set) var length: Int
     /// Whether the bytes end before the last box that they announce does.
     ///

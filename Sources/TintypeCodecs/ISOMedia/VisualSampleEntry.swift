@@ -2,14 +2,14 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// How the pictures of a track are coded and what their numbers mean (ISO/IEC 14496-12, section 12.1).
+/// The coding of a track's pictures and the meaning of their numbers (ISO/IEC 14496-12, section 12.1).
 struct VisualSampleEntry {
     /// The coding, in four letters.
     let type: String
     let profile: Data?
-    /// What a `colr` box of the kind `nclx` states.
+    /// The statement of a `colr` box of the kind `nclx`.
     let coding: ColorCoding?
-    /// What an `auxi` box says the pictures are (ISO/IEC 23008-12, section 7.5.3): a name as of a web page.
+    /// The kind of pictures that an `auxi` box states (ISO/IEC 23008-12, section 7.5.3): a name in the form of a URL or URN.
     let auxiliaryType: String?
     private let boxes: [MediaBox]
 

@@ -5,7 +5,7 @@ public import TintypeCore
 /// Reads and writes JPEG XL, stills and animations, with libjxl. With the package trait `JXL`.
 ///
 /// - The orientation of the image header is applied; one in EXIF is ignored, as the format has it.
-/// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's colour space or high dynamic range. With
+/// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
 ///   ``DecodeOptions/decodeToHDR``, more than 8 bits stay 16, and floating-point numbers become ``PixelFormat/rgbaFloat16``.
 /// - Inks (CMYK) become sRGB by their profile.
 /// - While a file arrives, libjxl's own previews are shown: first an eighth of the resolution, then what has come of the rest.

@@ -87,7 +87,7 @@ struct JXLEncoder {
         basic.alpha_bits = source.hasAlpha ? samples.bits : 0
         basic.alpha_exponent_bits = source.hasAlpha ? samples.exponentBits : 0
         basic.num_extra_channels = source.hasAlpha ? 1 : 0
-        // Without loss, pixels stay in the colours that they are in.
+        // Without loss, pixels stay in the colors that they are in.
         basic.uses_original_profile = options.lossless ? 1 : 0
         if job.isAnimated {
             basic.have_animation = 1

@@ -3,7 +3,7 @@ internal import CJXL
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// The frames of a JPEG XL file, upright and at the size that is wanted. libjxl composes them.
+/// The frames of a JPEG XL file, upright and at the requested size. libjxl composes them.
 final class JXLFrameDecoder: ArrivingFrames {
     private(set) var info: ImageInfo
     private(set) var properties: Image.Properties
@@ -13,17 +13,19 @@ final class JXLFrameDecoder: ArrivingFrames {
     private let setup: FrameSetup
     private let color: CodedColor
     private let rows: DeepRows
-    /// What libjxl is asked for.
+    /// The format that libjxl decodes to.
     private let decodedFormat: PixelFormat
+    /// Whether ``rows`` finishes rows, and not the frame's own memory.
+    private let goesThroughRows: Bool
     /// Of a file in inks.
     private let ink: JXLInk?
     private let context: DecodeContext
     private var next = 0
     /// The frame that the pass through the file which is under way comes to next; `nil` if none is under way.
     private var position: Int?
-    /// What libjxl writes the frame into that is decoded now.
+    /// The memory that libjxl writes the current frame to.
     private var buffer: MutablePixelBuffer?
-    /// How many bytes there were at the last picture of a frame that is not whole.
+    /// The number of bytes at the last picture of an incomplete frame.
     private var shownBytes = 0
 
     var outputSize: PixelSize { setup.outputSize }
@@ -36,10 +38,14 @@ final class JXLFrameDecoder: ArrivingFrames {
         let format = Self.format(reader, options)
         color = CodedColor(
             profile: reader.pixelProfile, codePoints: reader.codePoints, isGray: reader.basic.num_color_channels == 1,
-            keepsColorSpace: options.keepsColorSpace, format: format)
-        let isMapped = color.toneMapping != nil || color.extendedRange != nil
+            keepsColorSpace: options.keepsColorSpace, format: format, bitsPerComponent: info.bitsPerComponent)
+        // Rounding to 8 bits comes last, after the colors are converted.
+        let isRounded =
+            format == .rgba8 && (color.takesDeepRows || reader.blackChannel != nil && info.bitsPerComponent > 8)
+        let isMapped = color.toneMapping != nil || color.extendedRange != nil || isRounded
         rows = DeepRows(bits: isMapped ? 16 : 8, color: color)
         decodedFormat = isMapped ? .rgba16 : format
+        goesThroughRows = isMapped
         // libjxl's planes, of the picture and of what the next frame refers to, the frame as it gives it, a copy of that for a
         // preview, and the black.
         let planes = (3 + Int(reader.basic.num_extra_channels)) * (info.isAnimated ? 2 : 1)
@@ -48,7 +54,8 @@ final class JXLFrameDecoder: ArrivingFrames {
             bitmaps: planes + decodedFormat.bytesPerPixel / 2 + (reader.blackChannel == nil ? 0 : 1))
         try Self.checkPlanes(reader.basic, info, context.limits)
         ink =
-            reader.blackChannel == nil ? nil : try JXLInk(profile: reader.profile, size: info.size, format: format)
+            reader.blackChannel == nil
+            ? nil : try JXLInk(profile: reader.profile, size: info.size, format: decodedFormat)
         var properties = info.properties(options)
         properties.colorSpace = color.colorSpace
         properties.metadata = reader.metadata
@@ -63,7 +70,7 @@ final class JXLFrameDecoder: ArrivingFrames {
         return format == .rgba16 && isFloat ? .rgbaFloat16 : format
     }
 
-    /// libjxl works on planes of floating-point numbers, one for each colour and each extra channel.
+    /// libjxl works on planes of floating-point numbers, one for each color and each extra channel.
     private static func checkPlanes(_ basic: JxlBasicInfo, _ info: ImageInfo, _ limits: DecodeLimits) throws(ImageError)
     {
         let planes = 3 + Int(basic.num_extra_channels)
@@ -171,7 +178,7 @@ final class JXLFrameDecoder: ArrivingFrames {
     private func finish(_ buffer: consuming MutablePixelBuffer) throws(ImageError) -> PixelBuffer {
         let size = info.size
         let target = info.orientation.stored(outputSize)
-        guard color.toneMapping != nil || color.extendedRange != nil else {
+        guard goesThroughRows else {
             for y in 0..<size.height {
                 convert(buffer.row(y), y, count: size.width)
                 if y & 127 == 0 { try context.checkCancellation() }
@@ -184,6 +191,7 @@ final class JXLFrameDecoder: ArrivingFrames {
         for y in 0..<size.height {
             let row = buffer.row(y)
             if isPremultiplied { Premultiplication.unpremultiply(row, count: size.width, format: .rgba16) }
+            ink?.convert(row, y, count: size.width)
             rows.convert(
                 row.assumingMemoryBound(to: UInt16.self), to: sink.rowToFill(), count: size.width,
                 premultiplies: info.hasAlpha)

@@ -5,7 +5,7 @@ internal import TintypeCore
 /// Makes sRGB of a file in inks: cyan, magenta and yellow come in the place of red, green and blue, black in a plane of its own.
 /// 0 is all the ink there is (ISO/IEC 18181-1, section on extra channels).
 final class JXLInk {
-    /// Where libjxl writes the black of a frame.
+    /// The memory that libjxl writes the black of a frame to.
     let black: UnsafeMutableRawBufferPointer
     private let conversion: ColorConversion?
     private let format: PixelFormat

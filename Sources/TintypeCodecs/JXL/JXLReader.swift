@@ -20,7 +20,7 @@ final class JXLReader {
     /// Set if libjxl is to convert to sRGB itself, from the numbers that it decodes to.
     private var convertsToSRGB = false
 
-    /// What can happen next in a pass through the frames.
+    /// The next event in a pass through the frames.
     enum Event {
         /// The header of the file or of a frame was read.
         case header
@@ -54,7 +54,7 @@ final class JXLReader {
         bytes.deallocate()
     }
 
-    /// How many bytes there are of the file.
+    /// The number of bytes of the file that have arrived.
     var byteCount: Int { count }
 
     /// The Exif and XMP boxes of a file that has boxes; compressed ones are left out.
@@ -112,7 +112,7 @@ final class JXLReader {
 
     /// Looks for the black of a file whose profile is one of inks.
     private func readBlackChannel() {
-        // The signature of the colour space stands at byte 16 (ICC.1, section 7.2).
+        // The signature of the color space stands at byte 16 (ICC.1, section 7.2).
         guard let profile, profile.dropFirst(16).prefix(4).elementsEqual("CMYK".utf8) else { return }
         blackChannel = (0..<basic.num_extra_channels).first { index in
             var channel = JxlExtraChannelInfo()
@@ -121,7 +121,7 @@ final class JXLReader {
         }
     }
 
-    /// What the pixels that libjxl gives are in: high dynamic range by its code points, everything else by a profile.
+    /// Reads the color space of libjxl's pixels: code points for high dynamic range, a profile for everything else.
     private func readColor() {
         var encoding = JxlColorEncoding()
         let target = JXL_COLOR_PROFILE_TARGET_DATA

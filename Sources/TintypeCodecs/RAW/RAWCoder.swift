@@ -13,7 +13,7 @@ public import TintypeCore
 ///   image's shape and at least as large as the thumbnail. Else the image is developed at half its size where that is enough.
 /// - Of a file whose end is missing there is a partial image only where its compression lets libraw carry on.
 /// - All bytes are needed, also for ``info(of:context:)``. libraw uses all cores for some of its steps.
-/// - Cancellation ends the work at libraw's next step; the longest, which finds the colours between the sensor's, takes most of
+/// - Cancellation ends the work at libraw's next step; the longest, which finds the colors between the sensor's, takes most of
 ///   the time.
 public struct RAWCoder: ImageCoder {
     public init() {}
@@ -30,9 +30,17 @@ public struct RAWCoder: ImageCoder {
             let output = options.outputSize(for: info.displaySize)
             try info.check(context.limits, output: output, keptFrames: 1)
             try context.checkCancellation()
-            // Another file: measuring a file leaves libraw in a state that it cannot develop it from.
+            // Files are opened anew for each step: measuring a file, or looking for its preview, leaves libraw in a state in which it
+            // can't develop the image.
+            if output != info.displaySize {
+                let file = try RAWFile(bytes, context: context)
+                let preview = RAWPreview(file: file, info: info, output: output, options: options, context: context)
+                if let pixels = try preview.pixels() {
+                    return Image(pixels: pixels, properties: info.properties(options))
+                }
+            }
             let file = try RAWFile(bytes, context: context)
-            return try RAWDecode(file: file, info: info, output: output, options: options, context: context).run()
+            return try RAWDecoder(file: file, info: info, output: output, options: options, context: context).run()
         }
     }
 }

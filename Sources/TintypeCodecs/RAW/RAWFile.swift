@@ -6,22 +6,25 @@ internal import TintypeCore
 /// A camera file that libraw has opened. The bytes must outlive it.
 final class RAWFile {
     let handle: UnsafeMutablePointer<libraw_data_t>
-    let watch: RAWWatch
+    let callbacks: RAWCallbacks
+    /// Whether the bytes end before the picture of the sensor begins. libraw reads zeros there, and doesn't tell.
+    let missesPicture: Bool
     private let byteCount: Int
 
     /// The most pixels of an image to a byte of its file: a black frame compresses well, but not without end.
     private static let maximumPixelsPerByte = 256
 
     init(_ bytes: UnsafeRawBufferPointer, context: DecodeContext) throws(ImageError) {
-        // Errors are told to the watch; libraw would print them.
+        // The callbacks receive errors; libraw would print them.
         let silent = LIBRAW_OPIONS_NO_MEMERR_CALLBACK.rawValue | LIBRAW_OPIONS_NO_DATAERR_CALLBACK.rawValue
         guard let handle = libraw_init(silent) else {
             throw ImageError(.outOfMemory, stage: .decode, reason: "libraw has no memory to begin")
         }
         self.handle = handle
-        watch = RAWWatch(context)
+        callbacks = RAWCallbacks(context)
         byteCount = bytes.count
-        watch.attach(to: handle)
+        missesPicture = TIFFDirectory.missesLargestPicture(bytes)
+        callbacks.attach(to: handle)
         handle.pointee.params.max_raw_memory_mb = UInt32(clamping: max(1, context.limits.maximumBytes.bytes >> 20))
         // libraw only reads the bytes.
         try check(libraw_open_buffer(handle, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count))
@@ -29,11 +32,11 @@ final class RAWFile {
 
     deinit { libraw_close(handle) }
 
-    /// What the file says of its image. libraw can only be closed afterwards.
+    /// The description of the image. libraw can only be closed afterwards.
     var info: ImageInfo {
         get throws(ImageError) {
             let orientation = Self.orientation(flip: handle.pointee.sizes.flip)
-            // As stored: turning is left to who takes the rows.
+            // As stored: the rows are turned later.
             handle.pointee.params.user_flip = 0
             try check(libraw_adjust_sizes_info_only(handle))
             let sizes = handle.pointee.sizes
@@ -49,7 +52,7 @@ final class RAWFile {
         }
     }
 
-    /// - Throws: the error that a result of libraw's stands for.
+    /// - Throws: The error that a result of libraw's stands for.
     func check(_ result: Int32) throws(ImageError) {
         guard result != LIBRAW_SUCCESS.rawValue else { return }
         let message = String(cString: libraw_strerror(result))
@@ -62,7 +65,7 @@ final class RAWFile {
         case LIBRAW_UNSUFFICIENT_MEMORY.rawValue:
             throw ImageError(.outOfMemory, stage: .decode, reason: "libraw has no memory for the image")
         default:
-            throw watch.missesBytes || result == LIBRAW_IO_ERROR.rawValue
+            throw callbacks.missesBytes || result == LIBRAW_IO_ERROR.rawValue
                 ? .truncated("the camera file ends too early (libraw: \(message))")
                 : .corrupt("the camera file cannot be read (libraw: \(message))")
         }

@@ -3,7 +3,7 @@ internal import CXML
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// What an SVG document is made of: its elements, what they refer to, and the images that it carries in itself.
+/// The contents of an SVG document: its elements, their references, and the images that it embeds.
 ///
 /// The document is read once with libxml2, which librsvg reads it with too, so both see the same. Nothing is loaded: external
 /// entities are not declared. What is wrong with the document is left to librsvg to tell.

@@ -4,12 +4,12 @@ internal import TintypeCore
 
 /// Refuses documents that are small and cost much: elements that draw each other many times, and large images inside.
 struct SVGLimits {
-    /// How many times more elements may be drawn than the document has. librsvg draws up to 500,000 by reference alone, which
+    /// The most elements that may be drawn, as a multiple of those that the document has. librsvg draws up to 500,000 by reference alone, which
     /// takes seconds.
     static let maximumRepetition = 20
     /// So many may be drawn in any case.
     static let freeElements = 50_000
-    /// How deep SVG images may lie in SVG images.
+    /// The deepest nesting of SVG images in SVG images.
     private static let maximumDepth = 3
 
     /// The bytes that the images inside take when they are decoded.
@@ -42,7 +42,7 @@ struct SVGLimits {
         imageBytes = bytes
     }
 
-    /// What an image inside the document takes when it is decoded.
+    /// The memory that an image inside the document takes when it is decoded.
     private static func bytes(of image: [UInt8], _ context: DecodeContext, depth: Int) throws(ImageError) -> Int {
         // Nothing comes of an address without data.
         guard let comma = image.firstIndex(of: UInt8(ascii: ",")), comma < image.count - 1 else { return 0 }

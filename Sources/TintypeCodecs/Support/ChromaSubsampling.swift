@@ -1,4 +1,4 @@
-/// How much of the resolution of colour a file keeps beside that of brightness.
+/// The resolution of color in a file, beside that of brightness.
 public enum ChromaSubsampling: String, Sendable, Hashable, CaseIterable {
     /// All of it (4:4:4).
     case full

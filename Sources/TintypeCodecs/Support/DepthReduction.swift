@@ -6,7 +6,7 @@ internal import TintypeCore
 /// - High dynamic range that is not written as such is tone-mapped, as it is when it is decoded to standard range.
 /// - Floating-point pixels of standard range are cut off at 0 and at white.
 enum DepthReduction {
-    /// What an encoder takes besides 8 bits that writes floating-point pixels as PQ, and only those of high dynamic range.
+    /// Returns the formats, besides 8 bits, of an encoder that writes floating-point pixels as PQ, and only those of high dynamic range.
     static func codedFormats(_ image: Image) -> Set<PixelFormat> {
         image.isHighDynamicRange ? [.rgba16, .rgbaFloat16] : [.rgba16]
     }

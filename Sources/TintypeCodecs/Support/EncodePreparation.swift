@@ -1,20 +1,20 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// What can be said of a format before an image is written in it.
+/// The capabilities of a format that is written.
 struct EncodeTarget {
     let format: ImageFormat
     /// The longest side that the format, or the library that writes it, can do.
     let maximumSide: Int
     /// True for a format, or a library, that has one frame only.
     var isStill = false
-    /// Whether a file can hold a colour profile.
+    /// Whether a file can hold a color profile.
     var storesProfile = true
     /// The pixels that are written besides ``PixelFormat/rgba8``, which always is.
     var formats: Set<PixelFormat> = []
 }
 
-/// What all encoders do before the writing itself.
+/// The steps that all encoders take before the writing itself.
 enum EncodePreparation {
     /// The image as it is to be written: its first frame or all of them, shrunk into the box of the options, and in sRGB
     /// where the format cannot say anything else.

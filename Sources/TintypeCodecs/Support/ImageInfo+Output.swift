@@ -1,7 +1,7 @@
 internal import TintypeCore
 
 extension ImageInfo {
-    /// What the image is decoded to under the options.
+    /// Returns the format that the image is decoded to under the options.
     func pixelFormat(_ options: DecodeOptions) -> PixelFormat {
         options.pixelFormat(bitsPerComponent: bitsPerComponent, isHighDynamicRange: isHighDynamicRange)
     }

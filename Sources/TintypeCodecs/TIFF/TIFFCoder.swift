@@ -21,7 +21,7 @@ public struct TIFFCoder: ImageCoder {
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         try data.withBytes { bytes throws(ImageError) in
             let file = try TIFFFile(bytes, limits: context.limits)
-            return try TIFFDecode(file: file, options: options, context: context).run()
+            return try TIFFDecoder(file: file, options: options, context: context).run()
         }
     }
 

@@ -1,13 +1,13 @@
 public import TintypeCore
 
-/// What only the encoder of TIFF has; without the package trait `TIFF` it changes nothing.
+/// TIFF-specific encoding options. Without the package trait `TIFF` they have no effect.
 public struct TIFFEncodeOptions: FormatEncodeOptions {
-    /// How pixels are compressed, always without loss.
+    /// The compression of pixels, which is always lossless.
     public enum Compression: String, Sendable, Hashable, CaseIterable {
         case none
         /// Runs of equal bytes (TIFF 6.0, section 9).
         case packBits
-        /// TIFF 6.0, section 13; what every reader knows.
+        /// TIFF 6.0, section 13. Every reader supports it.
         case lzw
         /// zlib's; smaller than LZW.
         case deflate
@@ -19,7 +19,7 @@ public struct TIFFEncodeOptions: FormatEncodeOptions {
 }
 
 extension EncodeOptions {
-    /// What only the encoder of TIFF has.
+    /// TIFF-specific encoding options.
     public var tiff: TIFFEncodeOptions {
         get { self[TIFFEncodeOptions.self] }
         set { self[TIFFEncodeOptions.self] = newValue }

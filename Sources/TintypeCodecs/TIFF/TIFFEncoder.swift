@@ -108,7 +108,7 @@ extension TIFFEncodeOptions.Compression {
         }
     }
 
-    /// Whether differences of neighbours are what is compressed.
+    /// Whether differences of neighbors are what is compressed.
     fileprivate var takesPredictor: Bool { self == .lzw || self == .deflate }
 }
 #endif

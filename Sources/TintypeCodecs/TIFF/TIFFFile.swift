@@ -13,8 +13,10 @@ final class TIFFFile {
     let metadata: ImageMetadata
     /// Rows that lie together in the file: those of a strip or of a row of tiles.
     let rowsPerBand: Int
+    /// The transparency of the page, as far as its own samples state it.
+    let alpha: TIFFAlpha?
     private let memory: TIFFMemory
-    private let byteCount: Int
+    private let bytes: UnsafeRawBufferPointer
 
     init(_ bytes: UnsafeRawBufferPointer, limits: DecodeLimits) throws(ImageError) {
         let memory = TIFFMemory(bytes)
@@ -24,7 +26,8 @@ final class TIFFFile {
         }
         self.memory = memory
         self.handle = handle
-        byteCount = bytes.count
+        self.bytes = bytes
+        alpha = Self.alpha(handle)
         let size = PixelSize(
             width: Int(Self.long(handle, TIFFTAG_IMAGEWIDTH)), height: Int(Self.long(handle, TIFFTAG_IMAGELENGTH)))
         let rows =
@@ -37,7 +40,7 @@ final class TIFFFile {
         info = ImageInfo(
             format: .tiff, size: size,
             orientation: Orientation(rawValue: Int(Self.short(handle, TIFFTAG_ORIENTATION))) ?? .up,
-            hasAlpha: Self.hasAlpha(handle), bitsPerComponent: Int(Self.short(handle, TIFFTAG_BITSPERSAMPLE)),
+            hasAlpha: alpha != nil, bitsPerComponent: Int(Self.short(handle, TIFFTAG_BITSPERSAMPLE)),
             colorProfile: profile.map { ColorConversion.name(of: $0) ?? "ICC profile" })
         guard !size.isEmpty else {
             throw .corrupt("the TIFF file states no size")
@@ -51,27 +54,9 @@ final class TIFFFile {
             return ImageError(
                 .limitExceeded, stage: .decode, reason: "the TIFF file is over a limit (libtiff: \(message))")
         }
-        guard hasWholeDirectory(bytes) else { return .truncated("the TIFF file ends before its directory does") }
-        return .corrupt("the TIFF file is damaged (libtiff: \(message))")
-    }
-
-    /// Whether the first directory, which stands anywhere in the file and often at the end, lies within the bytes (TIFF 6.0,
-    /// section 2; BigTIFF has longer offsets, counts and entries).
-    private static func hasWholeDirectory(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        let isLittle = bytes.count > 0 && bytes[0] == 0x49
-        func number(_ offset: Int, _ size: Int) -> Int? {
-            guard offset >= 0, offset <= bytes.count - size else { return nil }
-            let digits = bytes[offset..<offset + size]
-            let value = (isLittle ? Array(digits.reversed()) : Array(digits)).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            return Int(exactly: value)
-        }
-        let isBig = number(2, 2) == 43
-        guard let directory = isBig ? number(8, 8) : number(4, 4), let entries = number(directory, isBig ? 8 : 2) else {
-            return false
-        }
-        // No directory has as many entries as would overflow.
-        guard entries < 1 << 32 else { return true }
-        return directory + (isBig ? 8 + entries * 20 : 2 + entries * 12) <= bytes.count
+        return TIFFDirectory(bytes).isCut
+            ? .truncated("the TIFF file ends before its directory does")
+            : .corrupt("the TIFF file is damaged (libtiff: \(message))")
     }
 
     // MARK: Fields
@@ -111,26 +96,42 @@ final class TIFFFile {
         array(handle, tag, count: UInt32.self, of: UInt8.self).map { Data($0) }
     }
 
-    /// What the first sample behind the colours means; `nil` if there is none.
-    var firstExtraSample: UInt16? { Self.extraSamples(handle)?.first }
-
-    private static func extraSamples(_ handle: OpaquePointer) -> UnsafeBufferPointer<UInt16>? {
-        array(handle, TIFFTAG_EXTRASAMPLES, count: UInt16.self, of: UInt16.self)
+    /// The color model; a file that doesn't state one has that of its number of samples, as libtiff has it.
+    static func photometric(_ handle: OpaquePointer) -> Int32 {
+        var value: UInt16 = 0
+        let isStated = withUnsafeMutablePointer(to: &value) { value in
+            withVaList([value]) { TIFFVGetField(handle, UInt32(TIFFTAG_PHOTOMETRIC), $0) }
+        }
+        if isStated != 0 { return Int32(value) }
+        let faxes = [COMPRESSION_CCITTFAX3, COMPRESSION_CCITTFAX4, COMPRESSION_CCITTRLE, COMPRESSION_CCITTRLEW]
+        if faxes.contains(Int32(short(handle, TIFFTAG_COMPRESSION))) { return PHOTOMETRIC_MINISWHITE }
+        return short(handle, TIFFTAG_SAMPLESPERPIXEL) < 3 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB
     }
 
-    private static func hasAlpha(_ handle: OpaquePointer) -> Bool {
-        let photometric = Int32(short(handle, TIFFTAG_PHOTOMETRIC))
-        guard let first = extraSamples(handle)?.first else {
-            return photometric == PHOTOMETRIC_RGB && short(handle, TIFFTAG_SAMPLESPERPIXEL) == 4
+    private static func alpha(_ handle: OpaquePointer) -> TIFFAlpha? {
+        let photometric = photometric(handle)
+        let samples = Int(short(handle, TIFFTAG_SAMPLESPERPIXEL))
+        let colors =
+            switch photometric {
+            case PHOTOMETRIC_MINISBLACK, PHOTOMETRIC_MINISWHITE, PHOTOMETRIC_PALETTE: 1
+            case PHOTOMETRIC_SEPARATED: 4
+            default: 3
+            }
+        let extras =
+            array(handle, TIFFTAG_EXTRASAMPLES, count: UInt16.self, of: UInt16.self).map { $0.map(Int32.init) } ?? []
+        let kinds = [EXTRASAMPLE_ASSOCALPHA, EXTRASAMPLE_UNASSALPHA]
+        if let index = extras.firstIndex(where: kinds.contains), samples - extras.count + index >= colors {
+            return TIFFAlpha(
+                sample: samples - extras.count + index, isPremultiplied: extras[index] == EXTRASAMPLE_ASSOCALPHA)
         }
-        let isInk = photometric == PHOTOMETRIC_SEPARATED
-        // A fourth sample of RGB that the file says nothing of is alpha, as libtiff has it.
-        return !isInk && (Int32(first) != EXTRASAMPLE_UNSPECIFIED || short(handle, TIFFTAG_SAMPLESPERPIXEL) > 3)
+        // A fourth sample of RGB that the file doesn't explain is alpha, as libtiff has it.
+        let isUnexplained = photometric == PHOTOMETRIC_RGB && (extras.isEmpty ? samples == 4 : samples > 3)
+        return isUnexplained ? TIFFAlpha(sample: 3, isPremultiplied: true) : nil
     }
 
     // MARK: Errors
 
-    /// Why reading failed.
+    /// Returns the error that describes why reading failed.
     func failure(_ detail: String = "") -> ImageError {
         let message = detail.isEmpty ? memory.message : detail
         let reason = message.isEmpty ? "" : " (libtiff: \(message))"
@@ -139,13 +140,18 @@ final class TIFFFile {
             : .corrupt("the TIFF file cannot be read\(reason)")
     }
 
-    /// Whether some of the pixels would lie beyond the end of the bytes.
+    /// Whether some of the pixels, or of what the directory says of them, would lie beyond the end of the bytes.
     private var isTruncated: Bool {
-        let count = TIFFIsTiled(handle) != 0 ? TIFFNumberOfTiles(handle) : TIFFNumberOfStrips(handle)
-        return (0..<min(count, 1 << 20)).contains { index in
-            let end = TIFFGetStrileOffset(handle, index).addingReportingOverflow(TIFFGetStrileByteCount(handle, index))
-            return end.overflow || end.partialValue > UInt64(byteCount)
-        }
+        let directory = TIFFDirectory(bytes)
+        return directory.isCut || directory.missesPixels
     }
+}
+
+/// The sample that is the transparency of a page's pixels.
+struct TIFFAlpha {
+    /// The index of the sample in a pixel.
+    let sample: Int
+    /// Whether colors are multiplied by it.
+    let isPremultiplied: Bool
 }
 #endif

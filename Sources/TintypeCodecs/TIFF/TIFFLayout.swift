@@ -2,77 +2,71 @@
 internal import CTIFF
 internal import TintypeCore
 
-/// How the samples of a page lie in its strips or tiles, for pages whose samples are read one by one.
+/// The layout of the samples of a page in its strips or tiles, for pages whose samples are read one by one.
 ///
-/// Those are pages of which libtiff makes no RGBA (12 and 32 bits, floating point, CMYK of 16 bits), or less exactly than
-/// can be: gray of 16 bits, which it cuts off, CMYK with a profile, and Lab.
+/// Those are pages that libtiff doesn't convert to RGBA (12 and 32 bits, floating point, CMYK of 16 bits, ICC Lab), or not
+/// exactly: gray of 16 bits, which it truncates, CMYK with a profile, CIELab, and pages with more samples than colors.
 struct TIFFLayout {
-    enum Color { case gray, invertedGray, rgb, cmyk, lab }
+    enum Color: Equatable { case gray, invertedGray, rgb, cmyk, lab(LabEncoding) }
     enum Sample { case uint8, uint12, uint16, uint32, int32, float32, float64 }
-    enum Alpha { case none, straight, premultiplied }
 
     let color: Color
     let sample: Sample
-    let alpha: Alpha
+    let alpha: TIFFAlpha?
     let samplesPerPixel: Int
     /// Whether each sample has strips or tiles of its own.
     let isPlanar: Bool
-    /// Side by side in the file, `nil` for strips.
+    /// The width of a tile, `nil` for strips.
     let tileWidth: Int?
     let width: Int
 
-    /// - Returns: `nil` for pages that libtiff's own conversion takes.
+    /// - Returns: `nil` for pages that libtiff converts itself.
     init?(_ file: TIFFFile) {
         let handle = file.handle
         width = file.info.size.width
         samplesPerPixel = Int(TIFFFile.short(handle, TIFFTAG_SAMPLESPERPIXEL))
         isPlanar = Int32(TIFFFile.short(handle, TIFFTAG_PLANARCONFIG)) == PLANARCONFIG_SEPARATE && samplesPerPixel > 1
         tileWidth = TIFFIsTiled(handle) != 0 ? Int(TIFFFile.long(handle, TIFFTAG_TILEWIDTH)) : nil
-        guard let color = Self.color(handle), let sample = Self.sample(handle) else { return nil }
+        guard let color = Self.color(handle), let sample = Self.sample(handle, color) else { return nil }
         self.color = color
         self.sample = sample
-        let colors =
-            switch color {
-            case .gray, .invertedGray: 1
-            case .rgb, .lab: 3
-            case .cmyk: 4
-            }
-        // libtiff does as well itself what is of 8 bits and no ink.
-        let isForLibrary = sample == .uint8 && color != .cmyk && color != .lab
+        alpha = file.alpha
+        // libtiff does as well itself what has 8 bits and no more than its colors.
+        let isPlain = color == .gray || color == .invertedGray || color == .rgb
+        let isForLibrary = sample == .uint8 && isPlain && samplesPerPixel == color.samples
         let isOdd = sample == .uint12 && (samplesPerPixel > 1 || tileWidth != nil)
-        guard !isForLibrary, !isOdd, samplesPerPixel >= colors, color != .lab || sample == .uint8 else { return nil }
-        alpha = samplesPerPixel > colors && file.info.hasAlpha ? Self.alpha(file) : .none
+        guard !isForLibrary, !isOdd, samplesPerPixel >= color.samples else { return nil }
     }
 
     private static func color(_ handle: OpaquePointer) -> Color? {
-        switch Int32(TIFFFile.short(handle, TIFFTAG_PHOTOMETRIC)) {
+        switch TIFFFile.photometric(handle) {
         case PHOTOMETRIC_MINISBLACK: .gray
         case PHOTOMETRIC_MINISWHITE: .invertedGray
         case PHOTOMETRIC_RGB: .rgb
         case PHOTOMETRIC_SEPARATED: Int32(TIFFFile.short(handle, TIFFTAG_INKSET)) == INKSET_CMYK ? .cmyk : nil
-        case PHOTOMETRIC_CIELAB: .lab
+        case PHOTOMETRIC_CIELAB: .lab(.cie)
+        case PHOTOMETRIC_ICCLAB: .lab(.icc)
         default: nil
         }
     }
 
-    private static func sample(_ handle: OpaquePointer) -> Sample? {
+    private static func sample(_ handle: OpaquePointer, _ color: Color) -> Sample? {
+        let isLab = color == .lab(.cie) || color == .lab(.icc)
         let format = Int32(TIFFFile.short(handle, TIFFTAG_SAMPLEFORMAT))
-        switch (TIFFFile.short(handle, TIFFTAG_BITSPERSAMPLE), format) {
+        let bits = TIFFFile.short(handle, TIFFTAG_BITSPERSAMPLE)
+        switch (bits, format) {
         case (8, SAMPLEFORMAT_UINT), (8, SAMPLEFORMAT_VOID): return .uint8
         // Lab's a and b are signed, and some writers say so of the whole pixel.
         case (8, SAMPLEFORMAT_INT): return .uint8
-        case (12, SAMPLEFORMAT_UINT), (12, SAMPLEFORMAT_VOID): return .uint12
+        case (16, SAMPLEFORMAT_INT) where isLab: return .uint16
+        case (12, SAMPLEFORMAT_UINT) where !isLab, (12, SAMPLEFORMAT_VOID) where !isLab: return .uint12
         case (16, SAMPLEFORMAT_UINT), (16, SAMPLEFORMAT_VOID): return .uint16
-        case (32, SAMPLEFORMAT_UINT), (32, SAMPLEFORMAT_VOID): return .uint32
-        case (32, SAMPLEFORMAT_INT): return .int32
+        case (32, SAMPLEFORMAT_UINT) where !isLab, (32, SAMPLEFORMAT_VOID) where !isLab: return .uint32
+        case (32, SAMPLEFORMAT_INT) where !isLab: return .int32
         case (32, SAMPLEFORMAT_IEEEFP): return .float32
         case (64, SAMPLEFORMAT_IEEEFP): return .float64
         default: return nil
         }
-    }
-
-    private static func alpha(_ file: TIFFFile) -> Alpha {
-        file.firstExtraSample == UInt16(EXTRASAMPLE_UNASSALPHA) ? .straight : .premultiplied
     }
 
     var bitsPerSample: Int {
@@ -85,10 +79,27 @@ struct TIFFLayout {
         }
     }
 
-    /// The samples of a pixel that lie together.
+    /// The number of samples of a pixel that lie together.
     var samplesTogether: Int { isPlanar ? 1 : samplesPerPixel }
 
-    /// The bytes of a row of so many pixels, in one plane.
+    /// The samples whose strips or tiles are read, each from its own; one for those that lie together.
+    var planes: [Int] {
+        guard isPlanar else { return [0] }
+        return Array(0..<color.samples) + (alpha.map { [$0.sample] } ?? [])
+    }
+
+    /// Returns the bytes of a row of pixels in one plane.
     func rowBytes(_ pixels: Int) -> Int { (pixels * samplesTogether * bitsPerSample + 7) / 8 }
+}
+
+extension TIFFLayout.Color {
+    /// The number of samples that a color takes.
+    var samples: Int {
+        switch self {
+        case .gray, .invertedGray: 1
+        case .rgb, .lab: 3
+        case .cmyk: 4
+        }
+    }
 }
 #endif

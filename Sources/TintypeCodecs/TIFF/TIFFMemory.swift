@@ -3,13 +3,13 @@ internal import CTIFF
 internal import FoundationEssentials
 internal import Glibc
 
-/// Bytes in memory as libtiff reads or writes them, and what it last complained about.
+/// Bytes in memory that libtiff reads or writes, with its error messages.
 ///
-/// libtiff holds the object without a reference of its own: it must outlive the handle.
+/// libtiff holds the object without retaining it: the object must outlive the handle.
 final class TIFFMemory {
     private var bytes: UnsafeRawBufferPointer
     private var offset = 0
-    /// What has been written.
+    /// The bytes that have been written.
     private(set) var written = Data()
     private let isWriting: Bool
     private(set) var message = ""

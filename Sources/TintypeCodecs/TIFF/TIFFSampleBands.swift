@@ -2,66 +2,69 @@
 internal import CTIFF
 internal import TintypeCore
 
-/// Reads a page's samples in bands of rows, and makes RGBA of 8 or 16 bits of them.
-///
-/// Numbers of 12 and 16 bits are rounded to 8, or kept. Of 32 bits and floating point no file says what is white: values from 0 to 255
-/// are shown as they are, others are cut off, as other readers do.
+/// Reads a page's samples in bands of rows.
 final class TIFFSampleBands {
+    /// The number of rows that are read at once: one of strips whose samples lie together, which libtiff unpacks row by row.
+    let rows: Int
     private let file: TIFFFile
     private let layout: TIFFLayout
-    private let format: PixelFormat
     private let rowBytes: Int
-    private let planes: Int
     /// The rows of a band, all planes one after the other.
     private let band: UnsafeMutableRawBufferPointer
     private let tile: UnsafeMutableRawBufferPointer
-    private let ink: UnsafeMutableRawPointer
-    private let lab: TIFFLabConversion?
-    private let conversion: ColorConversion?
 
-    /// - Parameters:
-    ///   - format: what rows become: 8 or 16 bits.
-    ///   - conversion: from the profile of the page.
-    init(
-        _ file: TIFFFile, layout: TIFFLayout, format: PixelFormat, conversion: ColorConversion?, limits: DecodeLimits
-    ) throws(ImageError) {
-        planes = layout.isPlanar ? layout.samplesPerPixel : 1
-        rowBytes = layout.rowBytes(layout.width)
-        let (plane, isTooLarge) = rowBytes.multipliedReportingOverflow(by: file.rowsPerBand)
-        let (bytes, overflow) = plane.multipliedReportingOverflow(by: planes)
-        guard !isTooLarge, !overflow, bytes <= limits.maximumBytes.bytes else {
+    /// Returns the bytes that reading a page takes.
+    ///
+    /// - Throws: ``ImageError/Code/limitExceeded``
+    static func memory(
+        _ file: TIFFFile, _ layout: TIFFLayout, limits: DecodeLimits
+    ) throws(ImageError) -> (band: Int, tile: Int) {
+        let (plane, isTooLarge) = layout.rowBytes(layout.width).multipliedReportingOverflow(by: rows(file, layout))
+        let (band, overflow) = plane.multipliedReportingOverflow(by: layout.planes.count)
+        let tile = layout.tileWidth == nil ? 0 : Int(TIFFTileSize(file.handle))
+        guard !isTooLarge, !overflow, band <= limits.maximumBytes.bytes else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
                 reason: "a strip of the TIFF file takes more than the limit of \(limits.maximumBytes)")
         }
-        let tileBytes = layout.tileWidth == nil ? 0 : Int(TIFFTileSize(file.handle))
-        guard tileBytes >= 0, tileBytes <= limits.maximumBytes.bytes else {
+        guard layout.tileWidth != nil || layout.isPlanar || Int(TIFFScanlineSize(file.handle)) <= band else {
+            throw .corrupt("the rows of the TIFF file are longer than its samples")
+        }
+        guard tile >= 0, tile <= limits.maximumBytes.bytes else {
             throw ImageError(.limitExceeded, stage: .decode, reason: "a tile of the TIFF file takes too much memory")
         }
+        return (band, tile)
+    }
+
+    private static func rows(_ file: TIFFFile, _ layout: TIFFLayout) -> Int {
+        layout.tileWidth == nil && !layout.isPlanar ? 1 : file.rowsPerBand
+    }
+
+    init(_ file: TIFFFile, layout: TIFFLayout, limits: DecodeLimits) throws(ImageError) {
+        let memory = try Self.memory(file, layout, limits: limits)
         self.file = file
         self.layout = layout
-        self.format = format
-        band = .allocate(byteCount: max(1, bytes), alignment: 16)
-        tile = .allocate(byteCount: max(1, tileBytes), alignment: 16)
-        ink = .allocate(byteCount: layout.width * format.bytesPerPixel, alignment: 16)
-        lab = layout.color == .lab ? TIFFLabConversion() : nil
-        self.conversion = conversion
+        rows = Self.rows(file, layout)
+        rowBytes = layout.rowBytes(layout.width)
+        band = .allocate(byteCount: max(1, memory.band), alignment: 16)
+        tile = .allocate(byteCount: max(1, memory.tile), alignment: 16)
     }
 
     deinit {
         band.deallocate()
         tile.deallocate()
-        ink.deallocate()
     }
 
-    // MARK: Reading
-
     /// Reads the band that begins at a row.
-    /// - Returns: false if it cannot be read.
+    ///
+    /// - Returns: `false` if it can't be read.
     func read(top: Int, count: Int) -> Bool {
-        for plane in 0..<planes {
-            guard let base = band.baseAddress else { return false }
-            let target = base + plane * rowBytes * file.rowsPerBand
+        guard let base = band.baseAddress else { return false }
+        guard layout.isPlanar || layout.tileWidth != nil else {
+            return TIFFReadScanline(file.handle, base, UInt32(top), 0) == 1
+        }
+        for (index, plane) in layout.planes.enumerated() {
+            let target = base + index * rowBytes * rows
             let isRead =
                 layout.tileWidth.map { readTiles(top, count, plane, into: target, tileWidth: $0) }
                 ?? readStrip(top, count, plane, into: target)
@@ -91,73 +94,14 @@ final class TIFFSampleBands {
         return true
     }
 
-    // MARK: Converting
-
-    /// Makes premultiplied RGBA of a row of the band.
-    func convert(_ y: Int, to row: UnsafeMutableRawPointer) {
-        let width = layout.width
-        switch layout.color {
-        case .gray, .invertedGray:
-            for component in 0..<3 { copy(sample: 0, y, to: row, component) }
-        case .rgb:
-            for component in 0..<3 { copy(sample: component, y, to: row, component) }
-        case .cmyk:
-            for component in 0..<4 { copy(sample: component, y, to: ink, component) }
-            if let conversion {
-                conversion.convert(cmyk: ink, to: row, count: width)
-            } else if format == .rgba8 {
-                ColorConversion.convertNaively(cmyk: ink, inverted: false, to: row, count: width)
-            } else {
-                ColorConversion.convertNaively(
-                    deepCMYK: ink.assumingMemoryBound(to: UInt16.self), inverted: false,
-                    to: row.assumingMemoryBound(to: UInt16.self), count: width)
-            }
-            return
-        case .lab:
-            for component in 0..<3 { copy(sample: component, y, to: row, component) }
-            lab?.convert(row, count: width)
+    /// Returns one sample of each pixel of a row of the band; `nil` for one that isn't read.
+    func samples(_ sample: Int, _ y: Int) -> TIFFSamples? {
+        guard let base = band.baseAddress, let plane = layout.isPlanar ? layout.planes.firstIndex(of: sample) : 0 else {
+            return nil
         }
-        finish(y, row)
-    }
-
-    private func finish(_ y: Int, _ row: UnsafeMutableRawPointer) {
-        let width = layout.width
-        if layout.color == .invertedGray {
-            for offset in 0..<width * format.bytesPerPixel {
-                row.storeBytes(
-                    of: ~row.load(fromByteOffset: offset, as: UInt8.self), toByteOffset: offset, as: UInt8.self)
-            }
-        }
-        guard layout.alpha != .none else {
-            let bytes = format.bytesPerPixel
-            for x in 0..<width {
-                (row + x * bytes + bytes / 4 * 3).initializeMemory(as: UInt8.self, repeating: 255, count: bytes / 4)
-            }
-            conversion?.convert(row, count: width)
-            return
-        }
-        copy(sample: layout.color == .rgb || layout.color == .lab ? 3 : 1, y, to: row, 3)
-        if layout.alpha == .premultiplied {
-            Premultiplication.clamp(row, count: width, format: format)
-            guard conversion != nil else { return }
-            Premultiplication.unpremultiply(row, count: width, format: format)
-        }
-        conversion?.convert(row, count: width)
-        Premultiplication.premultiply(row, count: width, format: format)
-    }
-
-    /// Writes one sample of each pixel to one component of a row.
-    private func copy(sample: Int, _ y: Int, to row: UnsafeMutableRawPointer, _ component: Int) {
-        guard let base = band.baseAddress else { return }
-        let plane = layout.isPlanar ? sample : 0
-        let source = UnsafeRawPointer(base) + (plane * file.rowsPerBand + y) * rowBytes
-        let samples = TIFFSamples(
-            row: source, first: layout.isPlanar ? 0 : sample, step: layout.samplesTogether, count: layout.width)
-        if format == .rgba8 {
-            samples.copy(layout.sample, to: row.assumingMemoryBound(to: UInt8.self) + component)
-        } else {
-            samples.copy(layout.sample, to: row.assumingMemoryBound(to: UInt16.self) + component)
-        }
+        return TIFFSamples(
+            row: UnsafeRawPointer(base) + (plane * rows + y) * rowBytes, first: layout.isPlanar ? 0 : sample,
+            step: layout.samplesTogether, count: layout.width)
     }
 }
 #endif

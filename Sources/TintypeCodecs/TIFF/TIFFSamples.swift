@@ -1,8 +1,8 @@
 #if TIFF
-/// One sample of each pixel of a row.
+/// Reads one sample of each pixel of a row.
 struct TIFFSamples {
     let row: UnsafeRawPointer
-    /// The place of the sample in the first pixel, and how many samples further the next one is.
+    /// The index of the sample in the first pixel, and the number of samples from there to the next pixel.
     let first: Int
     let step: Int
     let count: Int
@@ -33,13 +33,30 @@ struct TIFFSamples {
         }
     }
 
+    /// Writes a component of L*a*b* to every third number.
+    func copy(
+        _ sample: TIFFLayout.Sample, _ encoding: LabEncoding, component: Int, to target: UnsafeMutablePointer<Float>
+    ) {
+        // Far beyond all colors, and far from where sums are no numbers.
+        func sane(_ value: Float) -> Float { value.isNaN ? 0 : min(max(value, -1_000), 1_000) }
+        let target = target + component
+        switch sample {
+        case .uint8: each(UInt8.self, to: target, spacing: 3) { encoding.value($0, component: component) }
+        case .uint16: each(UInt16.self, to: target, spacing: 3) { encoding.value($0, component: component) }
+        case .float32: each(Float.self, to: target, spacing: 3) { sane($0) }
+        case .float64: each(Double.self, to: target, spacing: 3) { sane(Float($0)) }
+        // No layout has them.
+        case .uint12, .uint32, .int32: break
+        }
+    }
+
     @inline(__always)
     private func each<Value: BitwiseCopyable, Level>(
-        _ type: Value.Type, to target: UnsafeMutablePointer<Level>, _ level: (Value) -> Level
+        _ type: Value.Type, to target: UnsafeMutablePointer<Level>, spacing: Int = 4, _ level: (Value) -> Level
     ) {
         var address = row + first * MemoryLayout<Value>.size
         for x in 0..<count {
-            target[x * 4] = level(address.loadUnaligned(as: Value.self))
+            target[x * spacing] = level(address.loadUnaligned(as: Value.self))
             address += step * MemoryLayout<Value>.size
         }
     }

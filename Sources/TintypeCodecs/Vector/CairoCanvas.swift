@@ -48,7 +48,7 @@ enum CairoCanvas {
         }
         for y in 0..<size.height {
             swapRedAndBlue(buffer.row(y), count: size.width)
-            // Rounding in cairo lets colours of turned patterns be one above alpha.
+            // Rounding in cairo lets colors of turned patterns be one above alpha.
             Premultiplication.clamp(buffer.row(y), count: size.width, format: .rgba8)
         }
         return buffer.freeze()

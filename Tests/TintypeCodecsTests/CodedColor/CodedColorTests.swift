@@ -47,6 +47,18 @@ struct CodedColorTests {
         #expect(abs(Int(white) - Int(try gray(nits: 203))) <= 1)
     }
 
+    @Test("HLG: a gray that has more light is never darker")
+    func hlgIsMonotone() throws {
+        let mapping = try #require(ToneMapping(CodePoints(primaries: 9, transfer: 18)))
+        let numbers = (0..<4_096).flatMap { [UInt16($0), UInt16($0), UInt16($0), 4_095] }
+        var grays = [SIMD4<UInt8>](repeating: .zero, count: 4_096)
+        grays.withUnsafeMutableBytes {
+            if let base = $0.baseAddress { mapping.convert(numbers, to: base, count: 4_096) }
+        }
+        let levels = grays.map { Int($0.x) }
+        #expect(levels == levels.sorted() && Set(levels).count > 250)
+    }
+
     @Test("curves of high dynamic range are those of the standards")
     func curves() {
         // BT.2408, table 1, and ST 2084.

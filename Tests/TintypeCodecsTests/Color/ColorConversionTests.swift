@@ -102,20 +102,88 @@ struct ColorConversionTests {
         #expect(converted != colors)
     }
 
-    @Test("Damaged profiles never crash")
+    @Test("A profile is judged by its colors, not by its name")
+    func names() throws {
+        let linear = try ProfileSamples.linear(name: "sRGB linear")
+        let conversion = try #require(ColorConversion(profile: linear, source: .rgb))
+        var pixel = SIMD4<UInt8>(64, 64, 64, 255)
+        withUnsafeMutableBytes(of: &pixel) { if let base = $0.baseAddress { conversion.convert(base, count: 1) } }
+        #expect(RasterSamples.distance(pixel, [137, 137, 137, 255]) <= 1)
+        let wide = try ProfileSamples.rgb(
+            gamma: 2.2, [0.680, 0.320], [0.265, 0.690], [0.150, 0.060], name: "sRGB P3")
+        #expect(ColorConversion(profile: wide, source: .rgb) != nil)
+    }
+
+    @Test("16 bits are converted exactly, and sRGB is left as it is")
+    func deep() throws {
+        var generator = SeededRandom(seed: 17)
+        let colors = (0..<20_000).map { _ in SIMD4<UInt16>.random(in: 0...65_535, using: &generator) }
+        let spaces: [(String, Double, SIMD2<Double>, SIMD2<Double>, SIMD2<Double>)] = [
+            ("P3", 2.2, [0.680, 0.320], [0.265, 0.690], [0.150, 0.060]),
+            ("BT.2020", 2.4, [0.708, 0.292], [0.170, 0.797], [0.131, 0.046]),
+            ("ProPhoto", 1.8, [0.7347, 0.2653], [0.1596, 0.8404], [0.0366, 0.0001]),
+            ("linear", 1, [0.64, 0.33], [0.30, 0.60], [0.15, 0.06]),
+        ]
+        for (name, gamma, red, green, blue) in spaces {
+            let profile = try ProfileSamples.rgb(gamma: gamma, red, green, blue, name: name)
+            let conversion = try #require(ColorConversion(profile: profile, source: .rgb, format: .rgba16))
+            #expect(conversion.usesTables, "\(name)")
+            var converted = colors
+            converted.withUnsafeMutableBytes {
+                if let base = $0.baseAddress { conversion.convert(base, count: colors.count) }
+            }
+            let exact = try ProfileSamples.convertedExactly(colors, from: profile)
+            let worst =
+                zip(converted, exact).map { one, other in
+                    (0..<3).map { abs(Int(one[$0]) - Int(other[$0])) }.max() ?? 0
+                }.max() ?? 0
+            // Half a step of 8 bits.
+            #expect(worst <= 128, "\(name): \(worst) of 65535")
+            #expect(zip(converted, colors).allSatisfy { $0.w == $1.w })
+        }
+        #expect(try ColorConversion(profile: ProfileSamples.sRGB(), source: .rgb, format: .rgba16) == nil)
+        let gray = try #require(
+            ColorConversion(profile: try ProfileSamples.linearGray(), source: .gray, format: .rgba16))
+        var grays = (0...4_095).map { SIMD4<UInt16>(UInt16($0 * 16), UInt16($0 * 16), UInt16($0 * 16), 5) }
+        let numbers = grays
+        grays.withUnsafeMutableBytes { if let base = $0.baseAddress { gray.convert(base, count: numbers.count) } }
+        for (number, gray) in zip(numbers, grays) {
+            let expected = encoded(Double(number.x) / 65_535) * 65_535
+            #expect(abs(Double(gray.y) - expected) <= 40 && gray.w == 5)
+        }
+    }
+
+    /// The curve of sRGB (IEC 61966-2-1).
+    private func encoded(_ light: Double) -> Double {
+        light <= 0.003_130_8 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
+    }
+
+    @Test("Rounding to 8 bits gives the nearest number, for all of 16 bits")
+    func rounding() {
+        #expect((0...65_535).allSatisfy { DepthRounding.rounded(UInt16($0)) == UInt8((Double($0) / 257).rounded()) })
+    }
+
+    @Test("Damaged profiles never crash, and a conversion that one gives leaves alpha and the number of pixels")
     func damage() throws {
         var generator = SeededRandom(seed: 2)
         let profile = try ProfileSamples.wide()
         var row = (0...255).map { SIMD4<UInt8>(UInt8($0), UInt8(255 - $0), 255, 255) }
+        var conversions = 0
         for _ in 0..<200 {
             let damaged = profile.damaged(3, using: &generator)
             if let conversion = ColorConversion(profile: damaged, source: .rgb) {
+                conversions += 1
+                // A pixel more than is converted shows whether the conversion keeps to its count.
+                let last = row[255]
                 row.withUnsafeMutableBytes { bytes in
-                    if let base = bytes.baseAddress { conversion.convert(base, count: bytes.count / 4) }
+                    if let base = bytes.baseAddress { conversion.convert(base, count: bytes.count / 4 - 1) }
                 }
+                #expect(row[255] == last && row.allSatisfy { $0.w == 255 })
             }
-            _ = ColorConversion.name(of: damaged)
+            #expect(ColorConversion.name(of: damaged) != "")
         }
+        // Most damage leaves a profile that can be read, and some does not.
+        #expect((1..<200).contains(conversions))
     }
 }
 

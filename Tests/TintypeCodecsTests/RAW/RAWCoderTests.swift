@@ -76,7 +76,18 @@ struct RAWCoderTests {
         var options = DecodeOptions()
         options.formatHint = .raw
         #expect(try coders.decode(plain, options: options, context: DecodeContext()).format == .tiff)
-        #expect(try coders.decode(try quarters(), options: options, context: DecodeContext()).format == .raw)
+        let camera = try quarters { $0.preview = try preview(128, 96) }
+        #expect(try coders.decode(camera, options: options, context: DecodeContext()).format == .raw)
+        // Without a hint the first directory is a TIFF of the sensor's numbers, which only a camera's coder can show.
+        options.formatHint = nil
+        #expect(try coders.info(of: camera, context: DecodeContext()).format == .tiff)
+        expectCode(.corruptImage) { try coders.decode(camera, options: options, context: DecodeContext()) }
+        // As cameras write it: the first directory is that of a small picture.
+        var first = HandmadeTIFF(8, 6)
+        first.photometric = 2
+        let small = first.data(Array(repeating: [200, 100, 50], count: 48))
+        let shown = try coders.decode(small, options: options, context: DecodeContext())
+        #expect(shown.format == .tiff && isPreview(shown))
     }
     #endif
 
@@ -102,6 +113,30 @@ struct RAWCoderTests {
             $0.preview = (whole.data.prefix(whole.data.count / 2), whole.size)
         }
         #expect(!isPreview(try coder.decode(broken) { $0.thumbnailSize = box }))
+    }
+
+    @Test("a preview that cannot be read costs nothing: the image itself is developed", arguments: [36, 0])
+    func unreadablePreview(back: Int) throws {
+        let jpeg = try preview(128, 96)
+        var data = try quarters { $0.preview = jpeg }
+        // The length of the preview's only strip, or three entries before that its place: far behind the end.
+        let length = withUnsafeBytes(of: UInt32(jpeg.data.count).littleEndian) { Data($0) }
+        let entry = try #require(data.range(of: Data([0x17, 1, 4, 0, 1, 0, 0, 0]) + length))
+        let value = entry.lowerBound + 8 - back
+        data.replaceSubrange(value..<value + 4, with: [0, 0, 0, 0x7F])
+        let image = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 64, height: 64) }
+        #expect(RasterSamples.corners(image.pixels) == "RGBW")
+    }
+
+    @Test("a file that ends before the picture of the sensor is no black image", arguments: [false, true])
+    func cutBeforePicture(allowsPartialImage: Bool) throws {
+        let data = try quarters()
+        let start = data.count - 128 * 96 * 2
+        for count in [start, start - 1, start + 1] {
+            expectCode(.truncatedImage) {
+                try coder.decode(Data(data.prefix(count))) { $0.allowsPartialImage = allowsPartialImage }
+            }
+        }
     }
 
     @Test("thumbnails have the size of the box, whether developed at half the size or not, and are not enlarged")

@@ -5,7 +5,7 @@ internal import TintypeCore
 /// The frames of a HEIF image sequence, upright and at the size that is wanted.
 final class HEIFFrameDecoder: ArrivingFrames {
     private(set) var info: ImageInfo
-    /// The colour space is known with the first frame.
+    /// The color space is known with the first frame.
     private(set) var properties: Image.Properties
     private(set) var isPartial = false
 
@@ -85,20 +85,24 @@ final class HEIFFrameDecoder: ArrivingFrames {
     }
 
     private func convert(_ picture: HEVCPicture, alpha: HEVCPicture?) throws(ImageError) -> PixelBuffer {
-        // A box of the file has precedence over what the pictures say.
+        // A box of the file takes precedence over the pictures' own statement.
         let coding = sequence.image.entry.coding ?? picture.coding
         let color = color?.coding == coding ? self.color?.color : nil
         let chosen =
             color
             ?? CodedColor(
-                profile: sequence.image.entry.profile, codePoints: coding.codePoints, isGray: false,
-                keepsColorSpace: properties.decodeOptions.keepsColorSpace)
+                profile: sequence.image.entry.profile, codePoints: coding.codePoints,
+                isGray: picture.planes.chroma == nil, keepsColorSpace: properties.decodeOptions.keepsColorSpace,
+                bitsPerComponent: picture.planes.bits)
         self.color = (coding, chosen)
         properties.colorSpace = chosen.colorSpace
-        let rows = HEIFFrameRows(
-            image: picture.planes, aperture: sequence.image.aperture, alpha: alpha?.planes,
-            alphaAperture: sequence.alpha?.aperture, isPremultiplied: sequence.isPremultiplied, coding: coding,
-            color: chosen)
+        var transparency: PlanarRows.Alpha?
+        if let alpha = alpha?.planes, let aperture = sequence.alpha?.aperture {
+            transparency = PlanarRows.Alpha(plane: alpha.luma, bits: alpha.bits, aperture: aperture)
+        }
+        let rows = PlanarRows(
+            image: picture.planes, aperture: sequence.image.aperture, alpha: transparency,
+            isPremultiplied: sequence.isPremultiplied, coding: coding, color: chosen)
         var sink = try RowSink(
             stored: info.size, output: outputSize, orientation: info.orientation, context: context)
         for y in 0..<info.size.height {

@@ -6,11 +6,11 @@ internal import TintypeCore
 struct HEIFSequence {
     let image: HEVCTrack
     let alpha: HEVCTrack?
-    /// Whether colours are multiplied by alpha in the file.
+    /// Whether colors are multiplied by alpha in the file.
     let isPremultiplied: Bool
-    /// What is known without decoding. The size is that of the pictures before they are turned.
+    /// The description that the header gives. The size is that of the pictures before they are turned.
     let info: ImageInfo
-    /// Where the bytes of all frames have ended.
+    /// The offset of the first byte behind all frames.
     let end: Int
 
     /// No file has more tracks.
@@ -94,7 +94,7 @@ struct HEIFSequence {
         self = sequence
     }
 
-    /// What auxiliary tracks of transparency call themselves (ISO/IEC 23008-12, sections 6.6.2.1.1 and annex B).
+    /// The names of auxiliary tracks of transparency (ISO/IEC 23008-12, sections 6.6.2.1.1 and annex B).
     private static let alphaTypes: Set<String> = [
         "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1",
     ]

@@ -2,7 +2,7 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// What a decoder has to know before the first sample of a track: the box `hvcC` (ISO/IEC 14496-15, section 8.3.3.1).
+/// The parameters that a decoder needs before the first sample of a track: the box `hvcC` (ISO/IEC 14496-15, section 8.3.3.1).
 struct HEVCConfiguration {
     /// Bytes that state the length of a NAL unit within a sample: 1...4.
     let lengthBytes: Int

@@ -5,7 +5,7 @@ internal import TintypeCore
 /// A picture in a decoder's memory.
 struct HEVCPicture {
     let planes: PlanarPicture
-    /// What the pictures themselves say of their colours (ITU-T H.265, section E.3.1).
+    /// The pictures' own statement of their colors (ITU-T H.265, section E.3.1).
     let coding: ColorCoding
 
     /// - Parameter image: a `de265_image`.

@@ -1,7 +1,7 @@
 #if HEIF
 internal import TintypeCore
 
-/// What a sequence parameter set says of the pictures (ITU-T H.265, section 7.3.2.2), as far as what a decoder will take memory
+/// The description of the pictures in a sequence parameter set (ITU-T H.265, section 7.3.2.2), as far as what a decoder will take memory
 /// for.
 struct HEVCPictureParameters: Equatable {
     /// In whole coding blocks.
@@ -10,7 +10,7 @@ struct HEVCPictureParameters: Equatable {
     let size: PixelSize
     /// Of luma; chroma has as many.
     let bits: Int
-    /// What the planes of a picture take.
+    /// The bytes that the planes of a picture take.
     let byteCount: Int
 
     /// The type of a NAL unit that holds such a set (table 7-1).

@@ -48,7 +48,7 @@ struct HEVCTrack {
         }
     }
 
-    /// What a parameter set in the first sample says, where the track keeps them there.
+    /// The contents of a parameter set in the first sample, if the track keeps them there.
     private static func pictures(
         of samples: SampleTable, _ configuration: HEVCConfiguration, _ file: UnsafeRawBufferPointer
     ) throws(ImageError) -> HEVCPictureParameters {

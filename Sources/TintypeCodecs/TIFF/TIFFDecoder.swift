@@ -3,8 +3,8 @@ internal import CTIFF
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// One decode of the first page of a TIFF file.
-struct TIFFDecode {
+/// Decodes the first page of a TIFF file.
+struct TIFFDecoder {
     let file: TIFFFile
     let options: DecodeOptions
     let context: DecodeContext
@@ -16,49 +16,59 @@ struct TIFFDecode {
         let format = layout.map { options.pixelFormat(bitsPerComponent: $0.bitsPerSample) } ?? .rgba8
         let output = info.outputSize(options, format: format)
         try info.check(context.limits, output: output, keptFrames: 1, format: format)
-        // A band of up to eight bytes a pixel, and the strip that libtiff unpacks.
-        let band = PixelSize(width: info.size.width, height: min(file.rowsPerBand, info.size.height))
         let reservation = try context.reserve(
-            output: output, format: format, isCopied: info.orientation != .up, source: band, bitmaps: 4)
+            output: output, format: format, isCopied: info.orientation != .up,
+            source: PixelSize(width: info.size.width, height: 1), bitmaps: 4, working: try blocks(layout))
         defer { reservation.release() }
         var sink = try RowSink(
             stored: info.size, output: output, orientation: info.orientation, format: format, context: context)
+        let color = color(layout, format)
         let isPartial: Bool
         if let layout {
-            isPartial = try readSamples(layout, format, into: &sink)
+            isPartial = try readSamples(layout, format, color.conversion, into: &sink)
         } else {
-            isPartial = try readColors(into: &sink)
+            isPartial = try readColors(color.conversion, into: &sink)
         }
         var properties = info.properties(options)
-        if options.keepsColorSpace, let profile = file.profile {
-            properties.colorSpace = ColorConversion.keptColorSpace(profile) ?? .sRGB
-        }
+        properties.colorSpace = color.space
         properties.metadata = file.metadata
         properties.isPartial = isPartial
         if isPartial { properties.hasAlpha = true }
         return Image(pixels: try sink.finish(), properties: properties)
     }
 
+    /// The bytes of the blocks of memory that reading takes.
+    private func blocks(_ layout: TIFFLayout?) throws(ImageError) -> [Int] {
+        if let layout {
+            let memory = try TIFFSampleBands.memory(file, layout, limits: context.limits)
+            return [memory.band, memory.tile]
+        }
+        // A band of RGBA, and the strip or the tile that libtiff unpacks.
+        let part = TIFFIsTiled(file.handle) != 0 ? TIFFTileSize(file.handle) : TIFFStripSize(file.handle)
+        return [file.info.size.width * file.rowsPerBand * 4, max(0, Int(part))]
+    }
+
     private func readSamples(
-        _ layout: TIFFLayout, _ format: PixelFormat, into sink: inout RowSink
+        _ layout: TIFFLayout, _ format: PixelFormat, _ conversion: ColorConversion?, into sink: inout RowSink
     ) throws(ImageError) -> Bool {
-        let bands = try TIFFSampleBands(
-            file, layout: layout, format: format, conversion: conversion(layout.color, format), limits: context.limits)
+        let bands = try TIFFSampleBands(file, layout: layout, limits: context.limits)
+        let rows = TIFFRows(bands, layout: layout, format: format, conversion: conversion)
         let height = file.info.size.height
-        for top in stride(from: 0, to: height, by: file.rowsPerBand) {
-            try context.checkCancellation()
-            let count = min(file.rowsPerBand, height - top)
+        try context.checkCancellation()
+        for top in stride(from: 0, to: height, by: bands.rows) {
+            if bands.rows > 1 { try context.checkCancellation() }
+            let count = min(bands.rows, height - top)
             guard bands.read(top: top, count: count) else { return try noteFailure(file.failure()) }
             for y in 0..<count {
-                bands.convert(y, to: sink.rowToFill())
+                rows.convert(y, to: sink.rowToFill())
                 try sink.commitRow()
             }
         }
         return false
     }
 
-    /// Everything that libtiff makes RGBA of, band by band.
-    private func readColors(into sink: inout RowSink) throws(ImageError) -> Bool {
+    /// Reads what libtiff converts to RGBA, band by band.
+    private func readColors(_ conversion: ColorConversion?, into sink: inout RowSink) throws(ImageError) -> Bool {
         var image = TIFFRGBAImage()
         var message = [CChar](repeating: 0, count: 1_024)
         guard TIFFRGBAImageBegin(&image, file.handle, 1, &message) != 0 else {
@@ -74,7 +84,6 @@ struct TIFFDecode {
             size: PixelSize(width: size.width, height: file.rowsPerBand), pool: context.pool)
         // libtiff's rows have no gaps.
         let rowBytes = size.width * 4
-        let conversion = conversion(.rgb, .rgba8)
         for top in stride(from: 0, to: size.height, by: file.rowsPerBand) {
             try context.checkCancellation()
             let count = min(file.rowsPerBand, size.height - top)
@@ -93,15 +102,22 @@ struct TIFFDecode {
         return false
     }
 
-    private func conversion(_ color: TIFFLayout.Color, _ format: PixelFormat) -> ColorConversion? {
-        guard !options.keepsColorSpace, let profile = file.profile else { return nil }
-        switch color {
-        case .cmyk: return ColorConversion(profile: profile, source: .cmyk(inverted: false), format: format)
-        case .lab: return nil
-        default:
-            let isGray = TIFFFile.short(file.handle, TIFFTAG_SAMPLESPERPIXEL) < 3
-            return ColorConversion(profile: profile, source: isGray ? .gray : .rgb, format: format)
+    private func color(_ layout: TIFFLayout?, _ format: PixelFormat) -> DecodedColor {
+        var profile = file.profile
+        var source = ColorConversion.Source.rgb
+        switch layout?.color {
+        case .cmyk: source = .cmyk(inverted: false)
+        case .gray, .invertedGray: source = .gray
+        case .rgb: break
+        // The numbers say it all.
+        case .lab: profile = nil
+        case nil:
+            let grays = [PHOTOMETRIC_MINISBLACK, PHOTOMETRIC_MINISWHITE]
+            if grays.contains(TIFFFile.photometric(file.handle)) { source = .gray }
         }
+        return DecodedColor(
+            profile: profile, source: source, options: options, format: format,
+            bitsPerComponent: layout?.bitsPerSample ?? 8)
     }
 
     /// libtiff gives premultiplied pixels.
@@ -114,7 +130,7 @@ struct TIFFDecode {
         if file.info.hasAlpha { Premultiplication.premultiply(row, count: width) }
     }
 
-    /// - Returns: true, that the image is partial, where the options allow it.
+    /// - Returns: `true`, because the image is partial, if the options allow that.
     private func noteFailure(_ error: ImageError) throws(ImageError) -> Bool {
         guard options.allowsPartialImage, error.code == .truncatedImage else { throw error }
         return true

@@ -3,18 +3,17 @@ internal import CLibRaw
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// One decode of one camera file.
-struct RAWDecode {
+/// Develops a camera file.
+struct RAWDecoder {
     let file: RAWFile
     let info: ImageInfo
-    /// The size that is wanted, upright.
+    /// The requested size, upright.
     let output: PixelSize
     let options: DecodeOptions
     let context: DecodeContext
 
     func run() throws(ImageError) -> Image {
-        if let pixels = try pixelsOfPreview() { return Image(pixels: pixels, properties: info.properties(options)) }
-        // The numbers of the sensor, four colours of two bytes for each pixel, and the picture that libraw makes of them.
+        // The numbers of the sensor, four colors of two bytes for each pixel, and the picture that libraw makes of them.
         let reservation = try context.reserve(output: output, isCopied: true, source: info.size, bitmaps: 4)
         defer { reservation.release() }
         try develop()
@@ -26,45 +25,8 @@ struct RAWDecode {
         defer { libraw_dcraw_clear_mem(picture) }
         let pixels = try pixels(of: picture)
         var properties = info.properties(options)
-        properties.isPartial = file.watch.missesBytes || file.watch.sawDamage
+        properties.isPartial = file.callbacks.missesBytes || file.callbacks.sawDamage
         return Image(pixels: pixels, properties: properties)
-    }
-
-    // MARK: The camera's preview
-
-    /// The thumbnail made of the preview in the file; `nil` if there is none that will do.
-    private func pixelsOfPreview() throws(ImageError) -> PixelBuffer? {
-        guard output != info.displaySize, libraw_unpack_thumb(file.handle) == LIBRAW_SUCCESS.rawValue else {
-            return nil
-        }
-        let preview = file.handle.pointee.thumbnail
-        guard preview.tformat == LIBRAW_THUMBNAIL_JPEG, let start = preview.thumb, preview.tlength > 0 else {
-            return nil
-        }
-        let bytes = UnsafeRawBufferPointer(start: start, count: Int(preview.tlength))
-        var segments = JPEGSegments(bytes)
-        guard let size = segments.size, isEnough(size) else { return nil }
-        // Previews lie as the sensor does; what they say of themselves is not to be relied on.
-        segments.orientation = info.orientation
-        var fitted = options
-        fitted.thumbnailSize = output
-        fitted.preservesAspectRatio = false
-        fitted.maximumBytes = nil
-        fitted.keepsColorSpace = false
-        do throws(ImageError) {
-            return try JPEGDecoder(segments: segments, options: fitted, context: context).run(bytes).pixels
-        } catch {
-            if error.isCancellation { throw error }
-            return nil
-        }
-    }
-
-    /// Whether a preview of a size has the shape of the image, give or take a margin, and all that the thumbnail shows.
-    private func isEnough(_ size: PixelSize) -> Bool {
-        let target = info.orientation.stored(output)
-        guard size.width >= target.width, size.height >= target.height else { return false }
-        let shape = Double(size.width) * Double(info.size.height) / (Double(size.height) * Double(info.size.width))
-        return abs(shape - 1) < 0.02
     }
 
     // MARK: Developing
@@ -80,10 +42,11 @@ struct RAWDecode {
         // The curve of sRGB (IEC 61966-2-1) as dcraw describes curves: an exponent, and a slope at black.
         file.handle.pointee.params.gamm.0 = 1 / 2.4
         file.handle.pointee.params.gamm.1 = 12.92
+        if file.missesPicture { throw .truncated("the camera file ends before the picture of the sensor") }
         try file.check(libraw_unpack(file.handle))
         if !options.allowsPartialImage {
-            if file.watch.missesBytes { throw .truncated("the camera file ends too early") }
-            if file.watch.sawDamage { throw .corrupt("the camera file is damaged") }
+            if file.callbacks.missesBytes { throw .truncated("the camera file ends too early") }
+            if file.callbacks.sawDamage { throw .corrupt("the camera file is damaged") }
         }
         try context.checkCancellation()
         try file.check(libraw_dcraw_process(file.handle))

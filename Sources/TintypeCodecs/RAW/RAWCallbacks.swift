@@ -2,13 +2,13 @@
 internal import CLibRaw
 internal import TintypeCore
 
-/// What libraw tells while it works, and whether it is to go on.
+/// Receives libraw's reports while it works, and stops it when the decode is cancelled.
 ///
-/// libraw holds the object without a reference of its own: it must outlive the handle.
-final class RAWWatch {
-    /// Bytes were wanted behind the last one.
+/// libraw holds the object without retaining it: the object must outlive the handle.
+final class RAWCallbacks {
+    /// Whether libraw has tried to read behind the last byte.
     private(set) var missesBytes = false
-    /// Bytes made no sense.
+    /// Whether libraw has met bytes that make no sense.
     private(set) var sawDamage = false
     private let context: DecodeContext
     private var wasCancelled = false
@@ -20,16 +20,16 @@ final class RAWWatch {
         libraw_set_dataerror_handler(
             handle,
             { this, _, offset in
-                guard let watch = RAWWatch.of(this) else { return }
+                guard let callbacks = RAWCallbacks.of(this) else { return }
                 // A negative place is the end.
-                if offset < 0 { watch.missesBytes = true } else { watch.sawDamage = true }
+                if offset < 0 { callbacks.missesBytes = true } else { callbacks.sawDamage = true }
             }, this)
         libraw_set_progress_handler(
-            handle, { this, _, _, _ in RAWWatch.of(this)?.isCancelled() == true ? 1 : 0 }, this)
+            handle, { this, _, _, _ in RAWCallbacks.of(this)?.isCancelled() == true ? 1 : 0 }, this)
     }
 
-    private static func of(_ this: UnsafeMutableRawPointer?) -> RAWWatch? {
-        this.map { Unmanaged<RAWWatch>.fromOpaque($0).takeUnretainedValue() }
+    private static func of(_ this: UnsafeMutableRawPointer?) -> RAWCallbacks? {
+        this.map { Unmanaged<RAWCallbacks>.fromOpaque($0).takeUnretainedValue() }
     }
 
     private func isCancelled() -> Bool {

@@ -1,6 +1,6 @@
 /// A smooth curve over positive numbers as straight lines, 256 to each power of two, so that small numbers are as exact as large
 /// ones: to about 10⁻⁵ of the value for powers such as those of displays.
-struct OctaveTable: Sendable {
+struct PiecewiseLinearCurve: Sendable {
     private let values: [Float]
     private let lowest: Float
     private let highest: Float
@@ -44,7 +44,7 @@ struct OctaveTable: Sendable {
 /// The curve of sRGB (IEC 61966-2-1), also beyond its range.
 enum SRGBCurve {
     /// The number for light, where 1 is white: up to 128.
-    static let encode = OctaveTable(octaves: -10...7, below: 12.92, TransferCurves.sRGBValue)
+    static let encode = PiecewiseLinearCurve(octaves: -10...7, below: 12.92, TransferCurves.sRGBValue)
     /// The light of a number, up to 8.
-    static let light = OctaveTable(octaves: -5...3, below: 1 / 12.92, TransferCurves.sRGBLight)
+    static let light = PiecewiseLinearCurve(octaves: -5...3, below: 1 / 12.92, TransferCurves.sRGBLight)
 }

@@ -3,8 +3,8 @@ internal import CHEIF
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// One decode of one HEIF file.
-struct HEIFDecode {
+/// Decodes the primary image of a HEIF file.
+struct HEIFStillDecoder {
     let file: HEIFFile
     let options: DecodeOptions
     let context: DecodeContext
@@ -15,8 +15,8 @@ struct HEIFDecode {
         let output = info.outputSize(options, format: format)
         try info.check(context.limits, output: output, keptFrames: 1, format: format)
         // Where only the coded image may say that it is of high dynamic range, the most is reserved.
-        let isUndecided = options.decodeToHDR && file.profile == nil && !file.hasCodePoints
-        // The planes, and the bitmap that libheif makes of them.
+        let isUndecided = options.decodeToHDR && file.profile == nil && file.coding == nil
+        // The planes of the decoder, and those that libheif copies from them.
         let reservation = try context.reserve(
             output: output, format: isUndecided ? .rgbaFloat16 : format, isCopied: false, source: info.size,
             bitmaps: info.bitsPerComponent > 8 ? 4 : 2)
@@ -81,50 +81,63 @@ struct HEIFDecode {
     // MARK: Pixels
 
     private func decode(_ handle: OpaquePointer, to output: PixelSize) throws(ImageError) -> Picture {
-        let isDeep = heif_image_handle_get_luma_bits_per_pixel(handle) > 8
-        let chroma = isDeep ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RGBA
+        // As coded, because libheif's own conversion takes the nearest chroma, and doesn't stretch the range of gray.
+        let image = try planes(of: handle, heif_colorspace_undefined, heif_chroma_undefined)
+        defer { heif_image_release(image) }
+        if let planes = PlanarPicture(heif: image) { return try convert(planes, of: image, handle, to: output) }
+        // Compositions and odd crops are left to libheif.
+        let colors = try self.planes(of: handle, heif_colorspace_RGB, heif_chroma_444)
+        defer { heif_image_release(colors) }
+        guard let planes = PlanarPicture(heif: colors) else {
+            throw .corrupt("the planes of the HEIF image do not fit together")
+        }
+        return try convert(planes, of: colors, handle, to: output)
+    }
+
+    /// The decoded image, to be released by the caller.
+    private func planes(
+        of handle: OpaquePointer, _ space: heif_colorspace, _ chroma: heif_chroma
+    ) throws(ImageError) -> OpaquePointer {
         let settings = heif_decoding_options_alloc()
         defer { heif_decoding_options_free(settings) }
         var decoded: OpaquePointer?
-        let error = heif_decode_image(handle, &decoded, heif_colorspace_RGB, chroma, settings)
+        let error = heif_decode_image(handle, &decoded, space, chroma, settings)
         guard error.code == heif_error_Ok, let image = decoded else {
             throw HEIFFile.error(error, isTruncated: file.isTruncated)
         }
-        defer { heif_image_release(image) }
-        try context.checkCancellation()
-        let size = PixelSize(
-            width: Int(heif_image_get_width(image, heif_channel_interleaved)),
-            height: Int(heif_image_get_height(image, heif_channel_interleaved)))
-        var stride: Int32 = 0
-        guard let plane = heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride),
-            Int(stride) >= size.width * (isDeep ? 8 : 4), handle != file.handle || size == file.info.size
-        else { throw .corrupt("the HEIF file says \(file.info.size), but its image is \(size)") }
-        var codePoints = file.codePoints
-        if !file.hasCodePoints {
-            codePoints =
-                HEIFFile.codePoints { heif_image_get_nclx_color_profile(image, $0) } ?? codePoints
+        do throws(ImageError) { try context.checkCancellation() } catch {
+            heif_image_release(image)
+            throw error
+        }
+        return image
+    }
+
+    private func convert(
+        _ planes: PlanarPicture, of image: OpaquePointer, _ handle: OpaquePointer, to output: PixelSize
+    ) throws(ImageError) -> Picture {
+        let size = planes.size
+        let alpha = PlanarRows.Alpha(heif: image, size: size)
+        guard handle != file.handle || size == file.info.size else {
+            throw .corrupt("the HEIF file says \(file.info.size), but its image is \(size)")
         }
         // Some files say it nowhere but in the coded image.
-        let isHighDynamicRange = file.profile == nil && codePoints.isHighDynamicRange
+        var coding =
+            file.coding ?? HEIFFile.coding { heif_image_get_nclx_color_profile(image, $0) }
+            ?? ColorCoding(codePoints: .sRGB, matrix: 2, isFullRange: true)
+        if heif_image_get_colorspace(image) == heif_colorspace_RGB { (coding.matrix, coding.isFullRange) = (0, true) }
+        let isHighDynamicRange = file.profile == nil && coding.codePoints.isHighDynamicRange
         let format = options.pixelFormat(
             bitsPerComponent: file.info.bitsPerComponent, isHighDynamicRange: isHighDynamicRange)
         try context.limits.check(size: size, output: output, bytesPerPixel: format.bytesPerPixel)
         let color = CodedColor(
-            profile: file.profile, codePoints: codePoints, isGray: false, keepsColorSpace: options.keepsColorSpace,
-            format: format)
-        let bits = isDeep ? Int(heif_image_get_bits_per_pixel_range(image, heif_channel_interleaved)) : 8
-        let rows = DeepRows(bits: min(16, max(8, bits)), color: color)
+            profile: file.profile, codePoints: coding.codePoints, isGray: planes.chroma == nil,
+            keepsColorSpace: options.keepsColorSpace, format: format, bitsPerComponent: planes.bits)
+        let rows = PlanarRows(
+            image: planes, aperture: PixelRect(size: size), alpha: alpha,
+            isPremultiplied: heif_image_handle_is_premultiplied_alpha(handle) != 0, coding: coding, color: color)
         var sink = try RowSink(stored: size, output: output, format: format, context: context)
         for y in 0..<size.height {
-            let row = sink.rowToFill()
-            let source = UnsafeRawPointer(plane) + y * Int(stride)
-            if isDeep {
-                rows.convert(
-                    source.assumingMemoryBound(to: UInt16.self), to: row, count: size.width,
-                    premultiplies: file.info.hasAlpha)
-            } else {
-                rows.convert(bytes: source, to: row, count: size.width, premultiplies: file.info.hasAlpha)
-            }
+            rows.convert(y, to: sink.rowToFill())
             try sink.commitRow()
         }
         return Picture(

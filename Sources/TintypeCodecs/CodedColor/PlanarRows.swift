@@ -1,30 +1,46 @@
-#if HEIF
+#if AVIF || HEIF
 internal import TintypeCore
 
-/// Makes premultiplied RGBA of 8 bits of the decoded planes of one frame, row by row.
-struct HEIFFrameRows: ~Copyable {
+/// Makes premultiplied RGBA of the planes of a decoded picture, row by row.
+struct PlanarRows: ~Copyable {
+    /// The transparency of a picture: a plane whose numbers take all values.
+    struct Alpha {
+        let plane: PlanarPicture.Plane
+        let bits: Int
+        /// The part that belongs to the part of the picture that is shown.
+        let aperture: PixelRect
+    }
+
     private let image: YCbCrRows
     private let bits: Int
     private let aperture: PixelRect
-    private let alpha: (plane: PlanarPicture.Plane, bits: Int, aperture: PixelRect)?
+    private let alpha: Alpha?
     private let isPremultiplied: Bool
-    private let color: CodedColor
     private let deep: DeepRows
 
+    /// - Parameters:
+    ///   - image: A consistent picture.
+    ///   - aperture: The part of the picture that is shown. It lies within.
+    ///   - alpha: The transparency, if there is any. Its aperture is as large, and lies within its plane.
+    ///   - isPremultiplied: Whether colors are multiplied by alpha in the file.
+    ///   - coding: The meaning of the picture's numbers.
+    ///   - color: The treatment of the picture's colors.
     init(
-        image: PlanarPicture, aperture: PixelRect, alpha: PlanarPicture?, alphaAperture: PixelRect?,
-        isPremultiplied: Bool, coding: ColorCoding, color: CodedColor
+        image: PlanarPicture, aperture: PixelRect, alpha: Alpha?, isPremultiplied: Bool, coding: ColorCoding,
+        color: CodedColor
     ) {
+        // A gray picture has no chroma, whatever it states; without a matrix, that would be its red and blue.
+        var coding = coding
+        if image.chroma == nil, coding.matrix == 0 { coding.matrix = 2 }
         self.image = YCbCrRows(image, matrix: YCbCrMatrix(coding, bits: image.bits))
         self.aperture = aperture
         self.isPremultiplied = isPremultiplied
-        self.color = color
+        self.alpha = alpha
         bits = image.bits
         deep = DeepRows(bits: image.bits, color: color)
-        self.alpha =
-            if let alpha, let alphaAperture { (alpha.luma, alpha.bits, alphaAperture) } else { nil }
     }
 
+    /// Writes row `y` of the part that is shown.
     func convert(_ y: Int, to row: UnsafeMutableRawPointer) {
         let count = aperture.size.width
         if bits == 8 {
@@ -44,7 +60,7 @@ struct HEIFFrameRows: ~Copyable {
         }
     }
 
-    /// Puts the numbers of the alpha plane, which take all values whatever the pictures say, into the row.
+    /// Writes the numbers of the alpha plane into the row.
     private func setAlpha<Number: FixedWidthInteger>(_ y: Int, of row: UnsafeMutablePointer<Number>, maximum: Int) {
         guard let alpha else { return }
         let source = alpha.plane.base + (alpha.aperture.y + y) * alpha.plane.bytesPerRow
@@ -66,7 +82,7 @@ struct HEIFFrameRows: ~Copyable {
             let value = last == maximum ? stated : (stated * maximum + last / 2) / last
             row[x * 4 + 3] = Number(truncatingIfNeeded: value)
             guard isPremultiplied else { continue }
-            // Colours are converted straight.
+            // Colors are converted straight.
             for component in x * 4..<x * 4 + 3 {
                 let product = Int(row[component])
                 row[component] = Number(

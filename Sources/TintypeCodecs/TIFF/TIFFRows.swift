@@ -1,0 +1,139 @@
+#if TIFF
+internal import CTIFF
+internal import TintypeCore
+
+/// Makes premultiplied RGBA of 8 or 16 bits of a page's samples.
+///
+/// Numbers of 12 and 16 bits are rounded to 8, after their colors are converted, or kept. Of 32 bits and floating point no file says
+/// what is white: values from 0 to 255 are shown as they are, others are cut off, as other readers do.
+final class TIFFRows {
+    private let bands: TIFFSampleBands
+    private let layout: TIFFLayout
+    private let format: PixelFormat
+    /// The format of straight pixels, before they are rounded.
+    private let working: PixelFormat
+    private let conversion: ColorConversion?
+    /// Room for a row of inks, or of L*a*b*.
+    private let scratch: UnsafeMutableRawPointer
+    /// Room for a row that is rounded.
+    private let deep: UnsafeMutableRawPointer
+
+    /// - Parameters:
+    ///   - bands: The samples of the page.
+    ///   - layout: Their layout.
+    ///   - format: The format of finished rows: 8 or 16 bits.
+    ///   - conversion: The conversion from the profile of the page.
+    init(_ bands: TIFFSampleBands, layout: TIFFLayout, format: PixelFormat, conversion: ColorConversion?) {
+        self.bands = bands
+        self.layout = layout
+        self.format = format
+        self.conversion = conversion
+        working = conversion?.format ?? format
+        scratch = .allocate(byteCount: layout.width * max(working.bytesPerPixel, 12), alignment: 16)
+        deep = .allocate(byteCount: layout.width * working.bytesPerPixel, alignment: 16)
+    }
+
+    deinit {
+        scratch.deallocate()
+        deep.deallocate()
+    }
+
+    /// Writes row `y` of the band that was read last.
+    func convert(_ y: Int, to row: UnsafeMutableRawPointer) {
+        let target = working == format ? row : deep
+        let width = layout.width
+        switch layout.color {
+        case .gray, .invertedGray, .rgb:
+            for component in 0..<3 { copy(layout.color == .rgb ? component : 0, y, to: target, component) }
+            setAlpha(y, target)
+            if layout.color == .invertedGray { invert(target) }
+            if layout.alpha?.isPremultiplied == true {
+                Premultiplication.clamp(target, count: width, format: working)
+                // Numbers that are not converted stay exactly what they are.
+                guard conversion != nil else { return }
+                Premultiplication.unpremultiply(target, count: width, format: working)
+            }
+            conversion?.convert(target, count: width)
+        case .cmyk:
+            for component in 0..<4 { copy(component, y, to: scratch, component) }
+            setAlpha(y, target)
+            if layout.alpha?.isPremultiplied == true { divideInk(by: target) }
+            convertInk(to: target)
+            setAlpha(y, target)
+        case .lab(let encoding):
+            let lab = scratch.assumingMemoryBound(to: Float.self)
+            for component in 0..<3 {
+                bands.samples(component, y)?.copy(layout.sample, encoding, component: component, to: lab)
+            }
+            LabConversion.convert(lab, to: target, format: working, count: width)
+            setAlpha(y, target)
+        }
+        if working != format {
+            DepthRounding.round(deep.assumingMemoryBound(to: UInt16.self), to: row, count: width)
+        }
+        if layout.alpha != nil { Premultiplication.premultiply(row, count: width, format: format) }
+    }
+
+    private func convertInk(to target: UnsafeMutableRawPointer) {
+        if let conversion {
+            conversion.convert(cmyk: scratch, to: target, count: layout.width)
+        } else if working == .rgba8 {
+            ColorConversion.convertNaively(cmyk: scratch, inverted: false, to: target, count: layout.width)
+        } else {
+            ColorConversion.convertNaively(
+                deepCMYK: scratch.assumingMemoryBound(to: UInt16.self), inverted: false,
+                to: target.assumingMemoryBound(to: UInt16.self), count: layout.width)
+        }
+    }
+
+    /// Undoes the multiplication of inks by alpha.
+    private func divideInk(by pixels: UnsafeMutableRawPointer) {
+        func divide<Number: FixedWidthInteger & UnsignedInteger>(_: Number.Type) {
+            let ink = scratch.assumingMemoryBound(to: Number.self)
+            let pixels = pixels.assumingMemoryBound(to: Number.self)
+            let most = UInt32(Number.max)
+            for x in 0..<layout.width {
+                let alpha = UInt32(pixels[x * 4 + 3])
+                guard alpha > 0, alpha < most else { continue }
+                for place in x * 4..<x * 4 + 4 {
+                    ink[place] = Number(min(most, (UInt32(ink[place]) * most + alpha / 2) / alpha))
+                }
+            }
+        }
+        if working == .rgba8 { divide(UInt8.self) } else { divide(UInt16.self) }
+    }
+
+    /// Makes light of gray that counts from white; premultiplied gray counts from alpha.
+    private func invert(_ pixels: UnsafeMutableRawPointer) {
+        let isPremultiplied = layout.alpha?.isPremultiplied == true
+        func invert<Number: FixedWidthInteger & UnsignedInteger>(_: Number.Type) {
+            let numbers = pixels.assumingMemoryBound(to: Number.self)
+            for x in 0..<layout.width {
+                let white = isPremultiplied ? numbers[x * 4 + 3] : .max
+                let light = white - min(white, numbers[x * 4])
+                for component in 0..<3 { numbers[x * 4 + component] = light }
+            }
+        }
+        if working == .rgba8 { invert(UInt8.self) } else { invert(UInt16.self) }
+    }
+
+    /// Writes the alpha of the page, or makes the pixels opaque.
+    private func setAlpha(_ y: Int, _ pixels: UnsafeMutableRawPointer) {
+        if let alpha = layout.alpha { return copy(alpha.sample, y, to: pixels, 3) }
+        let bytes = working.bytesPerPixel
+        for x in 0..<layout.width {
+            (pixels + x * bytes + bytes / 4 * 3).initializeMemory(as: UInt8.self, repeating: 255, count: bytes / 4)
+        }
+    }
+
+    /// Writes one sample of each pixel to one component of a row.
+    private func copy(_ sample: Int, _ y: Int, to row: UnsafeMutableRawPointer, _ component: Int) {
+        guard let samples = bands.samples(sample, y) else { return }
+        if working == .rgba8 {
+            samples.copy(layout.sample, to: row.assumingMemoryBound(to: UInt8.self) + component)
+        } else {
+            samples.copy(layout.sample, to: row.assumingMemoryBound(to: UInt16.self) + component)
+        }
+    }
+}
+#endif

@@ -1,0 +1,112 @@
+#if TIFF
+import Foundation
+
+/// Little-endian TIFF files of one page without compression, of any samples.
+struct HandmadeTIFF {
+    var width: Int
+    var height: Int
+    var bits = 8
+    /// Nothing is stated for `nil`.
+    var photometric: Int? = 1
+    /// The meaning of the samples behind the colors.
+    var extras: [Int] = []
+    var sampleFormat = 1
+    var isPlanar = false
+    /// The side of square tiles, a multiple of 16; strips for `nil`.
+    var tileSide: Int?
+    var rowsPerStrip: Int?
+    var profile: Data?
+    /// Whether the directory comes before the pixels.
+    var directoryIsFirst = false
+
+    init(_ width: Int, _ height: Int) { (self.width, self.height) = (width, height) }
+
+    private func number(_ value: Int, _ bytes: Int) -> [UInt8] {
+        (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+
+    /// The file.
+    /// - Parameter pixels: The samples of each pixel, in the order of reading.
+    func data(_ pixels: [[Int]]) -> Data {
+        let samples = pixels[0].count
+        let planes = isPlanar ? (0..<samples).map { [$0] } : [Array(0..<samples)]
+        var parts: [[UInt8]] = []
+        for plane in planes {
+            if let side = tileSide {
+                for top in stride(from: 0, to: height, by: side) {
+                    for left in stride(from: 0, to: width, by: side) {
+                        parts.append(part(pixels, plane, left..<left + side, top..<top + side))
+                    }
+                }
+            } else {
+                let rows = rowsPerStrip ?? height
+                for top in stride(from: 0, to: height, by: rows) {
+                    parts.append(part(pixels, plane, 0..<width, top..<min(height, top + rows)))
+                }
+            }
+        }
+        // The length of the directory does not depend on where the parts are.
+        let length = directory(at: 8, parts: parts, start: 0, samples: samples).count
+        let header: [UInt8] = [0x49, 0x49, 42, 0]
+        let bytes = parts.flatMap { $0 } + (parts.joined().count % 2 == 0 ? [] : [0])
+        if directoryIsFirst {
+            return Data(
+                header + number(8, 4) + directory(at: 8, parts: parts, start: 8 + length, samples: samples) + bytes)
+        }
+        let place = 8 + bytes.count
+        return Data(header + number(place, 4) + bytes + directory(at: place, parts: parts, start: 8, samples: samples))
+    }
+
+    private func part(_ pixels: [[Int]], _ plane: [Int], _ columns: Range<Int>, _ rows: Range<Int>) -> [UInt8] {
+        rows.flatMap { y in
+            columns.flatMap { x in
+                plane.flatMap { sample in
+                    number(x < width && y < height ? pixels[y * width + x][sample] : 0xAAAA_AAAA, bits / 8)
+                }
+            }
+        }
+    }
+
+    private func directory(at offset: Int, parts: [[UInt8]], start: Int, samples: Int) -> [UInt8] {
+        var offsets: [Int] = []
+        var place = start
+        for part in parts {
+            offsets.append(place)
+            place += part.count
+        }
+        func shorts(_ values: [Int]) -> (Int, Int, [UInt8]) { (3, values.count, values.flatMap { number($0, 2) }) }
+        func longs(_ values: [Int]) -> (Int, Int, [UInt8]) { (4, values.count, values.flatMap { number($0, 4) }) }
+        var entries: [Int: (Int, Int, [UInt8])] = [
+            256: longs([width]), 257: longs([height]), 258: shorts(Array(repeating: bits, count: samples)),
+            259: shorts([1]), 277: shorts([samples]), 284: shorts([isPlanar ? 2 : 1]),
+            339: shorts(Array(repeating: sampleFormat, count: samples)),
+        ]
+        if let photometric { entries[262] = shorts([photometric]) }
+        if !extras.isEmpty { entries[338] = shorts(extras) }
+        if let profile { entries[34_675] = (7, profile.count, [UInt8](profile)) }
+        if let tileSide {
+            entries[322] = longs([tileSide])
+            entries[323] = longs([tileSide])
+            entries[324] = longs(offsets)
+            entries[325] = longs(parts.map(\.count))
+        } else {
+            entries[273] = longs(offsets)
+            entries[278] = longs([rowsPerStrip ?? height])
+            entries[279] = longs(parts.map(\.count))
+        }
+        var table = number(entries.count, 2)
+        var values: [UInt8] = []
+        let valuesStart = offset + 2 + entries.count * 12 + 4
+        for (tag, entry) in entries.sorted(by: { $0.key < $1.key }) {
+            table += number(tag, 2) + number(entry.0, 2) + number(entry.1, 4)
+            if entry.2.count <= 4 {
+                table += entry.2 + [UInt8](repeating: 0, count: 4 - entry.2.count)
+            } else {
+                table += number(valuesStart + values.count, 4)
+                values += entry.2 + (entry.2.count % 2 == 0 ? [] : [0])
+            }
+        }
+        return table + number(0, 4) + values
+    }
+}
+#endif
