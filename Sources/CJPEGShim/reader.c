@@ -21,6 +21,10 @@ struct tintype_jpeg_reader {
     int has_started;
     int ran_out;
     int missing_data;
+    // How many scans have been read to their end.
+    int whole_scans;
+    // Set if the file ends between two scans, within something that libjpeg cannot read without its end.
+    int is_cut;
     // Of a reader that is given its bytes bit by bit: those that libjpeg has not used yet, and how many it wants left out.
     int is_waiting;
     uint8_t *buffer;
@@ -40,6 +44,11 @@ static void fail(j_common_ptr common) {
             break;
         case JERR_OUT_OF_MEMORY:
             reader->status = TINTYPE_JPEG_NO_MEMORY;
+            break;
+        case JERR_SOF_UNSUPPORTED:
+        case JERR_ARITH_NOTIMPL:
+        case JERR_BAD_PRECISION:
+            reader->status = TINTYPE_JPEG_UNSUPPORTED;
             break;
         default:
             reader->status = TINTYPE_JPEG_CORRUPT;
@@ -201,9 +210,21 @@ tintype_jpeg_status tintype_jpeg_start(
 
 tintype_jpeg_status tintype_jpeg_consume(tintype_jpeg_reader *reader, int steps, int maximum_scans) {
     j_decompress_ptr decoder = &reader->decoder;
-    if (setjmp(reader->failure)) return reader->status;
+    if (setjmp(reader->failure)) {
+        if (!reader->ran_out) return reader->status;
+        reader->missing_data = 1;
+        if (!reader->whole_scans || reader->is_cut) return reader->status;
+        // The scans before are there: libjpeg forgets the marker that it was reading, and finds the end.
+        reader->is_cut = 1;
+        decoder->unread_marker = 0;
+        reader->source.next_input_byte = end_of_image;
+        reader->source.bytes_in_buffer = sizeof end_of_image;
+        jpeg_consume_input(decoder);
+        return TINTYPE_JPEG_OK;
+    }
     for (int step = 0; step < steps; step++) {
         int event = jpeg_consume_input(decoder);
+        if (event == JPEG_SCAN_COMPLETED) reader->whole_scans = decoder->input_scan_number;
         if (event == JPEG_REACHED_EOI) return TINTYPE_JPEG_OK;
         if (event == JPEG_SUSPENDED) return TINTYPE_JPEG_SUSPENDED;
         if (decoder->input_scan_number > maximum_scans) {
@@ -237,7 +258,7 @@ tintype_jpeg_status tintype_jpeg_start_output(tintype_jpeg_reader *reader) {
     if (reader->ran_out && (!decoder->progressive_mode || has_unfinished_coefficients(decoder))) {
         reader->missing_data = 1;
     }
-    jpeg_start_output(decoder, decoder->input_scan_number);
+    jpeg_start_output(decoder, reader->is_cut ? reader->whole_scans : decoder->input_scan_number);
     return TINTYPE_JPEG_OK;
 }
 

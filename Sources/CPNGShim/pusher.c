@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct tintype_png_pusher {
     png_structp png;
@@ -12,6 +13,8 @@ struct tintype_png_pusher {
     size_t unused;
     int has_header;
     int has_ended;
+    int has_all_rows;
+    int has_odd_end;
     char message[128];
 };
 
@@ -21,9 +24,10 @@ static void fail(png_structp png, png_const_charp message) {
     png_longjmp(png, 1);
 }
 
-static void ignore_warning(png_structp png, png_const_charp message) {
-    (void)png;
-    (void)message;
+/// With all rows there, libpng only warns of data whose end is damaged.
+static void note_warning(png_structp png, png_const_charp message) {
+    tintype_png_pusher *pusher = png_get_error_ptr(png);
+    if (pusher && strstr(message, "Truncated compressed data")) pusher->has_odd_end = 1;
 }
 
 /// Called where the pixels begin: the caller is to look at the header first.
@@ -36,7 +40,9 @@ static void take_header(png_structp png, png_infop info) {
 
 static void take_row(png_structp png, png_bytep row, png_uint_32 y, int pass) {
     tintype_png_pusher *pusher = png_get_progressive_ptr(png);
-    (void)pass;
+    // Called for every row of each pass, also for those that the pass brings nothing for.
+    int is_interlaced = png_get_interlace_type(png, pusher->info) == PNG_INTERLACE_ADAM7;
+    pusher->has_all_rows = y + 1 == png_get_image_height(png, pusher->info) && (!is_interlaced || pass == 6);
     if (!row || !pusher->rows.row_to_fill) return;
     uint8_t *target = pusher->rows.row_to_fill(pusher->rows.context, y);
     if (!target) return;
@@ -53,7 +59,7 @@ static void take_end(png_structp png, png_infop info) {
 tintype_png_pusher *tintype_png_pusher_create(void) {
     tintype_png_pusher *pusher = calloc(1, sizeof *pusher);
     if (!pusher) return NULL;
-    pusher->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, pusher, fail, ignore_warning);
+    pusher->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, pusher, fail, note_warning);
     if (pusher->png) pusher->info = png_create_info_struct(pusher->png);
     if (!pusher->info || setjmp(png_jmpbuf(pusher->png))) {
         png_destroy_read_struct(&pusher->png, &pusher->info, NULL);
@@ -84,6 +90,8 @@ tintype_png_status tintype_png_push(
 
 int tintype_png_pusher_has_header(const tintype_png_pusher *pusher) { return pusher->has_header; }
 int tintype_png_pusher_has_ended(const tintype_png_pusher *pusher) { return pusher->has_ended; }
+int tintype_png_pusher_has_all_rows(const tintype_png_pusher *pusher) { return pusher->has_all_rows; }
+int tintype_png_pusher_has_odd_end(const tintype_png_pusher *pusher) { return pusher->has_odd_end; }
 
 tintype_png_status tintype_png_pusher_start(tintype_png_pusher *pusher, tintype_png_header *header) {
     if (setjmp(png_jmpbuf(pusher->png))) return TINTYPE_PNG_CORRUPT;
@@ -93,10 +101,5 @@ tintype_png_status tintype_png_pusher_start(tintype_png_pusher *pusher, tintype_
 }
 
 void tintype_png_pusher_set_rows(tintype_png_pusher *pusher, tintype_png_rows rows) { pusher->rows = rows; }
-
-const uint8_t *tintype_png_pusher_icc_profile(tintype_png_pusher *pusher, size_t *count) {
-    if (setjmp(png_jmpbuf(pusher->png))) return NULL;
-    return tintype_png_get_profile(pusher->png, pusher->info, count);
-}
 
 const char *tintype_png_pusher_message(const tintype_png_pusher *pusher) { return pusher->message; }

@@ -12,7 +12,10 @@ struct tintype_png_reader {
     const uint8_t *bytes;
     size_t count;
     size_t offset;
+    /// Where a chunk begins that ends behind the bytes.
+    size_t cut_chunk;
     int ran_out;
+    int has_wrong_sum;
     char message[128];
 };
 
@@ -22,9 +25,12 @@ static void fail(png_structp png, png_const_charp message) {
     png_longjmp(png, 1);
 }
 
-static void ignore_warning(png_structp png, png_const_charp message) {
-    (void)png;
-    (void)message;
+/// Behind the last row, libpng only warns of data whose checksum is wrong.
+static void note_warning(png_structp png, png_const_charp message) {
+    tintype_png_reader *reader = png_get_error_ptr(png);
+    if (!reader || !strstr(message, "incorrect data check")) return;
+    reader->has_wrong_sum = 1;
+    snprintf(reader->message, sizeof reader->message, "%s", message);
 }
 
 static void read_bytes(png_structp png, png_bytep destination, size_t count) {
@@ -34,6 +40,11 @@ static void read_bytes(png_structp png, png_bytep destination, size_t count) {
         png_error(png, "the file ends in the middle of a chunk");
     }
     memcpy(destination, reader->bytes + reader->offset, count);
+    // libpng reads data in blocks, and would lose the last: it is told that the chunk has what is there.
+    if (reader->offset == reader->cut_chunk && count == 8) {
+        size_t rest = reader->count - reader->offset - 8;
+        for (int byte = 0; byte < 4; byte++) destination[byte] = (png_byte)(rest >> (24 - 8 * byte));
+    }
     reader->offset += count;
 }
 
@@ -41,12 +52,22 @@ static tintype_png_status failure(const tintype_png_reader *reader) {
     return reader->ran_out ? TINTYPE_PNG_TRUNCATED : TINTYPE_PNG_CORRUPT;
 }
 
-tintype_png_reader *tintype_png_reader_create(const uint8_t *bytes, size_t count, int checks_crc) {
+/// libpng takes a chunk for handled when the answer is 1.
+static int skip_chunk(png_structp png, png_unknown_chunkp chunk) {
+    (void)png;
+    (void)chunk;
+    return 1;
+}
+
+tintype_png_reader *tintype_png_reader_create(
+    const uint8_t *bytes, size_t count, size_t cut_chunk, int checks_crc, int skips_palette
+) {
     tintype_png_reader *reader = calloc(1, sizeof *reader);
     if (!reader) return NULL;
     reader->bytes = bytes;
     reader->count = count;
-    reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader, fail, ignore_warning);
+    reader->cut_chunk = cut_chunk;
+    reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader, fail, note_warning);
     if (reader->png) reader->info = png_create_info_struct(reader->png);
     if (!reader->info || setjmp(png_jmpbuf(reader->png))) {
         png_destroy_read_struct(&reader->png, &reader->info, NULL);
@@ -55,6 +76,10 @@ tintype_png_reader *tintype_png_reader_create(const uint8_t *bytes, size_t count
     }
     png_set_read_fn(reader->png, reader, read_bytes);
     tintype_png_set_limits(reader->png);
+    if (skips_palette) {
+        png_set_read_user_chunk_fn(reader->png, NULL, skip_chunk);
+        png_set_keep_unknown_chunks(reader->png, PNG_HANDLE_CHUNK_ALWAYS, (png_const_bytep)"PLTE", 1);
+    }
     if (!checks_crc) png_set_crc_action(reader->png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
     return reader;
 }
@@ -64,21 +89,11 @@ void tintype_png_reader_destroy(tintype_png_reader *reader) {
     free(reader);
 }
 
-void tintype_png_expect_end(tintype_png_reader *reader) {
-    if (setjmp(png_jmpbuf(reader->png))) return;
-    png_set_compression_buffer_size(reader->png, 32);
-}
-
 tintype_png_status tintype_png_read_header(tintype_png_reader *reader, tintype_png_header *header) {
     if (setjmp(png_jmpbuf(reader->png))) return failure(reader);
     png_read_info(reader->png, reader->info);
     tintype_png_get_header(reader->png, reader->info, header);
     return TINTYPE_PNG_OK;
-}
-
-const uint8_t *tintype_png_icc_profile(tintype_png_reader *reader, size_t *count) {
-    if (setjmp(png_jmpbuf(reader->png))) return NULL;
-    return tintype_png_get_profile(reader->png, reader->info, count);
 }
 
 tintype_png_status tintype_png_start(tintype_png_reader *reader, int is_deep) {
@@ -87,10 +102,20 @@ tintype_png_status tintype_png_start(tintype_png_reader *reader, int is_deep) {
     return TINTYPE_PNG_OK;
 }
 
+/// Whether libpng has given the last row of the last pass, and found no end of the data behind it.
+static int lacks_end_only(const tintype_png_reader *reader) {
+    if (!reader->ran_out && strcmp(reader->message, "Not enough image data") != 0) return 0;
+    if (png_get_interlace_type(reader->png, reader->info) == PNG_INTERLACE_ADAM7) {
+        return png_get_current_pass_number(reader->png) >= 7;
+    }
+    return png_get_current_row_number(reader->png) >= png_get_image_height(reader->png, reader->info);
+}
+
 tintype_png_status tintype_png_read_row(tintype_png_reader *reader, uint8_t *row, int fills_gaps) {
-    if (setjmp(png_jmpbuf(reader->png))) return failure(reader);
+    // Data that ends right behind the last pixel has all that can be seen.
+    if (setjmp(png_jmpbuf(reader->png))) return lacks_end_only(reader) ? TINTYPE_PNG_OK : failure(reader);
     png_read_row(reader->png, fills_gaps ? NULL : row, fills_gaps ? row : NULL);
-    return TINTYPE_PNG_OK;
+    return reader->has_wrong_sum ? TINTYPE_PNG_CORRUPT : TINTYPE_PNG_OK;
 }
 
 const char *tintype_png_reader_message(const tintype_png_reader *reader) { return reader->message; }

@@ -2,7 +2,9 @@
 
 // Chunks that say nothing of the pixels: texts that may unpack to megabytes, suggestions, sizes in print.
 static const png_byte skipped_chunks[] =
-    "tEXt\0zTXt\0iTXt\0eXIf\0tIME\0hIST\0sPLT\0pCAL\0sCAL\0oFFs\0pHYs\0bKGD\0sBIT\0acTL\0fcTL\0fdAT";
+    "tEXt\0zTXt\0iTXt\0eXIf\0tIME\0hIST\0sPLT\0pCAL\0sCAL\0oFFs\0pHYs\0bKGD\0sBIT\0acTL\0fcTL\0fdAT"
+    // The caller reads the profile itself: libpng refuses some that are in common use, and all behind a chunk sRGB.
+    "\0iCCP";
 
 void tintype_png_set_limits(png_structp png) {
     // The caller compares the size with limits of its own before memory is taken.
@@ -16,21 +18,9 @@ void tintype_png_get_header(png_structp png, png_infop info, tintype_png_header 
     int color_type = png_get_color_type(png, info);
     header->width = png_get_image_width(png, info);
     header->height = png_get_image_height(png, info);
-    header->bit_depth = png_get_bit_depth(png, info);
     header->has_alpha =
         (color_type & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(png, info, PNG_INFO_tRNS) != 0;
-    header->is_gray = (color_type & PNG_COLOR_MASK_COLOR) == 0;
     header->passes = png_get_interlace_type(png, info) == PNG_INTERLACE_ADAM7 ? 7 : 1;
-}
-
-const uint8_t *tintype_png_get_profile(png_structp png, png_infop info, size_t *count) {
-    png_charp name;
-    png_bytep profile;
-    png_uint_32 size;
-    int compression;
-    if (!png_get_iCCP(png, info, &name, &compression, &profile, &size)) return NULL;
-    *count = size;
-    return profile;
 }
 
 void tintype_png_want_rgba(png_structp png, png_infop info, int is_deep) {

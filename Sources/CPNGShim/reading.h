@@ -8,7 +8,6 @@
 
 void tintype_png_set_limits(png_structp png);
 void tintype_png_get_header(png_structp png, png_infop info, tintype_png_header *header);
-const uint8_t *tintype_png_get_profile(png_structp png, png_infop info, size_t *count);
 /// Asks for rows of RGBA with 8 bits, or 16 in the machine's order.
 void tintype_png_want_rgba(png_structp png, png_infop info, int is_deep);
 

@@ -74,13 +74,7 @@ tintype_png_status tintype_png_writer_start(
         settings->has_alpha ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB,
         settings->interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
         PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    if (settings->icc_profile_size > 0) {
-        png_set_iCCP(
-            png, writer->info, "ICC profile", PNG_COMPRESSION_TYPE_BASE, settings->icc_profile,
-            (png_uint_32)settings->icc_profile_size);
-    } else {
-        png_set_sRGB(png, writer->info, PNG_sRGB_INTENT_PERCEPTUAL);
-    }
+    if (settings->is_srgb) png_set_sRGB(png, writer->info, PNG_sRGB_INTENT_PERCEPTUAL);
     png_write_info(png, writer->info);
     // The file has the high byte first.
     if (settings->bit_depth == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) png_set_swap(png);

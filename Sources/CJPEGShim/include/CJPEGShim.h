@@ -17,6 +17,8 @@ typedef enum {
     /// libjpeg would need more memory than it was allowed.
     TINTYPE_JPEG_OVER_LIMIT = -2,
     TINTYPE_JPEG_NO_MEMORY = -3,
+    /// The file is made by a process that this libjpeg does not have.
+    TINTYPE_JPEG_UNSUPPORTED = -4,
 } tintype_jpeg_status;
 
 // Reading
@@ -57,7 +59,7 @@ tintype_jpeg_status tintype_jpeg_start(
 /// Reads at most `steps` rows of blocks of the scans of a file with several; OK at the end of the last scan.
 tintype_jpeg_status tintype_jpeg_consume(tintype_jpeg_reader *reader, int steps, int maximum_scans);
 
-/// How many scans have been consumed to their end.
+/// The number of scans that have been consumed to their end.
 int tintype_jpeg_scan_count(tintype_jpeg_reader *reader);
 
 /// Prepares to read rows, when all scans have been consumed.
@@ -70,9 +72,9 @@ tintype_jpeg_status tintype_jpeg_read_row(tintype_jpeg_reader *reader, uint8_t *
 
 /// 1 if pixels had to be made up because the data ended before the image did.
 int tintype_jpeg_is_missing_data(const tintype_jpeg_reader *reader);
-/// How often libjpeg has carried on after a small error.
+/// The number of small errors that libjpeg has passed over.
 long tintype_jpeg_warning_count(const tintype_jpeg_reader *reader);
-/// What libjpeg said last.
+/// The last message of libjpeg.
 const char *tintype_jpeg_reader_message(const tintype_jpeg_reader *reader);
 
 // Writing
@@ -87,7 +89,7 @@ typedef struct {
     int progressive;
     /// 1 looks for the best Huffman codes.
     int optimize;
-    /// By what the resolution of colour is divided, across and down: 1 or 2.
+    /// By what the resolution of color is divided, across and down: 1 or 2.
     int horizontal_factor;
     int vertical_factor;
     /// Rows of blocks between two restart markers; 0 for none.

@@ -22,42 +22,38 @@ typedef struct tintype_png_reader tintype_png_reader;
 typedef struct {
     uint32_t width;
     uint32_t height;
-    int bit_depth;
-    /// 1 if the file has an alpha channel, or colours that are transparent.
+    /// 1 if the file has an alpha channel, or colors that are transparent.
     int has_alpha;
-    /// 1 if the file is gray, with or without alpha.
-    int is_gray;
-    /// How often all rows are read: 7 times if interlaced.
+    /// The number of times that all rows are read: 7 if interlaced.
     int passes;
 } tintype_png_header;
 
 /// A reader of `count` bytes, which must stay where they are; NULL without memory.
-/// `checks_crc` is 0 for files that were put together from the parts of others.
-tintype_png_reader *tintype_png_reader_create(const uint8_t *bytes, size_t count, int checks_crc);
+/// `cut_chunk` is where the chunk of data begins that the end of the bytes cuts off, so that nothing of it is lost, or SIZE_MAX.
+/// `checks_crc` is 0 for files that were put together from the parts of others; `skips_palette` is 1 for files whose palette
+/// only suggests colors, and may be anything.
+tintype_png_reader *tintype_png_reader_create(
+    const uint8_t *bytes, size_t count, size_t cut_chunk, int checks_crc, int skips_palette);
 void tintype_png_reader_destroy(tintype_png_reader *reader);
 
-/// For a file whose end is missing: reads the data in small steps, so that less of the last is lost.
-void tintype_png_expect_end(tintype_png_reader *reader);
 /// Reads what stands before the pixels.
 tintype_png_status tintype_png_read_header(tintype_png_reader *reader, tintype_png_header *header);
-/// The embedded profile, valid until the reader is destroyed; NULL if there is none.
-const uint8_t *tintype_png_icc_profile(tintype_png_reader *reader, size_t *count);
 /// Prepares to read rows of RGBA with 8 bits, or 16 in the machine's order; not premultiplied.
 tintype_png_status tintype_png_start(tintype_png_reader *reader, int is_deep);
 /// Reads the next row of the present pass; of an interlaced image only the pixels that the pass brings, or, with
 /// `fills_gaps`, also what can be guessed of the others.
 tintype_png_status tintype_png_read_row(tintype_png_reader *reader, uint8_t *row, int fills_gaps);
-/// What libpng said last.
+/// The last message of libpng.
 const char *tintype_png_reader_message(const tintype_png_reader *reader);
 
 // Reading bytes as they come
 
 typedef struct tintype_png_pusher tintype_png_pusher;
 
-/// Who takes the rows. Neither function may call the pusher.
+/// The receiver of rows. Neither function may call the pusher.
 typedef struct {
     void *context;
-    /// Where row `y` of the image is, or is to be put; NULL to leave it out. An interlaced row is laid over what is there.
+    /// The place of row `y` of the image; NULL to leave it out. An interlaced row is laid over what is there.
     uint8_t *(*row_to_fill)(void *context, uint32_t y);
     void (*row_is_filled)(void *context, uint32_t y);
 } tintype_png_rows;
@@ -71,13 +67,15 @@ tintype_png_status tintype_png_push(tintype_png_pusher *pusher, const uint8_t *b
 int tintype_png_pusher_has_header(const tintype_png_pusher *pusher);
 /// 1 when the end of the file has come.
 int tintype_png_pusher_has_ended(const tintype_png_pusher *pusher);
+/// 1 when the last row of the last pass has come.
+int tintype_png_pusher_has_all_rows(const tintype_png_pusher *pusher);
+/// 1 if something is wrong with the data behind the last row.
+int tintype_png_pusher_has_odd_end(const tintype_png_pusher *pusher);
 /// Prepares for rows of RGBA with 8 bits, not premultiplied. To be called once, before the bytes of the pixels are pushed.
 tintype_png_status tintype_png_pusher_start(tintype_png_pusher *pusher, tintype_png_header *header);
 /// Says who takes the rows; without, they are left out.
 void tintype_png_pusher_set_rows(tintype_png_pusher *pusher, tintype_png_rows rows);
-/// The embedded profile, valid until the pusher is destroyed; NULL if there is none.
-const uint8_t *tintype_png_pusher_icc_profile(tintype_png_pusher *pusher, size_t *count);
-/// What libpng said last.
+/// The last message of libpng.
 const char *tintype_png_pusher_message(const tintype_png_pusher *pusher);
 
 // Writing
@@ -96,8 +94,8 @@ typedef struct {
     int compression_level;
     /// The filters to choose from for each row: bits of libpng's.
     int filters;
-    const uint8_t *icc_profile;
-    size_t icc_profile_size;
+    /// 1 says that the colors are sRGB.
+    int is_srgb;
 } tintype_png_settings;
 
 tintype_png_writer *tintype_png_writer_create(void);

@@ -42,7 +42,7 @@ public struct AVIFCoder: AnimatedImageCoder {
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
-        try AVIFFrameDecoder(data, for: .oneByOne, decoder: decoder, options: options, context: context)
+        try AVIFFrameDecoder(data, for: .streaming, decoder: decoder, options: options, context: context)
     }
 
     /// Writes an AVIF file, a sequence if the image is animated: colour at half the resolution unless

@@ -3,7 +3,7 @@ internal import TintypeCore
 
 /// A frame decoder that can also put all its frames into one image.
 protocol AnimationFrames: FrameDecoder {
-    /// What is known of the image before its pixels are.
+    /// The properties of the image that are known before its pixels are.
     var properties: Image.Properties { get }
     /// True once it turned out that frames, or rows of the one that was given last, are missing.
     var isPartial: Bool { get }
@@ -11,11 +11,11 @@ protocol AnimationFrames: FrameDecoder {
 
 /// Frames of a file that is still arriving.
 protocol ArrivingFrames: AnimationFrames {
-    /// Whether the file's end is there.
+    /// True if the end of the file has arrived.
     var isWhole: Bool { get }
     /// The next frame, if all of it is there.
     func arrivedFrame() throws(ImageError) -> ImageFrame?
-    /// What is there of the first frame as long as not all of it is; `nil` if nothing is, or nothing has come since.
+    /// Returns the part of an incomplete first frame that has arrived; `nil` if there is none, or nothing has come since the last call.
     func arrivingPicture() throws(ImageError) -> ArrivingPicture?
     /// Takes the bytes again with more of them at the end; the frames that have been given stay what they are.
     func extend(_ data: Data) throws(ImageError)
@@ -24,7 +24,7 @@ protocol ArrivingFrames: AnimationFrames {
 /// A part of a picture.
 struct ArrivingPicture {
     var pixels: PixelBuffer
-    /// Whether there are rows of which nothing is known, which are transparent.
+    /// True if there are rows of which nothing is known, which are transparent.
     var isMissingRows: Bool
 }
 

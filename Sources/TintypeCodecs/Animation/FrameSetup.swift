@@ -1,25 +1,25 @@
 internal import TintypeCore
 
-/// What frames are decoded for, which decides what they cost.
+/// The purpose for which frames are decoded. It decides how much memory they take.
 enum FramePurpose {
     /// All of them become one image.
     case all
     /// The first one becomes an image.
     case first
-    /// They are given one after the other, as whoever plays them asks, and belong to him.
-    case oneByOne
+    /// They are given one after the other on request, and belong to the caller.
+    case streaming
 
-    /// What an image is decoded for under options.
+    /// The purpose of an image that is decoded under options.
     init(_ options: DecodeOptions) { self = options.firstFrameOnly ? .first : .all }
 }
 
-/// What the frame decoders of all formats settle before the first frame: the size, the limits and the memory.
+/// The settings that the frame decoders of all formats make before the first frame: the size, the limits and the memory.
 struct FrameSetup {
     let options: DecodeOptions
     let context: DecodeContext
     /// The size of the frames, upright.
     let outputSize: PixelSize
-    /// What the frames are decoded to.
+    /// The format that frames are decoded to.
     private let format: PixelFormat
     private let purpose: FramePurpose
     /// Held as long as the decoder.
@@ -41,7 +41,7 @@ struct FrameSetup {
         outputSize = info.outputSize(options, format: format)
         let keptFrames = purpose == .all ? info.frameCount : 1
         try info.check(context.limits, output: outputSize, keptFrames: keptFrames, format: format)
-        guard purpose != .oneByOne else {
+        guard purpose != .streaming else {
             reservation = nil
             return
         }

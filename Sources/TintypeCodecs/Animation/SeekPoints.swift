@@ -1,8 +1,8 @@
 internal import TintypeCore
 
-/// Where decoding an animation can begin, other than at its first frame: copies of the canvas that were kept on the way.
+/// The points from which an animation can be decoded other than its first frame: copies of the canvas that were kept on the way.
 ///
-/// Copies are kept only once somebody has left the order of the frames; who plays from the first to the last pays nothing. They
+/// Copies are kept only once frames have been asked for out of order; playing from the first to the last costs nothing. They
 /// lie as far apart as their number lets them, so that, of frames that have been decoded before, a seek decodes no more than lie
 /// between two. When memory becomes scarce they go, and are made again on the way.
 struct SeekPoints {
@@ -10,7 +10,7 @@ struct SeekPoints {
     static let maximumCopies = 8
     static let maximumBytes = 64 << 20
 
-    /// Where to begin.
+    /// A point to begin at.
     enum Start {
         /// At the next frame.
         case here
@@ -20,18 +20,18 @@ struct SeekPoints {
         case copy(Int, PixelBuffer)
     }
 
-    private let copies: CanvasCopies
-    /// How many frames lie between two copies; `nil` as long as none are kept.
+    private let copies: CanvasSnapshots
+    /// The number of frames between two copies; `nil` as long as none are kept.
     private var spacing: Int?
-    /// How many frames have been decoded so far.
+    /// The number of frames that have been decoded so far.
     private(set) var decodedFrames = 0
 
-    init(_ context: DecodeContext) { copies = CanvasCopies(pressure: context.memoryPressure, pool: context.pool) }
+    init(_ context: DecodeContext) { copies = CanvasSnapshots(pressure: context.memoryPressure, pool: context.pool) }
 
-    /// How many copies there are.
+    /// The number of copies.
     var copyCount: Int { copies.count }
 
-    /// Where to begin to come to a frame.
+    /// Returns the point to begin at on the way to a frame.
     /// - Parameters:
     ///   - next: the frame that would come next.
     ///   - isKey: whether what is before a frame does not show in it, and in none after it.
@@ -64,10 +64,8 @@ struct SeekPoints {
 
 /// Frames that are drawn over each other, so that decoding can begin only where the canvas is known.
 protocol SeekableFrames: ArrivingFrames {
-    var seekPoints: SeekPoints { get set }
-    /// The frame that comes next.
-    var next: Int { get }
-    /// Whether what is before a frame does not show in it, and in none after it.
+    var state: FrameDecoderState { get set }
+    /// True if nothing that was drawn before a frame shows in it or in later frames.
     func isKeyframe(_ index: Int) -> Bool
     /// Goes to a frame before which the canvas looks like a picture, or is of no consequence.
     func begin(at index: Int, over picture: PixelBuffer?)
@@ -79,15 +77,18 @@ protocol SeekableFrames: ArrivingFrames {
 extension SeekableFrames {
     func seek(to index: Int) throws(ImageError) {
         let target = min(max(0, index), info.frameCount)
+        // A copy, because the question below reads the state.
+        var seekPoints = state.seekPoints
         let start = seekPoints.start(
-            for: target, next: next, frameCount: info.frameCount, canvas: info.size,
+            for: target, next: state.next, frameCount: info.frameCount, canvas: info.size,
             // Behind the last frame there is nothing to begin with.
             isKey: { $0 < info.frameCount && isKeyframe($0) })
+        state.seekPoints = seekPoints
         switch start {
         case .here: break
         case .blank(let index): begin(at: index, over: nil)
         case .copy(let index, let picture): begin(at: index, over: picture)
         }
-        while next < target, try skipFrame() {}
+        while state.next < target, try skipFrame() {}
     }
 }

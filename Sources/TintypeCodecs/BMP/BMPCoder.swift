@@ -46,7 +46,7 @@ public struct BMPCoder: ImageCoder {
         }
     }
 
-    /// What reads the files that may stand in a bitmap's place.
+    /// The coders for the files that may stand in a bitmap's place.
     private static let embedded = ImageCoders([JPEGCoder(), PNGCoder()])
 
     private func header(of data: Data) throws(ImageError) -> BMPHeader {
@@ -55,7 +55,7 @@ public struct BMPCoder: ImageCoder {
 
     /// Writes 24 bits a pixel, or 32 with alpha and bit fields (BITMAPV4HEADER) if the image may have transparent pixels.
     ///
-    /// Colours become sRGB, for the file has no place for a profile.
+    /// Colors become sRGB, for the file has no place for a profile.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a file of 4 GB or more, or over the limit of bytes.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext

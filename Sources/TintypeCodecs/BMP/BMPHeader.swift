@@ -16,9 +16,9 @@ struct BMPHeader {
     let compression: Compression
     /// The bits of red, green, blue and alpha in a pixel of 16 or 32 bits; zero for a component that is not there.
     let masks: SIMD4<UInt32>
-    /// The colours of a palette, opaque.
+    /// The colors of a palette, opaque.
     let palette: [UInt32]
-    /// Where the pixels begin.
+    /// The start of the pixels.
     let pixels: Int
 
     var bytesPerRow: Int { (size.width * bitsPerPixel + 31) / 32 * 4 }
@@ -103,7 +103,7 @@ struct BMPHeader {
         return shifted & (shifted &+ 1) == 0
     }
 
-    /// Colours that the file has no room for are black.
+    /// Colors that the file has no room for are black.
     private static func palette(_ reader: inout LittleEndianReader, count: Int, entry: Int, end: Int) -> [UInt32] {
         var palette: [UInt32] = []
         while palette.count < count, reader.offset + entry <= end, let color = try? reader.take(entry) {

@@ -1,8 +1,8 @@
 internal import TintypeCore
 
-/// Finds at most 256 colours for a picture.
+/// Finds at most 256 colors for a picture.
 ///
-/// Pictures with few colours keep them exactly. Others are counted into 32,768 cells of 5 bits a component, and the cells
+/// Pictures with few colors keep them exactly. Others are counted into 32,768 cells of 5 bits a component, and the cells
 /// divided by median cut (Heckbert, "Color image quantization for frame buffer display", 1982): the box with the largest
 /// spread is cut where half its pixels lie on each side.
 struct ColorQuantizer {
@@ -25,7 +25,7 @@ struct ColorQuantizer {
 
     static func isOpaque(_ alpha: UInt8) -> Bool { alpha >= 128 }
 
-    /// True if every colour of the picture is in the palette.
+    /// True if every color of the picture is in the palette.
     var isExact: Bool { exact != nil }
 
     /// The palette's index for each pixel of the picture; for one that is not opaque, the index behind the last.
@@ -37,7 +37,7 @@ struct ColorQuantizer {
         }
     }
 
-    /// The palette's index for a colour of the picture.
+    /// The palette's index for a color of the picture.
     func index(red: UInt8, green: UInt8, blue: UInt8) -> UInt8 {
         if let exact { return exact[UInt32(red) | UInt32(green) << 8 | UInt32(blue) << 16] ?? 0 }
         return cells[Self.cell(red, green, blue)]
@@ -69,14 +69,14 @@ struct ColorQuantizer {
         var index: Int
         var count = 0
         var sum = SIMD3<Int>.zero
-        /// The mean colour, which is what a cut goes by.
+        /// The mean color, which is what a cut goes by.
         var mean: SIMD3<Int> { sum / max(1, count) }
     }
 
     private struct Box {
         var cells: ArraySlice<Cell>
         var axis = 0
-        /// What a cut would gain: the spread along the longest axis times the pixels.
+        /// The gain of a cut: the spread along the longest axis times the pixels.
         var gain = 0
 
         init(_ cells: ArraySlice<Cell>) {

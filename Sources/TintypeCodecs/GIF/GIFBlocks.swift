@@ -5,21 +5,17 @@ internal import TintypeCore
 /// Source: CompuServe, "Graphics Interchange Format, Version 89a", and the application extensions NETSCAPE2.0 and
 /// ANIMEXTS1.0 for the loop count.
 struct GIFBlocks: Sendable, Equatable {
-    /// What happens to a frame's area before the next frame is drawn (GIF89a, section 23).
-    enum Disposal: Sendable {
-        case keep, clear, restorePrevious
-    }
-
     struct Frame: Sendable, Equatable {
         var rect: PixelRect
         var isInterlaced: Bool
-        /// Where the colours stand, three bytes each; `nil` for a frame without a palette of its own.
+        /// The place of the colors, three bytes each; `nil` for a frame without a palette of its own.
         var palette: Range<Int>?
         var transparentIndex: Int?
-        var disposal: Disposal
+        /// GIF89a, section 23.
+        var disposal: FrameDisposal
         /// The delay as the file states it.
         var delay: Duration
-        /// Where the compressed pixels begin: at the byte with the size of the first codes.
+        /// The start of the compressed pixels: the byte with the size of the first codes.
         var data: Int
         /// False if the bytes end before the pixels do.
         var isComplete: Bool
@@ -28,13 +24,13 @@ struct GIFBlocks: Sendable, Equatable {
     /// The logical screen; of a file that leaves it empty, the first frame's size.
     var screen: PixelSize
     var palette: Range<Int>?
-    /// How often the animation is played, 0 for ever, as the first extension says; `nil` where none does.
+    /// The number of times that the animation is played, 0 for ever, as the first extension says; `nil` where none does.
     private(set) var statedLoopCount: Int?
     var frames: [Frame] = []
     /// True if the end of the file was seen.
     var hasTrailer = false
     /// True if the bytes end in the middle of a block.
-    var isTruncated = false
+    private(set) var isTruncated = false
 
     /// Reads the blocks of a file, or of its beginning.
     /// - Throws: ``ImageError/Code/truncatedImage`` if not even the size can be known, and
@@ -63,9 +59,9 @@ struct GIFBlocks: Sendable, Equatable {
         }
     }
 
-    /// What the extension in front of a frame says of it.
+    /// The properties of a frame that the extension in front of it states.
     private struct Control {
-        var disposal = Disposal.keep
+        var disposal = FrameDisposal.keep
         var delay = Duration.zero
         var transparentIndex: Int?
     }
@@ -85,7 +81,7 @@ struct GIFBlocks: Sendable, Equatable {
                 hasTrailer = true
                 return
             default:
-                // What is no block ends the file for browsers too, if there is a frame to show.
+                // Bytes that are no block end the file for browsers too, if there is a frame to show.
                 guard !frames.isEmpty else { throw .corrupt("unknown block at byte \(reader.offset - 1) of the GIF") }
                 hasTrailer = true
                 return
@@ -162,15 +158,24 @@ struct GIFBlocks: Sendable, Equatable {
 }
 
 extension GIFBlocks {
-    /// Whether a picture of the animation may show what is behind it.
+    /// True if a picture of the animation may show what is behind it.
     var hasAlpha: Bool {
-        guard let first = frames.first else { return true }
-        func isOpaque(_ frame: Frame) -> Bool { frame.rect.covers(screen) && frame.transparentIndex == nil }
-        // Over an opaque picture, later frames may have holes; an area that was cleared shows unless the next covers all.
-        return !isOpaque(first) || zip(frames, frames.dropFirst()).contains { $0.disposal == .clear && !isOpaque($1) }
+        guard !frames.isEmpty else { return true }
+        var gaps = CanvasGaps(canvas: screen)
+        for frame in frames {
+            gaps.add(frame.rect, isOpaque: frame.transparentIndex == nil, disposal: frame.disposal)
+        }
+        return gaps.isSeen
     }
 
-    /// Whether what is before a frame does not show in it, and in none after it.
+    /// Notes that all pixels of the last frame are there, although the bytes end within its blocks.
+    mutating func completeLastFrame() {
+        guard isTruncated, !frames.isEmpty else { return }
+        frames[frames.count - 1].isComplete = true
+        isTruncated = false
+    }
+
+    /// True if nothing that was drawn before a frame shows in it or in later frames.
     func isKeyframe(_ index: Int) -> Bool {
         guard index > 0 else { return true }
         let before = frames[index - 1]
@@ -179,7 +184,7 @@ extension GIFBlocks {
         return frame.rect.covers(screen) && frame.transparentIndex == nil && frame.disposal != .restorePrevious
     }
 
-    /// How often the animation is played, 0 for ever; once where the file does not say.
+    /// The number of times that the animation is played, 0 for ever; once where the file does not say.
     var loopCount: Int { statedLoopCount ?? 1 }
 
     var info: ImageInfo {

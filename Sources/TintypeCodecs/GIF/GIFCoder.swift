@@ -33,17 +33,17 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
-        try GIFFrameDecoder(data, for: .oneByOne, options: options, context: context)
+        try GIFFrameDecoder(data, for: .streaming, options: options, context: context)
     }
 
     /// Writes a GIF, animated if the image is.
     ///
-    /// Each frame has up to 256 colours of its own; a frame with no more than that is exact. Of others,
+    /// Each frame has up to 256 colors of its own; a frame with no more than that is exact. Of others,
     /// ``GIFEncodeOptions`` say how they are made to do with them. Pixels are either opaque or transparent, divided at half.
-    /// Delays are rounded to hundredths of a second, with exact sums, and are at least two. Colours become sRGB; metadata
+    /// Delays are rounded to hundredths of a second, with exact sums, and are at least two. Colors become sRGB; metadata
     /// are not written.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 65,535 pixels, and where the limit of bytes cannot be
-    ///   kept even with two colours.
+    ///   kept even with two colors.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {

@@ -1,12 +1,12 @@
 public import TintypeCore
 
-/// What only the encoder of GIF has.
+/// GIF-specific encoding options.
 public struct GIFEncodeOptions: FormatEncodeOptions {
-    /// How a picture of many colours does with few.
+    /// A way to draw a picture of many colors with few.
     public enum Dithering: String, Sendable, Hashable, CaseIterable {
-        /// Each pixel gets its nearest colour: smaller files, and steps in what was smooth.
+        /// Each pixel gets its nearest color: smaller files, and steps in what was smooth.
         case none
-        /// What a pixel's colour is off is made good by its neighbours (Floyd and Steinberg, "An adaptive algorithm for spatial
+        /// The error of a pixel's color is made good by its neighbors (Floyd and Steinberg, "An adaptive algorithm for spatial
         /// greyscale", 1976).
         case errorDiffusion
     }
@@ -14,14 +14,14 @@ public struct GIFEncodeOptions: FormatEncodeOptions {
     /// `nil`, the default, spreads the errors of still images, and leaves frames of animations as they are, which would
     /// flicker.
     public var dithering: Dithering?
-    /// The most colours of a frame, from 2 to 256.
+    /// The most colors of a frame, from 2 to 256.
     public var maximumColors = 256
 
     public init() {}
 }
 
 extension EncodeOptions {
-    /// What only the encoder of GIF has.
+    /// GIF-specific encoding options.
     public var gif: GIFEncodeOptions {
         get { self[GIFEncodeOptions.self] }
         set { self[GIFEncodeOptions.self] = newValue }

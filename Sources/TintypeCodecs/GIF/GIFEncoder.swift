@@ -2,7 +2,7 @@ internal import CGIF
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// Writes a GIF with giflib: each frame with its own colours, and only where it differs from the one before.
+/// Writes a GIF with giflib: each frame with its own colors, and only where it differs from the one before.
 struct GIFEncoder {
     static let maximumSide = 65_535
 
@@ -16,7 +16,7 @@ struct GIFEncoder {
         dithers = (job.options.gif.dithering ?? (job.isAnimated ? .none : .errorDiffusion)) == .errorDiffusion
     }
 
-    /// The file; with fewer colours where it would be over the limit of bytes.
+    /// The file; with fewer colors where it would be over the limit of bytes.
     func encode() throws(ImageError) -> Data {
         let maximum = job.options.gif.maximumColors
         try job.check(maximum, in: 2...256, "gif.maximumColors")
@@ -32,20 +32,22 @@ struct GIFEncoder {
         let writer = try GIFWriter(size: image.size)
         if image.frames.count > 1, image.loopCount != 1 { try writer.write(loopCount: image.loopCount) }
         let delays = Self.centiseconds(image.frames.map(\.duration))
+        let areOpaque = image.frames.map { !image.hasAlpha || Self.isOpaque($0.pixels) }
         var previous: PixelBuffer?
         for (index, frame) in image.frames.enumerated() {
             try job.context.checkCancellation()
             let pixels = frame.pixels
-            let straight = pixels.straightPixels
-            let isOpaque = !image.hasAlpha || Self.isOpaque(straight)
-            // A frame with holes is seen alone; over an opaque one before it, only what differs is drawn.
+            let isOpaque = areOpaque[index]
+            // Nothing may show through the holes of the next frame: this one covers the canvas and is cleared.
+            let clearsAfterwards = index + 1 < areOpaque.count && !areOpaque[index + 1]
+            // Of an opaque frame over another, only the part that differs is drawn.
             let rect =
-                if isOpaque, let previous {
+                if isOpaque, !clearsAfterwards, let previous {
                     PixelRect(covering: pixels, differingFrom: previous)
                 } else {
                     PixelRect(size: image.size)
                 }
-            let area = Self.cut(straight, rect, image.size)
+            let area = Self.cut(pixels.straightPixels, rect, image.size)
             let quantizer = ColorQuantizer(area, maximum: isOpaque ? colors : min(colors, 255))
             // A palette that is exact leaves nothing to spread.
             let indices =
@@ -53,27 +55,33 @@ struct GIFEncoder {
                 ? ErrorDiffusion(palette: quantizer.palette).indices(of: area, width: rect.size.width)
                 : quantizer.indices(of: area)
             try writer.write(
-                indices, rect: rect, palette: quantizer.palette, delay: delays[index], clearsAfterwards: !isOpaque,
+                indices, rect: rect, palette: quantizer.palette, delay: delays[index],
+                clearsAfterwards: clearsAfterwards,
                 isOpaque: isOpaque)
-            previous = isOpaque ? pixels : nil
+            previous = isOpaque && !clearsAfterwards ? pixels : nil
         }
         return try writer.finish()
     }
 
-    /// Delays in hundredths of a second whose sums are exact, and none so short that players take it for a mistake.
+    /// Delays in hundredths of a second whose sums are exact, and none so short that players take it for a mistake. The part of
+    /// a delay beyond the longest that GIF has is lost, and not made up for by later frames.
     static func centiseconds(_ durations: [Duration]) -> [Int] {
         var time = 0.0
         var written = 0
         return durations.map { duration in
             time += duration.inSeconds * 100
-            let delay = duration == .zero ? 0 : min(max(2, Int(time.rounded()) - written), 65_535)
+            let delay = duration == .zero ? 0 : max(2, Int(time.rounded()) - written)
             written += delay
-            return delay
+            return min(delay, 65_535)
         }
     }
 
-    private static func isOpaque(_ pixels: [UInt8]) -> Bool {
-        stride(from: 3, to: pixels.count, by: 4).allSatisfy { ColorQuantizer.isOpaque(pixels[$0]) }
+    private static func isOpaque(_ pixels: PixelBuffer) -> Bool {
+        (0..<pixels.height).allSatisfy { y in
+            pixels.withRow(y) { row in
+                stride(from: 3, to: pixels.width * 4, by: 4).allSatisfy { ColorQuantizer.isOpaque(row[$0]) }
+            }
+        }
     }
 
     private static func cut(_ pixels: [UInt8], _ rect: PixelRect, _ size: PixelSize) -> [UInt8] {

@@ -3,41 +3,32 @@ internal import TintypeCore
 
 /// Decodes the frames of a GIF one by one and draws them over each other as browsers do.
 final class GIFFrameDecoder: SeekableFrames {
-    private(set) var info: ImageInfo
-    private(set) var properties: Image.Properties
-    private(set) var isPartial: Bool
-    var seekPoints: SeekPoints
-    private(set) var next = 0
-
-    private var data: Data
+    var state: FrameDecoderState
     private var blocks: GIFBlocks
-    private let setup: FrameSetup
     private var canvas: AnimationCanvas
     private var decoder = LZWDecoder()
     /// The frame whose pixels the decoder has begun with.
     private var begun: Int?
-    /// How many rows of the first frame have been shown before it was whole.
+    /// The number of rows of the first frame that have been shown before it was whole.
     private var shownRows = 0
-    /// What is to be done with the last frame before the next one is drawn.
-    private var pendingDisposal: (rect: PixelRect, disposal: GIFBlocks.Disposal)?
-
-    var outputSize: PixelSize { setup.outputSize }
+    /// The disposal of the last frame, due before the next one is drawn.
+    private var pendingDisposal: (rect: PixelRect, disposal: FrameDisposal)?
 
     init(
         _ data: Data, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) {
-        blocks = try Self.blocks(of: data, context)
-        info = blocks.info
-        isPartial = blocks.isTruncated
+        var blocks = try Self.blocks(of: data, context)
+        if try Self.hasAllPixels(blocks, data, context) { blocks.completeLastFrame() }
+        self.blocks = blocks
         guard !blocks.isTruncated || options.allowsPartialImage else {
             throw .truncated("the GIF ends in the middle of frame \(max(1, blocks.frames.count))")
         }
         guard !blocks.frames.isEmpty else { throw .truncated("the GIF ends before its first frame") }
         // The canvas, the part of it that is restored, and the indices of a frame.
-        setup = try FrameSetup(info, for: purpose, options: options, context: context, bitmaps: 3)
-        self.data = data
-        seekPoints = SeekPoints(context)
-        properties = info.properties(options)
+        let info = blocks.info
+        let setup = try FrameSetup(info, for: purpose, options: options, context: context, bitmaps: 3)
+        state = FrameDecoderState(
+            data, info: info, properties: info.properties(options), isPartial: blocks.isTruncated, setup: setup)
         canvas = try AnimationCanvas(size: blocks.screen, output: setup.outputSize, context: context)
     }
 
@@ -46,30 +37,41 @@ final class GIFFrameDecoder: SeekableFrames {
         return try data.withBytes { bytes throws(ImageError) in try GIFBlocks(bytes, maximumFrames: maximumFrames) }
     }
 
+    /// Returns true if the bytes end within the last frame, but behind its last pixel, as in files that lack their end. Browsers show
+    /// such a frame like any other.
+    private static func hasAllPixels(
+        _ blocks: GIFBlocks, _ data: Data, _ context: DecodeContext
+    ) throws(ImageError) -> Bool {
+        guard let frame = blocks.frames.last, !frame.isComplete, frame.data < data.count else { return false }
+        let wanted = frame.rect.size.pixelCount
+        guard wanted > 0, wanted <= min(context.limits.maximumPixels, Int(Int32.max)) else { return false }
+        var decoder = LZWDecoder()
+        decoder.begin(wanted: wanted)
+        return try data.withBytes { bytes throws(ImageError) in
+            try decoder.update(UnsafeRawBufferPointer(rebasing: bytes[frame.data...]), context: context) == .complete
+        }
+    }
+
     var isWhole: Bool { !blocks.isTruncated && blocks.hasTrailer }
 
     func extend(_ data: Data) throws(ImageError) {
-        let blocks = try Self.blocks(of: data, setup.context)
-        try setup.check(blocks.info)
-        self.data = data
+        let blocks = try Self.blocks(of: data, state.setup.context)
+        let info = blocks.info
+        try state.extend(
+            data, info: info, properties: info.properties(state.setup.options), isPartial: blocks.isTruncated)
         self.blocks = blocks
-        info = blocks.info
-        properties = info.properties(setup.options)
-        isPartial = blocks.isTruncated
     }
-
-    func rewind() { begin(at: 0, over: nil) }
 
     func begin(at index: Int, over picture: PixelBuffer?) {
         if let picture { canvas.show(picture) } else { canvas.reset() }
         pendingDisposal = nil
-        next = index
+        state.next = index
     }
 
     func isKeyframe(_ index: Int) -> Bool { blocks.isKeyframe(index) }
 
     func arrivedFrame() throws(ImageError) -> ImageFrame? {
-        next < blocks.frames.count && blocks.frames[next].isComplete ? try nextFrame() : nil
+        state.next < blocks.frames.count && blocks.frames[state.next].isComplete ? try nextFrame() : nil
     }
 
     func nextFrame() throws(ImageError) -> ImageFrame? {
@@ -82,17 +84,20 @@ final class GIFFrameDecoder: SeekableFrames {
     func skipFrame() throws(ImageError) -> Bool { try drawNext() != nil }
 
     private func drawNext() throws(ImageError) -> GIFBlocks.Frame? {
-        guard next < blocks.frames.count else { return nil }
-        let frame = blocks.frames[next]
+        guard state.next < blocks.frames.count else { return nil }
+        let frame = blocks.frames[state.next]
         // Rows of a frame whose end is missing are shown only where there is no whole frame.
-        guard frame.isComplete || next == 0 else { return nil }
-        try setup.context.checkCancellation()
+        guard frame.isComplete || state.next == 0 else { return nil }
+        try state.setup.context.checkCancellation()
         dispose()
-        try seekPoints.pass(next) { () throws(ImageError) in try canvas.copy() }
+        try state.seekPoints.pass(state.next) { () throws(ImageError) in try canvas.copy() }
         if frame.disposal == .restorePrevious { try canvas.save(frame.rect) }
-        try draw(frame)
+        do throws(ImageError) { try draw(frame) } catch {
+            try state.endBeforeFrame(error)
+            return nil
+        }
         pendingDisposal = (frame.rect, frame.disposal)
-        next += 1
+        state.next += 1
         return frame
     }
 
@@ -107,11 +112,11 @@ final class GIFFrameDecoder: SeekableFrames {
     }
 
     private func draw(_ frame: GIFBlocks.Frame) throws(ImageError) {
-        let number = next + 1
+        let number = state.next + 1
         guard !frame.rect.size.isEmpty else { throw .corrupt("frame \(number) has a size of \(frame.rect.size)") }
         guard let visible = frame.rect.clipped(to: blocks.screen) else { return }
         let wanted = try self.wanted(frame, visible)
-        let palette = GIFPalette(frame: frame, global: blocks.palette, in: data)
+        let palette = GIFPalette(frame: frame, global: blocks.palette, in: state.data)
         switch try decode(frame, wanted: wanted) {
         case .complete: break
         case .invalidCode: throw .corrupt("frame \(number) of the GIF has a code that means nothing")
@@ -123,33 +128,33 @@ final class GIFFrameDecoder: SeekableFrames {
         copy(frame, visible, palette)
     }
 
-    /// How many pixels of a frame are to be decoded.
+    /// Returns the number of pixels of a frame that are to be decoded.
     private func wanted(_ frame: GIFBlocks.Frame, _ visible: PixelRect) throws(ImageError) -> Int {
         // Rows behind the last visible one need no decoding, unless they come in between.
         let rows = frame.isInterlaced ? frame.rect.size.height : visible.maxY - frame.rect.y
         let wanted = frame.rect.size.width * rows
-        guard wanted <= min(setup.context.limits.maximumPixels, Int(Int32.max)) else {
+        guard wanted <= min(state.setup.context.limits.maximumPixels, Int(Int32.max)) else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "frame \(next + 1) claims \(frame.rect.size) pixels, over the limit of "
-                    + "\(setup.context.limits.maximumPixels)")
+                reason: "frame \(state.next + 1) claims \(frame.rect.size) pixels, over the limit of "
+                    + "\(state.setup.context.limits.maximumPixels)")
         }
         return wanted
     }
 
     /// Decodes what is there of the next frame, from where the last call came to.
     private func decode(_ frame: GIFBlocks.Frame, wanted: Int) throws(ImageError) -> LZWDecoder.Outcome {
-        if begun != next { decoder.begin(wanted: wanted) }
-        begun = next
-        let context = setup.context
-        return try data.withBytes { bytes throws(ImageError) in
+        if begun != state.next { decoder.begin(wanted: wanted) }
+        begun = state.next
+        let context = state.setup.context
+        return try state.data.withBytes { bytes throws(ImageError) in
             try decoder.update(UnsafeRawBufferPointer(rebasing: bytes[frame.data...]), context: context)
         }
     }
 
     /// The rows of the first frame that are there; of an interlaced one each stands for those that come between it and the next.
     func arrivingPicture() throws(ImageError) -> ArrivingPicture? {
-        guard next == 0, let frame = blocks.frames.first, !frame.isComplete, frame.data < data.count,
+        guard state.next == 0, let frame = blocks.frames.first, !frame.isComplete, frame.data < state.data.count,
             let visible = frame.rect.clipped(to: blocks.screen)
         else { return nil }
         _ = try decode(frame, wanted: try wanted(frame, visible))
@@ -157,9 +162,9 @@ final class GIFFrameDecoder: SeekableFrames {
         let rows = decoder.count / width
         guard rows > shownRows else { return nil }
         shownRows = rows
-        let palette = GIFPalette(frame: frame, global: blocks.palette, in: data)
+        let palette = GIFPalette(frame: frame, global: blocks.palette, in: state.data)
         let order = GIFRowOrder(height: frame.rect.size.height, isInterlaced: frame.isInterlaced)
-        var sink = try RowSink(stored: blocks.screen, output: outputSize, context: setup.context)
+        var sink = try RowSink(stored: blocks.screen, output: state.setup.outputSize, context: state.setup.context)
         var isMissingRows = false
         for y in 0..<blocks.screen.height {
             let row = sink.rowToFill()
@@ -177,7 +182,7 @@ final class GIFFrameDecoder: SeekableFrames {
         return ArrivingPicture(pixels: try sink.finish(), isMissingRows: isMissingRows)
     }
 
-    /// Puts the indices that were decoded on the canvas, as colours.
+    /// Puts the indices that were decoded on the canvas, as colors.
     private func copy(_ frame: GIFBlocks.Frame, _ visible: PixelRect, _ palette: borrowing GIFPalette) {
         let width = frame.rect.size.width
         let decodedRows = decoder.count / width

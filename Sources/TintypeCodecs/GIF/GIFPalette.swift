@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// The 256 colours of a frame as pixels. What the file does not give is opaque black; the transparent index is zero.
+/// The 256 colors of a frame as pixels. Colors that the file does not give are opaque black; the transparent index is zero.
 struct GIFPalette: ~Copyable {
     private let colors: UnsafeMutablePointer<UInt32>
     private let isOpaque: Bool

@@ -31,7 +31,7 @@ struct GIFRowOrder {
         return nil
     }
 
-    /// Where a row of an interlaced picture is stored.
+    /// The position at which a row of an interlaced picture is stored.
     private func index(of row: Int) -> Int {
         let eighths = (height + 7) / 8
         let fourths = (height + 3) / 4

@@ -42,7 +42,7 @@ final class GIFWriter {
     }
 
     /// - Parameters:
-    ///   - indices: of the colours of the rectangle; the index behind the last colour is transparent.
+    ///   - indices: of the colors of the rectangle; the index behind the last color is transparent.
     ///   - delay: in hundredths of a second.
     func write(
         _ indices: [UInt8], rect: PixelRect, palette: [SIMD3<UInt8>], delay: Int, clearsAfterwards: Bool,

@@ -25,13 +25,13 @@ struct LZWDecoder: ~Copyable {
     private var buffer: UnsafeMutablePointer<UInt8>
     private var capacity = 0
     private var codes: [UInt8] = []
-    /// How far the sub-blocks have been read: the next byte, and how many of the present sub-block are still to come.
+    /// The progress through the sub-blocks: the next byte, and the number of bytes that the current sub-block still has.
     private var offset = 0
     private var blockRest = 0
     private var wanted = 0
     private var state: State?
 
-    /// Where decoding goes on.
+    /// The state in which decoding continues.
     private struct State {
         var rootBits: Int
         var next: Int
@@ -63,7 +63,7 @@ struct LZWDecoder: ~Copyable {
     /// The indices of the frame that was begun with last; ``count`` of them are valid.
     var indices: UnsafePointer<UInt8> { UnsafePointer(buffer + Self.literals) }
 
-    /// How many indices of it there are.
+    /// The number of its indices.
     var count: Int { state.map { min($0.position - Self.literals, wanted) } ?? 0 }
 
     /// Indices between two looks at whether anybody still wants them.

@@ -65,7 +65,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     ) throws(ImageError) -> any FrameDecoder {
         if let sequence = try HEIFSequence(fileOf: data, limits: context.limits) {
             return try HEIFFrameDecoder(
-                data, sequence: sequence, for: .oneByOne, options: options, context: context)
+                data, sequence: sequence, for: .streaming, options: options, context: context)
         }
         let info = try info(of: data, context: context)
         return StillFrames(info: info, outputSize: info.outputSize(options, format: info.pixelFormat(options))) {

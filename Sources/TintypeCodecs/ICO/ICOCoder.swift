@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import TintypeCore
 
-/// Reads Windows icons and cursors: the largest image of the file, and of several the one with the most colours.
+/// Reads Windows icons and cursors: the largest image of the file, and of several the one with the most colors.
 ///
 /// An image in the PNG format is given to another coder.
 public struct ICOCoder: ImageCoder {

@@ -5,7 +5,7 @@ struct ICODirectory {
     struct Entry {
         var size: PixelSize
         var bits: Int
-        /// Where the image begins. Its length is not kept: writers give wrong ones, and the image knows its own.
+        /// The start of the image. Its length is not kept: writers give wrong ones, and the image knows its own.
         var offset: Int
     }
 

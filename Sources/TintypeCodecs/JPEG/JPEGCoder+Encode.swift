@@ -4,7 +4,7 @@ public import TintypeCore
 extension JPEGCoder {
     /// Writes the picture, or the first frame of an animation, as JPEG.
     ///
-    /// Transparent pixels are laid on ``EncodeOptions/background``. The ICC profile of an image in another colour space than
+    /// Transparent pixels are laid on ``EncodeOptions/background``. The ICC profile of an image in another color space than
     /// sRGB is embedded. ``JPEGEncodeOptions`` has the finer settings.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side of more than 65,500 pixels, for metadata that do not fit into a
     ///   segment of 64 KB, and if even the lowest quality takes more than ``EncodeOptions/maximumBytes``.
@@ -14,7 +14,7 @@ extension JPEGCoder {
         let target = EncodeTarget(format: .jpeg, maximumSide: 65_500, isStill: true)
         let job = try EncodeJob(image, for: target, options, context)
         try job.check(options.jpeg.restartRows, in: 0...65_535, "jpeg.restartRows")
-        let segments = try JPEGSegmentsToWrite(job).segments
+        let segments = try JPEGMetadataSegments(job).segments
         return try job.fit { quality throws(ImageError) in
             try JPEGWriter().write(
                 job.image, quality: quality, options, profile: job.profile, segments: segments, context: context)

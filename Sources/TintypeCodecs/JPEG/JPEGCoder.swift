@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import TintypeCore
 
-/// Reads and writes JPEG (ITU-T T.81) with libjpeg-turbo: baseline and progressive; gray, colour, CMYK and YCCK.
+/// Reads and writes JPEG (ITU-T T.81) with libjpeg-turbo: baseline and progressive; gray, color, CMYK and YCCK.
 ///
 /// A thumbnail is decoded at a fraction of the size by libjpeg and resampled from there, row by row; the full bitmap is
 /// never made. The Exif orientation is applied, an embedded ICC profile is converted to sRGB.
@@ -26,7 +26,7 @@ public struct JPEGCoder: ProgressiveImageCoder {
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         try data.withBytes { bytes throws(ImageError) in
-            try JPEGDecode(segments: Self.segments(bytes), options: options, context: context).run(bytes)
+            try JPEGDecoder(segments: Self.segments(bytes), options: options, context: context).run(bytes)
         }
     }
 

@@ -1,8 +1,8 @@
 public import TintypeCore
 
-/// What only the encoder of JPEG has.
+/// JPEG-specific encoding options.
 public struct JPEGEncodeOptions: FormatEncodeOptions {
-    /// How much of the resolution of colour is kept; `nil` halves it (4:2:0) below a quality of 0.95 and keeps all of it from
+    /// The part of the resolution of color that is kept; `nil` halves it (4:2:0) below a quality of 0.95 and keeps all of it from
     /// there on.
     public var subsampling: ChromaSubsampling?
     /// Looks for the best Huffman codes of the image, for a file that is some percent smaller and the same picture, at the
@@ -16,7 +16,7 @@ public struct JPEGEncodeOptions: FormatEncodeOptions {
 }
 
 extension EncodeOptions {
-    /// What only the encoder of JPEG has.
+    /// JPEG-specific encoding options.
     public var jpeg: JPEGEncodeOptions {
         get { self[JPEGEncodeOptions.self] }
         set { self[JPEGEncodeOptions.self] = newValue }

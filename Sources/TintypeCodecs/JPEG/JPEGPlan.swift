@@ -2,7 +2,7 @@ internal import CJPEGShim
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// How a JPEG file is decoded under given options: what follows from its header, before the first row.
+/// The way that a JPEG file is decoded under given options, settled from its header before the first row.
 struct JPEGPlan {
     let segments: JPEGSegments
     let options: DecodeOptions
@@ -11,16 +11,18 @@ struct JPEGPlan {
     let source: PixelSize
     /// The size of the rows as libjpeg gives them.
     let size: PixelSize
+    /// The part of that size that the picture fills: sides are rounded up, and padding lies behind the picture.
+    private let extent: ResampledExtent
     /// The size that is wanted, upright.
     let output: PixelSize
     let color: DecodedColor
     let hasMultipleScans: Bool
-    /// Whether the pixels are inks, and if so, inverted.
+    /// True if the pixels are inks, and true if these are inverted.
     let isCMYK: Bool
     let isInverted: Bool
-    /// Whether colours are converted in the small picture instead of the rows.
+    /// True if colors are converted in the small picture instead of the rows.
     let convertsAfter: Bool
-    /// What the decode takes; to be held until it ends.
+    /// The memory of the decode; held until it ends.
     let reservation: DecodeReservation
 
     /// libjpeg carries on after damage; pixels that come with more warnings than this are not worth showing.
@@ -48,6 +50,7 @@ struct JPEGPlan {
         let eighths = JPEGScale.eighths(
             from: source, to: target, quality: options.thumbnailQuality, isProgressive: segments.isProgressive)
         size = try reader.start(eighths: eighths, asCMYK: isCMYK)
+        extent = JPEGScale.extent(source, eighths)
         convertsAfter = !isCMYK && target.pixelCount < size.pixelCount
         color = DecodedColor(
             profile: segments.profile,
@@ -59,7 +62,8 @@ struct JPEGPlan {
     static func maximumScans(_ size: PixelSize) -> Int { max(32, min(500, (1 << 33) / max(1, size.pixelCount))) }
 
     func makeSink() throws(ImageError) -> RowSink {
-        try RowSink(stored: size, output: output, orientation: segments.orientation, context: context)
+        try RowSink(
+            stored: size, extent: extent, output: output, orientation: segments.orientation, context: context)
     }
 
     /// The image of the pixels that a sink made.
@@ -67,7 +71,7 @@ struct JPEGPlan {
     func image(_ pixels: PixelBuffer, isPartial: Bool, isMissingRows: Bool) throws(ImageError) -> Image {
         var pixels = pixels
         if convertsAfter, let conversion = color.conversion {
-            pixels = try conversion.convert(opaque: pixels, pool: context.pool)
+            pixels = try conversion.convert(pixels, hasAlpha: isMissingRows, pool: context.pool)
         }
         var properties = segments.info(size: source).properties(options)
         properties.metadata = ImageMetadata(exif: segments.exif, xmp: segments.xmp)

@@ -48,7 +48,7 @@ final class JPEGReader {
         return status == TINTYPE_JPEG_OK
     }
 
-    /// How many scans have been consumed to their end.
+    /// The number of scans that have been consumed to their end.
     var scanCount: Int { Int(tintype_jpeg_scan_count(handle)) }
 
     /// Reads what there is of the scans.
@@ -111,6 +111,10 @@ final class JPEGReader {
             ImageError(.limitExceeded, stage: .decode, reason: "decoding the JPEG would take too much: \(message)")
         case TINTYPE_JPEG_NO_MEMORY:
             ImageError(.outOfMemory, stage: .decode, reason: "the system has no memory to decode the JPEG: \(message)")
+        case TINTYPE_JPEG_UNSUPPORTED:
+            ImageError(
+                .formatNotEnabled, stage: .decode,
+                reason: "the installed libjpeg cannot read this JPEG file: \(message)")
         default: isMissingData ? truncation : corruption
         }
     }

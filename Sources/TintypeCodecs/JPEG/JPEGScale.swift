@@ -20,6 +20,11 @@ enum JPEGScale {
         return 8
     }
 
+    /// The part of the size at a scale that the picture fills.
+    static func extent(_ source: PixelSize, _ eighths: Int) -> ResampledExtent {
+        ResampledExtent(width: Double(source.width * eighths) / 8, height: Double(source.height * eighths) / 8)
+    }
+
     /// The size at a scale: sides are rounded up.
     static func size(_ source: PixelSize, _ eighths: Int) -> PixelSize {
         PixelSize(width: (source.width * eighths + 7) / 8, height: (source.height * eighths + 7) / 8)

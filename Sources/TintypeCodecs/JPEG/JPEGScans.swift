@@ -6,7 +6,7 @@ struct JPEGScans {
     struct Scan {
         /// From its marker up to the next that is not one of its own.
         var range: Range<Int>
-        /// What it is about, as positions in the frame header.
+        /// The components that it holds, as positions in the frame header.
         var components: [Int]
         /// The coefficients, in zigzag order.
         var band: ClosedRange<Int>
@@ -103,7 +103,7 @@ struct JPEGScans {
         guard side > 1 else { return false }
         guard quality == .fast, eighths < 8 else { return true }
         // Of the luminance those coefficients count whose waves the smaller blocks can show, and of these the first bits; of the
-        // colours, which vary less, only those that are cheap because they come by themselves.
+        // colors, which vary less, only those that are cheap because they come by themselves.
         let isLuminance = scan.components.contains(0)
         guard isLuminance || scan.band.upperBound <= Self.narrowBand else { return false }
         return scan.coefficients & Self.shown(side) != 0 && (!scan.isRefinement || scan.missingBits >= 2)
@@ -122,7 +122,7 @@ struct JPEGScans {
         }
     }
 
-    /// How many pixels the side of a component's block becomes: libjpeg reduces colours of lower resolution less, where it can, instead
+    /// The side of a component's block in pixels after reduction: libjpeg reduces colors of lower resolution less, where it can, instead
     /// of enlarging them afterwards.
     private func side(of component: Int, eighths: Int) -> Int {
         let sampling = components[component]
@@ -182,7 +182,7 @@ struct JPEGScans {
         return UInt8(truncatingIfNeeded: word)
     }
 
-    /// Where a scan's data ends: at a marker that is no restart's. In data, a zero follows each FF (section B.1.1.5).
+    /// The end of a scan's data: a marker that is no restart's. In data, a zero follows each FF (section B.1.1.5).
     private static func endOfData(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var offset = start
         while let found = bytes.firstIndex(of: 0xFF, from: offset) {

@@ -1,14 +1,14 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// What stands before the first scan of a JPEG file (ITU-T T.81, annex B): its size, and what applications have put there.
+/// The segments before the first scan of a JPEG file (ITU-T T.81, annex B): its size, and the metadata of applications.
 struct JPEGSegments {
     /// The size of the frame; `nil` if no frame header was found.
     var size: PixelSize?
     var bitsPerComponent = 8
     var components = 3
-    /// Whether the pixels come in scans of growing precision.
-    var isProgressive = false
+    /// The marker of the frame header, which names the process (ITU-T T.81, table B.1); `nil` without one.
+    private(set) var process: UInt8?
     /// The Exif block, from its TIFF header on.
     var exif: Data?
     var xmp: Data?
@@ -62,14 +62,14 @@ struct JPEGSegments {
             return bytes[payload].starts(with: wanted)
         }
         switch marker {
-        case 0xC0...0xCF where marker != 0xC4 && marker != 0xC8 && marker != 0xCC:
+        case 0xC0...0xCF where marker != 0xC4 && marker != 0xC8 && marker != 0xCC, 0xF7:
             guard size == nil, payload.count >= 6, let height = bytes.bigEndian16(at: payload.lowerBound + 1),
                 let width = bytes.bigEndian16(at: payload.lowerBound + 3)
             else { return }
             bitsPerComponent = Int(bytes[payload.lowerBound])
             size = PixelSize(width: width, height: height)
             components = Int(bytes[payload.lowerBound + 5])
-            isProgressive = marker == 0xC2 || marker == 0xCA
+            process = marker
         case 0xE1 where begins("Exif\0"):
             // The first block counts; one zero follows, which some writers leave out of the signature.
             guard exif == nil, payload.count > 6 else { return }
@@ -94,5 +94,26 @@ struct JPEGSegments {
             profile.append(contentsOf: bytes[part])
         }
         return profile
+    }
+}
+
+extension JPEGSegments {
+    /// True if the pixels come in scans of growing precision.
+    var isProgressive: Bool { process == 0xC2 || process == 0xCA }
+
+    /// Refuses a file that is made by a process that libjpeg does not have, and that nothing else is wrong with.
+    /// - Throws: ``ImageError/Code/formatNotEnabled`` with the name of the process.
+    func checkProcess() throws(ImageError) {
+        guard let process else { return }
+        let name =
+            switch process {
+            case 0xC3, 0xC7, 0xCB, 0xCF: "the lossless process"
+            case 0xC5, 0xC6, 0xCD, 0xCE: "the hierarchical process"
+            case 0xF7: "JPEG-LS"
+            default: bitsPerComponent == 8 ? nil : "\(bitsPerComponent) bits per component" as String?
+            }
+        guard let name else { return }
+        throw ImageError(
+            .formatNotEnabled, stage: .decode, reason: "the JPEG file uses \(name), which is not supported")
     }
 }

@@ -38,7 +38,7 @@ public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
-        try JXLFrameDecoder(data, for: .oneByOne, options: options, context: context)
+        try JXLFrameDecoder(data, for: .streaming, options: options, context: context)
     }
 
     /// Writes a JPEG XL file, animated if the image is; exactly with ``EncodeOptions/lossless``. ``JXLEncodeOptions`` has the

@@ -48,12 +48,18 @@ struct ExifEditor {
     mutating func removeThumbnail() {
         guard let main = reading({ $0.main }) else { return }
         let used = (reading { $0.usedRanges } ?? []).merged
+        // Both are in order, and there may be many of them: each is looked at once.
+        var next = 0
         for range in (reading { $0.thumbnailRanges } ?? []).merged {
             var rest = range.lowerBound
-            for kept in used where kept.overlaps(range) {
-                clear(rest..<max(rest, kept.lowerBound))
-                rest = max(rest, kept.upperBound)
+            while next < used.count, used[next].upperBound <= rest { next += 1 }
+            var place = next
+            while place < used.count, used[place].lowerBound < range.upperBound {
+                clear(rest..<max(rest, used[place].lowerBound))
+                rest = max(rest, used[place].upperBound)
+                place += 1
             }
+            next = max(next, place - 1)
             clear(rest..<max(rest, range.upperBound))
         }
         if let link = main.link { put(0, at: link, bytes: 4) }
@@ -130,7 +136,7 @@ extension ExifReader {
         number(directory[tag]).flatMap { self.directory($0) }
     }
 
-    /// What belongs to the image itself, and not to its thumbnail.
+    /// The ranges that belong to the image itself, and not to its thumbnail.
     fileprivate var usedRanges: [Range<Int>] {
         guard let main else { return [] }
         var directories = [main]
@@ -182,12 +188,4 @@ extension Data {
         return editor.data
     }
 
-    /// An XMP packet whose orientation, if it states one, is upright.
-    var uprightXMP: Data {
-        var packet = Data(self)
-        for place in packet.withUnsafeBytes({ Orientation.places(inXMP: $0) }) {
-            packet[packet.startIndex + place] = 0x31
-        }
-        return packet
-    }
 }

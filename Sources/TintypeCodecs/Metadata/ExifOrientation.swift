@@ -42,24 +42,9 @@ extension Orientation {
     /// The orientation in an XMP packet, `tiff:Orientation` as an attribute or an element (XMP, part 2, section 2.9).
     init?(xmp bytes: UnsafeRawBufferPointer) {
         let packet = UnsafeRawBufferPointer(rebasing: bytes.prefix(1 << 16))
-        guard let place = Self.places(inXMP: packet).first else { return nil }
-        self.init(rawValue: Int(packet[place]) - 0x30)
-    }
-
-    /// Where the digits of the orientations in an XMP packet stand.
-    static func places(inXMP bytes: UnsafeRawBufferPointer) -> [Int] {
-        let name = Array("tiff:Orientation".utf8)
-        var places: [Int] = []
-        // Not a parser of XML: the digit behind the name, and behind `="` or `>`, is what decides.
-        var rest = bytes[...]
-        while let start = rest.firstRange(of: name) {
-            let value = rest[start.upperBound...].prefix(8).drop { !(0x31...0x38).contains($0) }
-            let between = rest[start.upperBound..<value.startIndex]
-            if !value.isEmpty, between.allSatisfy({ "= \"'>\n\t".utf8.contains($0) }) {
-                places.append(value.startIndex)
-            }
-            rest = rest[start.upperBound...]
+        guard let place = XMPPacket.values(of: "tiff:Orientation", in: packet).first, place.count == 1 else {
+            return nil
         }
-        return places
+        self.init(rawValue: Int(packet[place.lowerBound]) - 0x30)
     }
 }

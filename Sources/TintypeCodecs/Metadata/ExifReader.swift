@@ -5,11 +5,11 @@ internal import FoundationEssentials
 /// Nothing is believed: an entry whose value lies beyond the bytes is left out.
 struct ExifReader {
     struct Entry {
-        /// Where the entry's 12 bytes begin.
+        /// The start of the entry's 12 bytes.
         var offset: Int
         var tag: Int
         var type: Int
-        /// Where the value is: in the entry itself if it has at most four bytes.
+        /// The place of the value: in the entry itself if it has at most four bytes.
         var value: Range<Int>
     }
 
@@ -17,9 +17,9 @@ struct ExifReader {
         /// The entries with their count, and the offset of the next directory.
         var range: Range<Int>
         var entries: [Entry]
-        /// Where the offset of the next directory stands; `nil` if the bytes end before it.
+        /// The place of the offset of the next directory; `nil` if the bytes end before it.
         var link: Int?
-        /// Where the next directory begins; 0 if there is none.
+        /// The start of the next directory; 0 if there is none.
         var next: Int
 
         subscript(_ tag: Int) -> Entry? { entries.first { $0.tag == tag } }

@@ -9,35 +9,35 @@ struct PNGAnimation {
         var size: PixelSize
         /// As the file states it.
         var delay: Duration
-        var disposal: Disposal
+        var disposal: FrameDisposal
         /// True if the frame is laid over what is there, false if it replaces it.
         var blends: Bool
         /// The parts of the compressed data.
         var data: [Range<Int>] = []
-    }
 
-    /// What becomes of a frame's part of the canvas before the next frame.
-    enum Disposal: UInt8 { case none, background, previous }
+        var rect: PixelRect { PixelRect(x: x, y: y, size: size) }
+    }
 
     var frames: [Frame]
     /// 0 is for ever.
     var loopCount: Int
-    /// How many of the frames are there to their end, which only what follows them shows.
+    /// The number of frames that have arrived completely, which only the bytes after them show.
     var wholeFrames: Int
 
-    /// Whether what is before a frame does not show in it, and in none after it.
+    /// True if nothing that was drawn before a frame shows in it or in later frames.
     func isKeyframe(_ index: Int, canvas: PixelSize, isOpaque: Bool) -> Bool {
         guard index > 0 else { return true }
         let before = frames[index - 1]
-        if before.disposal == .background, before.size == canvas { return true }
+        if before.disposal == .clear, before.size == canvas { return true }
         let frame = frames[index]
-        return frame.size == canvas && (isOpaque || !frame.blends) && frame.disposal != .previous
+        return frame.size == canvas && (isOpaque || !frame.blends) && frame.disposal != .restorePrevious
     }
 
-    /// Whether parts of the canvas can be transparent even if no frame's pixels are.
+    /// True if parts of the canvas can be transparent even if no frame's pixels are.
     func leavesGaps(in canvas: PixelSize) -> Bool {
-        guard let first = frames.first, first.size == canvas, first.disposal == .none else { return true }
-        return frames.contains { $0.disposal == .background }
+        var gaps = CanvasGaps(canvas: canvas)
+        for frame in frames { gaps.add(frame.rect, isOpaque: true, disposal: frame.disposal) }
+        return gaps.isSeen
     }
 }
 
@@ -101,7 +101,7 @@ extension PNGAnimation {
                 let width = bytes.bigEndian32(at: start + 4), let height = bytes.bigEndian32(at: start + 8),
                 let x = bytes.bigEndian32(at: start + 12), let y = bytes.bigEndian32(at: start + 16),
                 let numerator = bytes.bigEndian16(at: start + 20), let denominator = bytes.bigEndian16(at: start + 22),
-                let disposal = Disposal(rawValue: bytes[start + 24]), bytes[start + 25] <= 1,
+                let disposal = FrameDisposal(rawValue: bytes[start + 24]), bytes[start + 25] <= 1,
                 width > 0, height > 0, x + width <= canvas.width, y + height <= canvas.height,
                 // Each frame has its data before the next begins.
                 frames.last.map({ !$0.data.isEmpty }) ?? true

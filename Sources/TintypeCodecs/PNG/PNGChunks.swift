@@ -13,20 +13,29 @@ struct PNGChunks {
         var isInterlaced: Bool
         /// The chunk's 13 bytes.
         var bytes: [UInt8]
+
+        var isIndexed: Bool { colorType == 3 }
+        var isGray: Bool { colorType & 2 == 0 }
     }
 
     private(set) var header: Header
-    /// True with an alpha channel or transparent colours.
+    /// True with an alpha channel or transparent colors.
     private(set) var hasAlpha: Bool
     private(set) var profileName: String?
+    /// The chunk of the profile, whole.
+    private var profileChunk: Range<Int>?
     private(set) var exif: Data?
     private(set) var xmp: Data?
     private var hasXMP = false
     private(set) var orientation = Orientation.up
-    /// The bytes of the chunks that say how the data of any frame is to be read: `PLTE` and `tRNS`, whole.
+    /// The bytes of the chunks that say how the data of any frame is to be read, whole: `tRNS`, and the `PLTE` of indexed colors.
     private(set) var sharedChunks: [Range<Int>] = []
     /// The contents of the first run of `IDAT` chunks that are there whole.
     private(set) var imageData: [Range<Int>] = []
+    /// True if there is a palette that only suggests colors, and need not make sense.
+    private(set) var hasSuggestedPalette = false
+    /// The start of the chunk of data that the end of the bytes cuts off.
+    private(set) var cutChunk: Int?
     /// The animation; `nil` for an image that does not move, and where its chunks contradict each other.
     private(set) var animation: PNGAnimation?
     /// True if a chunk says that there is an animation, even if none of its frames has come yet.
@@ -57,13 +66,21 @@ struct PNGChunks {
             let payload = offset + 8..<offset + 8 + length
             let type = Self.type(bytes, offset)
             guard length < 1 << 31, payload.upperBound + 4 <= bytes.count else {
-                if type == .idat { hasPixelData = true }
+                if type == .idat {
+                    hasPixelData = true
+                    cutChunk = offset
+                }
                 break
             }
             let next = payload.upperBound + 4
             read(type, payload, of: bytes)
             animation.read(type, payload, of: bytes)
-            if type == .plte || type == .trns, !hasPixelData { sharedChunks.append(offset..<next) }
+            if type == .plte, !header.isIndexed {
+                hasSuggestedPalette = true
+            } else if type == .plte || type == .trns, !hasPixelData {
+                sharedChunks.append(offset..<next)
+            }
+            if type == .iccp, profileChunk == nil, !hasPixelData { profileChunk = offset..<next }
             if type == .idat, previous == .idat || imageData.isEmpty { imageData.append(payload) }
             previous = type
             offset = next
@@ -74,6 +91,13 @@ struct PNGChunks {
         }
         orientation = Orientation(exif: exif, xmp: xmp)
         self.animation = animation.finish(isComplete: isComplete)
+    }
+
+    /// Returns the embedded color profile; `nil` if there is none that can be read.
+    /// - Parameter bytes: the same as those of the initializer.
+    func profile(in bytes: UnsafeRawBufferPointer) -> Data? {
+        guard let profileChunk, let contents = Self.checkedContents(profileChunk, of: bytes) else { return nil }
+        return PNGProfile.read(bytes[contents], isGray: header.isGray)
     }
 
     private mutating func read(_ type: ChunkType, _ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) {

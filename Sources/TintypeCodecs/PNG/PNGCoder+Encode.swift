@@ -5,7 +5,7 @@ extension PNGCoder {
     /// Writes the image as PNG without loss; an animation with all its frames.
     ///
     /// Pixels of 16 bits are written with 16 bits, those of an animation with 8. Without alpha, three components are written.
-    /// The ICC profile of an image in another colour space than sRGB is embedded. The pixels come back exactly as they are.
+    /// The ICC profile of an image in another color space than sRGB is embedded. The pixels come back exactly as they are.
     /// ``PNGEncodeOptions`` has the finer settings.
     /// - Throws: ``ImageError/Code/encodeFailed`` if the file takes more than ``EncodeOptions/maximumBytes``.
     public func encode(

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import TintypeCore
 
-/// Reads and writes PNG (third edition) with libpng: all depths and colour types, interlaced, and animations.
+/// Reads and writes PNG (third edition) with libpng: all depths and color types, interlaced, and animations.
 ///
 /// Pixels become RGBA with 8 bits; 16 bits are rounded to the nearest, or kept with ``DecodeOptions/decodeToHDR`` in an image
 /// that does not move. `gAMA` and `cHRM` are not applied, an ICC profile is
@@ -24,7 +24,7 @@ public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
                 .image(firstFrameOnly: options.firstFrameOnly)
         }
         return try data.withBytes { bytes throws(ImageError) in
-            try PNGDecode(chunks: chunks, options: options, context: context).run(bytes)
+            try PNGDecoder(chunks: chunks, options: options, context: context).run(bytes)
         }
     }
 
@@ -38,7 +38,7 @@ public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
-        return try PNGFrameDecoder(data, chunks, for: .oneByOne, options: options, context: context)
+        return try PNGFrameDecoder(data, chunks, for: .streaming, options: options, context: context)
     }
 }
 

@@ -1,12 +1,12 @@
 public import TintypeCore
 
-/// What only the encoder of PNG has.
+/// PNG-specific encoding options.
 public struct PNGEncodeOptions: FormatEncodeOptions {
-    /// How rows are made easier to compress (PNG, third edition, section 9).
+    /// A way to make rows easier to compress (PNG, third edition, section 9).
     public enum Filter: String, Sendable, Hashable, CaseIterable {
         /// For each row the one of the five that seems best; right for photographs.
         case adaptive
-        /// None; often right for drawings of few colours, and the fastest.
+        /// None; often right for drawings of few colors, and the fastest.
         case none
         case sub, up, average, paeth
     }
@@ -20,7 +20,7 @@ public struct PNGEncodeOptions: FormatEncodeOptions {
 }
 
 extension EncodeOptions {
-    /// What only the encoder of PNG has.
+    /// PNG-specific encoding options.
     public var png: PNGEncodeOptions {
         get { self[PNGEncodeOptions.self] }
         set { self[PNGEncodeOptions.self] = newValue }

@@ -9,23 +9,26 @@ struct PNGEncoder {
     func encode() throws(ImageError) -> Data {
         if job.isAnimated { return try animation() }
         var file = try picture(job.image.pixels, PixelRect(size: job.image.size))
-        // Metadata stand right behind the signature and the header of 25 bytes.
-        let metadata = metadata
+        // Profile and metadata stand right behind the signature and the header of 25 bytes.
+        let metadata = try metadata()
         if !metadata.isEmpty, file.count > 33 { file.insert(contentsOf: metadata, at: file.startIndex + 33) }
         return file
     }
 
     private func picture(_ pixels: PixelBuffer, _ area: PixelRect) throws(ImageError) -> Data {
         try PNGWriter().write(
-            pixels, x: area.x, y: area.y, size: area.size, hasAlpha: job.image.hasAlpha, profile: job.profile,
+            pixels, x: area.x, y: area.y, size: area.size, hasAlpha: job.image.hasAlpha, isSRGB: job.profile == nil,
             isInterlaced: job.options.progressive, compressionLevel: compressionLevel, filter: job.options.png.filter,
             context: job.context)
     }
 
-    /// The chunks of Exif (PNG, third edition, section 11.3.4.5) and XMP, which is international text, not compressed (XMP,
-    /// part 3, section 1.1.5).
-    private var metadata: Data {
+    /// The chunks of the profile, of Exif (PNG, third edition, section 11.3.4.5) and XMP, which is international text, not
+    /// compressed (XMP, part 3, section 1.1.5).
+    private func metadata() throws(ImageError) -> Data {
         var chunks = Data()
+        if let profile = job.profile, !PNGProfile.append(profile, to: &chunks) {
+            throw ImageError(.outOfMemory, stage: .encode, reason: "the system has no memory to compress the profile")
+        }
         if let exif = job.exif { PNGChunk.append(.exif, exif, to: &chunks) }
         if let xmp = job.xmp { PNGChunk.append(.itxt, Data("XML:com.adobe.xmp\0\0\0\0\0".utf8) + xmp, to: &chunks) }
         return chunks
@@ -35,6 +38,7 @@ struct PNGEncoder {
     private func animation() throws(ImageError) -> Data {
         let image = job.image
         var file = Data()
+        let metadata = try metadata()
         var sequenceNumber = 0
         func number() -> [UInt8] {
             defer { sequenceNumber += 1 }
@@ -82,7 +86,7 @@ struct PNGEncoder {
             milliseconds <= 65_535 ? (milliseconds, 1_000) : (milliseconds / 1_000, 1)
         return [area.size.width, area.size.height, area.x, area.y].flatMap(PNGChunk.bigEndian)
             + [numerator >> 8, numerator & 0xFF, denominator >> 8, denominator & 0xFF].map(UInt8.init)
-            + [PNGAnimation.Disposal.none.rawValue, 0]
+            + [FrameDisposal.keep.rawValue, 0]
     }
 
     private static func forEachChunk(

@@ -3,64 +3,66 @@ internal import TintypeCore
 
 /// Composes the frames of an animated PNG; gives a still image as an animation of one frame.
 final class PNGFrameDecoder: SeekableFrames {
-    private(set) var info: ImageInfo
-    private(set) var properties: Image.Properties
-    private(set) var isPartial: Bool
-    var seekPoints: SeekPoints
-    private(set) var next = 0
-
-    private var data: Data
+    var state: FrameDecoderState
     private var chunks: PNGChunks
     private var animation: PNGAnimation?
-    private let setup: FrameSetup
     private let context: DecodeContext
     private let color: DecodedColor
-    /// What has been drawn so far, in the size of the file; `nil` until an animation's first frame.
+    /// The format in which the rows of a frame are read.
+    private let working: PixelFormat
+    /// The pixels that have been drawn so far, in the size of the file; `nil` until an animation's first frame.
     private var canvas: AnimationCanvas?
-
-    var outputSize: PixelSize { setup.outputSize }
 
     init(
         _ data: Data, _ chunks: PNGChunks, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) {
-        self.data = data
         self.chunks = chunks
         self.context = context
-        seekPoints = SeekPoints(context)
         animation = chunks.animation
-        info = chunks.info
-        isPartial = animation != nil && !info.isComplete && !options.firstFrameOnly
+        let info = chunks.info
+        let isPartial = chunks.animation != nil && !info.isComplete && !options.firstFrameOnly
         guard !isPartial || options.allowsPartialImage else {
             throw .truncated("the PNG data ends before the animation does")
         }
         try context.limits.check(size: info.size, output: info.size)
-        // The canvas, the part of it that is restored, and the frame that is drawn.
-        setup = try FrameSetup(info, for: purpose, options: options, context: context, bitmaps: 3)
-        color = try data.withBytes { bytes throws(ImageError) in try PNGReader(bytes).color(options) }
-        properties = chunks.properties(options, colorSpace: color.space)
+        // The canvas, the part of it that is restored, and the frame that is drawn, perhaps with 16 bits before it has 8.
+        let isDeep = chunks.header.bitDepth == 16 && chunks.profileName != nil
+        let setup = try FrameSetup(info, for: purpose, options: options, context: context, bitmaps: isDeep ? 5 : 3)
+        // Whatever is wrong with the header is known before the first frame.
+        let profile = try data.withBytes { bytes throws(ImageError) in
+            _ = try PNGReader(bytes, skipsPalette: chunks.hasSuggestedPalette)
+            return chunks.profile(in: bytes)
+        }
+        working = chunks.workingFormat(.rgba8, profile: profile)
+        color = chunks.color(profile, options, format: working)
+        state = FrameDecoderState(
+            data, info: info, properties: chunks.properties(options, colorSpace: color.space), isPartial: isPartial,
+            setup: setup)
     }
 
     var isWhole: Bool { chunks.isComplete }
 
     func arrivedFrame() throws(ImageError) -> ImageFrame? {
-        (animation.map { next < $0.wholeFrames } ?? (isWhole && next == 0)) ? try nextFrame() : nil
+        (animation.map { state.next < $0.wholeFrames } ?? (isWhole && state.next == 0)) ? try nextFrame() : nil
     }
 
     func extend(_ data: Data) throws(ImageError) {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
-        try setup.check(chunks.info)
-        self.data = data
+        // Chunks that turn out to contradict each other leave the default image: the frames so far were of no animation.
+        guard animation == nil || chunks.animation != nil else {
+            throw .truncated("the chunks of the animation contradict each other")
+        }
+        let options = state.setup.options
+        let info = chunks.info
+        try state.extend(
+            data, info: info, properties: chunks.properties(options, colorSpace: color.space),
+            isPartial: chunks.animation != nil && !info.isComplete && !options.firstFrameOnly)
         self.chunks = chunks
         animation = chunks.animation
-        info = chunks.info
-        properties = chunks.properties(setup.options, colorSpace: color.space)
-        isPartial = animation != nil && !info.isComplete && !setup.options.firstFrameOnly
     }
 
-    func rewind() throws(ImageError) { begin(at: 0, over: nil) }
-
     func begin(at index: Int, over picture: PixelBuffer?) {
-        next = index
+        state.next = index
         if let picture { canvas?.show(picture) } else { canvas?.reset() }
     }
 
@@ -71,8 +73,8 @@ final class PNGFrameDecoder: SeekableFrames {
 
     func nextFrame() throws(ImageError) -> ImageFrame? {
         guard let animation else { return try stillFrame() }
-        guard next < animation.frames.count else { return nil }
-        let frame = animation.frames[next]
+        guard state.next < animation.frames.count else { return nil }
+        let frame = animation.frames[state.next]
         var picture: PixelBuffer?
         guard try draw(frame, show: { () throws(ImageError) in picture = try canvas?.render() }) else { return nil }
         return picture.map { ImageFrame(pixels: $0, duration: FrameTiming.played(frame.delay)) }
@@ -80,7 +82,7 @@ final class PNGFrameDecoder: SeekableFrames {
 
     func skipFrame() throws(ImageError) -> Bool {
         guard let animation else { return try stillFrame() != nil }
-        return next < animation.frames.count ? try draw(animation.frames[next]) {} : false
+        return state.next < animation.frames.count ? try draw(animation.frames[state.next]) {} : false
     }
 
     /// Draws the next frame.
@@ -93,14 +95,10 @@ final class PNGFrameDecoder: SeekableFrames {
         do throws(ImageError) {
             try compose(frame, show: show)
         } catch {
-            // Of a file that ends early, the frames before that are its part that is there.
-            guard isPartial || error.code == .truncatedImage && setup.options.allowsPartialImage,
-                !error.isCancellation, next > 0
-            else { throw error }
-            isPartial = true
+            try state.endBeforeFrame(error)
             return false
         }
-        next += 1
+        state.next += 1
         return true
     }
 
@@ -111,33 +109,33 @@ final class PNGFrameDecoder: SeekableFrames {
             canvas = try AnimationCanvas(
                 size: info.size, output: outputSize, orientation: chunks.orientation, context: context)
         }
-        try seekPoints.pass(next) { () throws(ImageError) in try canvas?.copy() }
-        let rect = PixelRect(x: frame.x, y: frame.y, size: frame.size)
+        try state.seekPoints.pass(state.next) { () throws(ImageError) in try canvas?.copy() }
+        let rect = frame.rect
         // The first frame cannot go back to anything.
-        let disposal = next == 0 && frame.disposal == .previous ? .background : frame.disposal
-        if disposal == .previous { try canvas?.save(rect) }
+        let disposal = state.next == 0 && frame.disposal == .restorePrevious ? .clear : frame.disposal
+        if disposal == .restorePrevious { try canvas?.save(rect) }
         canvas?.draw(pixels, at: rect, rows: frame.size.height, blends: frame.blends)
         try show()
         switch disposal {
-        case .none: break
-        case .background: canvas?.clear(rect)
-        case .previous: canvas?.restore()
+        case .keep: break
+        case .clear: canvas?.clear(rect)
+        case .restorePrevious: canvas?.restore()
         }
     }
 
     private func stillFrame() throws(ImageError) -> ImageFrame? {
-        guard next == 0 else { return nil }
-        let image = try data.withBytes { bytes throws(ImageError) in
-            try PNGDecode(chunks: chunks, options: setup.options, context: context).run(bytes)
+        guard state.next == 0 else { return nil }
+        let image = try state.data.withBytes { bytes throws(ImageError) in
+            try PNGDecoder(chunks: chunks, options: state.setup.options, context: context).run(bytes)
         }
-        next = 1
+        state.next = 1
         return ImageFrame(pixels: image.pixels)
     }
 
     /// Decodes a frame by itself.
     private func decode(_ frame: PNGAnimation.Frame) throws(ImageError) -> MutablePixelBuffer {
         let pixels = try MutablePixelBuffer(size: frame.size, pool: context.pool)
-        let isDone = try data.withBytes { bytes throws(ImageError) in unpack(frame, of: bytes, to: pixels) }
+        let isDone = try state.data.withBytes { bytes throws(ImageError) in unpack(frame, of: bytes, to: pixels) }
         if !isDone { try read(frame, to: pixels) }
         return pixels
     }
@@ -163,17 +161,30 @@ final class PNGFrameDecoder: SeekableFrames {
     private func read(
         _ frame: PNGAnimation.Frame, to pixels: borrowing MutablePixelBuffer
     ) throws(ImageError) {
-        let file = try data.withBytes { bytes throws(ImageError) in PNGFrameFile(frame, chunks, bytes).bytes }
+        let file = try state.data.withBytes { bytes throws(ImageError) in PNGFrameFile(frame, chunks, bytes).bytes }
+        guard working != .rgba8 else { return try read(file, to: pixels) }
+        let deep = try MutablePixelBuffer(size: frame.size, format: working, pool: context.pool)
+        try read(file, to: deep)
+        let rounded = try deep.freeze().converted(to: .rgba8, pool: context.pool)
+        for y in 0..<frame.size.height {
+            rounded.withRow(y) { row in
+                if let base = row.baseAddress { pixels.row(y).copyMemory(from: base, byteCount: frame.size.width * 4) }
+            }
+        }
+    }
+
+    /// Decodes the file of one frame into pixels of its size, in the format that rows are read in.
+    private func read(_ file: Data, to pixels: borrowing MutablePixelBuffer) throws(ImageError) {
         try file.withBytes { bytes throws(ImageError) in
             let reader = try PNGReader(bytes, checksCRC: false)
-            try reader.start()
+            try reader.start(format: working)
             let finisher = RowFinisher(
-                width: frame.size.width, conversion: color.conversion, premultiplies: reader.hasAlpha)
+                width: pixels.width, conversion: color.conversion, premultiplies: reader.hasAlpha, format: working)
             for _ in 0..<reader.passes {
-                for y in 0..<frame.size.height { try reader.readRow(pixels.row(y)) }
+                for y in 0..<pixels.height { try reader.readRow(pixels.row(y)) }
                 try context.checkCancellation()
             }
-            for y in 0..<frame.size.height { finisher.finish(pixels.row(y)) }
+            for y in 0..<pixels.height { finisher.finish(pixels.row(y)) }
         }
     }
 }

@@ -1,6 +1,6 @@
 internal import CUnfilter
 
-/// What is done to every byte of a PNG's rows.
+/// The loops over every byte of a PNG's rows.
 typealias PNGKernels = cunfilter_kernels
 
 extension PNGKernels {

@@ -1,9 +1,9 @@
 internal import CUnfilter
 internal import TintypeCore
 
-/// How the samples of a PNG of up to 8 bits stand in its rows (PNG, third edition, section 7.2), and what they mean.
+/// The layout of samples of up to 8 bits in the rows of a PNG (PNG, third edition, section 7.2), and their meaning.
 ///
-/// Only what is ordinary: of a file with 16 bits, one transparent colour among RGB, or whose palette is not as it should be, libpng
+/// Only what is ordinary: of a file with 16 bits, one transparent color among RGB, or whose palette is not as it should be, libpng
 /// makes what it can.
 struct PNGLayout {
     enum Pixels {
@@ -133,6 +133,6 @@ struct PNGLayout {
 }
 
 extension PNGChunks.Header {
-    /// Whether compression, filter and interlacing are of the only methods that there are (section 11.2.1).
+    /// True if compression, filter and interlacing are of the only methods that there are (section 11.2.1).
     fileprivate var usesTheOnlyMethods: Bool { bytes.suffix(3) == [0, 0, 0] }
 }

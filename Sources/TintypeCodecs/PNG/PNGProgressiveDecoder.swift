@@ -7,18 +7,18 @@ internal import TintypeCore
 final class PNGProgressiveDecoder: ProgressiveDecoder {
     private let options: DecodeOptions
     private let context: DecodeContext
-    private let pusher: PNGPusher
+    private let pusher: PNGPushReader
     private var data = Data()
     private var frames: ProgressiveFrames
     private var isAnimated = false
-    private var rows: PNGRows?
-    /// Whether the rows that come are of 8 bits, for previews, and the image is to have 16.
+    private var rows: PNGArrivingRows?
+    /// True if the arriving rows have 8 bits, for previews, and the image is made of 16.
     private var isDeep = false
 
     init(options: DecodeOptions, context: DecodeContext) throws(ImageError) {
         self.options = options
         self.context = context
-        pusher = try PNGPusher()
+        pusher = try PNGPushReader()
         frames = ProgressiveFrames(options: options) { data, options throws(ImageError) in
             let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
             guard chunks.animation != nil else { throw .truncated("no frame of the animation is there yet") }
@@ -48,7 +48,7 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
             let chunks = try chunks()
             if isAnimated {
                 if let image = try frames.finish(data) { return image }
-            } else if pusher.hasEnded, !isDeep, let image = try rows?.finish(chunks) {
+            } else if pusher.hasEnded, pusher.hasAllRows, !isDeep, let image = try rows?.finish(chunks) {
                 return image
             }
         } catch {
@@ -65,9 +65,11 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
         let chunks = try chunks()
         isAnimated = chunks.announcesAnimation
         guard !isAnimated else { return }
-        isDeep = options.pixelFormat(bitsPerComponent: chunks.bitsPerComponent) != .rgba8
+        let profile = data.withUnsafeBytes { chunks.profile(in: $0) }
+        let format = options.pixelFormat(bitsPerComponent: chunks.bitsPerComponent)
+        isDeep = chunks.workingFormat(format, profile: profile) != .rgba8
         var options = options
         if isDeep { options.decodeToHDR = false }
-        rows = try PNGRows(pusher, chunks, options: options, context: context)
+        rows = try PNGArrivingRows(pusher, chunks, profile: profile, options: options, context: context)
     }
 }

@@ -9,39 +9,32 @@ final class PNGReader {
     private let handle: OpaquePointer
     let size: PixelSize
     let hasAlpha: Bool
-    let isGray: Bool
-    let bitDepth: Int
-    /// How often all rows are read: 7 times if interlaced.
+    /// The number of times that all rows are read: 7 if interlaced.
     let passes: Int
 
     /// Reads the header. The bytes must stay where they are as long as the reader.
-    /// - Parameter checksCRC: false for bytes that were put together from the parts of a file.
-    init(_ bytes: UnsafeRawBufferPointer, checksCRC: Bool = true) throws(ImageError) {
+    /// - Parameters:
+    ///   - cutChunk: where the chunk of data begins that the end of the bytes cuts off, if there is one.
+    ///   - checksCRC: false for bytes that were put together from the parts of a file.
+    ///   - skipsPalette: whether a palette is of no consequence, and may be anything.
+    init(
+        _ bytes: UnsafeRawBufferPointer, cutChunk: Int? = nil, checksCRC: Bool = true, skipsPalette: Bool = false
+    ) throws(ImageError) {
         guard
             let handle = tintype_png_reader_create(
-                bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, checksCRC ? 1 : 0)
+                bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, cutChunk ?? .max, checksCRC ? 1 : 0,
+                skipsPalette ? 1 : 0)
         else { throw ImageError(.outOfMemory, stage: .decode, reason: "the system has no memory for a PNG decoder") }
         self.handle = handle
         var header = tintype_png_header()
         let status = tintype_png_read_header(handle, &header)
         size = PixelSize(width: Int(header.width), height: Int(header.height))
         hasAlpha = header.has_alpha != 0
-        isGray = header.is_gray != 0
-        bitDepth = Int(header.bit_depth)
         passes = Int(header.passes)
         try check(status)
     }
 
     deinit { tintype_png_reader_destroy(handle) }
-
-    /// The embedded colour profile, unpacked.
-    var profile: Data? {
-        var count = 0
-        return tintype_png_icc_profile(handle, &count).map { Data(bytes: $0, count: count) }
-    }
-
-    /// Makes the most of a file whose end is missing, at some cost in time.
-    func expectEnd() { tintype_png_expect_end(handle) }
 
     /// Ends the header: rows come next. Takes memory for a few rows.
     func start(format: PixelFormat = .rgba8) throws(ImageError) {

@@ -11,7 +11,7 @@ internal import TintypeCore
 struct PNGUnpackedRows {
     private let layout: PNGLayout
     private let kernels: PNGKernels
-    /// Where the filtered rows are.
+    /// The filtered rows.
     private let rows: UnsafeMutableRawPointer
     /// The memory for them, if they are not in the bitmap.
     private let memory: ScratchBytes?
@@ -20,7 +20,7 @@ struct PNGUnpackedRows {
     private let lineBytes: Int
     private var next = 0
 
-    /// What may be read and written beyond the end of a row.
+    /// The bytes that may be read and written beyond the end of a row.
     private static let slack = 16
     /// While data is unpacked, nobody can cancel: this much takes a quarter of a second.
     static let mostUnpacked = 128 << 20
@@ -85,7 +85,7 @@ struct PNGUnpackedRows {
         return chunks.imageData.count > 1 ? [lines, chunks.imageData.reduce(0) { $0 + $1.count }] : [lines]
     }
 
-    /// Whether rows that are written from the beginning of a bitmap stay behind those that are read from its end: each is so much
+    /// Returns true if rows that are written from the beginning of a bitmap stay behind those that are read from its end: each is so much
     /// longer that even the last but one ends before the last begins.
     private static func fits(_ layout: PNGLayout, _ count: Int, in bitmap: Int) -> Bool {
         let growth = bitmap / layout.size.height - layout.rowBytes - 1

@@ -16,8 +16,9 @@ final class PNGWriter {
     deinit { tintype_png_writer_destroy(handle) }
 
     /// A file of the pixels of a rectangle, of 8 or 16 bits; alpha is left out unless the image has any.
+    /// - Parameter isSRGB: whether the file says that its colors are sRGB.
     func write(
-        _ pixels: PixelBuffer, x: Int = 0, y: Int = 0, size: PixelSize, hasAlpha: Bool, profile: Data?,
+        _ pixels: PixelBuffer, x: Int = 0, y: Int = 0, size: PixelSize, hasAlpha: Bool, isSRGB: Bool,
         isInterlaced: Bool, compressionLevel: Int, filter: PNGEncodeOptions.Filter, context: EncodeContext
     ) throws(ImageError) -> Data {
         var settings = tintype_png_settings()
@@ -28,8 +29,9 @@ final class PNGWriter {
         settings.interlaced = isInterlaced ? 1 : 0
         settings.compression_level = Int32(compressionLevel)
         settings.filters = filter.mask
+        settings.is_srgb = isSRGB ? 1 : 0
         var passes: Int32 = 1
-        try check(start(settings, profile ?? Data(), &passes))
+        try check(tintype_png_writer_start(handle, &settings, &passes))
         let row = PixelSize(width: size.width, height: 1)
         let straight = hasAlpha ? try MutablePixelBuffer(size: row, format: pixels.format) : nil
         let bytesPerPixel = pixels.format.bytesPerPixel
@@ -56,17 +58,6 @@ final class PNGWriter {
         try check(tintype_png_writer_finish(handle))
         var count = 0
         return tintype_png_writer_bytes(handle, &count).map { Data(bytes: $0, count: count) } ?? Data()
-    }
-
-    private func start(
-        _ settings: tintype_png_settings, _ profile: Data, _ passes: inout Int32
-    ) -> tintype_png_status {
-        profile.withUnsafeBytes { profile in
-            var settings = settings
-            settings.icc_profile = profile.bindMemory(to: UInt8.self).baseAddress
-            settings.icc_profile_size = profile.count
-            return tintype_png_writer_start(handle, &settings, &passes)
-        }
     }
 
     private func write(_ row: UnsafeRawPointer) -> tintype_png_status {

@@ -12,7 +12,7 @@ struct EncodeJob {
     let profile: Data?
     /// The Exif block, upright and of the image's size.
     let exif: Data?
-    /// The XMP packet, upright.
+    /// The XMP packet, upright and of the image's size.
     let xmp: Data?
 
     /// - Throws: ``ImageError/Code/encodeFailed`` for an image that the format cannot hold.
@@ -28,7 +28,9 @@ struct EncodeJob {
         profile = prepared.colorSpace.profile
         let metadata = prepared.metadata
         exif = options.metadata.contains(.exif) ? metadata.exif.flatMap { $0.uprightExif(of: prepared.size) } : nil
-        xmp = options.metadata.contains(.xmp) ? metadata.xmp.flatMap { $0.isEmpty ? nil : $0.uprightXMP } : nil
+        xmp =
+            options.metadata.contains(.xmp)
+            ? metadata.xmp.flatMap { $0.isEmpty ? nil : XMPPacket.upright($0, size: prepared.size) } : nil
     }
 
     /// True if there is more than one frame to write.

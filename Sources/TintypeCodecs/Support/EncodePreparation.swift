@@ -48,20 +48,3 @@ enum EncodePreparation {
         ColorConversion(profile: profile, source: .rgb)
     }
 }
-
-extension ColorConversion {
-    /// The pixels in sRGB.
-    fileprivate func convert(_ pixels: PixelBuffer, hasAlpha: Bool) throws(ImageError) -> PixelBuffer {
-        guard hasAlpha else { return try convert(opaque: pixels, pool: .shared) }
-        let result = try MutablePixelBuffer(size: pixels.size)
-        for y in 0..<pixels.height {
-            pixels.withRow(y) { row in
-                guard let source = row.baseAddress else { return }
-                Premultiplication.unpremultiply(source, into: result.row(y), count: pixels.width)
-            }
-            convert(result.row(y), count: pixels.width)
-            Premultiplication.premultiply(result.row(y), count: pixels.width)
-        }
-        return result.freeze()
-    }
-}

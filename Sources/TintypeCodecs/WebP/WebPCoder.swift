@@ -3,7 +3,7 @@ public import TintypeCore
 
 /// Reads and writes WebP, still and animated, with libwebp.
 ///
-/// An EXIF orientation is applied, an embedded ICC profile is converted to sRGB. The background of an animation is transparent, whatever colour the file names, and a loop
+/// An EXIF orientation is applied, an embedded ICC profile is converted to sRGB. The background of an animation is transparent, whatever color the file names, and a loop
 /// count of 0 plays for ever.
 public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
@@ -31,7 +31,7 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
         try WebPFrameDecoder(
-            data, container: container(data), for: .oneByOne, options: options, context: context)
+            data, container: container(data), for: .streaming, options: options, context: context)
     }
 
     /// Writes a WebP file, animated if the image is. ``WebPEncodeOptions`` has the finer settings.

@@ -12,12 +12,12 @@ struct WebPContainer: Sendable {
         var payload: Range<Int>
         var duration: Duration
         var hasAlpha: Bool
-        /// Whether the pixels may have alpha all the same. In lossless WebP the header's word is a hint ("WebP Lossless Bitstream
+        /// True if the pixels may have alpha all the same. In lossless WebP the header's word is a hint ("WebP Lossless Bitstream
         /// Specification", alpha_is_used), which is taken for true, as browsers do.
         var hidesAlpha: Bool
-        /// Whether the frame is laid over what is there, or takes its place.
+        /// True if the frame is blended over the canvas, false if it replaces its part.
         var blends: Bool
-        /// Whether the frame's area becomes transparent before the next frame is drawn.
+        /// True if the frame's area becomes transparent before the next frame is drawn.
         var clearsAfterwards: Bool
         /// False if the bytes end before the pixels do.
         var isComplete: Bool
@@ -32,7 +32,7 @@ struct WebPContainer: Sendable {
     private(set) var profile: Data?
     private(set) var metadata = ImageMetadata()
     private(set) var orientation = Orientation.up
-    /// Whether the header says that there is Exif or XMP, which stand behind the pixels.
+    /// True if the header announces Exif or XMP, which stand behind the pixels.
     let announcesMetadata: Bool
     /// False if the bytes end before the file does.
     private(set) var isComplete: Bool
@@ -117,13 +117,22 @@ extension WebPContainer {
     /// True if the end of the file, or of a frame, is missing.
     var isTruncated: Bool { !isComplete || frames.contains { !$0.isComplete } }
 
-    /// Whether what is before a frame does not show in it, and in none after it.
+    /// True if nothing that was drawn before a frame shows in it or in later frames.
     func isKeyframe(_ index: Int) -> Bool {
         guard index > 0 else { return true }
         let before = frames[index - 1]
         if before.clearsAfterwards, before.rect.covers(canvas) { return true }
         let frame = frames[index]
         return frame.rect.covers(canvas) && !(frame.blends && frame.hasAlpha)
+    }
+
+    /// True if parts of the canvas can be transparent even if no frame's pixels are.
+    private var showsGaps: Bool {
+        var gaps = CanvasGaps(canvas: canvas)
+        for frame in frames {
+            gaps.add(frame.rect, isOpaque: true, disposal: frame.clearsAfterwards ? .clear : .keep)
+        }
+        return gaps.isSeen
     }
 
     func properties(_ options: DecodeOptions, colorSpace: ColorSpace) -> Image.Properties {
@@ -139,7 +148,7 @@ extension WebPContainer {
             format: .webp, size: canvas, orientation: orientation, frameCount: max(1, frames.count),
             loopCount: isAnimated ? loopCount : nil,
             frameDurations: isAnimated ? frames.map { FrameTiming.played($0.duration) } : [],
-            hasAlpha: hasAlpha || !(frames.first?.rect.covers(canvas) ?? true),
+            hasAlpha: hasAlpha || showsGaps,
             colorProfile: profile.flatMap(ColorConversion.name(of:)), isComplete: isComplete)
     }
 }

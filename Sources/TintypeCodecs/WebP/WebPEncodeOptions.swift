@@ -1,6 +1,6 @@
 public import TintypeCore
 
-/// What only the encoder of WebP has: all settings of libwebp (`WebPConfig` and `WebPAnimEncoderOptions` in its headers).
+/// WebP-specific encoding options: all settings of libwebp (`WebPConfig` and `WebPAnimEncoderOptions` in its headers).
 ///
 /// A setting that is `nil` is left to ``preset``. One that is out of its range is an error that names it.
 public struct WebPEncodeOptions: FormatEncodeOptions {
@@ -13,7 +13,7 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
         case photo
         /// Drawn by hand, with many contrasts.
         case drawing
-        /// Small and colourful.
+        /// Small and colorful.
         case icon
         case text
     }
@@ -22,7 +22,7 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
         case none
         /// Smooths the borders of segments.
         case segmentSmoothing
-        /// Dithers at random where colour loses resolution.
+        /// Dithers at random where color loses resolution.
         case dithering
     }
 
@@ -34,7 +34,7 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
         case none, fast, best
     }
 
-    /// What a picture without loss shows.
+    /// The kind of a picture that is written without loss.
     public enum ImageHint: String, Sendable, Hashable, CaseIterable {
         case none, picture, photo
         /// Pixels in discrete tones: a graph, tiles of a map.
@@ -44,7 +44,7 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
     public var preset = Preset.standard
     /// From 0, fast, to 6, smallest; 4 where nothing is set, without loss what ``losslessEffort`` says.
     public var method: Int?
-    /// How hard a file without loss is compressed, from 0, fast, to 9.
+    /// The effort of compression without loss, from 0, fast, to 9.
     public var losslessEffort = 6
 
     // MARK: What is lost
@@ -52,14 +52,14 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
     /// The peak signal-to-noise ratio in decibels that takes the place of the quality; from 0, which is off, to 99. It takes
     /// more than one of ``passes``. Where ``EncodeOptions/maximumBytes`` would not be kept, the limit comes first.
     public var targetPSNR = 0.0
-    /// How often the picture is analysed, from 1 to 10.
+    /// The number of passes of analysis, from 1 to 10.
     public var passes: Int?
     public var preprocessing: Preprocessing?
     /// The most segments with settings of their own, from 1 to 4.
     public var segments: Int?
-    /// How much noise is allowed where it is least seen, from 0 to 100.
+    /// The amount of noise that is allowed where it is least seen, from 0 to 100.
     public var snsStrength: Int?
-    /// How strongly edges of blocks are smoothed, from 0 to 100.
+    /// The strength with which edges of blocks are smoothed, from 0 to 100.
     public var filterStrength: Int?
     /// From 0 to 7, the least sharp.
     public var filterSharpness: Int?
@@ -68,9 +68,9 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
     public var autoFilter: Bool?
     /// The logarithm, to base 2, of the number of parts that a decoder may read side by side, from 0 to 3.
     public var partitions: Int?
-    /// How much quality may be lost so that a part stays under 512 KB, from 0 to 100.
+    /// The quality that may be lost so that a part stays under 512 KB, from 0 to 100.
     public var partitionLimit: Int?
-    /// Computes colour of half the resolution with care, which is slow, so that thin lines keep their colours.
+    /// Computes color of half the resolution with care, which is slow, so that thin lines keep their colors.
     public var usesSharpYUV = false
     /// Makes files about as large as a JPEG of the same quality.
     public var emulatesJPEGSize = false
@@ -80,12 +80,12 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
 
     // MARK: Transparency
 
-    /// Whether the alpha of a file with loss is compressed.
+    /// True if the alpha of a file with loss is compressed.
     public var compressesAlpha = true
     public var alphaFiltering = AlphaFiltering.fast
     /// From 0, smallest, to 100, which is exact.
     public var alphaQuality = 100
-    /// Keeps the colours of transparent pixels. Images here hold none: they are premultiplied.
+    /// Keeps the colors of transparent pixels. Images here hold none: they are premultiplied.
     public var exact = false
 
     // MARK: Without loss
@@ -117,7 +117,7 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
 }
 
 extension EncodeOptions {
-    /// What only the encoder of WebP has.
+    /// WebP-specific encoding options.
     public var webp: WebPEncodeOptions {
         get { self[WebPEncodeOptions.self] }
         set { self[WebPEncodeOptions.self] = newValue }

@@ -31,11 +31,29 @@ struct WebPEncoder {
 
     private func file(_ config: WebPConfig) throws(ImageError) -> Data {
         var config = config
-        let file = try job.isAnimated ? animation(&config) : still(&config)
+        var file = try job.isAnimated ? animation(&config) : still(&config)
         let chunks = [("ICCP", job.profile), ("EXIF", job.exif), ("XMP ", job.xmp)].compactMap { name, data in
             data.map { (name, $0) }
         }
-        return chunks.isEmpty ? file : try adding(chunks, to: file)
+        if !chunks.isEmpty { file = try adding(chunks, to: file) }
+        if job.isAnimated, job.image.hasAlpha, !job.image.frames.allSatisfy({ Self.isOpaque($0.pixels) }) {
+            Self.stateAlpha(of: &file)
+        }
+        return file
+    }
+
+    /// Sets the flag for alpha in the header of an animation ("WebP Container Specification", extended file format). libwebp
+    /// leaves it out where no frame has alpha of its own, and the canvas shows between the frames.
+    private static func stateAlpha(of file: inout Data) {
+        let flags = file.startIndex + 20
+        guard file.count > 20, file.dropFirst(12).prefix(4).elementsEqual("VP8X".utf8) else { return }
+        file[flags] |= 0x10
+    }
+
+    private static func isOpaque(_ pixels: PixelBuffer) -> Bool {
+        (0..<pixels.height).allSatisfy { y in
+            pixels.withRow(y) { row in stride(from: 3, to: pixels.width * 4, by: 4).allSatisfy { row[$0] == 255 } }
+        }
     }
 
     private func still(_ config: inout WebPConfig) throws(ImageError) -> Data {
@@ -79,7 +97,7 @@ struct WebPEncoder {
             guard WebPAnimEncoderAdd(encoder, &picture, Self.timestamp(time), &config) != 0 else {
                 throw job.failure("libwebp refused a frame: " + String(cString: WebPAnimEncoderGetError(encoder)))
             }
-            time += frame.duration
+            time += min(frame.duration, Self.longestDuration)
         }
         var output = WebPData()
         WebPDataInit(&output)
@@ -114,10 +132,13 @@ struct WebPEncoder {
         return picture
     }
 
-    /// Whether the encoder is given RGB: without loss, and where it is to dither or to look sharply on the way to YUV.
+    /// Returns true if the encoder is given RGB: without loss, and where it is to dither or to look sharply on the way to YUV.
     private static func convertsWithCare(_ config: WebPConfig) -> Bool {
         config.lossless != 0 || config.use_sharp_yuv != 0 || config.preprocessing & 2 != 0
     }
+
+    /// The duration of a frame has 24 bits.
+    private static let longestDuration = Duration.milliseconds(0xFF_FFFF)
 
     private static func timestamp(_ time: Duration) -> Int32 { Int32(clamping: Int(time.inMilliseconds.rounded())) }
 

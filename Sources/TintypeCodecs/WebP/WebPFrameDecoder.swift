@@ -4,64 +4,50 @@ internal import TintypeCore
 /// Decodes the frames of a WebP animation one by one and lays them over each other; the background is transparent, as
 /// browsers show it. A still image is one frame.
 final class WebPFrameDecoder: SeekableFrames {
-    private(set) var info: ImageInfo
-    private(set) var properties: Image.Properties
-    private(set) var isPartial: Bool
-    var seekPoints: SeekPoints
-    private(set) var next = 0
-
-    private var data: Data
+    var state: FrameDecoderState
     private var container: WebPContainer
-    private let setup: FrameSetup
     private let context: DecodeContext
     private let color: DecodedColor
     /// `nil` until an animation's first frame; a still image never has one.
     private var canvas: AnimationCanvas?
 
-    var outputSize: PixelSize { setup.outputSize }
-
     init(
         _ data: Data, container: WebPContainer, for purpose: FramePurpose, options: DecodeOptions,
         context: DecodeContext
     ) throws(ImageError) {
-        info = container.info
-        isPartial = container.isTruncated
-        guard !isPartial || options.allowsPartialImage else {
+        guard !container.isTruncated || options.allowsPartialImage else {
             throw .truncated("the WebP file ends in the middle of frame \(max(1, container.frames.count))")
         }
         guard !container.frames.isEmpty else { throw .truncated("the WebP file ends before its first frame") }
         // The canvas and a layer of it, or the picture; and what libwebp works on.
-        setup = try FrameSetup(
+        let info = container.info
+        let setup = try FrameSetup(
             info, for: purpose, options: options, context: context, bitmaps: container.isAnimated ? 3 : 2)
-        self.data = data
         self.container = container
         self.context = context
-        seekPoints = SeekPoints(context)
         color = DecodedColor(profile: container.profile, source: .rgb, options: options)
-        properties = container.properties(options, colorSpace: color.space)
+        state = FrameDecoderState(
+            data, info: info, properties: container.properties(options, colorSpace: color.space),
+            isPartial: container.isTruncated, setup: setup)
     }
 
     var isWhole: Bool { !container.isTruncated }
 
     func arrivedFrame() throws(ImageError) -> ImageFrame? {
-        next < container.frames.count && container.frames[next].isComplete ? try nextFrame() : nil
+        state.next < container.frames.count && container.frames[state.next].isComplete ? try nextFrame() : nil
     }
 
     func extend(_ data: Data) throws(ImageError) {
         let container = try data.withBytes { bytes throws(ImageError) in try WebPContainer(bytes) }
-        try setup.check(container.info)
-        self.data = data
+        try state.extend(
+            data, info: container.info, properties: container.properties(state.setup.options, colorSpace: color.space),
+            isPartial: container.isTruncated)
         self.container = container
-        info = container.info
-        properties = container.properties(setup.options, colorSpace: color.space)
-        isPartial = container.isTruncated
     }
-
-    func rewind() { begin(at: 0, over: nil) }
 
     func begin(at index: Int, over picture: PixelBuffer?) {
         if let picture { canvas?.show(picture) } else { canvas?.reset() }
-        next = index
+        state.next = index
     }
 
     func isKeyframe(_ index: Int) -> Bool { container.isKeyframe(index) }
@@ -70,11 +56,10 @@ final class WebPFrameDecoder: SeekableFrames {
         guard let frame = try upcoming() else { return nil }
         guard container.isAnimated || !frame.rect.covers(container.canvas) else {
             let pixels = try still(frame)
-            next += 1
+            state.next += 1
             return ImageFrame(pixels: pixels)
         }
-        try compose(frame)
-        next += 1
+        guard try draw(frame) else { return nil }
         let pixels = try canvas?.render()
         let isAnimated = container.frames.count > 1
         return pixels.map { ImageFrame(pixels: $0, duration: isAnimated ? FrameTiming.played(frame.duration) : .zero) }
@@ -83,16 +68,27 @@ final class WebPFrameDecoder: SeekableFrames {
     func skipFrame() throws(ImageError) -> Bool {
         guard let frame = try upcoming() else { return false }
         // Nothing comes of a still image but itself.
-        if container.isAnimated { try compose(frame) }
-        next += 1
+        if container.isAnimated { return try draw(frame) }
+        state.next += 1
+        return true
+    }
+
+    /// Draws the next frame.
+    /// - Returns: `false` if it is damaged.
+    private func draw(_ frame: WebPContainer.Frame) throws(ImageError) -> Bool {
+        do throws(ImageError) { try compose(frame) } catch {
+            try state.endBeforeFrame(error)
+            return false
+        }
+        state.next += 1
         return true
     }
 
     private func upcoming() throws(ImageError) -> WebPContainer.Frame? {
-        guard next < container.frames.count else { return nil }
-        let frame = container.frames[next]
+        guard state.next < container.frames.count else { return nil }
+        let frame = container.frames[state.next]
         // Rows of a frame whose end is missing are shown only where there is no whole frame.
-        guard frame.isComplete || next == 0 else { return nil }
+        guard frame.isComplete || state.next == 0 else { return nil }
         try context.checkCancellation()
         return frame
     }
@@ -101,7 +97,7 @@ final class WebPFrameDecoder: SeekableFrames {
 
     /// Decodes an image that fills the canvas, as small as the size that is wanted allows.
     private func still(_ frame: WebPContainer.Frame) throws(ImageError) -> PixelBuffer {
-        let still = WebPStill(frame, info: info, output: outputSize, color: color, context: context)
+        let still = WebPStillDecoder(frame, info: info, output: outputSize, color: color, context: context)
         let buffer = try MutablePixelBuffer(size: still.size, pool: context.pool)
         let outcome = try decode(frame, size: still.size, into: buffer.row(0), bytesPerRow: buffer.bytesPerRow)
         var rows = still.size.height
@@ -119,11 +115,13 @@ final class WebPFrameDecoder: SeekableFrames {
             canvas = try AnimationCanvas(
                 size: container.canvas, output: outputSize, orientation: info.orientation, context: context)
         }
-        if next > 0, container.frames[next - 1].clearsAfterwards { canvas?.clear(container.frames[next - 1].rect) }
-        try seekPoints.pass(next) { () throws(ImageError) in try canvas?.copy() }
+        if state.next > 0, container.frames[state.next - 1].clearsAfterwards {
+            canvas?.clear(container.frames[state.next - 1].rect)
+        }
+        try state.seekPoints.pass(state.next) { () throws(ImageError) in try canvas?.copy() }
         guard let base = canvas?.row(0), let bytesPerRow = canvas?.bytesPerRow else { return }
         guard frame.rect.clipped(to: container.canvas) == frame.rect else {
-            throw .corrupt("frame \(next + 1) of the WebP file lies outside the canvas")
+            throw .corrupt("frame \(state.next + 1) of the WebP file lies outside the canvas")
         }
         if frame.blends, frame.hasAlpha {
             let layer = try MutablePixelBuffer(size: frame.rect.size, pool: context.pool)
@@ -158,7 +156,7 @@ final class WebPFrameDecoder: SeekableFrames {
         _ frame: WebPContainer.Frame, size: PixelSize, into rows: UnsafeMutableRawPointer, bytesPerRow: Int
     ) throws(ImageError) -> WebPImageDecoder.Outcome {
         let context = context
-        return try data.withBytes { bytes throws(ImageError) in
+        return try state.data.withBytes { bytes throws(ImageError) in
             try WebPImageDecoder(
                 size: size, isScaled: size != frame.rect.size, into: rows, bytesPerRow: bytesPerRow
             ).decode(UnsafeRawBufferPointer(rebasing: bytes[frame.payload]), context: context)
@@ -167,9 +165,6 @@ final class WebPFrameDecoder: SeekableFrames {
 
     /// A frame that is whole by its chunk but has too few bytes is damaged.
     private func noteTruncation() throws(ImageError) {
-        guard properties.decodeOptions.allowsPartialImage else {
-            throw .truncated("the pixels of frame \(next + 1) of the WebP file end too early")
-        }
-        isPartial = true
+        try state.notePart(.truncated("the pixels of frame \(state.next + 1) of the WebP file end too early"))
     }
 }

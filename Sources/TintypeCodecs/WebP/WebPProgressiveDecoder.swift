@@ -27,7 +27,7 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
             throw error
         }
         if container.isAnimated { return try frames.preview(data) }
-        // How the picture is turned stands behind it.
+        // The orientation stands behind the picture.
         guard !container.announcesMetadata || container.isComplete else { return nil }
         return try advance(container)?.preview()
     }
@@ -71,7 +71,7 @@ private final class WebPRows {
     private let options: DecodeOptions
     private let context: DecodeContext
     private let color: DecodedColor
-    private let still: WebPStill
+    private let still: WebPStillDecoder
     /// Held as long as the rows.
     private let reservation: DecodeReservation
     /// As libwebp gives them; the memory is the decoder's until it is done.
@@ -89,7 +89,7 @@ private final class WebPRows {
         self.context = context
         self.reservation = reservation
         color = DecodedColor(profile: container.profile, source: .rgb, options: options)
-        still = WebPStill(frame, info: container.info, output: output, color: color, context: context)
+        still = WebPStillDecoder(frame, info: container.info, output: output, color: color, context: context)
         let pixels = try MutablePixelBuffer(size: still.size, pool: context.pool)
         decoder = try WebPImageDecoder(
             size: still.size, isScaled: still.size != frame.rect.size, into: pixels.row(0),

@@ -35,19 +35,32 @@ public struct RowSink: ~Copyable {
         stored: PixelSize, output: PixelSize, orientation: Orientation = .up, format: PixelFormat = .rgba8,
         context: DecodeContext
     ) throws(ImageError) {
+        try self.init(
+            stored: stored, extent: ResampledExtent(stored), output: output, orientation: orientation, format: format,
+            context: context)
+    }
+
+    /// - Parameter extent: the part of the stored size that the output shows.
+    package init(
+        stored: PixelSize, extent: ResampledExtent, output: PixelSize, orientation: Orientation = .up,
+        format: PixelFormat = .rgba8, context: DecodeContext
+    ) throws(ImageError) {
         self.stored = stored
         self.orientation = orientation
         self.context = context
         let target = orientation.stored(output)
-        let isDirect = target == stored
+        let isDirect = target == stored && extent == ResampledExtent(stored)
         let isTurned = isDirect && orientation != .up
         let room = isDirect && !isTurned ? stored : PixelSize(width: stored.width, height: 1)
         let pixels = try MutablePixelBuffer(size: room, format: format, pool: context.pool)
         let isDeep = format != .rgba8
-        resampler = isDirect || isDeep ? nil : try RowResampler(from: stored, to: target, pool: context.pool)
+        resampler =
+            isDirect || isDeep ? nil : try RowResampler(from: stored, extent: extent, to: target, pool: context.pool)
         deepResampler =
             isDirect || !isDeep
-            ? nil : try DeepRowResampler(from: stored, to: target, format: format, pool: context.pool)
+            ? nil
+            : try DeepRowResampler(
+                from: stored, extent: extent, to: target, format: format, pool: context.pool)
         turned =
             isTurned
             ? try TurnedRows(stored: stored, orientation: orientation, format: format, pool: context.pool) : nil

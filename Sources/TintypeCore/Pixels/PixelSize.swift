@@ -62,7 +62,10 @@ extension PixelSize {
     /// `side × numerator / denominator`, rounded up, at least 1; in floating point only where the product overflows.
     private static func derivedSide(_ side: Int, _ numerator: Int, _ denominator: Int) -> Int {
         let (product, overflow) = side.multipliedReportingOverflow(by: numerator)
-        if overflow { return max(1, Int((Double(side) * (Double(numerator) / Double(denominator))).rounded(.up))) }
+        if overflow {
+            let exact = (Double(side) * (Double(numerator) / Double(denominator))).rounded(.up)
+            return exact >= Double(Int.max) ? .max : max(1, Int(exact))
+        }
         return max(1, product / denominator + (product % denominator == 0 ? 0 : 1))
     }
 }

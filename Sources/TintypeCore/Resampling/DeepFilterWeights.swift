@@ -10,9 +10,10 @@ struct DeepFilterWeights {
     /// The most destination samples that one source sample is part of.
     private(set) var mostOpen = 1
 
-    init(source: Int, target: Int) {
+    /// - Parameter extent: how many of the source samples the target shows; `nil` for all.
+    init(source: Int, extent: Double? = nil, target: Int) {
         spans.reserveCapacity(target)
-        LanczosFilter.forEachSample(source: source, target: target) { first, taps in
+        LanczosFilter.forEachSample(source: source, extent: extent ?? Double(source), target: target) { first, taps in
             let sum = taps.reduce(0, +)
             spans.append(
                 cresample_deep_span(

@@ -3,7 +3,7 @@ internal import CResample
 /// Makes an image of another size out of rows of 16-bit components as they come, integers or half-precision numbers.
 ///
 /// The filter is that of ``RowResampler``, over premultiplied components in single precision: integers are within 1/65,535 of
-/// the exact result. No integer colour exceeds its alpha; the colours of high dynamic range are left as they come out.
+/// the exact result. No integer color exceeds its alpha; the colors of high dynamic range are left as they come out.
 ///
 /// The direction in which rows become shorter goes first, so that the work follows the pixels and not the product of the long
 /// sides.
@@ -17,11 +17,11 @@ struct DeepRowResampler: ~Copyable {
     private let kernels: cresample_deep_kernels
     private let vertical: DeepFilterWeights
     private let horizontal: DeepFilterWeights
-    /// Whether rows are made narrower before they are added up, instead of wider afterwards.
+    /// True if rows are made narrower before they are added up, instead of wider afterwards.
     private let narrowsFirst: Bool
-    /// Whether the sums of unfinished rows are kept, instead of source rows.
+    /// True if the sums of unfinished rows are kept instead of source rows.
     private let keepsSums: Bool
-    /// How many rows of the smaller width are kept, and how many components each has.
+    /// The number of rows of the smaller width that are kept, and of the components of each.
     private let keptRows: Int
     private let rowCount: Int
     private let memory: PixelMemory
@@ -40,14 +40,15 @@ struct DeepRowResampler: ~Copyable {
         return Array(kernels.prefix(Int(count)))
     }()
 
+    /// - Parameter extent: the part of the source that the target shows; `nil` for all of it.
     /// - Throws: ``ImageError/Code/limitExceeded`` and ``ImageError/Code/outOfMemory``
     init(
-        from source: PixelSize, to target: PixelSize, format: PixelFormat, pool: PixelBufferPool = .shared,
-        kernels: cresample_deep_kernels = Self.kernels[0]
+        from source: PixelSize, extent: ResampledExtent? = nil, to target: PixelSize, format: PixelFormat,
+        pool: PixelBufferPool = .shared, kernels: cresample_deep_kernels = Self.kernels[0]
     ) throws(ImageError) {
         precondition(format != .rgba8, "8 bits have a resampler of their own")
         try RowResampler.checkSides(source, target)
-        let vertical = DeepFilterWeights(source: source.height, target: target.height)
+        let vertical = DeepFilterWeights(source: source.height, extent: extent?.height, target: target.height)
         let keptRows = min(vertical.mostOpen, vertical.longestSpan)
         let rowCount = min(source.width, target.width) * 4
         let wideCount = max(source.width, target.width) * 4
@@ -60,7 +61,7 @@ struct DeepRowResampler: ~Copyable {
         kept = memory.base.bindMemory(to: Float.self, capacity: bytes / MemoryLayout<Float>.stride)
         sum = kept + keptRows * rowCount
         wide = kept + (keptRows + 1) * rowCount
-        horizontal = DeepFilterWeights(source: source.width, target: target.width)
+        horizontal = DeepFilterWeights(source: source.width, extent: extent?.width, target: target.width)
         narrowsFirst = target.width <= source.width
         keepsSums = vertical.mostOpen <= vertical.longestSpan
         self.memory = memory

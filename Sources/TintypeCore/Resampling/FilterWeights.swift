@@ -2,15 +2,15 @@ internal import Glibc
 
 /// For each destination sample of one direction, which source samples it is made of and with which weights.
 ///
-/// Weights are fixed-point numbers. Those of a sample add up to exactly one, so that an area of one colour keeps it.
+/// Weights are fixed-point numbers. Those of a sample add up to exactly one, so that an area of one color keeps it.
 struct FilterWeights {
     /// The source samples of a destination sample. Samples beyond the end of the source have weight zero.
     struct Span {
         /// The first source sample, even.
         var first: Int
-        /// How many source samples: a multiple of the group.
+        /// The number of source samples: a multiple of the group.
         var count: Int
-        /// Where the weights of the span begin.
+        /// The index of the span's first weight.
         var offset: Int
 
         var end: Int { first + count }
@@ -24,13 +24,15 @@ struct FilterWeights {
     private(set) var longestSpan = 0
 
     /// - Parameters:
+    ///   - extent: how many of the source samples the target shows; `nil` for all.
     ///   - group: to a multiple of how many samples spans are filled up with weights of zero; even.
     ///   - maximumBits: the most bits behind the point that the sums leave room for.
-    init(source: Int, target: Int, group: Int, maximumBits: Int) {
-        bits = Self.bits(stretch: max(1, Double(source) / Double(target)), maximum: maximumBits)
+    init(source: Int, extent: Double? = nil, target: Int, group: Int, maximumBits: Int) {
+        let extent = extent ?? Double(source)
+        bits = Self.bits(stretch: max(1, extent / Double(target)), maximum: maximumBits)
         spans.reserveCapacity(target)
-        weights.reserveCapacity(target * (LanczosFilter.longestSpan(source: source, target: target) + group))
-        LanczosFilter.forEachSample(source: source, target: target) { first, taps in
+        weights.reserveCapacity(target * (LanczosFilter.longestSpan(extent: extent, target: target) + group))
+        LanczosFilter.forEachSample(source: source, extent: extent, target: target) { first, taps in
             append(taps, first: first, group: group)
         }
     }
@@ -55,7 +57,7 @@ struct FilterWeights {
         for _ in (padding + taps.count)..<count { weights.append(0) }
     }
 
-    /// How many bits behind the point the largest weight has room for. It is about `1 / stretch`, and up to 1.3 times
+    /// The number of bits behind the point that the largest weight has room for. It is about `1 / stretch`, and up to 1.3 times
     /// that at an edge, where a side of the filter is missing.
     private static func bits(stretch: Double, maximum: Int) -> Int {
         let largest = Double(Int16.max) * stretch / 1.5

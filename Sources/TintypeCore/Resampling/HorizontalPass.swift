@@ -6,8 +6,9 @@ struct HorizontalPass {
     private let spans: [cresample_span]
     private let kernels: cresample_kernels
 
-    init(source: Int, target: Int, kernels: cresample_kernels) {
-        weights = FilterWeights(source: source, target: target, group: 8, maximumBits: 16)
+    /// - Parameter extent: how many of the source's columns the target shows; `nil` for all.
+    init(source: Int, extent: Double? = nil, target: Int, kernels: cresample_kernels) {
+        weights = FilterWeights(source: source, extent: extent, target: target, group: 8, maximumBits: 16)
         // The spans in the kernel's words, filled up to a multiple of 4 with spans of nothing.
         var spans = weights.spans.map {
             cresample_span(

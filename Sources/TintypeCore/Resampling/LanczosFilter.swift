@@ -5,10 +5,15 @@ internal import Glibc
 enum LanczosFilter {
     /// Goes through the samples of a target: the first source sample that each is made of, and the values of the filter from
     /// there on, which do not yet add up to one.
-    static func forEachSample(source: Int, target: Int, _ body: (_ first: Int, _ taps: [Double]) -> Void) {
-        let scale = Double(source) / Double(target)
+    /// - Parameters:
+    ///   - source: how many source samples there are.
+    ///   - extent: how many of them, from the first on, the target shows.
+    static func forEachSample(
+        source: Int, extent: Double, target: Int, _ body: (_ first: Int, _ taps: [Double]) -> Void
+    ) {
+        let scale = extent / Double(target)
         let stretch = max(1, scale)
-        let support = support(source: source, target: target)
+        let support = support(extent: extent, target: target)
         var taps: [Double] = []
         for index in 0..<target {
             let center = (Double(index) + 0.5) * scale
@@ -20,11 +25,11 @@ enum LanczosFilter {
     }
 
     /// At most so many source samples make a target sample.
-    static func longestSpan(source: Int, target: Int) -> Int { Int(2 * support(source: source, target: target)) + 1 }
+    static func longestSpan(extent: Double, target: Int) -> Int { Int(2 * support(extent: extent, target: target)) + 1 }
 
     /// Lanczos at its own size is the identity, with zeros all around that need not be multiplied by.
-    private static func support(source: Int, target: Int) -> Double {
-        source == target ? 0.5 : 3 * max(1, Double(source) / Double(target))
+    private static func support(extent: Double, target: Int) -> Double {
+        extent == Double(target) ? 0.5 : 3 * max(1, extent / Double(target))
     }
 
     /// The values of the Lanczos window with three lobes at `start`, `start + step` and so on.

@@ -1,8 +1,8 @@
-/// What a ``RowResampler`` works in: the last source rows, the sums of unfinished rows, and one row between the passes.
+/// The working memory of a ``RowResampler``: the last source rows, the sums of unfinished rows, and one row between the passes.
 ///
 /// All of it is one block from the pool; nothing is allocated per row.
 struct ResamplerMemory {
-    /// How many blocks of 16 pixels a source row has.
+    /// The number of blocks of 16 pixels in a source row.
     let blocks: Int
     /// The row between the two passes.
     let pairs: UnsafeMutablePointer<Int16>
@@ -52,7 +52,7 @@ struct ResamplerMemory {
     /// The addresses of source rows from a row on.
     func rows(from row: Int) -> UnsafeMutablePointer<UnsafePointer<UInt8>?> { addresses + row % capacity }
 
-    /// Where the copy of a source row goes.
+    /// The place for the copy of a source row.
     func copy(at row: Int) -> UnsafeMutableRawPointer { copies + row % capacity * blocks * 64 }
 
     /// Keeps a copy of a source row.

@@ -12,11 +12,12 @@ struct RowNarrower {
     /// `nil` unless the image becomes at least four times as narrow and four times as high: below that, the order of
     /// the passes costs at most four times the work, and no precision.
     init?(
-        from source: PixelSize, to target: PixelSize, pool: PixelBufferPool, kernels: cresample_kernels
+        from source: PixelSize, extent: ResampledExtent, to target: PixelSize, pool: PixelBufferPool,
+        kernels: cresample_kernels
     ) throws(ImageError) {
         guard source.width / 4 >= target.width, target.height / 4 >= source.height else { return nil }
         memory = try ResamplerMemory(width: source.width, rows: 2, sums: 0, pool: pool)
-        pass = HorizontalPass(source: source.width, target: target.width, kernels: kernels)
+        pass = HorizontalPass(source: source.width, extent: extent.width, target: target.width, kernels: kernels)
         self.kernels = kernels
     }
 

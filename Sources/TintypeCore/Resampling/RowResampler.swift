@@ -5,8 +5,8 @@ internal import CResample
 ///
 /// The filter is Lanczos with three lobes (Duchon, "Lanczos filtering in one and two dimensions", 1979), stretched to
 /// the scale when shrinking, over premultiplied components. Components are within 1/255 of the exact result (4/255
-/// where an image becomes much narrower and much higher at once), an area of one colour keeps that colour, and no
-/// colour exceeds its alpha.
+/// where an image becomes much narrower and much higher at once), an area of one color keeps that color, and no
+/// color exceeds its alpha.
 ///
 /// Rows are first added up vertically, at the source's width, then filtered horizontally.
 ///
@@ -20,7 +20,7 @@ public struct RowResampler: ~Copyable {
     private let destination: MutablePixelBuffer
     private let memory: ResamplerMemory
     private let kernels: cresample_kernels
-    /// How many source rows are added up at once, when the filter is too high to keep all of its rows; else `nil`.
+    /// The number of source rows that are added up at once, when the filter is too high to keep all of its rows; else `nil`.
     private let batch: Int?
     private var nextRow = 0
     /// The first destination row that is not finished.
@@ -43,18 +43,23 @@ public struct RowResampler: ~Copyable {
         try self.init(from: source, to: target, pool: pool, kernels: Self.kernels[0])
     }
 
+    /// - Parameter extent: the part of the source that the target shows; `nil` for all of it.
     init(
-        from source: PixelSize, to target: PixelSize, pool: PixelBufferPool, kernels: cresample_kernels
+        from source: PixelSize, extent: ResampledExtent? = nil, to target: PixelSize, pool: PixelBufferPool,
+        kernels: cresample_kernels = Self.kernels[0]
     ) throws(ImageError) {
         try Self.checkSides(source, target)
-        let vertical = FilterWeights(source: source.height, target: target.height, group: 2, maximumBits: 22)
+        let extent = extent ?? ResampledExtent(source)
+        let vertical = FilterWeights(
+            source: source.height, extent: extent.height, target: target.height, group: 2, maximumBits: 22)
         let batch = vertical.longestSpan <= Self.keptRows ? nil : Self.batchRows
-        let narrower = try RowNarrower(from: source, to: target, pool: pool, kernels: kernels)
+        let narrower = try RowNarrower(from: source, extent: extent, to: target, pool: pool, kernels: kernels)
         let width = narrower == nil ? source.width : target.width
         let memory = try ResamplerMemory(
             width: width, rows: batch ?? vertical.longestSpan, sums: batch == nil ? 0 : 8, pool: pool)
         destination = try MutablePixelBuffer(size: target, pool: pool)
-        horizontal = HorizontalPass(source: width, target: target.width, kernels: kernels)
+        horizontal = HorizontalPass(
+            source: width, extent: narrower == nil ? extent.width : nil, target: target.width, kernels: kernels)
         self.narrower = narrower
         self.source = source
         self.vertical = vertical

@@ -59,6 +59,26 @@ struct GIFCoderTests {
     func restoreToNothing() throws {
         let image = try coder.decode(twoFrames(disposal: 3).data)
         #expect(rows(image.frames[1].pixels) == [[clear, green], [clear, clear]])
+        #expect(image.hasAlpha)
+    }
+
+    @Test("alpha is stated where an area that was cleared shows in a later frame than the next")
+    func clearedBehindAnother() throws {
+        // A part is cleared; a frame over all of it goes back to what was before; the gap is then seen.
+        var gif = TestGIF(2, 1)
+        gif.frame((0, 0, 2, 1), [0, 0])
+        gif.frame((0, 0, 1, 1), [1], disposal: 2)
+        gif.frame((0, 0, 2, 1), [2, 2], disposal: 3)
+        gif.frame((1, 0, 1, 1), [1])
+        let image = try coder.decode(gif.data)
+        #expect(rows(image.frames[3].pixels) == [[clear, green]])
+        #expect(try image.hasAlpha && coder.info(gif.data).hasAlpha)
+        // An area that is cleared and drawn over again is never seen through.
+        var closed = TestGIF(2, 1)
+        closed.frame((0, 0, 2, 1), [0, 0])
+        closed.frame((0, 0, 1, 1), [1], disposal: 2)
+        closed.frame((0, 0, 1, 1), [2], disposal: 2)
+        #expect(try !coder.decode(closed.data).hasAlpha)
     }
 
     @Test("the transparent index shows what is below")
@@ -181,12 +201,34 @@ struct GIFCoderTests {
 
     @Test("a file cut anywhere is truncated, or a partial image where that is allowed", .capability("3.8"))
     func truncation() throws {
-        let whole = twoFrames(loop: 0, third: true).unfinished
-        for tenth in 1..<10 {
-            let cut = whole.prefix(whole.count * tenth / 10)
+        let gif = twoFrames(loop: 0, third: true)
+        let whole = gif.unfinished
+        let frames = try coder.decode(gif.data).frames
+        // The places of the bytes that say that a frame begins.
+        let starts = whole.indices.filter { whole[$0] == 0x2C && $0 > 40 }
+        #expect(starts.count == 3)
+        for count in 13..<whole.count {
+            let cut = whole.prefix(count)
+            let ends = [0] + Array(starts.dropFirst()) + [whole.count]
+            // Behind the last pixel of a frame there are an end code and a terminator, and nothing says that more is to come.
+            if let last = ends.firstIndex(where: { count <= $0 && count >= $0 - 2 }) {
+                let image = try coder.decode(cut)
+                #expect(
+                    !image.isPartial && image.frames.map(\.pixels) == frames.prefix(last).map(\.pixels),
+                    "\(count) bytes")
+                continue
+            }
             #expect { try coder.decode(cut) } throws: { ($0 as? ImageError)?.code == .truncatedImage }
-            guard let image = try? coder.decode(cut, { $0.allowsPartialImage = true }) else { continue }
-            #expect(image.isPartial && image.hasAlpha && image.frames.count < 3 || image.frames.count == 1)
+            guard let image = try? coder.decode(cut, { $0.allowsPartialImage = true }) else {
+                #expect(count < starts[0] + 12, "\(count) bytes")
+                continue
+            }
+            // Whole frames, or of the first one as many rows as there are.
+            #expect(image.isPartial && image.hasAlpha, "\(count) bytes")
+            #expect(image.frames.count == (count < ends[2] ? 1 : 2), "\(count) bytes")
+            if count > ends[1] {
+                #expect(image.frames.map(\.pixels) == frames.prefix(image.frames.count).map(\.pixels))
+            }
         }
         let info = try coder.info(whole.prefix(whole.count - 4))
         #expect(!info.isComplete && info.frameCount == 3)
@@ -198,6 +240,24 @@ struct GIFCoderTests {
         gif.frame((0, 0, 100, 100), [UInt8](repeating: 1, count: 10_000))
         let image = try coder.decode(gif.unfinished.prefix(gif.unfinished.count / 2)) { $0.allowsPartialImage = true }
         #expect(image.isPartial && image.pixels[0, 0] == green && image.pixels[0, 99] == clear)
+    }
+
+    @Test("a frame whose last terminator is missing is whole if all of its pixels are there, also while it arrives")
+    func missingTerminator() throws {
+        var gif = TestGIF(30, 20)
+        gif.frame((0, 0, 30, 20), (0..<600).map { UInt8($0 % 3) })
+        let whole = try coder.decode(gif.data)
+        for missing in 1...2 {
+            let data = gif.unfinished.dropLast(missing)
+            let image = try coder.decode(data)
+            #expect(image.pixels == whole.pixels && !image.isPartial && !image.hasAlpha)
+            let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+            try decoder.append(data)
+            #expect(try decoder.finish().pixels == whole.pixels)
+        }
+        #expect { try coder.decode(gif.unfinished.dropLast(6)) } throws: {
+            ($0 as? ImageError)?.code == .truncatedImage
+        }
     }
 
     @Test("a missing trailer, and bytes behind it, do no harm")
@@ -217,6 +277,18 @@ struct GIFCoderTests {
             #expect { try coder.decode(gif.data) } throws: { ($0 as? ImageError)?.code == .corruptImage }
         }
         #expect { try coder.decode(TestGIF(2, 2).data) } throws: { ($0 as? ImageError)?.code == .corruptImage }
+    }
+
+    @Test(
+        "a damaged frame ends the animation where a part is allowed, and never loses the frames before",
+        .capability("COD-44"))
+    func damagedFrame() throws {
+        var gif = twoFrames()
+        gif.frame((0, 0, 2, 2), [], codes: TestGIF.pack([256, 0, 300]))
+        gif.frame((0, 0, 2, 2), [0, 0, 0, 0])
+        expectCode(.corruptImage) { try coder.decode(gif.data) }
+        let image = try coder.decode(gif.data) { $0.allowsPartialImage = true }
+        #expect(try image.isPartial && image.frames == coder.decode(twoFrames().data).frames)
     }
 
     @Test("a code may stand for the string that it begins itself")

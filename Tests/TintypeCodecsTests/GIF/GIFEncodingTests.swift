@@ -85,7 +85,37 @@ struct GIFEncodingTests {
         #expect(try roundTrip(image).frames == frames)
     }
 
-    @Test("a limit of bytes costs colours, and is an error where nothing helps")
+    @Test(
+        "holes of a frame show nothing of an opaque one before it",
+        arguments: [[0, 1, 2], [1, 0, 2, 0], [0, 0, 1, 0]])
+    func holesOverOpaque(kinds: [Int]) throws {
+        // 0 and 2 are opaque, and differ in one pixel from each other and from one before them.
+        let frames = try kinds.enumerated().map { index, kind in
+            ImageFrame(
+                pixels: try RasterSamples.pixels(4, 2) { x, y in
+                    if kind == 1 { return x == 1 ? green : clear }
+                    return x == index && y == 0 ? blue : red
+                }, duration: .milliseconds(50))
+        }
+        let image = try #require(Image(frames: frames))
+        #expect(try roundTrip(image).frames == frames)
+    }
+
+    @Test("a delay longer than GIF has is cut, and leaves the delays of later frames as they are")
+    func longDelay() throws {
+        let frames = try [700_000, 50, 50].enumerated().map { index, milliseconds in
+            ImageFrame(
+                pixels: try RasterSamples.pixels(2, 1) { x, _ in x == index % 2 ? red : blue },
+                duration: .milliseconds(milliseconds))
+        }
+        let image = try #require(Image(frames: frames)).with { $0.hasAlpha = false }
+        #expect(
+            try roundTrip(image).frames.map(\.duration) == [
+                .milliseconds(655_350), .milliseconds(50), .milliseconds(50),
+            ])
+    }
+
+    @Test("a limit of bytes costs colors, and is an error where nothing helps")
     func maximumBytes() throws {
         let pixels = try RasterSamples.pixels(64, 64) { x, y in
             SIMD4(UInt8(x * 4), UInt8(y * 4), UInt8((x ^ y) * 4), 255)

@@ -212,20 +212,99 @@ struct JPEGDecodeTests {
         }
     }
 
-    @Test("Damaged bytes never crash", .capability("3.8"), arguments: [false, true])
+    @Test("A progressive file that is cut between two scans shows the scans before, at once and as it arrives")
+    func cutBetweenScans() throws {
+        let data = try encoded(RasterSamples.gradient(160, 160), progressive: true)
+        let first = try #require(data.firstRange(of: [0xFF, 0xDA])).upperBound
+        let table = try #require(data[first...].firstRange(of: [0xFF, 0xC4])).lowerBound
+        var partial = DecodeOptions()
+        partial.allowsPartialImage = true
+        for count in 0..<24 {
+            let cut = Data(data.prefix(table + count))
+            expectCode(.truncatedImage) { try coder.decode(cut, options: DecodeOptions(), context: context) }
+            let image = try coder.decode(cut, options: partial, context: context)
+            #expect(image.isPartial && image.pixels[80, 80].w == 255, "\(count) bytes of the table")
+            let decoder = try coder.progressiveDecoder(options: partial, context: context)
+            for start in stride(from: 0, to: cut.count, by: 700) {
+                try decoder.append(cut[start..<min(start + 700, cut.count)])
+            }
+            #expect(try decoder.finish().pixels == image.pixels)
+        }
+    }
+
+    @Test(
+        "A process that is not supported is named in the error",
+        arguments: [
+            (UInt8(0xC3), UInt8(8), "lossless"), (0xF7, 8, "JPEG-LS"), (0xC5, 8, "hierarchical"), (0xC1, 12, "12 bits"),
+        ])
+    func unsupportedProcess(marker: UInt8, bits: UInt8, name: String) throws {
+        var data = HandmadeJPEG(values: [90]).data
+        let frame = try #require(data.firstRange(of: [0xFF, 0xC0])).lowerBound
+        data[frame + 1] = marker
+        data[frame + 4] = bits
+        #expect {
+            try coder.decode(data, options: DecodeOptions(), context: context)
+        } throws: {
+            let error = $0 as? ImageError
+            return error?.code == .formatNotEnabled && error?.reason.contains(name) == true
+        }
+        let decoder = try FormatSample.coders.progressiveDecoder(options: DecodeOptions(), context: context)
+        try decoder.append(data)
+        expectCode(.formatNotEnabled) { try decoder.finish() }
+    }
+
+    @Test(
+        "A thumbnail shows all of the picture and nothing else, whatever its sides", .capability("COD-30"),
+        arguments: [
+            (1593, 1193, 100, false), (1593, 1193, 100, true), (807, 601, 40, false), (401, 799, 99, false),
+            (1600, 1200, 100, false),
+        ])
+    func thumbnailOfOddSides(width: Int, height: Int, side: Int, isProgressive: Bool) throws {
+        // Waves that a thumbnail can show, and shifts by a fraction of a pixel.
+        let source = try RasterSamples.image(width, height) { x, y in
+            func wave(_ place: Int, _ length: Int) -> Double { sin(Double(place) * 2 * .pi / Double(length)) }
+            let unit = max(width, height) / side
+            let one = 128 + 55 * wave(x, unit * 10) + 55 * wave(y, unit * 14)
+            let other = 128 + 90 * wave(x + 2 * y, unit * 24)
+            return SIMD4(UInt8(one), UInt8(other), UInt8(255 - one), 255)
+        }
+        let data = try encoded(source, progressive: isProgressive)
+        let options = DecodeOptions(thumbnailSize: PixelSize(width: side, height: side))
+        let thumbnail = try coder.decode(data, options: options, context: context)
+        let full = try coder.decode(data, options: DecodeOptions(), context: context)
+        let closeness = RasterSamples.psnr(thumbnail.pixels, try full.pixels.resized(to: thumbnail.size))
+        #expect(closeness >= 50, "\(closeness) dB")
+    }
+
+    @Test(
+        "Damaged bytes give an image of the size that the header says, or an error of the format", .capability("3.8"),
+        arguments: [false, true])
     func damage(progressive: Bool) throws {
         var generator = SeededRandom(seed: progressive ? 7 : 11)
         let data = withExif(try encoded(RasterSamples.gradient(48, 40), progressive: progressive), 5)
         var options = DecodeOptions()
+        var (readable, truncated) = (0, 0)
         for round in 0..<200 {
-            let damaged = data.damaged(1 + round % 5, from: 2, using: &generator)
+            var damaged = data.damaged(1 + round % 5, from: 2, using: &generator)
+            if round % 4 == 1 { damaged = damaged.prefix(Int.random(in: 2..<damaged.count, using: &generator)) }
             options.allowsPartialImage = round % 2 == 0
             options.thumbnailSize = round % 3 == 0 ? PixelSize(width: 12, height: 12) : nil
             var context = context
             context.limits.maximumPixels = 1 << 20
-            _ = try? coder.info(of: damaged, context: context)
-            _ = try? coder.decode(damaged, options: options, context: context)
+            let info = try? coder.info(of: damaged, context: context)
+            do throws(ImageError) {
+                let image = try coder.decode(damaged, options: options, context: context)
+                #expect(image.size == info.map { options.outputSize(for: $0.displaySize) }, "round \(round)")
+                #expect(!image.isPartial || options.allowsPartialImage, "round \(round)")
+                readable += 1
+            } catch {
+                #expect(
+                    [.corruptImage, .truncatedImage, .limitExceeded, .formatNotEnabled].contains(error.code),
+                    "round \(round): \(error)")
+                truncated += error.code == .truncatedImage ? 1 : 0
+            }
         }
+        #expect(readable > 50 && truncated > 0, "\(readable) readable, \(truncated) truncated")
     }
 
     @Test("Work that nobody wants any more ends", arguments: [false, true])

@@ -25,7 +25,7 @@ struct JPEGScansTests {
         options.thumbnailQuality = quality
         options.allowsPartialImage = isPartial
         return try data.withBytes { bytes throws(ImageError) in
-            try JPEGDecode(
+            try JPEGDecoder(
                 segments: JPEGSegments(bytes), options: options, context: context, skipsScans: skips
             ).run(bytes)
         }

@@ -62,12 +62,21 @@ struct ExifEditorTests {
         #expect(empty.data.withUnsafeBytes { Orientation(exif: $0) } == .up)
     }
 
-    @Test("the orientation of XMP becomes upright, as an attribute and as an element")
+    @Test("the orientation of XMP becomes upright, and its sizes those of the image, as attributes and as elements")
     func xmp() {
-        #expect(HandmadeExif.xmp(orientation: 8).uprightXMP == HandmadeExif.xmp())
-        let element = Data("<tiff:Orientation>3</tiff:Orientation>".utf8)
-        #expect(element.uprightXMP == Data("<tiff:Orientation>1</tiff:Orientation>".utf8))
-        #expect(Data("no word of it".utf8).uprightXMP == Data("no word of it".utf8))
+        func upright(_ packet: Data) -> Data { XMPPacket.upright(packet, size: PixelSize(width: 30, height: 4_000)) }
+        #expect(upright(HandmadeExif.xmp(orientation: 8)) == HandmadeExif.xmp())
+        let elements = "<tiff:Orientation>3</tiff:Orientation><exif:PixelYDimension>30</exif:PixelYDimension>"
+        #expect(
+            upright(Data(elements.utf8))
+                == Data("<tiff:Orientation>1</tiff:Orientation><exif:PixelYDimension>4000</exif:PixelYDimension>".utf8))
+        let sizes = "tiff:ImageWidth=\"4000\" tiff:ImageLength='30' exif:PixelXDimension = \"4000\" x=\"7\""
+        #expect(
+            upright(Data(sizes.utf8))
+                == Data("tiff:ImageWidth=\"30\" tiff:ImageLength='4000' exif:PixelXDimension = \"30\" x=\"7\"".utf8))
+        for other in ["no word of it", "tiff:ImageWidth=\"wide\"", "tiff:ImageWidth", "tiff:ImageWidth12"] {
+            #expect(upright(Data(other.utf8)) == Data(other.utf8))
+        }
     }
 
     @Test("what is no Exif is left out")
@@ -92,6 +101,32 @@ struct ExifEditorTests {
             editor?.setThumbnail(Data([1, 2, 3]))
             #expect(editor.map { $0.data.count >= edited.count } ?? true)
         }
+    }
+
+    @Test(
+        "directories with many values beside each other take no time that grows with their product", .capability("3.8"))
+    func interleaved() throws {
+        // 60,000 values in each of two directories, in turns, with a byte between them.
+        func number(_ value: Int, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        let entries = 60_000
+        let values = 8 + 2 * (2 + entries * 12 + 4)
+        var bytes: [UInt8] = [0x49, 0x49, 0x2A, 0] + number(8, 4)
+        for directory in 0..<2 {
+            bytes += number(entries, 2)
+            for index in 0..<entries {
+                bytes +=
+                    number(0x9000, 2) + number(7, 2) + number(5, 4) + number(values + index * 12 + directory * 6, 4)
+            }
+            bytes += number(directory == 0 ? bytes.count + 4 : 0, 4)
+        }
+        bytes += [UInt8](repeating: 9, count: entries * 12)
+        let start = ContinuousClock.now
+        let edited = try #require(Data(bytes).uprightExif(of: PixelSize(width: 1, height: 1)))
+        // The product is 3.6 billion, which would take minutes.
+        #expect(ContinuousClock.now - start < .seconds(60))
+        #expect([UInt8](edited[values..<values + 18]) == [9, 9, 9, 9, 9, 9, 0, 0, 0, 0, 0, 9, 9, 9, 9, 9, 9, 9])
     }
 
     @Test("directories whose values all overlap take no time that grows with their product", .capability("3.8"))

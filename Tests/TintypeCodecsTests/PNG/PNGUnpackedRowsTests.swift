@@ -17,7 +17,7 @@ struct PNGUnpackedRowsTests {
         var options = DecodeOptions()
         change(&options)
         return try data.withBytes { bytes throws(ImageError) in
-            try PNGDecode(
+            try PNGDecoder(
                 chunks: PNGChunks(bytes), options: options, context: context, unpacksAtOnce: atOnce
             ).run(bytes)
         }

@@ -9,19 +9,21 @@ struct HandmadePNG {
     var height: Int
     var bitDepth: UInt8 = 8
     var colorType: UInt8
+    var isInterlaced = false
     /// Chunks between the header and the data.
     var chunks: [(type: String, contents: [UInt8])] = []
     /// The bytes of the rows, without filters.
     var rows: [[UInt8]]
     /// Chunks behind the data.
     var trailing: [(type: String, contents: [UInt8])] = []
+    /// The parts of the data, in place of that of the rows.
+    var parts: [[UInt8]]?
 
     var data: Data {
         var file = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
-        let header = Self.bytes(width) + Self.bytes(height) + [bitDepth, colorType, 0, 0, 0]
-        for (type, contents) in [("IHDR", header)] + chunks + [("IDAT", Self.compressed(rows))] + trailing
-            + [("IEND", [])]
-        {
+        let header = Self.bytes(width) + Self.bytes(height) + [bitDepth, colorType, 0, 0, isInterlaced ? 1 : 0]
+        let pixels = (parts ?? [Self.compressed(rows)]).map { (type: "IDAT", contents: $0) }
+        for (type, contents) in [("IHDR", header)] + chunks + pixels + trailing + [("IEND", [])] {
             file += Self.chunk(type, contents)
         }
         return file

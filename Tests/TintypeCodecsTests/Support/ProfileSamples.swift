@@ -5,8 +5,13 @@ import Testing
 /// ICC profiles that tests make for themselves.
 enum ProfileSamples {
     /// An RGB space with the primaries of P3, the white of D65 and a gamma of 2.2.
-    static func wide() throws -> Data {
-        let curve = try #require(cmsBuildGamma(nil, 2.2))
+    static func wide() throws -> Data { try rgb(gamma: 2.2) }
+
+    /// The same primaries with a gamma of 1: numbers are light itself.
+    static func linear() throws -> Data { try rgb(gamma: 1) }
+
+    private static func rgb(gamma: Double) throws -> Data {
+        let curve = try #require(cmsBuildGamma(nil, gamma))
         defer { cmsFreeToneCurve(curve) }
         var white = cmsCIExyY(x: 0.3127, y: 0.3290, Y: 1)
         var primaries = cmsCIExyYTRIPLE(

@@ -50,6 +50,74 @@ struct WebPCoderTests {
         return Data(Array("RIFF".utf8) + little(body.count, 4) + body)
     }
 
+    /// An animation of frames that are pictures of their own.
+    private func animated(
+        _ canvas: PixelSize, _ frames: [(image: Image, x: Int, y: Int, isCleared: Bool)]
+    ) throws -> Data {
+        func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 0xFF) } }
+        func chunk(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
+            Array(name.utf8) + little(bytes.count, 4) + bytes + (bytes.count % 2 == 0 ? [] : [0])
+        }
+        var body = Array("WEBP".utf8)
+        body += chunk("VP8X", [2, 0, 0, 0] + little(canvas.width - 1, 3) + little(canvas.height - 1, 3))
+        body += chunk("ANIM", little(0, 6))
+        for frame in frames {
+            let place = little(frame.x / 2, 3) + little(frame.y / 2, 3)
+            let size = little(frame.image.size.width - 1, 3) + little(frame.image.size.height - 1, 3)
+            body += chunk(
+                "ANMF",
+                place + size + little(50, 3) + [frame.isCleared ? 1 : 0] + (try encode(frame.image).dropFirst(12)))
+        }
+        return Data(Array("RIFF".utf8) + little(body.count, 4) + body)
+    }
+
+    @Test("alpha is stated where an area that was cleared is seen through")
+    func clearedArea() throws {
+        let canvas = PixelSize(width: 4, height: 2)
+        let large = makeImage(try RasterSamples.pixels(4, 2) { _, _ in red }, hasAlpha: false)
+        let small = makeImage(try RasterSamples.pixels(2, 2) { _, _ in blue }, hasAlpha: false)
+        for isCleared in [true, false] {
+            let data = try animated(canvas, [(large, 0, 0, isCleared), (small, 0, 0, false)])
+            let image = try coder.decode(data)
+            #expect(image.frames[1].pixels[3, 0] == (isCleared ? clear : red))
+            #expect(image.hasAlpha == isCleared)
+            #expect(try coder.info(data).hasAlpha == isCleared)
+        }
+    }
+
+    @Test("a written animation with holes says that it has alpha, and one without that it has none")
+    func statedAlpha() throws {
+        for color in [clear, blue] {
+            let frames = try (0..<3).map { index in
+                ImageFrame(
+                    pixels: try RasterSamples.pixels(20, 10) { x, _ in index > 0 && x >= 10 ? color : red },
+                    duration: .milliseconds(50 + index))
+            }
+            let image = try #require(Image(frames: frames + [ImageFrame(pixels: frames[0].pixels)]))
+            for isAnnotated in [false, true] {
+                var options = EncodeOptions()
+                options.lossless = true
+                options.metadata = .all
+                let annotated = image.with { if isAnnotated { $0.metadata.xmp = HandmadeExif.xmp() } }
+                let data = try coder.encode(annotated, as: .webp, options: options)
+                #expect((data[20] & 0x10 != 0) == (color == clear))
+                #expect(try coder.decode(data).hasAlpha == (color == clear))
+            }
+        }
+    }
+
+    @Test("a frame that is shown longer than WebP can say is shown as long as it can")
+    func longDuration() throws {
+        let frames = try [65_535_000, 50].enumerated().map { index, milliseconds in
+            ImageFrame(
+                pixels: try RasterSamples.pixels(2, 1) { x, _ in x == index ? red : blue },
+                duration: .milliseconds(milliseconds))
+        }
+        let image = try #require(Image(frames: frames)).with { $0.hasAlpha = false }
+        let durations = try coder.decode(encode(image)).frames.map(\.duration)
+        #expect(durations == [.milliseconds(0xFF_FFFF), .milliseconds(50)])
+    }
+
     @Test("without loss every pixel comes back, also the translucent ones", .capability("PLG-01"))
     func lossless() throws {
         let pixels = try RasterSamples.translucentNoise(67, 41, seed: 1)

@@ -26,6 +26,8 @@ struct PixelSizeTests {
         #expect(size(5_250, 3_450).scaled(into: size(4_000, 4_000)) == size(4_000, 2_629))
         #expect(size(10_000, 1).scaled(into: size(100, 100)) == size(100, 1))
         #expect(size(.max, .max).scaled(into: size(100, 100)).width <= 100)
+        #expect(size(100, 200).scaled(into: size(.max, .max)) == size(100, 200))
+        #expect(size(100, 200).scaled(into: size(.max, .max), upscaling: true) == size(.max / 2 + 1, .max))
     }
 
     @Test("a size in a box never exceeds it, and one side fills it", arguments: 0..<20)

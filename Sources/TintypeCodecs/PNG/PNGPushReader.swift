@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import TintypeCore
 
 /// Decodes the bytes of one PNG file as they come, with libpng, to straight RGBA with 8 bits.
-final class PNGPusher {
+final class PNGPushReader {
     private let handle: OpaquePointer
     private(set) var header = tintype_png_header()
 
@@ -18,6 +18,10 @@ final class PNGPusher {
 
     var hasHeader: Bool { tintype_png_pusher_has_header(handle) != 0 }
     var hasEnded: Bool { tintype_png_pusher_has_ended(handle) != 0 }
+    /// True if the last row of the last pass has come, and nothing behind it is odd.
+    var hasAllRows: Bool {
+        tintype_png_pusher_has_all_rows(handle) != 0 && tintype_png_pusher_has_odd_end(handle) == 0
+    }
 
     /// Takes bytes, and stops once where the pixels begin.
     /// - Returns: how many bytes were taken.
@@ -33,13 +37,6 @@ final class PNGPusher {
     /// Says where rows go.
     /// - Parameter rows: its context must live as long as bytes are pushed.
     func setRows(_ rows: tintype_png_rows) { tintype_png_pusher_set_rows(handle, rows) }
-
-    /// What the file's colour profile means for its pixels.
-    func color(_ options: DecodeOptions) -> DecodedColor {
-        var count = 0
-        let profile = tintype_png_pusher_icc_profile(handle, &count).map { Data(bytes: $0, count: count) }
-        return DecodedColor(profile: profile, source: header.is_gray != 0 ? .gray : .rgb, options: options)
-    }
 
     private func check(_ status: tintype_png_status) throws(ImageError) {
         guard status != TINTYPE_PNG_OK else { return }

@@ -2,7 +2,9 @@ internal import FoundationEssentials
 internal import TintypeCore
 
 /// One decode of the still image of a PNG file.
-struct PNGDecode {
+///
+/// Pixels of 16 bits whose colors are converted keep their 16 bits until that is done.
+struct PNGDecoder {
     let chunks: PNGChunks
     let options: DecodeOptions
     let context: DecodeContext
@@ -18,37 +20,42 @@ struct PNGDecode {
         let largest = chunks.header.isInterlaced ? source : output
         try context.limits.check(size: source, output: output, bytesPerPixel: format.bytesPerPixel)
         try context.limits.check(size: source, output: largest, bytesPerPixel: format.bytesPerPixel)
-        let reservation = try chunks.reserve(output: output, format: format, context: context)
+        let profile = chunks.profile(in: bytes)
+        let working = chunks.workingFormat(format, profile: profile)
+        let reservation = try chunks.reserve(output: output, format: working, context: context)
         defer { reservation.release() }
 
-        let reader = try PNGReader(bytes)
-        let color = reader.color(options, format: format)
+        let reader = try PNGReader(
+            bytes, cutChunk: chunks.cutChunk, skipsPalette: chunks.hasSuggestedPalette)
+        let color = chunks.color(profile, options, format: working)
         var sink = try RowSink(
-            stored: source, output: output, orientation: chunks.orientation, format: format, context: context)
-        let convertsAfter = !reader.hasAlpha && output.pixelCount < source.pixelCount
+            stored: source, output: output, orientation: chunks.orientation, format: working, context: context)
+        // Few pixels are sooner converted than many.
+        let convertsAfter = output.pixelCount < source.pixelCount
         let finisher = RowFinisher(
             width: source.width, conversion: convertsAfter ? nil : color.conversion, premultiplies: reader.hasAlpha,
-            format: format)
+            format: working)
         var shortfall: ImageError?
+        var isMissingRows = false
         do throws(ImageError) {
             if try !unpackRows(bytes, finisher, into: &sink) {
-                if !chunks.isComplete { reader.expectEnd() }
-                try reader.start(format: format)
+                try reader.start(format: working)
                 if reader.passes == 1 {
                     try readRows(reader, finisher, into: &sink)
                 } else {
-                    try readPasses(reader, finisher, into: &sink)
+                    try readPasses(reader, finisher, into: &sink, isMissingRows: &isMissingRows)
                 }
             }
         } catch {
             guard error.code == .truncatedImage, options.allowsPartialImage else { throw error }
             shortfall = error
         }
-        let isMissingRows = sink.rows < source.height
+        if sink.rows < source.height { isMissingRows = true }
         var pixels = try sink.finish()
         if convertsAfter, let conversion = color.conversion {
-            pixels = try conversion.convert(opaque: pixels, pool: context.pool)
+            pixels = try conversion.convert(pixels, hasAlpha: reader.hasAlpha || isMissingRows, pool: context.pool)
         }
+        pixels = try pixels.converted(to: format, pool: context.pool)
         var properties = chunks.properties(options, colorSpace: color.space)
         properties.isPartial = shortfall != nil
         if isMissingRows { properties.hasAlpha = true }
@@ -84,20 +91,23 @@ struct PNGDecode {
     }
 
     /// Reads an interlaced image (Adam7) into a bitmap and hands that on.
+    /// - Parameter isMissingRows: set if the first pass, which has something for every row, is not there to its end.
     private func readPasses(
-        _ reader: PNGReader, _ finisher: RowFinisher, into sink: inout RowSink
+        _ reader: PNGReader, _ finisher: RowFinisher, into sink: inout RowSink, isMissingRows: inout Bool
     ) throws(ImageError) {
         let bitmap = try MutablePixelBuffer(
             size: reader.size, format: finisher.format, cleared: true, pool: context.pool)
         var shortfall: ImageError?
         do throws(ImageError) {
-            for _ in 0..<reader.passes {
+            for pass in 0..<reader.passes {
+                isMissingRows = pass == 0
                 for y in 0..<reader.size.height {
                     // If the rest may be missing, pixels that have not come yet look like those around them.
                     try reader.readRow(bitmap.row(y), fillsGaps: options.allowsPartialImage)
                     if y & 127 == 0 { try context.checkCancellation() }
                 }
             }
+            isMissingRows = false
         } catch {
             guard error.code == .truncatedImage, options.allowsPartialImage else { throw error }
             shortfall = error
@@ -112,14 +122,18 @@ struct PNGDecode {
     }
 }
 
-extension PNGReader {
-    /// What the file's colour profile means for its pixels.
-    func color(_ options: DecodeOptions, format: PixelFormat = .rgba8) -> DecodedColor {
-        DecodedColor(profile: profile, source: isGray ? .gray : .rgb, options: options, format: format)
-    }
-}
-
 extension PNGChunks {
+    /// The meaning of the file's color profile for its pixels.
+    func color(_ profile: Data?, _ options: DecodeOptions, format: PixelFormat = .rgba8) -> DecodedColor {
+        DecodedColor(profile: profile, source: header.isGray ? .gray : .rgb, options: options, format: format)
+    }
+
+    /// The format in which rows are read: that of the image, or 16 bits if the file has them and its colors are converted, for
+    /// which 8 are too few.
+    func workingFormat(_ format: PixelFormat, profile: Data?) -> PixelFormat {
+        format == .rgba8 && header.bitDepth == 16 && profile != nil ? .rgba16 : format
+    }
+
     /// Reserves what decoding the still image takes.
     func reserve(
         output: PixelSize, format: PixelFormat = .rgba8, context: DecodeContext
@@ -135,7 +149,7 @@ extension PNGChunks {
             working: unpacksAtOnce ? PNGUnpackedRows.workingBytes(self) : [])
     }
 
-    /// The bits of one component; a palette's colours have 8.
+    /// The bits of one component; a palette's colors have 8.
     var bitsPerComponent: Int { header.colorType == 3 ? 8 : header.bitDepth }
 
     func properties(_ options: DecodeOptions, colorSpace: ColorSpace) -> Image.Properties {

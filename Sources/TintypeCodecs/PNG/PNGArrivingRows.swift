@@ -1,8 +1,9 @@
 internal import CPNGShim
+internal import FoundationEssentials
 internal import TintypeCore
 
 /// The rows of a still PNG as they come from a pusher.
-final class PNGRows {
+final class PNGArrivingRows {
     /// Why rows are no longer taken.
     private(set) var failure: ImageError?
 
@@ -20,14 +21,14 @@ final class PNGRows {
     private var sink: RowSink?
     /// Of an interlaced image, in which every pass goes over all rows: its pixels as libpng gives them.
     private var bitmap: MutablePixelBuffer?
-    /// How many rows have come, those of each pass counted again.
+    /// The number of rows that have come, those of each pass counted again.
     private var count = 0
     private var shown = 0
 
     /// Starts a pusher that has come to the pixels.
     /// - Parameter chunks: those before the pixels.
     init(
-        _ pusher: PNGPusher, _ chunks: PNGChunks, options: DecodeOptions, context: DecodeContext
+        _ pusher: PNGPushReader, _ chunks: PNGChunks, profile: Data?, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) {
         self.chunks = chunks
         self.options = options
@@ -37,9 +38,9 @@ final class PNGRows {
         try context.limits.check(size: source, output: output)
         reservation = try chunks.reserve(output: output, context: context)
         try pusher.start()
-        color = pusher.color(options)
+        color = chunks.color(profile, options)
         hasAlpha = pusher.header.has_alpha != 0
-        convertsAfter = !hasAlpha && output.pixelCount < source.pixelCount
+        convertsAfter = output.pixelCount < source.pixelCount
         finisher = RowFinisher(
             width: source.width, conversion: convertsAfter ? nil : color.conversion, premultiplies: hasAlpha)
         if chunks.header.isInterlaced {
@@ -52,11 +53,11 @@ final class PNGRows {
             tintype_png_rows(
                 context: Unmanaged.passUnretained(self).toOpaque(),
                 row_to_fill: { context, y in
-                    let rows = context.map { Unmanaged<PNGRows>.fromOpaque($0).takeUnretainedValue() }
+                    let rows = context.map { Unmanaged<PNGArrivingRows>.fromOpaque($0).takeUnretainedValue() }
                     return rows?.rowToFill(Int(y))?.assumingMemoryBound(to: UInt8.self)
                 },
                 row_is_filled: { context, _ in
-                    context.map { Unmanaged<PNGRows>.fromOpaque($0).takeUnretainedValue() }?.commitRow()
+                    context.map { Unmanaged<PNGArrivingRows>.fromOpaque($0).takeUnretainedValue() }?.commitRow()
                 }))
     }
 
@@ -68,7 +69,8 @@ final class PNGRows {
             return try image(pixels, chunks, isPartial: true, isMissingRows: rows < chunks.header.size.height)
         }
         guard let pixels = try guessed() else { return nil }
-        return try image(pixels, chunks, isPartial: true, isMissingRows: false)
+        // The first pass has something for every row.
+        return try image(pixels, chunks, isPartial: true, isMissingRows: count < chunks.header.size.height)
     }
 
     /// The image; `nil` if rows are missing, or if what the file says behind its pixels changes how they are seen.
@@ -102,7 +104,7 @@ final class PNGRows {
     ) throws(ImageError) -> Image {
         var pixels = pixels
         if convertsAfter, let conversion = color.conversion {
-            pixels = try conversion.convert(opaque: pixels, pool: context.pool)
+            pixels = try conversion.convert(pixels, hasAlpha: hasAlpha || isMissingRows, pool: context.pool)
         }
         var properties = chunks.properties(options, colorSpace: color.space)
         properties.isPartial = isPartial

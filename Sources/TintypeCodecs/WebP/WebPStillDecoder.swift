@@ -1,7 +1,7 @@
 internal import TintypeCore
 
-/// How an image that fills the canvas becomes a picture of the size that is wanted.
-struct WebPStill {
+/// Makes a picture of the requested size from an image that fills the canvas.
+struct WebPStillDecoder {
     /// The size that libwebp decodes at.
     let size: PixelSize
     /// The size of the picture before the orientation.
@@ -28,7 +28,7 @@ struct WebPStill {
     ///
     /// Measured against resampling the full image: from three times the target on 49 to 53 dB, from twice only 42 to 45.
     ///
-    /// Only for opaque images: libwebp averages the colours under transparent pixels in.
+    /// Only for opaque images: libwebp averages the colors under transparent pixels in.
     private static func decodedSize(_ stored: PixelSize, for target: PixelSize) -> PixelSize {
         let factor = min(stored.width / (3 * target.width), stored.height / (3 * target.height))
         guard factor >= 2 else { return stored }
@@ -39,7 +39,8 @@ struct WebPStill {
     /// The picture of pixels as libwebp gives them.
     /// - Parameter rows: how many rows have been decoded; the others become transparent.
     func picture(_ pixels: consuming MutablePixelBuffer, rows: Int) throws(ImageError) -> PixelBuffer {
-        let convertsAfter = !hasAlpha && target.pixelCount < size.pixelCount
+        // Few pixels are sooner converted than many.
+        let convertsAfter = target.pixelCount < size.pixelCount
         let finisher = RowFinisher(
             width: size.width, conversion: convertsAfter ? nil : color.conversion, premultiplies: hasAlpha,
             makesOpaque: hidesAlpha)
@@ -52,7 +53,7 @@ struct WebPStill {
         }
         var picture = try pixels.freeze().resized(to: target, pool: context.pool)
         if convertsAfter, let conversion = color.conversion {
-            picture = try conversion.convert(opaque: picture, pool: context.pool)
+            picture = try conversion.convert(picture, hasAlpha: hasAlpha || rows < size.height, pool: context.pool)
         }
         return try picture.oriented(orientation, pool: context.pool)
     }

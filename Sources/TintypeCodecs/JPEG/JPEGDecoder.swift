@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import TintypeCore
 
 /// One decode of one JPEG file.
-struct JPEGDecode {
+struct JPEGDecoder {
     let segments: JPEGSegments
     let options: DecodeOptions
     let context: DecodeContext
@@ -10,6 +10,7 @@ struct JPEGDecode {
     var skipsScans = true
 
     func run(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Image {
+        try segments.checkProcess()
         guard let file = neededScans(of: bytes) else { return try decode(bytes) }
         return try file.withBytes { bytes throws(ImageError) in try decode(bytes, leavesGaps: true) }
     }

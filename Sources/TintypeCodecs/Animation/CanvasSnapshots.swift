@@ -3,7 +3,7 @@ internal import TintypeCore
 /// Copies of a canvas, which go when memory becomes scarce: they only save time.
 ///
 /// The decoder that owns them is used by one thread at a time; pressure is told on another.
-final class CanvasCopies: Sendable {
+final class CanvasSnapshots: Sendable {
     private let copies = Lock<[Int: PixelBuffer]>([:])
     private let observation = Lock<MemoryPressure.Observation?>(nil)
     private let pressure: MemoryPressure?
@@ -27,7 +27,7 @@ final class CanvasCopies: Sendable {
     }
 
     func keep(_ picture: PixelBuffer, at index: Int) {
-        // Only who has copies has anything to give back.
+        // Without copies there is nothing to give back.
         if count == 0, let pressure, observation.withLock({ $0 == nil }) {
             let new = pressure.observe { [weak self] _ in self?.drop() }
             observation.withLock { $0 = new }

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// What a JPEG says beside its picture: an Exif block, which also holds the thumbnail, and an XMP packet.
-struct JPEGSegmentsToWrite {
+/// The metadata of a JPEG file that is written: an Exif block, which also holds the thumbnail, and an XMP packet.
+struct JPEGMetadataSegments {
     /// A segment states its length, itself included, in two bytes.
     private static let maximumLength = 65_533
     private static let app1: Int32 = 0xE1

@@ -1,0 +1,63 @@
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// The part of a decoder of frames that does not depend on the format: the bytes, what is known of them, and the place in the
+/// animation.
+struct FrameDecoderState {
+    var data: Data
+    var info: ImageInfo
+    var properties: Image.Properties
+    /// True once it turned out that frames, or rows of the frame that was given last, are missing.
+    var isPartial: Bool
+    var seekPoints: SeekPoints
+    /// The frame that comes next.
+    var next = 0
+    let setup: FrameSetup
+
+    init(
+        _ data: Data, info: ImageInfo, properties: Image.Properties, isPartial: Bool, setup: FrameSetup
+    ) {
+        self.data = data
+        self.info = info
+        self.properties = properties
+        self.isPartial = isPartial
+        self.setup = setup
+        seekPoints = SeekPoints(setup.context)
+    }
+
+    /// Takes the bytes again with more of them at the end.
+    /// - Throws: ``ImageError/Code/limitExceeded`` if what is known now is over a limit.
+    mutating func extend(
+        _ data: Data, info: ImageInfo, properties: Image.Properties, isPartial: Bool
+    ) throws(ImageError) {
+        try setup.check(info)
+        self.data = data
+        self.info = info
+        self.properties = properties
+        self.isPartial = isPartial
+    }
+
+    /// Ends the animation before a frame that is damaged or incomplete: the frames before it are not lost.
+    /// - Throws: the error, if it is of another kind, concerns the first frame, or if an image must not be partial.
+    mutating func endBeforeFrame(_ error: ImageError) throws(ImageError) {
+        guard next > 0, isPartial || [.truncatedImage, .corruptImage].contains(error.code), !error.isCancellation
+        else { throw error }
+        try notePart(error)
+    }
+
+    /// Notes that a frame, or rows of it, are missing.
+    /// - Throws: the error, if an image must not be partial.
+    mutating func notePart(_ error: ImageError) throws(ImageError) {
+        guard setup.options.allowsPartialImage else { throw error }
+        isPartial = true
+    }
+}
+
+extension SeekableFrames {
+    var info: ImageInfo { state.info }
+    var properties: Image.Properties { state.properties }
+    var isPartial: Bool { state.isPartial }
+    var outputSize: PixelSize { state.setup.outputSize }
+
+    func rewind() { begin(at: 0, over: nil) }
+}

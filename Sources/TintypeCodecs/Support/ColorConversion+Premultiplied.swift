@@ -1,0 +1,25 @@
+internal import TintypeCore
+
+extension ColorConversion {
+    /// Converts premultiplied pixels, in the format that the conversion is made for.
+    ///
+    /// - Parameter hasAlpha: whether some pixels may not be opaque. Such colors are converted as they are before they are
+    ///   multiplied by alpha: else transparent pixels would get the color of black, and color would exceed alpha.
+    func convert(
+        _ pixels: PixelBuffer, hasAlpha: Bool, pool: PixelBufferPool = .shared
+    ) throws(ImageError) -> PixelBuffer {
+        guard hasAlpha else { return try convert(opaque: pixels, pool: pool) }
+        let result = try MutablePixelBuffer(size: pixels.size, format: pixels.format, pool: pool)
+        for y in 0..<pixels.height {
+            let row = result.row(y)
+            pixels.withRow(y) { source in
+                guard let base = source.baseAddress else { return }
+                row.copyMemory(from: base, byteCount: pixels.width * pixels.format.bytesPerPixel)
+            }
+            Premultiplication.unpremultiply(row, count: pixels.width, format: pixels.format)
+            convert(row, count: pixels.width)
+            Premultiplication.premultiply(row, count: pixels.width, format: pixels.format)
+        }
+        return result.freeze()
+    }
+}
