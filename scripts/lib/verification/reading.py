@@ -70,12 +70,13 @@ def _read_jxl(path):
         if done.returncode != 0 or not os.path.exists(target):
             raise Unreadable("djxl: " + (done.stderr.strip().splitlines() or ["no picture"])[-1])
         with open(target, "rb") as file:
-            picture = _read(target, file.read(65_536))
+            # The picture is upright already, though its Exif block says what it was.
+            picture = _read(target, file.read(65_536), is_upright=True)
         picture.compression = "jxl"
         return picture
 
 
-def _read(path, head):
+def _read(path, head, is_upright=False):
     with Image.open(path) as image:
         kind = image.format
         count = getattr(image, "n_frames", 1)
@@ -89,11 +90,12 @@ def _read(path, head):
         picture = Picture([])
         picture.compression = _compression(kind, head, image)
         for number in numbers:
-            if count > 1:
+            # A still image is the one that the file says; others beside it are not sought.
+            if len(numbers) > 1 or number > 0:
                 image.seek(number)
             image.load()
-            duration = image.info.get("duration", 0)
-            frame, converted, bright = _as_seen(image, points)
+            duration, profile = image.info.get("duration", 0), image.info.get("icc_profile")
+            frame, converted, bright = _as_seen(image if is_upright else ImageOps.exif_transpose(image), points, profile)
             picture.frames.append(frame)
             picture.durations.append(float(duration))
             picture.has_profile |= converted
@@ -124,9 +126,7 @@ def _cicp(head):
     return (head[place + 4], head[place + 5]) if 0 < place < len(head) - 6 else None
 
 
-def _as_seen(image, points):
-    profile = image.info.get("icc_profile")
-    image = ImageOps.exif_transpose(image)
+def _as_seen(image, points, profile):
     if image.mode.startswith("I;16"):
         gray = np.asarray(image).astype(float) / 257
         image = Image.fromarray(np.rint(gray).astype(np.uint8), "L")
