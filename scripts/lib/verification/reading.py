@@ -95,7 +95,7 @@ def _read(path, head, is_upright=False):
                 image.seek(number)
             image.load()
             duration, profile = image.info.get("duration", 0), image.info.get("icc_profile")
-            frame, converted, bright = _as_seen(image if is_upright else ImageOps.exif_transpose(image), points, profile)
+            frame, converted, bright = _as_seen(image if is_upright else _upright(image), points, profile)
             picture.frames.append(frame)
             picture.durations.append(float(duration))
             picture.has_profile |= converted
@@ -126,17 +126,50 @@ def _cicp(head):
     return (head[place + 4], head[place + 5]) if 0 < place < len(head) - 6 else None
 
 
+def reencoded(frame, name):
+    """A frame as Pillow, pillow-heif or cjxl write it with a quality of 85, and read again; nothing for other formats."""
+    image = Image.fromarray(frame)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, f"frame.{name}")
+        if name == "jpeg":
+            image.convert("RGB").save(path, quality=85)
+        elif name in ("webp", "avif"):
+            image.save(path, quality=85)
+        elif name == "heic":
+            image.save(path, format="HEIF", quality=85)
+        elif name == "gif":
+            image.convert("RGB").quantize(256, dither=Image.Dither.FLOYDSTEINBERG).save(path)
+        elif name == "jxl":
+            image.save(path + ".png")
+            subprocess.run(["cjxl", "--quiet", "-q", "85", path + ".png", path], check=True, capture_output=True)
+        else:
+            return None
+        return read(path).frames[0]
+
+
 def _as_seen(image, points, profile):
+    alpha = None
     if image.mode.startswith("I;16"):
-        gray = np.asarray(image).astype(float) / 257
-        image = Image.fromarray(np.rint(gray).astype(np.uint8), "L")
+        gray = np.asarray(image).astype(float)
+        if "transparency" in image.info:
+            alpha = np.where(gray == image.info["transparency"], 0, 255).astype(np.uint8)
+        image = Image.fromarray(np.rint(gray / 257).astype(np.uint8), "L")
     elif image.mode in ("I", "F"):
         raise Unreadable(f"mode {image.mode}")
-    alpha = np.asarray(image.convert("RGBA").getchannel("A")) if _may_be_transparent(image) else None
+    if _may_be_transparent(image):
+        alpha = np.asarray(image.convert("RGBA").getchannel("A"))
     colors, converted, bright = _to_srgb(image, profile, points)
     if alpha is None:
         alpha = np.full(colors.shape[:2], 255, np.uint8)
     return np.dstack([colors, alpha]), converted, bright
+
+
+def _upright(image):
+    try:
+        return ImageOps.exif_transpose(image)
+    except SyntaxError:
+        # What is no Exif block states no orientation.
+        return image
 
 
 def _may_be_transparent(image):
