@@ -50,8 +50,11 @@ public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {
+        // libjxl refuses profiles whose primaries are no colors; those pixels become sRGB of 8 bits.
+        let storesProfile = image.colorSpace.profile.map(JXLEncoder.accepts) ?? true
         let target = EncodeTarget(
-            format: .jxl, maximumSide: JXLEncoder.maximumSide, formats: [.rgba16, .rgbaFloat16])
+            format: .jxl, maximumSide: JXLEncoder.maximumSide, storesProfile: storesProfile,
+            formats: storesProfile ? [.rgba16, .rgbaFloat16] : [])
         return try JXLEncoder(job: EncodeJob(image, for: target, options, context)).encode()
     }
 }

@@ -38,6 +38,19 @@ struct JXLEncoder {
         quality >= 30 ? 0.1 + Float(100 - quality) * 0.09 : 6.4 + powf(2.5, Float(30 - quality) / 5) / 6.25
     }
 
+    /// Returns whether libjxl can write an ICC profile.
+    static func accepts(_ profile: Data) -> Bool {
+        guard let encoder = JxlEncoderCreate(nil) else { return false }
+        defer { JxlEncoderDestroy(encoder) }
+        var basic = JxlBasicInfo()
+        JxlEncoderInitBasicInfo(&basic)
+        (basic.xsize, basic.ysize) = (1, 1)
+        (basic.bits_per_sample, basic.num_color_channels) = (8, 3)
+        basic.uses_original_profile = 1
+        return JxlEncoderSetBasicInfo(encoder, &basic) == JXL_ENC_SUCCESS
+            && JxlEncoderSetICCProfile(encoder, [UInt8](profile), profile.count) == JXL_ENC_SUCCESS
+    }
+
     private var samples: JXLSamples { JXLSamples(source) }
 
     private func file(distance: Float) throws(ImageError) -> Data {

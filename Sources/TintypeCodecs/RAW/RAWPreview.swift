@@ -33,7 +33,7 @@ struct RAWPreview {
         fitted.maximumBytes = nil
         fitted.keepsColorSpace = false
         do throws(ImageError) {
-            return try JPEGDecode(segments: segments, options: fitted, context: context).run(bytes).pixels
+            return try JPEGDecoder(segments: segments, options: fitted, context: context).run(bytes).pixels
         } catch {
             if error.isCancellation { throw error }
             return nil

@@ -129,6 +129,24 @@ struct JXLCoderTests {
         #expect(converted.x > 205 && converted.z < 45)
     }
 
+    @Test(
+        "a profile that libjxl cannot write is no error: the colors become sRGB", .capability("COD-46"),
+        arguments: [true, false])
+    func profileThatLibjxlRefuses(lossless: Bool) throws {
+        let profile = try ProfileSamples.withoutGreen()
+        #expect(!JXLEncoder.accepts(profile))
+        let color = SIMD4<UInt8>(200, 100, 50, 255)
+        let image = Image(pixels: try RasterSamples.pixels(16, 16) { _, _ in color }).with {
+            $0.colorSpace = ColorSpace(name: "without green", profile: profile)
+            $0.hasAlpha = false
+        }
+        let expected = try #require(try ProfileSamples.convertedToSRGB([color], from: profile).first)
+        let decoded = try coder.decode(try encode(image, lossless: lossless, quality: 1))
+        let pixel = decoded.pixels[3, 3]
+        #expect((0..<4).allSatisfy { abs(Int(pixel[$0]) - Int(expected[$0])) <= (lossless ? 1 : 6) })
+        #expect(decoded.colorSpace == .sRGB)
+    }
+
     @Test("thumbnails fit the box")
     func thumbnails() throws {
         try TraitCoderChecks.expectThumbnails(coder, try encode(try RasterSamples.gradient(150, 280)))

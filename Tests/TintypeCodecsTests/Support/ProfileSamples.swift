@@ -21,6 +21,15 @@ enum ProfileSamples {
         return try bytes(cmsCreateRGBProfile(&white, &primaries, &curves))
     }
 
+    /// The space of ``wide()`` with a green that gives no light, which has no place among colors.
+    static func withoutGreen() throws -> Data {
+        let wide = try wide()
+        let profile = try #require(wide.withUnsafeBytes { cmsOpenProfileFromMem($0.baseAddress, UInt32($0.count)) })
+        var dark = cmsCIEXYZ(X: 0, Y: 0, Z: 0)
+        try #require(cmsWriteTag(profile, cmsSigGreenColorantTag, &dark) != 0)
+        return try bytes(profile)
+    }
+
     /// Gray with a gamma of 1: light itself.
     static func linearGray() throws -> Data {
         let curve = try #require(cmsBuildGamma(nil, 1))
