@@ -1,10 +1,15 @@
 public import FoundationEssentials
 
 extension Image {
-    /// Decodes bytes of any format, upright and in sRGB unless the options say otherwise. No network is touched.
+    /// Decodes bytes of any format, by default upright and in sRGB.
     ///
-    /// Decodes on the calling thread; use an ``ImageManager`` or a ``WorkQueue`` to keep it off an actor.
-    /// - Throws: ``ImageError`` of the stage ``ImageError/Stage/decode``.
+    /// This initializer works on the calling thread. Use an ``ImageManager`` or a ``WorkQueue`` to keep that off an actor.
+    /// - Parameters:
+    ///   - data: The encoded image.
+    ///   - options: The size, color space and other properties of the decoded image.
+    ///   - limits: The limits that the image must not exceed.
+    ///   - coders: The coders that may decode the image.
+    /// - Throws: An ``ImageError`` of the decode stage.
     public init(
         data: Data, options: DecodeOptions = DecodeOptions(), limits: DecodeLimits = DecodeLimits(),
         coders: ImageCoders = .default
@@ -50,9 +55,12 @@ extension Image {
 
     /// Decodes a GIF, still or moving, and nothing else.
     ///
-    /// Decodes on the calling thread.
-    /// - Throws: ``ImageError/Code/unknownFormat`` for bytes that are no GIF, whatever else they are, and what is wrong with
-    ///   those that are.
+    /// This initializer works on the calling thread.
+    /// - Parameters:
+    ///   - data: The encoded GIF.
+    ///   - options: The size, color space and other properties of the decoded image.
+    ///   - limits: The limits that the image must not exceed.
+    /// - Throws: An ``ImageError`` with the code `unknownFormat` if the bytes aren't a GIF, or the error of decoding them.
     public init(
         gif data: Data, options: DecodeOptions = DecodeOptions(), limits: DecodeLimits = DecodeLimits()
     ) throws(ImageError) {
@@ -63,11 +71,16 @@ extension Image {
         self = try ImageCoders([GIFCoder()]).decode(data, options: options, context: DecodeContext(limits: limits))
     }
 
-    /// The image in another format; all frames where the format has them.
+    /// Encodes the image, with all frames if the format supports animations.
     ///
-    /// Encodes on the calling thread.
-    /// - Parameter context: says when nobody wants the file any more.
-    /// - Throws: ``ImageError`` of the stage ``ImageError/Stage/encode``.
+    /// This function works on the calling thread.
+    /// - Parameters:
+    ///   - format: The format of the file.
+    ///   - options: The quality, size, metadata and other properties of the file.
+    ///   - context: The context that can cancel encoding.
+    ///   - coders: The coders that may encode the image.
+    /// - Returns: The bytes of the file.
+    /// - Throws: An ``ImageError`` of the encode stage.
     public func encoded(
         as format: ImageFormat, options: EncodeOptions = EncodeOptions(), context: EncodeContext = EncodeContext(),
         coders: ImageCoders = .default
@@ -77,8 +90,12 @@ extension Image {
 }
 
 extension ImageInfo {
-    /// What the header of an image says. Nothing is decoded; the bytes may be the beginning of a file.
-    /// - Throws: ``ImageError/Code/truncatedImage`` if more bytes are needed, and what else is wrong with them.
+    /// Reads the header of an image without decoding its pixels.
+    /// - Parameters:
+    ///   - data: The encoded image, or the beginning of it.
+    ///   - limits: The limits that the image must not exceed.
+    ///   - coders: The coders that may read the header.
+    /// - Throws: An ``ImageError`` with the code `truncatedImage` if more bytes are needed, or another error of the decode stage.
     public init(data: Data, limits: DecodeLimits = DecodeLimits(), coders: ImageCoders = .default) throws(ImageError) {
         self = try coders.info(of: data, context: DecodeContext(limits: limits))
     }

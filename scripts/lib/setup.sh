@@ -14,6 +14,8 @@ tintype_trait_packages=(
 # share one build.
 tintype_formats=AVIF,HEIF,JXL,TIFF,SVG,PDF,RAW
 tintype_all=(--traits "HTTP,$tintype_formats")
+# CI reads no backtraces with line numbers, and saves the time that debug information takes.
+[ -z "${CI:-}" ] || tintype_all+=(-debug-info-format none)
 
 # Installs those of the packages that are missing; further ones may be named. Asks for nothing, and does nothing where all are there.
 install_libraries() {
