@@ -35,7 +35,7 @@ struct DocumentationTests {
         #expect(image.size == PixelSize(width: 400, height: 300))
     }
 
-    @Test("Loading: all that is known of a load, and the hooks of a manager", .capability("DLR-34"))
+    @Test("Loading: all that is known of a load, and the hooks of a manager")
     func loading() async throws {
         let url = try file()
         let manager = try manager()
@@ -68,14 +68,14 @@ struct DocumentationTests {
     func headers() throws {
         let token = "secret"
         let downloader = ImageDownloader(
-            .init(headersFilter: { url, headers in
+            .init(headerProvider: { url, headers in
                 var headers = headers
                 if url.host() == "images.example.org" { headers["X-Token"] = token }
                 return headers
             }))
-        let filter = try #require(downloader.configuration.headersFilter)
-        #expect(filter(try #require(URL(string: "https://images.example.org/a")), [:])["x-token"] == "secret")
-        #expect(filter(try #require(URL(string: "https://example.org/a")), ["A": "b"]) == ["A": "b"])
+        let provider = try #require(downloader.configuration.headerProvider)
+        #expect(provider(try #require(URL(string: "https://images.example.org/a")), [:])["x-token"] == "secret")
+        #expect(provider(try #require(URL(string: "https://example.org/a")), ["A": "b"]) == ["A": "b"])
     }
     #endif
 
