@@ -5,6 +5,10 @@ public struct WaitTimeout: Error, Sendable, Hashable, CustomStringConvertible {
     /// The time limit.
     public let limit: Duration
 
+    /// Creates the error.
+    /// - Parameter limit: the time limit.
+    public init(limit: Duration) { self.limit = limit }
+
     public var description: String { "the condition did not become true within \(limit)" }
 }
 
