@@ -98,7 +98,7 @@ let package = Package(
         .target(
             name: "TintypeHTTP",
             dependencies: [
-                "TintypeCore",
+                "TintypeCore", library("CZlib", for: "HTTP"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
                 .product(name: "NIOCore", package: "swift-nio", condition: http),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: http),

@@ -49,7 +49,7 @@ extension Image {
             let options = options.completed(fileName: url.lastPathComponent)
             self = try coders.decode(data, options: options, context: DecodeContext(limits: limits))
         } catch {
-            throw error.concerning(url.path)
+            throw error.withSource(url.path)
         }
     }
 

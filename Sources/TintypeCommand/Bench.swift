@@ -10,14 +10,16 @@ struct BenchCommand: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Measures how long decoding takes.",
+        abstract: "Measure the time that decoding takes.",
         discussion: """
-            Each image is read into memory, decoded a few times to warm up, and then again and again for --seconds, on one \
-            thread. The medians of processor time and wall time are printed, and how many million pixels of the source \
-            are decoded in a second.
+            Each image is read into memory, decoded a few times to warm up, and then decoded repeatedly for --seconds on one \
+            thread. The command prints the medians of processor time and wall time, and the number of million pixels of \
+            the source that are decoded per second.
+
+            Exit status: 0 if all images were measured, 1 if one failed, 64 for wrong usage, 130 after Ctrl-C.
             """)
 
-    @Argument(help: "What to measure: decode (full size) or thumbnail.")
+    @Argument(help: "The work to measure: decode (full size) or thumbnail.")
     var subject: Subject
 
     @Argument(help: ArgumentHelp("Image files.", valueName: "file"), completion: .file())
@@ -26,17 +28,17 @@ struct BenchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The box of a thumbnail. (default: 400x400)", valueName: "WxH"))
     var size: SizeArgument?
 
-    @Option(help: "How long to measure each image, in seconds.")
+    @Option(help: "The time to measure each image, in seconds.")
     var seconds = 2.0
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     func validate() throws {
         guard seconds.isFinite, seconds >= 0, seconds <= 3_600 else {
-            throw ValidationError("--seconds takes a number from 0 to 3600")
+            throw ValidationError("--seconds needs a number from 0 to 3600")
         }
-        guard size == nil || subject == .thumbnail else { throw ValidationError("--size is for 'bench thumbnail'") }
+        guard size == nil || subject == .thumbnail else { throw ValidationError("--size needs 'bench thumbnail'") }
     }
 
     func run() async throws {
@@ -74,7 +76,7 @@ struct BenchCommand: AsyncParsableCommand {
     }
 }
 
-/// A measurement as `--json` shows it.
+/// The JSON report of a measurement.
 struct BenchReport: Encodable {
     var path: String
     var subject: String

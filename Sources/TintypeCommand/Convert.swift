@@ -6,11 +6,13 @@ internal import Tintype
 struct ConvertCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
-        abstract: "Writes an image in another format or size.",
+        abstract: "Convert an image to another format or size.",
         discussion: """
-            The format is told by OUT's ending. The orientation is applied, colours become sRGB and metadata are left out unless \
-            they are to be kept. Animations stay animations where the format has them. OUT appears when it is complete, in \
-            place of what was there.
+            The extension of OUT selects the format. The orientation is applied. Colors are converted to sRGB and metadata \
+            are removed unless options keep them. Animations stay animations if the format supports them. OUT appears when \
+            it is complete. A file that it replaces keeps its permissions, and a symbolic link stays a link.
+
+            Exit status: 0 if the file was written, 1 if not, 64 for wrong usage, 130 after Ctrl-C.
             """)
 
     @Argument(help: ArgumentHelp("The image to read; - is standard input.", valueName: "in"), completion: .file())
@@ -20,23 +22,23 @@ struct ConvertCommand: AsyncParsableCommand {
     var output: String
 
     @Option(
-        help: ArgumentHelp("Fit the image into this box; one side may be left open: 1600x, x900.", valueName: "WxH"))
+        help: ArgumentHelp("Fit the image into this box. One side may be open: 1600x, x900.", valueName: "WxH"))
     var resize: SizeArgument?
 
-    @Option(help: "From 0 to 100, or a fraction such as 0.7; for formats with loss. (default: 85)")
+    @Option(help: "The quality from 0 to 100, or a fraction such as 0.7, for lossy formats. (default: 85)")
     var quality: QualityArgument?
 
-    @Flag(help: "Lose nothing, where the format can do that: WebP, AVIF, JPEG XL; as little as possible with HEIC.")
+    @Flag(help: "Encode without loss in WebP, AVIF, and JPEG XL, and with as little loss as possible in HEIC.")
     var lossless = false
 
     @Option(
         help: ArgumentHelp(
-            "The most that the file may take, such as 200k; quality is lowered until it fits.", valueName: "bytes"))
+            "The largest size of the file, such as 200k. Quality is lowered until it fits.", valueName: "bytes"))
     var maxBytes: ByteCountArgument?
 
     @Option(
         help: ArgumentHelp(
-            "What transparent pixels are laid on in JPEG: white, black or #rrggbb. (default: white)",
+            "The background of transparent pixels in JPEG: white, black, or #rrggbb. (default: white)",
             valueName: "color"))
     var background: ColorArgument?
 
@@ -46,16 +48,16 @@ struct ConvertCommand: AsyncParsableCommand {
     @Flag(help: "Write only the first frame of an animation.")
     var firstFrame = false
 
-    @Flag(help: "Keep Exif and XMP, which may tell where and by whom a picture was taken.")
+    @Flag(help: "Keep Exif and XMP, which may reveal the place and the photographer.")
     var keepMetadata = false
 
-    @Flag(help: "Keep the source's colours and its ICC profile instead of converting to sRGB.")
+    @Flag(help: "Keep the colors and the ICC profile of the source instead of converting to sRGB.")
     var keepColor = false
 
-    @Flag(help: "Keep 16 bits and high dynamic range instead of converting to 8 bits, where the format can.")
+    @Flag(help: "Keep 16 bits and high dynamic range, if the format supports them, instead of converting to 8 bits.")
     var keepDepth = false
 
-    @Flag(help: "Put a thumbnail of 320 pixels into JPEG and HEIC.")
+    @Flag(help: "Embed a thumbnail of 320 pixels in JPEG and HEIC.")
     var embedThumbnail = false
 
     func validate() throws { _ = try format }
@@ -64,7 +66,7 @@ struct ConvertCommand: AsyncParsableCommand {
         get throws {
             let name = output.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
             guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
-                throw ValidationError("'\(output)' has no ending, such as .png, that tells the format")
+                throw ValidationError("'\(output)' has no extension, such as .png, that selects the format")
             }
             return try OutputFormat.named(String(name[name.index(after: dot)...]))
         }
@@ -79,7 +81,8 @@ struct ConvertCommand: AsyncParsableCommand {
             let format = try format
             let image = try decoded()
             if image.isAnimated, !firstFrame, !OutputFormat.storesFrames(format) {
-                console.warning("\(output): \(format) has one picture; the first of \(image.frames.count) is written")
+                console.warning(
+                    "\(output): \(format) can’t be animated; only the first of \(image.frames.count) frames is written")
             }
             let data = try encoded(image, as: format)
             guard !Task.isCancelled else { return }

@@ -9,12 +9,14 @@ internal import TintypeTesting
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Loads images three times, from the network, disk and memory, and makes a contact sheet.",
+        abstract: "Load images from the network, disk, and memory, and make a contact sheet.",
         discussion: """
-            Without arguments, sample images in every format are drawn and served over HTTP on this computer; with a \
-            folder, the images in it and the folders in it. All are loaded as thumbnails: cold from the network, warm \
-            from disk with a new manager, hot from memory. The contact sheet is written as a PNG and as a page that \
-            opens without a server. Nothing else is left behind.
+            Without arguments, the command draws sample images in every format and serves them over HTTP on this computer. \
+            With a folder, it serves the images in the folder and its subfolders, and no other files. All images are \
+            loaded as thumbnails: cold from the network, warm from disk with a new manager, and hot from memory. The \
+            contact sheet is written as a PNG and as a page that opens without a server. Nothing else is left behind.
+
+            Exit status: 0 if all images loaded, 1 if one failed, 64 for wrong usage, 130 after Ctrl-C.
             """)
 
     @Argument(help: ArgumentHelp("A folder of images, or URLs.", valueName: "dir | url"), completion: .directory)
@@ -22,7 +24,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where the contact sheet goes, made if it is missing.", valueName: "dir"),
+            "The folder for the contact sheet, which is created if it doesn't exist.", valueName: "dir"),
         completion: .directory)
     var out = "demo-out"
 
@@ -32,9 +34,9 @@ struct DemoCommand: AsyncParsableCommand {
     private var areURLs: Bool { !sources.isEmpty && sources.allSatisfy { $0.contains("://") || $0.hasPrefix("data:") } }
 
     func validate() throws {
-        guard !out.isEmpty else { throw ValidationError("--out takes the path of a folder.") }
+        guard !out.isEmpty else { throw ValidationError("--out needs the path of a folder.") }
         guard sources.count <= 1 || areURLs else {
-            throw ValidationError("Give one folder, or URLs: not several folders, nor both.")
+            throw ValidationError("Give one folder or URLs, not several folders and not both.")
         }
     }
 
@@ -64,23 +66,23 @@ struct DemoCommand: AsyncParsableCommand {
     private func source(_ console: Console) async throws -> DemoSource {
         if areURLs { return try DemoSource.web(sources) }
         guard let folder = sources.first else {
-            console.note("Drawing sample images …")
+            console.note("drawing sample images …")
             return try await DemoSource.samples()
         }
         var status = stat()
         guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw ImageError(.fileUnreadable, stage: .load, source: folder, reason: "is neither a folder nor a URL")
+            throw ImageError(.fileUnreadable, stage: .load, source: folder, reason: "it is neither a folder nor a URL")
         }
         return try await DemoSource.folder(folder)
     }
 
-    /// Loads everything three times.
-    /// - Returns: whether every image came.
+    /// Loads all images three times.
+    /// - Returns: true if every image loaded.
     private func show(_ source: DemoSource, _ console: Console) async throws -> Bool {
         for note in source.notes { console.note(note) }
-        if let server = source.server { console.note("serving them at http://127.0.0.1:\(server.port)/") }
+        if let server = source.server { console.note("serving them on 127.0.0.1, port \(server.port)") }
         guard !source.items.isEmpty else {
-            throw ImageError(.fileUnreadable, stage: .load, source: sources.first, reason: "there are no images")
+            throw ImageError(.fileUnreadable, stage: .load, source: sources.first, reason: "the folder has no images")
         }
         let cacheDirectory = try TemporaryDirectory(prefix: "tintype-demo-cache")
         let box = thumbnail.box

@@ -5,21 +5,23 @@ internal import Tintype
 struct InfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
-        abstract: "Says what image files are: format, size, frames, orientation, colour profile.",
+        abstract: "Show the format, size, frames, orientation, and color profile of image files.",
         discussion: """
-            Only the header is read, unless --decode asks for every frame. With --json each file is one JSON object a \
-            line, with the keys path, format, width, height (as stored), displayWidth, displayHeight (upright), frames, \
-            loopCount (0 is for ever), durations (milliseconds), orientation (1 to 8, as in Exif), hasAlpha, \
-            bitsPerComponent, colorProfile and bytes; or path and error.
+            Only the header is read, unless --decode is given. With --json each file is one JSON object per line, with the \
+            keys path, format, width, height (as stored), displayWidth, displayHeight (upright), frames, loopCount (0 means \
+            forever), durations (milliseconds), orientation (1 to 8, as in Exif), hasAlpha, bitsPerComponent, \
+            colorProfile, and bytes; or path and error.
+
+            Exit status: 0 if all files are images, 1 if one is not or is damaged, 64 for wrong usage.
             """)
 
     @Argument(help: ArgumentHelp("Image files; - is standard input.", valueName: "file"), completion: .file())
     var files: [String]
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    @Flag(help: "Decode every frame, to find what the header does not tell: damage, a missing end.")
+    @Flag(help: "Decode every frame, to find damage that the header does not show.")
     var decode = false
 
     func run() throws { try run(Console.standard) }
@@ -40,30 +42,32 @@ struct InfoCommand: ParsableCommand {
     }
 }
 
-/// What is known of one image file.
+/// The properties of one image file.
 struct InfoReport: Encodable {
     var path: String
     var info: ImageInfo
-    /// The length of the file.
+    /// The size of the file.
     var bytes: Int
 
-    /// Looks at a file.
-    /// - Parameter decoding: decodes every frame, one at a time, so that damage is found.
+    /// Reads a file.
+    /// - Parameters:
+    ///   - path: the path, or `-` for standard input.
+    ///   - decoding: true to decode every frame, one at a time, so that damage is found.
     init(path: String, decoding: Bool) throws(ImageError) {
         self.path = path
         let context = DecodeContext()
         var file = try InputFile(path)
         let hint = ImageFormat.hint(fileName: path)
-        // A camera file is only known whole.
+        // A camera file is only recognized when it is complete.
         if hint != nil { try file.readAll() }
         info = try Self.header(of: &file, hint, context)
-        // A stream has no length until its end.
+        // The length of a stream is only known at its end.
         if decoding || file.length == nil { try file.readAll() }
         bytes = file.length ?? file.data.count
         if decoding { try Self.decode(file.data, hint, context) }
     }
 
-    /// Reads only as much of the file as its header takes; all of it where that is what counts the frames.
+    /// Reads only the header of the file, or all of it if the frames can only be counted so.
     private static func header(
         of file: inout InputFile, _ hint: ImageFormat?, _ context: DecodeContext
     ) throws(ImageError) -> ImageInfo {
@@ -107,7 +111,7 @@ struct InfoReport: Encodable {
         try container.encode(info.displaySize.width, forKey: .displayWidth)
         try container.encode(info.displaySize.height, forKey: .displayHeight)
         try container.encode(info.frameCount, forKey: .frames)
-        // Written as null where there is none, so that every line has every key.
+        // `nil` is written as null, so that every line has every key.
         try container.encode(info.loopCount, forKey: .loopCount)
         try container.encode(info.frameDurations.map(\.reportedMilliseconds), forKey: .durations)
         try container.encode(info.orientation.rawValue, forKey: .orientation)
@@ -117,7 +121,7 @@ struct InfoReport: Encodable {
         try container.encode(bytes, forKey: .bytes)
     }
 
-    /// The same for people.
+    /// The properties for people.
     var line: String {
         var parts = ["\(path): \(info.format) \(info.displaySize)"]
         if info.orientation != .up { parts.append("stored \(info.size), orientation \(info.orientation.rawValue)") }
@@ -125,7 +129,7 @@ struct InfoReport: Encodable {
             let duration = info.frameDurations.reduce(Duration.zero, +)
             let loops =
                 switch info.loopCount ?? 1 {
-                case 0: "loops for ever"
+                case 0: "loops forever"
                 case 1: "plays once"
                 case let count: "plays \(count) times"
                 }
@@ -140,7 +144,7 @@ struct InfoReport: Encodable {
     }
 }
 
-/// A file that is no image, or a damaged one.
+/// The report of a file that is not an image, or a damaged one.
 struct InfoFailure: Encodable {
     var path: String
     var error: ErrorReport

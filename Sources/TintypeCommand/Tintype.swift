@@ -1,21 +1,21 @@
 internal import ArgumentParser
 internal import Logging
 
-/// The command `tintype`: what the library does, from a shell.
+/// The command `tintype`, which makes the library usable from a shell.
 @main
 struct TintypeTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tintype",
-        abstract: "Loads, inspects, converts and caches images.",
+        abstract: "Load, inspect, convert, and cache images.",
         discussion: """
-            Exit status: 0 if all went well, 1 if an image failed (the others are done all the same), 64 for wrong \
-            usage, 130 after Ctrl-C.
+            Exit status: 0 for success, 1 if an image failed (the others are still processed), 64 for wrong usage, and 128 \
+            plus the number of the signal that ended the command, such as 130 after Ctrl-C.
             """,
         version: "0.1.0",
         subcommands: commands)
 
     static func main() async {
-        // The library logs what the command says itself, each error once and in one line.
+        // The command reports each error itself, once and in one line.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         await main(nil)
     }

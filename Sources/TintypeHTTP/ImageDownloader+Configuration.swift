@@ -3,54 +3,65 @@ public import FoundationEssentials
 public import TintypeCore
 
 extension ImageDownloader {
-    /// How a downloader asks, and what it accepts.
+    /// The requests that a downloader makes, and the responses that it accepts.
     public struct Configuration: Sendable {
-        /// Looks at a request before it is sent and may change it: to sign its URL, to add a token. An error that it throws ends
-        /// the load with ``ImageError/Code/badRequest``.
+        /// Changes a request before it is sent, for example to sign its URL or to add a token.
+        ///
+        /// An error that the closure throws ends the load with ``ImageError/Code/badRequest``.
         public typealias RequestModifier = @Sendable (inout DownloadRequest) async throws -> Void
 
-        /// Looks at the head of a response before anything else does and may change it. An error that it throws ends the load
-        /// with ``ImageError/Code/badResponse``. Redirects that are followed are not shown to it.
+        /// Changes the head of a response before it is checked.
+        ///
+        /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. The closure does not see redirects
+        /// that are followed.
         public typealias ResponseModifier = @Sendable (inout DownloadResponse) async throws -> Void
 
-        /// Gives the header fields that are sent to a URL, for those that would be; asked for each URL of a redirect anew, with
-        /// fields that no earlier answer of it has touched. So a token for one host goes to no other, whatever the servers
-        /// say. It comes after the ``RequestModifier``.
-        public typealias HeadersFilter = @Sendable (URL, HTTPFields) -> HTTPFields
+        /// Returns the header fields to send to a URL, given the fields that would be sent.
+        ///
+        /// The downloader calls it after the ``RequestModifier`` for each URL of a redirect, and never passes it fields from its
+        /// own earlier answers. A token for one host therefore goes to no other host.
+        public typealias HeaderProvider = @Sendable (URL, HTTPFields) -> HTTPFields
 
-        /// How many transfers run at once; the others wait. At least 1.
+        /// The number of transfers that may run at once, at least 1. Other downloads wait.
         public var maximumConcurrentDownloads: Int
-        /// Which of the waiting downloads of one priority begins first.
+        /// The order in which waiting downloads of the same priority begin.
         public var order: DownloadOrder
-        /// How long nothing may come: while connecting, before the response, and between any two pieces of it. Zero or less is
-        /// the default of 15 s.
+        /// The longest time without any data: while connecting, before the response, and between two pieces of it.
+        ///
+        /// Zero or less means 15 s.
         public var timeout: Duration
-        /// How long a transfer may take in all, without the time it waited for its turn; `nil` is without limit.
+        /// The longest time that a transfer may take, not counting the wait for its turn; `nil` for no limit.
         public var totalTimeout: Duration?
-        /// Header fields of every request. They replace the defaults of the same name (`Accept`, `Accept-Encoding`, `User-Agent`);
-        /// an empty value leaves a default out.
+        /// The header fields of every request.
+        ///
+        /// They replace the ``defaultHeaders`` of the same name, and an empty value removes one. A redirect to another origin takes
+        /// only fields along that are harmless there, such as `Accept` and `User-Agent`; use ``headerProvider`` to send others.
         public var headers: [String: String]
-        /// The largest body that is accepted, whether announced or received.
+        /// The largest body that is accepted, after decompression.
         public var maximumBytes: ByteCount
-        /// How many redirects are followed.
+        /// The largest number of redirects that are followed.
         public var maximumRedirects: Int
-        /// The status codes that mean an image came; `nil` accepts every one.
-        public var acceptableStatusCodes: Range<Int>?
-        /// The media types that are accepted, in lowercase and without parameters; `nil` accepts every one.
+        /// The status codes of responses that hold an image; `nil` accepts every status.
+        public var acceptableStatusCodes: Set<Int>?
+        /// The media types that are accepted, in lowercase and without parameters; `nil` accepts every type.
         public var acceptableContentTypes: Set<String>?
-        /// The schemes that are loaded, of `http` and `https`.
+        /// The URL schemes that are loaded, a subset of `http` and `https`.
         public var schemes: Set<String>
+        /// A closure that changes each request.
         public var requestModifier: RequestModifier?
+        /// A closure that changes the head of each response.
         public var responseModifier: ResponseModifier?
-        public var headersFilter: HeadersFilter?
+        /// A closure that returns the header fields for each URL.
+        public var headerProvider: HeaderProvider?
 
+        /// Creates a configuration. Each parameter sets the property of the same name.
         public init(
             maximumConcurrentDownloads: Int = 6, order: DownloadOrder = .firstInFirstOut,
             timeout: Duration = .seconds(15), totalTimeout: Duration? = nil, headers: [String: String] = [:],
             maximumBytes: ByteCount = .megabytes(200), maximumRedirects: Int = 5,
-            acceptableStatusCodes: Range<Int>? = 200..<300, acceptableContentTypes: Set<String>? = nil,
+            acceptableStatusCodes: Set<Int>? = Set(200..<300), acceptableContentTypes: Set<String>? = nil,
             schemes: Set<String> = ["http", "https"], requestModifier: RequestModifier? = nil,
-            responseModifier: ResponseModifier? = nil, headersFilter: HeadersFilter? = nil
+            responseModifier: ResponseModifier? = nil, headerProvider: HeaderProvider? = nil
         ) {
             self.maximumConcurrentDownloads = maximumConcurrentDownloads
             self.order = order
@@ -64,34 +75,39 @@ extension ImageDownloader {
             self.schemes = schemes
             self.requestModifier = requestModifier
             self.responseModifier = responseModifier
-            self.headersFilter = headersFilter
+            self.headerProvider = headerProvider
         }
 
-        /// The fields that are sent unless ``headers`` says otherwise.
+        /// The header fields that are sent unless ``headers`` replaces them.
         ///
-        /// Images are compressed already, and of a body that is compressed once more nobody knows how much is to come: so the
-        /// server is asked not to.
+        /// Images are already compressed, and a body that is compressed once more has no known length. The server is therefore asked
+        /// not to compress.
         public static let defaultHeaders = [
             "Accept": "image/*,*/*;q=0.8", "Accept-Encoding": "identity", "User-Agent": "Tintype/0.1",
         ]
 
-        /// How long nothing may come, as it is used.
-        var idleLimit: Duration { timeout > .zero ? timeout : .seconds(15) }
+        /// The ``timeout`` with its default and its bound.
+        var idleLimit: Duration { timeout > .zero ? min(timeout, .longestLimit) : .seconds(15) }
+
+        /// The ``totalTimeout`` with its bound.
+        var totalLimit: Duration? { totalTimeout.map { min($0, .longestLimit) } }
     }
 
-    /// What a downloader does and has done.
+    /// The state of a downloader and the sums of its work.
     public struct Statistics: Sendable, Hashable {
-        /// Transfers under way.
+        /// The number of transfers that run.
         public var active = 0
-        /// Downloads that wait for their turn.
+        /// The number of downloads that wait for their turn.
         public var waiting = 0
-        /// Transfers begun since the downloader was made.
+        /// The number of transfers that have begun since the downloader was created.
         public var started = 0
+        /// The number of downloads that delivered a body.
         public var succeeded = 0
+        /// The number of downloads that failed.
         public var failed = 0
-        /// Downloads given up, before or after they began.
+        /// The number of downloads that were cancelled, before or after they began.
         public var cancelled = 0
-        /// Bytes of bodies received, also of those that failed later.
+        /// The bytes of all bodies that arrived, including those of downloads that failed later.
         public var receivedBytes = 0
     }
 }

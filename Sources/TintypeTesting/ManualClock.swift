@@ -1,5 +1,6 @@
-/// A clock that stands still until a test moves it.
+/// A clock that a test advances.
 public final class ManualClock: Clock {
+    /// A time of a manual clock.
     public struct Instant: InstantProtocol {
         let offset: Duration
 
@@ -15,22 +16,28 @@ public final class ManualClock: Clock {
 
     private let state = Watched(State())
 
+    /// Creates a clock.
     public init() {}
 
     public var now: Instant { state.value.now }
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// How many tasks sleep by this clock.
+    /// The number of tasks that sleep until a time of this clock.
     public var sleepers: Int { state.value.sleepers }
 
-    /// Moves the time and wakes the tasks whose time has come.
+    /// Advances the time and wakes the tasks whose deadline is reached.
+    /// - Parameter duration: the time to add.
     public func advance(by duration: Duration) {
         state.update { $0.now = $0.now.advanced(by: duration) }
     }
 
-    /// Returns when at least so many tasks sleep by this clock.
-    public func waitForSleepers(_ count: Int) async throws {
-        try await state.wait { $0.sleepers >= count }
+    /// Waits until tasks sleep.
+    /// - Parameters:
+    ///   - count: the number of tasks.
+    ///   - timeLimit: the longest wait, in real time; `nil` for no limit.
+    /// - Throws: `CancellationError`, and ``WaitTimeout`` after the time limit.
+    public func waitForSleepers(_ count: Int, timeLimit: Duration? = nil) async throws {
+        try await state.wait(timeLimit: timeLimit) { $0.sleepers >= count }
     }
 
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {

@@ -1,12 +1,12 @@
 internal import Glibc
 internal import TintypeCore
 
-/// A colour in sRGB, not premultiplied; each component from 0 to 1.
+/// A color in sRGB, not premultiplied; each component from 0 to 1.
 typealias SampleColor = SIMD4<Float>
 
-/// Draws sample pictures by asking for the colour of each pixel.
+/// Draws sample pictures by asking for the color of each pixel.
 enum SampleCanvas {
-    /// A picture whose colours a function tells by column and row.
+    /// A picture whose colors a function tells by column and row.
     static func draw(_ size: PixelSize, _ color: (_ x: Int, _ y: Int) -> SampleColor) throws(ImageError) -> PixelBuffer
     {
         let buffer = try MutablePixelBuffer(size: size)

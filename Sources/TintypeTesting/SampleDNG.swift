@@ -47,7 +47,7 @@ public struct SampleDNG {
         return Entry(tag: tag, type: type, count: values.count, bytes: bytes)
     }
 
-    /// XYZ under D65 to linear sRGB (IEC 61966-2-1): the sensor's colours are those of the screen.
+    /// XYZ under D65 to linear sRGB (IEC 61966-2-1): the sensor's colors are those of the screen.
     private static let matrix = [
         3.2405, -1.5371, -0.4985, -0.9693, 1.8760, 0.0416, 0.0556, -0.2040, 1.0572,
     ]

@@ -1,89 +1,135 @@
 public import FoundationEssentials
-internal import Tintype
 public import TintypeCore
 
 /// An image file that was drawn for a demo or a test.
 public struct SampleImage: Sendable {
-    /// A name with the ending of the format.
+    /// The file name, with the extension of the format.
     public var name: String
+    /// The encoded image.
     public var data: Data
+    /// The format of the data.
     public var format: ImageFormat
-    /// The upright size.
+    /// The size of the upright image.
     public var size: PixelSize
+    /// The number of frames.
     public var frameCount = 1
 }
 
-/// Draws sample images in every format that can be read without package traits, so that no files have to be shipped: landscapes,
-/// transparency, animations, tagged orientations, palettes, sixteen bits, and one of twelve megapixels.
+/// Draws sample images in every format that can be read without package traits, so that no files have to be shipped.
+///
+/// ```swift
+/// let png = try SampleImages.draw(.colorWheel, scale: 0.1).data
+/// ```
 public enum SampleImages {
-    /// All samples.
-    /// - Parameter scale: what the sizes are multiplied by; tests draw small pictures.
-    /// - Throws: what the encoders throw.
+    /// A sample, by the name of its file.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// A JPEG of twelve megapixels.
+        case mountains = "mountains-12-megapixels.jpg"
+        /// A progressive JPEG.
+        case sea = "sea-progressive.jpg"
+        /// An opaque PNG.
+        case spheres = "spheres.png"
+        /// A WebP with loss.
+        case aurora = "aurora.webp"
+        /// A JPEG in portrait format.
+        case dunes = "dunes-portrait.jpg"
+        /// A lossless WebP.
+        case julia = "julia-lossless.webp"
+        /// A wide JPEG.
+        case panorama = "sea-panorama.jpg"
+        /// A tall WebP.
+        case tall = "aurora-tall.webp"
+        /// A GIF of a scene, with 256 colors.
+        case spheresGIF = "spheres-256-colors.gif"
+        /// A JPEG that is stored upside down, with the Exif orientation 3.
+        case orientationDown = "orientation-3.jpg"
+        /// A JPEG with the Exif orientation 6. It shows the same as the others.
+        case orientationRight = "orientation-6.jpg"
+        /// A JPEG with the Exif orientation 8. It shows the same as the others.
+        case orientationLeft = "orientation-8.jpg"
+        /// A JPEG with the Exif orientation 7. It shows the same as the others.
+        case orientationRightMirrored = "orientation-7.jpg"
+        /// A PNG with transparency.
+        case colorWheel = "color-wheel-alpha.png"
+        /// A WebP with transparency.
+        case flower = "flower-alpha.webp"
+        /// An interlaced PNG with transparency.
+        case interlacedFlower = "flower-interlaced.png"
+        /// A GIF with few colors.
+        case bars = "bars.gif"
+        /// A BMP.
+        case barsBMP = "bars.bmp"
+        /// An icon with two sizes.
+        case icon = "icon.ico"
+        /// An animated GIF of 12 frames.
+        case pinwheel = "pinwheel.gif"
+        /// An animated WebP of 16 frames.
+        case ripple = "ripple.webp"
+        /// An animated PNG of 10 frames.
+        case spinner = "spinner.png"
+        /// A gray PNG.
+        case gray = "dunes-gray.png"
+        /// A PNG with a palette of 16 colors.
+        case palette = "mosaic-palette.png"
+        /// A PNG with 16 bits per component.
+        case sixteenBits = "gradient-16-bit.png"
+    }
+
+    /// Draws all samples.
+    /// - Parameter scale: the factor of the sizes. Tests draw small images.
+    /// - Returns: the samples in the order of ``Kind``.
+    /// - Throws: the errors of the encoders.
     public static func all(scale: Double = 1) throws(ImageError) -> [SampleImage] {
-        let draw = SamplePainter(scale: scale)
-        var samples = try photographs(draw)
-        samples += try orientations(draw)
-        samples += try shapes(draw)
-        samples += try animations(draw)
-        samples += try rarities(draw)
-        return samples
-    }
-
-    private static func photographs(_ draw: SamplePainter) throws(ImageError) -> [SampleImage] {
-        [
-            try draw.scene(.mountains, 4000, 3000, "mountains-12-megapixels.jpg", .jpeg, enlarging: 2),
-            try draw.scene(.sea, 1600, 1000, "sea-progressive.jpg", .jpeg) { $0.progressive = true },
-            try draw.scene(.spheres, 1200, 900, "spheres.png", .png),
-            try draw.scene(.aurora, 1600, 900, "aurora.webp", .webp),
-            try draw.scene(.dunes, 900, 1200, "dunes-portrait.jpg", .jpeg),
-            try draw.scene(.julia, 1000, 1000, "julia-lossless.webp", .webp) { $0.lossless = true },
-            try draw.scene(.sea, 2400, 500, "sea-panorama.jpg", .jpeg),
-            try draw.scene(.aurora, 320, 1200, "aurora-tall.webp", .webp),
-            try draw.scene(.spheres, 640, 480, "spheres-256-colors.gif", .gif),
-        ]
-    }
-
-    /// A JPEG for orientations that turn, turn over and mirror: all are to look alike.
-    private static func orientations(_ draw: SamplePainter) throws(ImageError) -> [SampleImage] {
         var samples: [SampleImage] = []
-        for orientation in [Orientation.down, .right, .left, .rightMirrored] {
-            samples.append(try draw.oriented(orientation, "orientation-\(orientation.rawValue).jpg"))
-        }
+        for kind in Kind.allCases { samples.append(try draw(kind, scale: scale)) }
         return samples
     }
 
-    private static func shapes(_ draw: SamplePainter) throws(ImageError) -> [SampleImage] {
-        [
-            try draw.still(800, 800, "color-wheel-alpha.png", .png, draw: SampleShapes.colorWheel),
-            try draw.still(700, 700, "flower-alpha.webp", .webp, draw: SampleShapes.flower),
-            try draw.still(640, 640, "flower-interlaced.png", .png, draw: SampleShapes.flower) {
-                $0.progressive = true
-            },
-            try draw.still(640, 480, "bars.gif", .gif, draw: SampleShapes.bars),
-            try draw.still(480, 360, "bars.bmp", .bmp, isOpaque: true, draw: SampleShapes.bars),
-            try draw.icon("icon.ico"),
-        ]
-    }
-
-    private static func animations(_ draw: SamplePainter) throws(ImageError) -> [SampleImage] {
-        [
-            try draw.animation(320, frames: 12, "pinwheel.gif", .gif, isOpaque: true) { size, time throws(ImageError) in
+    /// Draws one sample.
+    /// - Parameters:
+    ///   - kind: the sample.
+    ///   - scale: the factor of its size. No side is shorter than 16 pixels.
+    /// - Returns: the encoded image.
+    /// - Throws: the errors of the encoder.
+    public static func draw(_ kind: Kind, scale: Double = 1) throws(ImageError) -> SampleImage {
+        let draw = SamplePainter(scale: scale)
+        let name = kind.rawValue
+        return switch kind {
+        case .mountains: try draw.scene(.mountains, 4000, 3000, name, .jpeg, enlarging: 2)
+        case .sea: try draw.scene(.sea, 1600, 1000, name, .jpeg) { $0.progressive = true }
+        case .spheres: try draw.scene(.spheres, 1200, 900, name, .png)
+        case .aurora: try draw.scene(.aurora, 1600, 900, name, .webp)
+        case .dunes: try draw.scene(.dunes, 900, 1200, name, .jpeg)
+        case .julia: try draw.scene(.julia, 1000, 1000, name, .webp) { $0.lossless = true }
+        case .panorama: try draw.scene(.sea, 2400, 500, name, .jpeg)
+        case .tall: try draw.scene(.aurora, 320, 1200, name, .webp)
+        case .spheresGIF: try draw.scene(.spheres, 640, 480, name, .gif)
+        case .orientationDown: try draw.oriented(.down, name)
+        case .orientationRight: try draw.oriented(.right, name)
+        case .orientationLeft: try draw.oriented(.left, name)
+        case .orientationRightMirrored: try draw.oriented(.rightMirrored, name)
+        case .colorWheel: try draw.still(800, 800, name, .png, draw: SampleShapes.colorWheel)
+        case .flower: try draw.still(700, 700, name, .webp, draw: SampleShapes.flower)
+        case .interlacedFlower:
+            try draw.still(640, 640, name, .png, draw: SampleShapes.flower) { $0.progressive = true }
+        case .bars: try draw.still(640, 480, name, .gif, draw: SampleShapes.bars)
+        case .barsBMP: try draw.still(480, 360, name, .bmp, isOpaque: true, draw: SampleShapes.bars)
+        case .icon: try draw.icon(name)
+        case .pinwheel:
+            try draw.animation(320, frames: 12, name, .gif, isOpaque: true) { size, time throws(ImageError) in
                 try SampleShapes.pinwheel(size, at: time / 4)
-            },
-            try draw.animation(320, frames: 16, "ripple.webp", .webp) { size, time throws(ImageError) in
+            }
+        case .ripple:
+            try draw.animation(320, frames: 16, name, .webp) { size, time throws(ImageError) in
                 try SampleShapes.ripple(size, at: time)
-            },
-            try draw.animation(256, frames: 10, "spinner.png", .png) { size, time throws(ImageError) in
+            }
+        case .spinner:
+            try draw.animation(256, frames: 10, name, .png) { size, time throws(ImageError) in
                 try SampleShapes.spinner(size, at: time)
-            },
-        ]
-    }
-
-    /// Kinds of PNG that few programs write.
-    private static func rarities(_ draw: SamplePainter) throws(ImageError) -> [SampleImage] {
-        [
-            try draw.gray("dunes-gray.png"), try draw.palette("mosaic-palette.png"),
-            draw.sixteenBits("gradient-16-bit.png"),
-        ]
+            }
+        case .gray: try draw.gray(name)
+        case .palette: try draw.palette(name)
+        case .sixteenBits: draw.sixteenBits(name)
+        }
     }
 }

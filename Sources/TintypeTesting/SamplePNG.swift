@@ -12,8 +12,8 @@ enum SamplePNG {
     }
 
     /// - Parameters:
-    ///   - palette: the colours of a palette, three bytes each.
-    ///   - row: the bytes of a row, as the colour type and depth lay them out.
+    ///   - palette: the colors of a palette, three bytes each.
+    ///   - row: the bytes of a row, as the color type and depth lay them out.
     static func file(
         _ size: PixelSize, depth: UInt8, color: ColorType, palette: [UInt8] = [], row: (Int) -> [UInt8]
     ) -> Data {

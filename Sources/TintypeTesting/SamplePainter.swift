@@ -103,7 +103,7 @@ struct SamplePainter {
         return SampleImage(name: name, data: data, format: .png, size: size)
     }
 
-    /// Four bits a pixel, sixteen colours.
+    /// Four bits a pixel, sixteen colors.
     func palette(_ name: String) throws(ImageError) -> SampleImage {
         var size = size(480, 360)
         size.width &= ~1

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TintypeCore
 
-/// Pictures with transparency, with few colours, and the frames of animations.
+/// Pictures with transparency, with few colors, and the frames of animations.
 enum SampleShapes {
     /// All hues around a ring; transparent inside and outside.
     static func colorWheel(_ size: PixelSize) throws(ImageError) -> PixelBuffer {
@@ -106,7 +106,7 @@ enum SampleShapes {
         }
     }
 
-    /// Bars of the eight colours of the first computers: a picture of few colours.
+    /// Bars of the eight colors of the first computers: a picture of few colors.
     static func bars(_ size: PixelSize) throws(ImageError) -> PixelBuffer {
         let colors = (0..<8).map { (index: Int) -> SampleColor in
             let red = index & 2 == 0 ? 0 : 1
@@ -143,7 +143,7 @@ enum SampleShapes {
         return rgb(part(0), part(2 / 3), part(1 / 3))
     }
 
-    /// One colour laid on another, neither premultiplied.
+    /// One color laid on another, neither premultiplied.
     private static func over(_ top: SampleColor, _ bottom: SampleColor) -> SampleColor {
         let alpha = top.w + bottom.w * (1 - top.w)
         guard alpha > 0 else { return bottom }

@@ -1,7 +1,10 @@
-/// A generator whose numbers a test can repeat: SplitMix64 (Steele, Lea and Flood, 2014). Print the seed when a test fails.
+/// A random number generator whose numbers a test can repeat: SplitMix64 (Steele, Lea, and Flood, 2014).
+///
+/// Print the seed when a test fails.
 public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
+    /// Creates a generator. Equal seeds give equal numbers.
     public init(seed: UInt64) { state = seed }
 
     public mutating func next() -> UInt64 {

@@ -1,14 +1,17 @@
 public import FoundationEssentials
 internal import Glibc
 
-/// A new, empty folder that is removed with everything in it when nobody holds it any more.
+/// A new, empty directory that is removed with its contents when it is released.
 public final class TemporaryDirectory: Sendable {
+    /// The path of the directory.
     public let path: String
 
+    /// The URL of the directory.
     public var url: URL { URL(filePath: path, directoryHint: .isDirectory) }
 
-    /// Makes a folder of a name that nobody else has, where the system keeps temporary files.
-    /// - Throws: what the system says if that cannot be done.
+    /// Creates a directory with a unique name, where the system keeps temporary files.
+    /// - Parameter prefix: the beginning of its name.
+    /// - Throws: a `CocoaError` if the directory can't be created.
     public init(prefix: String = "tintype") throws {
         let parent = FileManager.default.temporaryDirectory.path
         var template = Array("\(parent)/\(prefix)-XXXXXX".utf8CString)
@@ -20,10 +23,16 @@ public final class TemporaryDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// The URL of a file in the folder, whether or not there is one.
+    /// Returns the URL of a file in the directory. The file need not exist.
+    /// - Parameter name: the path of the file, relative to the directory.
     public func url(of name: String) -> URL { url.appending(path: name, directoryHint: .notDirectory) }
 
-    /// Writes a file, with the folders on the way to it.
+    /// Writes a file and creates the directories that it needs.
+    /// - Parameters:
+    ///   - data: the contents.
+    ///   - name: the path of the file, relative to the directory.
+    /// - Returns: the URL of the file.
+    /// - Throws: the error of the file system.
     @discardableResult
     public func write(_ data: Data, to name: String) throws -> URL {
         let file = url(of: name)

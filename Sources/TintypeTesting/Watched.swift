@@ -1,6 +1,18 @@
 internal import TintypeCore
 
-/// A value that a test can wait for, instead of sleeping until it is probably there.
+/// The error of a wait whose time limit is exceeded.
+public struct WaitTimeout: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The time limit.
+    public let limit: Duration
+
+    /// Creates the error.
+    /// - Parameter limit: the time limit.
+    public init(limit: Duration) { self.limit = limit }
+
+    public var description: String { "the condition did not become true within \(limit)" }
+}
+
+/// A value that a test can wait for, instead of sleeping until it has probably changed.
 ///
 /// ```swift
 /// let received = Watched(0)
@@ -24,11 +36,16 @@ public final class Watched<Value: Sendable>: Sendable {
 
     private let state: Lock<State>
 
+    /// Creates a watched value.
+    /// - Parameter value: the initial value.
     public init(_ value: Value) { state = Lock(State(value: value)) }
 
+    /// The current value.
     public var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value and wakes those who waited for what it is now.
+    /// Changes the value and resumes the waits whose condition now holds.
+    /// - Parameter change: a closure that changes the value. It runs under a lock and must not use this object.
+    /// - Returns: the result of the closure.
     @discardableResult
     public func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
         let (result, over) = state.withLock { state in
@@ -45,17 +62,43 @@ public final class Watched<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Returns as soon as the condition holds.
-    /// - Throws: `CancellationError`.
-    public func wait(until condition: @escaping @Sendable (Value) -> Bool) async throws {
-        try await take { condition($0) }
+    /// Waits until a condition holds.
+    /// - Parameters:
+    ///   - timeLimit: the longest wait; `nil` for no limit.
+    ///   - condition: the condition. It runs under a lock, after each change, and must not use this object.
+    /// - Throws: `CancellationError` if the task is cancelled, and ``WaitTimeout`` after the time limit.
+    public func wait(
+        timeLimit: Duration? = nil, until condition: @escaping @Sendable (Value) -> Bool
+    ) async throws {
+        try await take(timeLimit: timeLimit) { condition($0) }
     }
 
-    /// Returns as soon as the closure says that it took what it wanted from the value.
+    /// Waits until a closure has taken what it wants from the value.
     ///
-    /// Those who wait are asked in the order in which they came.
-    /// - Throws: `CancellationError`.
-    public func take(_ isOver: @escaping @Sendable (inout Value) -> Bool) async throws {
+    /// Several waits are asked in the order in which they began.
+    /// - Parameters:
+    ///   - timeLimit: the longest wait; `nil` for no limit.
+    ///   - isOver: a closure that may change the value, and must return true if it did. It runs under a lock, after each change.
+    /// - Throws: `CancellationError` if the task is cancelled, and ``WaitTimeout`` after the time limit.
+    public func take(
+        timeLimit: Duration? = nil, _ isOver: @escaping @Sendable (inout Value) -> Bool
+    ) async throws {
+        guard let timeLimit else { return try await takeWithoutLimit(isOver) }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await self.takeWithoutLimit(isOver)
+                return true
+            }
+            group.addTask {
+                try await Task.sleep(for: timeLimit)
+                return false
+            }
+            defer { group.cancelAll() }
+            if try await group.next() == false { throw WaitTimeout(limit: timeLimit) }
+        }
+    }
+
+    private func takeWithoutLimit(_ isOver: @escaping @Sendable (inout Value) -> Bool) async throws {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID

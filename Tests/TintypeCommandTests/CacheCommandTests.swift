@@ -75,6 +75,24 @@ struct CacheCommandTests {
         #expect(line["mimeType"] as? String == "image/png")
     }
 
+    @Test("list shows no credentials unless it is asked to")
+    func listCredentials() async throws {
+        let disk = DiskCache(.init(directory: directory, maximumAge: nil, minimumFreeSpace: 0))
+        try await disk.store(
+            DiskCacheEntry(data: Data("x".utf8)), forKey: ImageKey(source: "https://me:secret@example.org/a.png"))
+        await disk.flush()
+        for arguments in [[], ["--json"]] {
+            let list = try required(
+                TintypeTool.parseAsRoot(["cache", "list", "--cache", directory] + arguments) as? CacheCommand.List)
+            try await list.run(transcript.console())
+        }
+        let output = transcript.output.joined()
+        #expect(output.contains("https://example.org/a.png") && !output.contains("secret"))
+        try await command(CacheCommand.List.self, "cache", "list", "--cache", directory, "--full-urls").run(
+            transcript.console())
+        #expect(transcript.output.last?.contains("https://me:secret@example.org/a.png") == true)
+    }
+
     @Test("verify drops what is damaged, names it, and ends with 1")
     func verify() async throws {
         try await fill()
@@ -134,7 +152,7 @@ struct CacheCommandTests {
         #expect(report["foreign"] as? Int == 1)
         let again = try command(CacheCommand.Import.self, "cache", "import", old, "--cache", directory, "--move")
         try await again.run(transcript.console())
-        #expect(transcript.output[1].contains("imported 0 images") && transcript.output[1].contains("3 there already"))
+        #expect(transcript.output[1].contains("imported 0 images") && transcript.output[1].contains("3 already cached"))
         #expect(try names(in: old) == ["notes.txt"])
         let disk = DiskCache(.init(directory: directory))
         #expect(await disk.entry(forKey: ImageKey(source: "https://example.org/1.png"))?.data == Data("image 1".utf8))

@@ -98,7 +98,64 @@ struct FetchCommandTests {
         await server.stop()
     }
 
-    @Test("a list with URLs of one name; --jobs at a time; without a cache each is asked for")
+    @Test("--jobs images are fetched at once, and no more")
+    func jobs() async throws {
+        let data = try picture().encoded(as: .png)
+        let gate = OriginGate()
+        let running = Watched((now: 0, most: 0))
+        let server = try await OriginServer.start { _ in
+            running.update {
+                $0.now += 1
+                $0.most = max($0.most, $0.now)
+            }
+            try? await gate.pass()
+            running.update { $0.now -= 1 }
+            return OriginResponse(data)
+        }
+        let lines = (0..<12).map { server.url("/\($0).png").absoluteString }
+        let list = try folder.write(Data(lines.joined(separator: "\n").utf8), to: "urls.txt").path
+        async let result = fetch("--from", list, "--jobs", "4", cache: ["--no-cache"])
+        // One at a time ends, and the next one takes its place: a fifth would be seen in one of the turns.
+        for arrivals in 4...12 {
+            try await gate.waitForArrivals(arrivals)
+            gate.open()
+        }
+        gate.openForGood()
+        #expect(try await result == 0)
+        #expect(running.value.most == 4)
+        await server.stop()
+    }
+
+    @Test("neither results nor errors show credentials, unless --full-urls is given")
+    func credentials() async throws {
+        let data = try picture().encoded(as: .png)
+        let server = try await OriginServer.start(["/a.png": OriginResponse(data)])
+        let urls = ["/a.png", "/none.png"].map { server.url($0, user: "me:secret").absoluteString }
+        let broken = ["http://me:secret@h h:x/a", "ftp://me:secret@host/a", "http://me:secret@/a"]
+        for arguments in [[], ["--json"]] {
+            let fetch = try required(
+                TintypeTool.parseAsRoot(["fetch", "-o", output, "--no-cache"] + arguments + urls + broken)
+                    as? FetchCommand)
+            #expect(await status { try await fetch.run(transcript.console()) } == 1)
+        }
+        let all = (transcript.output + transcript.errors).joined(separator: "\n")
+        #expect(all.contains(server.url("/none.png").absoluteString) && !all.contains("secret"), "\(all)")
+        #expect(try await fetch("--json", "--full-urls", urls[0], cache: ["--no-cache"]) == 0)
+        #expect(try object(required(transcript.output.last))["url"] as? String == urls[0])
+    }
+
+    @Test("a line of the list that is too long is reported, and the exit status is 1")
+    func longLine() async throws {
+        let png = try picture().encoded(as: .png)
+        let file = try folder.write(png, to: "in.png")
+        let text = String(repeating: "x", count: 2 << 20) + "\n" + file.absoluteString
+        let list = try folder.write(Data(text.utf8), to: "urls.txt").path
+        #expect(try await fetch("--from", list, cache: ["--no-cache"]) == 1)
+        #expect(try names(in: output) == ["in.png"])
+        #expect(transcript.errors.contains { $0.contains("skipped 1 line") })
+    }
+
+    @Test("a list with URLs of one name; without a cache each is asked for")
     func list() async throws {
         let data = try picture().encoded(as: .png)
         let server = try await OriginServer.start { _ in OriginResponse(data) }
@@ -132,7 +189,7 @@ struct FetchCommandTests {
         #expect(try await fetch("photo.jpg", "", "ftp://a/b.png", gone, "--timeout", "5") == 1)
         #expect(transcript.errors.filter { $0.hasPrefix("tintype: ") }.count == 4)
         #expect(transcript.errors.contains { $0.hasPrefix("tintype: photo.jpg: ") })
-        #expect(transcript.errors.contains("tintype: '': is no URL"))
+        #expect(transcript.errors.contains("tintype: '': it is not a URL"))
     }
 
     @Test("data: and file: URLs are fetched too")
@@ -183,9 +240,55 @@ struct DemoCommandTests {
         #expect(try Array(row("cold")[4...7]) == ["\(count)", "0", "0", "0"])
         #expect(try Array(row("warm")[4...7]) == ["0", "\(count)", "0", "0"])
         #expect(try Array(row("hot")[4...7]) == ["0", "0", "\(count)", "0"])
-        #expect(transcript.errors.contains { $0.contains("passed over 1 file") })
+        #expect(transcript.errors.contains { $0.contains("skipped 1 file") })
         #expect(try names(in: folder.path + "/out") == ["contact-sheet.html", "contact-sheet.png"])
         #expect(try InfoReport(path: folder.path + "/out/contact-sheet.png", decoding: true).info.format == .png)
+    }
+
+    @Test("the demo serves the images that it found and no other file, nor links", arguments: ["", "sub/"])
+    func servedFiles(_ prefix: String) async throws {
+        let folder = try TemporaryDirectory()
+        let png = try picture().encoded(as: .png)
+        try folder.write(png, to: "images/\(prefix)a.png")
+        try folder.write(png, to: "images/\(prefix)swapped.png")
+        try folder.write(Data("key".utf8), to: "images/.ssh/id_rsa")
+        try folder.write(Data("key".utf8), to: "secret/swapped.png")
+        try folder.write(Data("key".utf8), to: "secret/a.png")
+        let source = try await DemoSource.folder(folder.path + "/images")
+        let server = try required(source.server)
+        #expect(source.items.map(\.name) == ["\(prefix)a.png", "\(prefix)swapped.png"])
+        try folder.write(png, to: "images/\(prefix)later.png")
+        let downloader = ImageDownloader()
+        func status(_ url: URL) async -> Int? {
+            do throws(ImageError) {
+                return try await downloader.load(LoadRequest(url: url)).statusCode
+            } catch {
+                return error.statusCode
+            }
+        }
+        let url = source.items[0].url
+        #expect(await status(url) == 200)
+        // A path that can be guessed is not served, so that other users cannot read the images either.
+        for path in ["/\(prefix)a.png", "/.ssh/id_rsa", "/", "/images/\(prefix)a.png"] {
+            #expect(await status(server.url(path)) == 404, "\(path)")
+        }
+        let root = url.path.dropLast(prefix.utf8.count + 5)
+        for path in [".ssh/id_rsa", "\(prefix)later.png", "", "..%2fsecret/a.png", "%2e%2e/secret/a.png"] {
+            #expect(await status(server.url("\(root)\(path)")) == 404, "\(path)")
+        }
+        // Links that take the place of what was found lead nowhere.
+        try FileManager.default.removeItem(atPath: folder.path + "/images/\(prefix)swapped.png")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/images/\(prefix)swapped.png",
+            withDestinationPath: folder.path + "/secret/swapped.png")
+        #expect(await status(source.items[1].url) == 404)
+        if !prefix.isEmpty {
+            try FileManager.default.removeItem(atPath: folder.path + "/images/sub")
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.path + "/images/sub", withDestinationPath: folder.path + "/secret")
+            #expect(await status(url) == 404)
+        }
+        await server.stop()
     }
 
     @Test("an image that fails is listed, and the end is 1")

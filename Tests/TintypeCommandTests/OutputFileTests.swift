@@ -20,6 +20,55 @@ struct OutputFileTests {
         #expect((mode ?? 0) & 0o600 == 0o600 && (mode ?? 0) & 0o111 == 0)
     }
 
+    @Test("a replaced file keeps its permissions", arguments: [0o600, 0o640, 0o644, 0o400, 0o666])
+    func permissions(_ mode: Int) throws {
+        let folder = try TemporaryDirectory()
+        let path = try folder.write(Data("old".utf8), to: "a.png").path
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        try OutputFile.replace(path, with: Data("new".utf8))
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == mode)
+        #expect(FileManager.default.contents(atPath: path) == Data("new".utf8))
+    }
+
+    @Test("a symbolic link stays, and the file that it leads to is replaced or created", arguments: [true, false])
+    func link(_ exists: Bool) throws {
+        let folder = try TemporaryDirectory()
+        if exists { try folder.write(Data("old".utf8), to: "real/b.png") }
+        try FileManager.default.createDirectory(atPath: folder.path + "/real", withIntermediateDirectories: true)
+        // A relative link to an absolute one.
+        try FileManager.default.createSymbolicLink(atPath: folder.path + "/a.png", withDestinationPath: "real/link.png")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/real/link.png", withDestinationPath: folder.path + "/real/b.png")
+        try OutputFile.replace(folder.path + "/a.png", with: Data("new".utf8))
+        #expect(FileManager.default.contents(atPath: folder.path + "/real/b.png") == Data("new".utf8))
+        for (link, target) in [("/a.png", "real/link.png"), ("/real/link.png", folder.path + "/real/b.png")] {
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.path + link) == target)
+        }
+        #expect(try names(in: folder.path) == ["a.png", "real"])
+        #expect(try names(in: folder.path + "/real") == ["b.png", "link.png"])
+    }
+
+    @Test("a circle of links, and a directory, are errors that name the file")
+    func noFile() throws {
+        let folder = try TemporaryDirectory()
+        try FileManager.default.createSymbolicLink(atPath: folder.path + "/a.png", withDestinationPath: "b.png")
+        try FileManager.default.createSymbolicLink(atPath: folder.path + "/b.png", withDestinationPath: "a.png")
+        for path in [folder.path + "/a.png", folder.path] {
+            let error = #expect(throws: ImageError.self) { try OutputFile.replace(path, with: Data("x".utf8)) }
+            #expect(error?.code == .fileWriteFailed && error?.source == path)
+        }
+    }
+
+    @Test("a device is written to and stays a device")
+    func device() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/null.png"
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/dev/null")
+        try OutputFile.replace(path, with: Data("x".utf8))
+        let type = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType
+        #expect(type == .typeCharacterSpecial)
+    }
+
     @Test("what is there is not overwritten")
     func create() throws {
         let folder = try TemporaryDirectory()

@@ -49,6 +49,40 @@ struct OutputTests {
         #expect(bar.line(width: 80) == "4 images  1 failed  1.5 MB")
     }
 
+    @Test("output to a full pipe that does not block waits for its reader and arrives whole")
+    func fullPipe() throws {
+        var ends: [Int32] = [0, 0]
+        let made = pipe2(&ends, O_NONBLOCK)
+        try #require(made == 0)
+        defer { for end in ends { close(end) } }
+        let line = String(repeating: "x", count: 999) + "\n"
+        while write(ends[1], line, 1_000) > 0 {}
+        #expect(errno == EAGAIN)
+        let text = String(repeating: "y", count: 300_000)
+        var received: [UInt8] = []
+        var waits = 0
+        Console.write(text, to: ends[1]) { descriptor in
+            waits += 1
+            received += Self.readAll(ends[0])
+            // The true wait returns, because there is room again.
+            Console.waitUntilWritable(descriptor)
+        }
+        received += Self.readAll(ends[0])
+        #expect(received.suffix(text.utf8.count) == Array(text.utf8)[...])
+        // A pipe takes 64 kB at a time. Each wait makes room for as much.
+        #expect(waits >= 1 && waits < 20)
+    }
+
+    private static func readAll(_ descriptor: Int32) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(descriptor, &block, block.count)
+            guard count > 0 else { return bytes }
+            bytes += block[..<count]
+        }
+    }
+
     @Test("columns are as wide as they need to be")
     func table() {
         var table = Table([("name", .left), ("n", .right)])

@@ -35,12 +35,26 @@ struct URLListTests {
         #expect(try await all(list) == urls)
     }
 
-    @Test("a line without end is not kept in memory")
-    func endlessLine() async throws {
+    @Test(
+        "a line of over 1 MB is skipped and counted, and no part of it is taken for a URL",
+        arguments: [(1 << 20) + 1, (1 << 20) + 70_000, 3 << 20])
+    func longLine(_ length: Int) async throws {
         let folder = try TemporaryDirectory()
-        let text = String(repeating: "x", count: 3 << 20) + "\nhttp://a/1\n"
-        let file = try folder.write(Data(text.utf8), to: "urls.txt").path
-        #expect(try await all(URLList([], file: file)).last == "http://a/1")
+        let long = String(repeating: "x", count: length)
+        let file = try folder.write(Data("http://a/0\n\(long)\nhttp://a/1\n\(long)".utf8), to: "urls.txt").path
+        let list = try URLList([], file: file)
+        #expect(try await all(list) == ["http://a/0", "http://a/1"])
+        #expect(list.skippedLines == 2)
+    }
+
+    @Test("a line of 1 MB is a URL like others")
+    func longestLine() async throws {
+        let folder = try TemporaryDirectory()
+        let longest = String(repeating: "x", count: URLList.longestLine)
+        let file = try folder.write(Data("\(longest)\nhttp://a/1".utf8), to: "urls.txt").path
+        let list = try URLList([], file: file)
+        #expect(try await all(list) == [longest, "http://a/1"])
+        #expect(list.skippedLines == 0)
     }
 
     @Test("a list that is missing, or a folder, is an error that names it")
@@ -52,25 +66,30 @@ struct URLListTests {
         }
     }
 
-    @Test("workers take every element once, a bounded number at a time")
-    func workers() async {
-        let state = Lock((next: 0, running: 0, most: 0, seen: Set<Int>()))
-        await Workers.run(3) {
-            state.withLock { state -> Int? in
+    @Test("as many workers as allowed work at once, and each element is taken once")
+    func workers() async throws {
+        let state = Watched((next: 0, running: 0, most: 0, seen: Set<Int>()))
+        let gate = OriginGate()
+        async let work: Void = Workers.run(3) {
+            state.update { state -> Int? in
                 guard state.next < 50 else { return nil }
                 state.next += 1
                 return state.next
             }
         } work: { element in
-            state.withLock {
+            state.update {
                 $0.running += 1
                 $0.most = max($0.most, $0.running)
                 $0.seen.insert(element)
             }
-            await Task.yield()
-            state.withLock { $0.running -= 1 }
+            try? await gate.pass()
+            state.update { $0.running -= 1 }
         }
-        let end = state.withLock { $0 }
-        #expect(end.seen.count == 50 && end.most <= 3)
+        // A worker that has no element yet would be the fourth, and would take the fourth.
+        try await gate.waitForArrivals(3)
+        #expect(state.value.running == 3)
+        gate.openForGood()
+        await work
+        #expect(state.value.seen.count == 50 && state.value.most == 3)
     }
 }

@@ -6,12 +6,14 @@ import TintypeCore
 import TintypeHTTP
 import TintypeTesting
 
+private let anyURL = URL(string: "https://example.org/a.png")!
+
 @Suite("Failing downloads", .timeLimited, .timeLimit(.minutes(1)))
 struct DownloadFailureTests {
     private let downloader = ImageDownloader()
 
     @Test(
-        "URLs that cannot be loaded over HTTP", .capability("DLR-04", "ERR-01"),
+        "A URL that can't be loaded over HTTP is refused before anything is sent", .capability("DLR-04", "ERR-01"),
         arguments: ["ftp://host/a", "file:///a", "a.png", "http://", "http:///a"])
     func invalidURL(_ text: String) async throws {
         let url = try #require(URL(string: text))
@@ -22,27 +24,29 @@ struct DownloadFailureTests {
     }
 
     @Test(
-        "a status other than success", .capability("DLC-10", "ERR-06", "ERR-10"),
+        "A status other than success is an error with the status code", .capability("DLC-10", "ERR-06", "ERR-10"),
         arguments: [(404, "404 Not Found"), (500, "500 Internal Server Error")])
     func badStatus(_ status: Int, _ text: String) async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes, status: status) }
         let error = try await failure(downloader, LoadRequest(url: server.url("/a")))
         #expect(error.code == .badStatus && error.stage == .load)
         #expect(error.statusCode == status)
-        #expect(error.reason == "the server answered \(text)")
+        #expect(error.reason == "HTTP \(text)")
         #expect(error.source == server.url("/a").absoluteString)
     }
 
-    @Test("which status is acceptable can be said", .capability("DLC-10"))
+    @Test("The acceptable statuses can be chosen", .capability("DLC-10"))
     func acceptableStatus() async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes, status: 404) }
         let any = ImageDownloader(.init(acceptableStatusCodes: nil))
         #expect(try await any.load(LoadRequest(url: server.url("/a"))).statusCode == 404)
-        let strict = ImageDownloader(.init(acceptableStatusCodes: 200..<201))
+        let some = ImageDownloader(.init(acceptableStatusCodes: [200, 404]))
+        #expect(try await some.load(LoadRequest(url: server.url("/a"))).statusCode == 404)
+        let strict = ImageDownloader(.init(acceptableStatusCodes: [200, 403, 405]))
         #expect(try await failure(strict, LoadRequest(url: server.url("/a"))).code == .badStatus)
     }
 
-    @Test("a type that is not accepted, or none", .capability("DLC-11", "ERR-09"))
+    @Test("A response without an accepted media type is refused", .capability("DLC-11", "ERR-09"))
     func badContentType() async throws {
         let server = try await OriginServer.start([
             "/html": OriginResponse(bytes, type: "text/html; charset=utf-8"), "/none": OriginResponse(bytes),
@@ -55,7 +59,7 @@ struct DownloadFailureTests {
         #expect(try await strict.load(LoadRequest(url: server.url("/png"))).data == bytes)
     }
 
-    @Test("nobody listens", .capability("ERR-11"))
+    @Test("A refused connection is reported as one", .capability("ERR-11"))
     func refused() async throws {
         let server = try await OriginServer.start([:])
         let url = server.url("/a")
@@ -66,21 +70,21 @@ struct DownloadFailureTests {
         #expect(error.underlying != nil)
     }
 
-    @Test("a name that does not exist")
+    @Test("An unknown host name is a failed connection")
     func unknownHost() async throws {
         // A label of more than 63 letters cannot be, so that no name server is asked.
         let url = try #require(URL(string: "http://\(String(repeating: "a", count: 64)).invalid/a"))
         #expect(try await failure(downloader, LoadRequest(url: url)).code == .connectionFailed)
     }
 
-    @Test("a server that does not speak TLS")
+    @Test("A server that does not speak TLS is a failed connection")
     func noTLS() async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes)])
         let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/a"))
         #expect(try await failure(downloader, LoadRequest(url: url)).code == .connectionFailed)
     }
 
-    @Test("the connection breaks in the middle")
+    @Test("A connection that breaks in the middle is reported with the bytes that arrived")
     func reset() async throws {
         let gate = OriginGate()
         let server = try await OriginServer.start(["/a": OriginResponse(bytes).reset(after: 100, gate: gate)])
@@ -93,48 +97,48 @@ struct DownloadFailureTests {
         #expect(try await error.reason.contains("after 100 of 5000 bytes"))
     }
 
-    @Test("the connection closes without an answer, twice")
+    @Test("A connection that closes twice without a response is lost")
     func vanishing() async throws {
         let server = try await OriginServer.start { _ in .vanishing }
         #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).code == .connectionLost)
         #expect(server.requestCount() == 2)
     }
 
-    @Test("fewer bytes than announced", .capability("3.8"))
+    @Test("A body with fewer bytes than announced is incomplete", .capability("3.8"))
     func incomplete() async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes).announcing(contentLength: 9_000)])
         let error = try await failure(downloader, LoadRequest(url: server.url("/a")))
         #expect(error.code == .incompleteBody)
-        #expect(error.reason == "only 5000 of 9000 bytes came")
+        #expect(error.reason == "only 5000 of 9000 bytes arrived")
     }
 
-    @Test("chunks that do not come to an end")
+    @Test("A chunked body that does not end is an error")
     func incompleteChunks() async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes).chunked().close(after: 100)])
         #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).code == .connectionLost)
     }
 
-    @Test("more bytes than announced are not part of the answer")
+    @Test("Bytes beyond the announced length are not part of the body")
     func surplus() async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes).announcing(contentLength: 1_000)])
         #expect(try await downloader.load(LoadRequest(url: server.url("/a"))).data == bytes.prefix(1_000))
         #expect(try await downloader.load(LoadRequest(url: server.url("/a"))).data == bytes.prefix(1_000))
     }
 
-    @Test("an enormous length that is a lie takes no memory")
+    @Test("A false announcement of an enormous length takes no memory")
     func enormousLength() async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes).announcing(contentLength: 1 << 50)])
         let open = ImageDownloader(.init(maximumBytes: .unlimited))
         #expect(try await failure(open, LoadRequest(url: server.url("/a"))).code == .incompleteBody)
     }
 
-    @Test("no bytes", .capability("DLR-30"), arguments: [200, 204])
+    @Test("An empty body is an error", .capability("DLR-30"), arguments: [200, 204])
     func empty(_ status: Int) async throws {
         let server = try await OriginServer.start { _ in .status(status) }
         #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).code == .emptyBody)
     }
 
-    @Test("more bytes than the limit, announced or not")
+    @Test("A body larger than the limit is refused, whether it is announced or not")
     func tooLarge() async throws {
         let server = try await OriginServer.start([
             "/announced": OriginResponse(bytes), "/chunked": OriginResponse(bytes).chunked(),
@@ -150,7 +154,7 @@ struct DownloadFailureTests {
         }
     }
 
-    @Test("an answer that is not HTTP")
+    @Test("A response that is not HTTP is an error")
     func nonsense() async throws {
         var response = OriginResponse(Data("SSH-2.0-OpenSSH_9\r\n".utf8))
         response.sendsHead = false
@@ -159,7 +163,7 @@ struct DownloadFailureTests {
         #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).code == .badResponse)
     }
 
-    @Test("what a cache holds is still current", .capability("DLR-23", "ERR-03", "D3"))
+    @Test("A cached image that is still current is reported as not modified", .capability("DLR-23", "ERR-03", "D3"))
     func notModified() async throws {
         let server = try await OriginServer.start { request in
             let isKnown = request.header("If-None-Match") == "\"1\"" || request.header("If-Modified-Since") == "then"
@@ -175,13 +179,13 @@ struct DownloadFailureTests {
         #expect(try await downloader.load(request).data == bytes)
     }
 
-    @Test("304 to a question that was not asked is a bad status", .capability("DLR-23"))
+    @Test("A 304 without validators in the request is a bad status", .capability("DLR-23"))
     func unaskedNotModified() async throws {
         let server = try await OriginServer.start { _ in .status(304) }
         #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).code == .badStatus)
     }
 
-    @Test("a header field that would break the request")
+    @Test("A header field that would break the request is refused")
     func badHeader() async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes)])
         let request = LoadRequest(url: server.url("/a"), headers: ["X": "a\r\nHost: evil"])
@@ -189,19 +193,35 @@ struct DownloadFailureTests {
         #expect(server.requestCount() == 0)
     }
 
-    @Test("failures that another try would repeat are remembered, others are not", .capability("DLR-22", "MGR-38"))
-    func remembered() {
-        let url = URL(string: "https://example.org/a.png")!
-        func error(_ code: ImageError.Code, _ status: Int? = nil) -> ImageError {
-            ImageError(code, stage: .load, reason: "", statusCode: status)
+    @Test(
+        "A failure that another attempt would repeat is remembered", .capability("DLR-22", "MGR-38"),
+        arguments: [
+            ImageError.Code.invalidURL, .badRedirect, .badContentType, .bodyTooLarge, .emptyBody, .unknownFormat,
+            .corruptImage, .truncatedImage,
+        ])
+    func permanent(_ code: ImageError.Code) {
+        #expect(downloader.shouldRememberFailure(ImageError(code, stage: .load, reason: ""), of: anyURL))
+    }
+
+    @Test(
+        "A failure that may pass is not remembered", .capability("DLR-22", "MGR-38"),
+        arguments: [
+            ImageError.Code.loadingDisallowed, .recentlyFailed, .cancelled, .notCached, .cacheUnavailable,
+            .cacheWriteFailed, .connectionFailed, .connectionLost, .timedOut, .badResponse, .badRequest,
+            .incompleteBody, .fileUnreadable, .formatNotEnabled,
+            .limitExceeded, .overBudget, .outOfMemory, .notAnimated, .transformFailed, .encodeFailed,
+            .formatNotEncodable, .badStatus,
+        ])
+    func temporary(_ code: ImageError.Code) {
+        #expect(!downloader.shouldRememberFailure(ImageError(code, stage: .load, reason: ""), of: anyURL))
+    }
+
+    @Test("The statuses 400 to 499 except 408, 425, and 429 are remembered", .capability("DLR-22", "MGR-38"))
+    func rememberedStatuses() {
+        let remembered = (100..<600).filter { status in
+            downloader.shouldRememberFailure(ImageError(.badStatus, stage: .load, reason: "", statusCode: status), of: anyURL)
         }
-        #expect(downloader.shouldRememberFailure(error(.badStatus, 404), of: url))
-        #expect(downloader.shouldRememberFailure(error(.badRedirect), of: url))
-        #expect(!downloader.shouldRememberFailure(error(.badStatus, 503), of: url))
-        #expect(!downloader.shouldRememberFailure(error(.badStatus, 429), of: url))
-        #expect(!downloader.shouldRememberFailure(error(.timedOut), of: url))
-        #expect(!downloader.shouldRememberFailure(error(.connectionFailed), of: url))
-        #expect(!downloader.shouldRememberFailure(error(.cancelled), of: url))
+        #expect(remembered == (400..<500).filter { ![408, 425, 429].contains($0) })
     }
 }
 #endif

@@ -23,7 +23,7 @@ struct DownloadQueueTests {
         return order
     }
 
-    @Test("no more than the limit run at once", .capability("DLC-01"))
+    @Test("No more downloads than the limit run at once", .capability("DLC-01"))
     func limit() {
         var queue = DownloadQueue(limit: 3, order: .firstInFirstOut)
         #expect(add(5, to: &queue) == [1, 2, 3])
@@ -35,14 +35,14 @@ struct DownloadQueueTests {
         #expect(queue.running == [4, 5])
     }
 
-    @Test("first in, first out", .capability("DLC-06"))
+    @Test("With first in, first out, the oldest download begins first", .capability("DLC-06"))
     func firstInFirstOut() {
         var queue = DownloadQueue(limit: 1, order: .firstInFirstOut)
         #expect(add(5, to: &queue) == [1])
         #expect(drain(&queue) == [2, 3, 4, 5])
     }
 
-    @Test("last in, first out, also for what is added later", .capability("DLR-18"))
+    @Test("With last in, first out, later downloads go first", .capability("DLR-18"))
     func lastInFirstOut() {
         var queue = DownloadQueue(limit: 1, order: .lastInFirstOut)
         var order = add(7, to: &queue)
@@ -52,7 +52,7 @@ struct DownloadQueueTests {
         #expect(order == [1, 7, 14, 13, 12, 11, 10, 9, 8, 6, 5, 4, 3, 2])
     }
 
-    @Test("the more urgent begin first", .capability("DLR-19"), arguments: DownloadOrder.allCases)
+    @Test("Higher priorities begin first", .capability("DLR-19"), arguments: DownloadOrder.allCases)
     func priorities(order: DownloadOrder) {
         var queue = DownloadQueue(limit: 1, order: order)
         _ = add(1, to: &queue)
@@ -62,7 +62,7 @@ struct DownloadQueueTests {
         #expect(drain(&queue) == [3, 6, 4, 2, 5])
     }
 
-    @Test("a download that moves takes the place that its arrival gives it")
+    @Test("A download whose priority changes takes the place of its arrival")
     func move() {
         var queue = DownloadQueue(limit: 1, order: .firstInFirstOut)
         _ = add(6, to: &queue)
@@ -74,7 +74,7 @@ struct DownloadQueueTests {
         #expect(drain(&queue) == [3, 6, 4, 5, 2])
     }
 
-    @Test("moving what runs, is over or never was changes nothing")
+    @Test("Changing the priority of a download that does not wait does nothing")
     func moveOthers() {
         var queue = DownloadQueue(limit: 1, order: .firstInFirstOut)
         _ = add(2, to: &queue)
@@ -85,7 +85,7 @@ struct DownloadQueueTests {
         #expect(queue.finish(1) == [])
     }
 
-    @Test("a download can be cancelled only while it waits")
+    @Test("A download can be cancelled only while it waits")
     func cancel() {
         var queue = DownloadQueue(limit: 1, order: .firstInFirstOut)
         _ = add(4, to: &queue)
@@ -94,7 +94,7 @@ struct DownloadQueueTests {
         #expect(drain(&queue) == [2, 4])
     }
 
-    @Test("the limit can change, and is at least 1", .capability("DLC-01"))
+    @Test("The limit can change, and is at least 1", .capability("DLC-01"))
     func changeLimit() {
         var queue = DownloadQueue(limit: 0, order: .firstInFirstOut)
         #expect(add(5, to: &queue) == [1])
@@ -106,7 +106,7 @@ struct DownloadQueueTests {
         #expect(queue.finish(3) == [4])
     }
 
-    @Test("a suspended queue starts nothing, and what runs goes on", .capability("DLR-20"))
+    @Test("A suspended queue starts nothing, and running downloads continue", .capability("DLR-20"))
     func suspend() {
         var queue = DownloadQueue(limit: 2, order: .firstInFirstOut)
         _ = add(1, to: &queue)
@@ -117,7 +117,9 @@ struct DownloadQueueTests {
         #expect(queue.setSuspended(false) == [2, 3])
     }
 
-    @Test("whatever happens, none is lost, none runs twice, the best is next", arguments: DownloadOrder.allCases)
+    @Test(
+        "In any sequence of events, no download is lost or runs twice, and the best is next",
+        arguments: DownloadOrder.allCases)
     func model(order: DownloadOrder) {
         var queue = DownloadQueue(limit: 2, order: order)
         var model = Model(order: order)

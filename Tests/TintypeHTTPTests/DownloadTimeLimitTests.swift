@@ -10,7 +10,7 @@ import TintypeTesting
 struct DownloadTimeLimitTests {
     private let clock = ManualClock()
 
-    @Test("no answer for 15 s", .capability("DLC-02"))
+    @Test("A server that does not respond for 15 s is a timeout", .capability("DLC-02"))
     func noAnswer() async throws {
         let gate = OriginGate()
         let server = try await OriginServer.start { _ in
@@ -22,12 +22,14 @@ struct DownloadTimeLimitTests {
         try await server.waitForRequests(1)
         clock.advance(by: .seconds(15))
         #expect(try await error.code == .timedOut)
-        #expect(try await error.reason == "nothing came for 15 s")
+        #expect(try await error.reason == "no data arrived for 15 s")
         #expect(try await error.source == server.url("/a").absoluteString)
         #expect(downloader.statistics.failed == 1 && downloader.statistics.active == 0)
     }
 
-    @Test("silence in the middle of the body; 0 stands for the default", .capability("DLC-02"), arguments: [0, 15])
+    @Test(
+        "Silence in the middle of the body is a timeout, also with the default limit", .capability("DLC-02"),
+        arguments: [0, 15])
     func silence(_ seconds: Int) async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes).silence(after: 100)])
         let downloader = ImageDownloader(.init(timeout: .seconds(seconds)), clock: clock)
@@ -41,7 +43,7 @@ struct DownloadTimeLimitTests {
         #expect(try await error.code == .timedOut)
     }
 
-    @Test("every piece begins the time anew, so that a slow transfer comes to its end")
+    @Test("Every piece restarts the time limit, so that a slow transfer ends well")
     func slow() async throws {
         let gate = OriginGate()
         let pieces = (0..<5).map { Data(repeating: UInt8($0), count: 10) }
@@ -59,7 +61,7 @@ struct DownloadTimeLimitTests {
         #expect(try await task.value.data.count == 50)
     }
 
-    @Test("the whole transfer can be limited too")
+    @Test("The duration of the whole transfer can be limited")
     func total() async throws {
         let gate = OriginGate()
         let pieces = (0..<5).map { Data(repeating: UInt8($0), count: 10) }
@@ -79,7 +81,7 @@ struct DownloadTimeLimitTests {
         #expect(try await error.reason == "the transfer took longer than 25 s")
     }
 
-    @Test("waiting for a turn is not limited")
+    @Test("The wait for a turn is not limited")
     func waiting() async throws {
         let gate = OriginGate()
         let server = try await OriginServer.start { _ in OriginResponse(chunks: [bytes], gate: gate) }
@@ -94,12 +96,43 @@ struct DownloadTimeLimitTests {
         #expect(try await task.value.data == bytes)
     }
 
-    @Test("by the real clock, too")
+    @Test(
+        "An error or redirect whose body stalls does not wait for the time limit",
+        arguments: [("/404", ImageError.Code.badStatus), ("/302", .bodyTooLarge)])
+    func stalledError(_ path: String, _ code: ImageError.Code) async throws {
+        let text = Data("not here".utf8)
+        let server = try await OriginServer.start([
+            "/404": OriginResponse(text, status: 404).silence(after: 3),
+            "/302": OriginResponse(text, status: 302, headers: ["Location": "/large"]).silence(after: 3),
+            "/large": OriginResponse(bytes),
+        ])
+        let downloader = ImageDownloader(.init(maximumBytes: 100), clock: clock)
+        async let error = failure(downloader, LoadRequest(url: server.url(path)))
+        // One task watches the time limit, one the patience for the body.
+        try await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(1))
+        #expect(try await error.code == code)
+    }
+
+    @Test(
+        "A time limit may be as long as a duration can be",
+        arguments: [Duration.seconds(Int64.max), .seconds(Int64.max / 1_000), .nanoseconds(1)])
+    func extremes(_ limit: Duration) async throws {
+        let server = try await OriginServer.start(["/a": OriginResponse(bytes)])
+        let long = max(limit, .seconds(60))
+        let downloader = ImageDownloader(.init(timeout: long, totalTimeout: long))
+        #expect(try await downloader.load(LoadRequest(url: server.url("/a"))).data == bytes)
+        // The clock stands still, so that even the shortest limit is not exceeded.
+        let still = ImageDownloader(.init(timeout: limit, totalTimeout: limit), clock: clock)
+        #expect(still.configuration.timeout == limit)
+    }
+
+    @Test("Time limits also work with the real clock")
     func realClock() async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes).silence(after: 100)])
         let downloader = ImageDownloader(.init(timeout: .milliseconds(50)))
         let error = try await failure(downloader, LoadRequest(url: server.url("/a")))
-        #expect(error.code == .timedOut && error.reason == "nothing came for 50 ms")
+        #expect(error.code == .timedOut && error.reason == "no data arrived for 50 ms")
     }
 }
 #endif

@@ -39,7 +39,7 @@ struct DownloadTurnTests {
         var order: [Int] { server.requests.compactMap { Int($0.path.dropFirst()) } }
     }
 
-    @Test("no more than the limit ask at once", .capability("DLC-01", "AFD-06"))
+    @Test("No more transfers than the limit run at once", .capability("DLC-01", "AFD-06"))
     func limit() async throws {
         let stage = try await Stage(limit: 3)
         var tasks: [Task<LoadedData, any Error>] = []
@@ -52,7 +52,7 @@ struct DownloadTurnTests {
         #expect(stage.server.requestCount() == 5)
     }
 
-    @Test("last in, first out on the wire", .capability("DLR-18"))
+    @Test("With last in, first out, the newest download begins first", .capability("DLR-18"))
     func lastInFirstOut() async throws {
         let stage = try await Stage(order: .lastInFirstOut)
         var tasks: [Task<LoadedData, any Error>] = []
@@ -66,7 +66,7 @@ struct DownloadTurnTests {
     }
 
     @Test(
-        "the more urgent goes first, and a change of mind counts while it waits",
+        "The highest priority goes first, and a priority can change while a download waits",
         .capability("DLR-19", "OPT-01", "OPT-07", "3.11"))
     func priorities() async throws {
         let stage = try await Stage()
@@ -81,7 +81,7 @@ struct DownloadTurnTests {
         #expect(stage.order == [1, 4, 3, 2])
     }
 
-    @Test("a higher limit lets those who wait begin", .capability("DLC-01"))
+    @Test("A higher limit lets waiting downloads begin", .capability("DLC-01"))
     func raiseLimit() async throws {
         let stage = try await Stage()
         let tasks = [try await stage.add(1), try await stage.add(2)]
@@ -91,7 +91,7 @@ struct DownloadTurnTests {
         for task in tasks { _ = try await task.value }
     }
 
-    @Test("while suspended nothing begins", .capability("DLR-20"))
+    @Test("No transfer begins while the downloader is suspended", .capability("DLR-20"))
     func suspended() async throws {
         let stage = try await Stage()
         stage.gate.openForGood()
@@ -102,7 +102,7 @@ struct DownloadTurnTests {
         #expect(try await task.value.data == bytes)
     }
 
-    @Test("a load that is cancelled before it begins asks nobody", .capability("DLR-17"))
+    @Test("A load that is cancelled before it begins sends no request", .capability("DLR-17"))
     func cancelledBefore() async throws {
         let stage = try await Stage()
         let downloader = stage.downloader
@@ -118,7 +118,7 @@ struct DownloadTurnTests {
     }
 
     @Test(
-        "a load that is cancelled while it waits asks nobody, and takes nobody's turn",
+        "A load that is cancelled while it waits sends no request and takes no turn",
         .capability("DLR-17", "AFD-11", "D23"))
     func cancelledWaiting() async throws {
         let stage = try await Stage()
@@ -133,7 +133,7 @@ struct DownloadTurnTests {
     }
 
     @Test(
-        "a load that is cancelled in the middle ends at once, closes its connection and frees its slot",
+        "A load that is cancelled in the middle ends immediately, closes its connection, and frees its slot",
         .capability("DLR-14"))
     func cancelledInTheMiddle() async throws {
         let server = try await OriginServer.start([
@@ -154,7 +154,7 @@ struct DownloadTurnTests {
         #expect(reports.all.value.count == count)
     }
 
-    @Test("a load that is cancelled before the answer ends at once")
+    @Test("A load that is cancelled before the response ends immediately")
     func cancelledBeforeAnswer() async throws {
         let gate = OriginGate()
         let server = try await OriginServer.start { _ in
@@ -169,7 +169,7 @@ struct DownloadTurnTests {
         #expect(try await task.value.code == .cancelled)
     }
 
-    @Test("the same URL can be loaded again right after it was cancelled", .capability("DLR-15"))
+    @Test("A URL can be loaded again right after a cancelled load", .capability("DLR-15"))
     func again() async throws {
         let stage = try await Stage()
         let first = try await stage.add(1)
@@ -181,7 +181,7 @@ struct DownloadTurnTests {
         #expect(try await second.value.data == bytes)
     }
 
-    @Test("shutting down ends what runs", .capability("DLR-01"))
+    @Test("Shutting down ends running loads", .capability("DLR-01"))
     func shutdown() async throws {
         let stage = try await Stage()
         let task = try await stage.add(1)
@@ -190,7 +190,22 @@ struct DownloadTurnTests {
         await #expect { try await task.value } throws: { ImageError.Code.cancelled ~= $0 }
     }
 
-    @Test("many loads, cancelled at any moment, leave no slot taken", .capability("3.7"))
+    @Test("cancelAll ends running and waiting loads, and the downloader can still be used", .capability("DLR-16"))
+    func cancelAll() async throws {
+        let stage = try await Stage()
+        let tasks = [try await stage.add(1), try await stage.add(2), try await stage.add(3)]
+        try await stage.server.waitForRequests(1)
+        stage.downloader.cancelAll()
+        for task in tasks {
+            await #expect { try await task.value } throws: { ImageError.Code.cancelled ~= $0 }
+        }
+        #expect(stage.downloader.statistics.cancelled == 3 && stage.downloader.statistics.active == 0)
+        stage.gate.openForGood()
+        #expect(try await stage.load(4).value.data == bytes)
+        #expect(stage.order == [1, 4])
+    }
+
+    @Test("Loads that are cancelled at any moment leave no slot taken", .capability("3.7"))
     func storm() async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes) }
         let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 4))

@@ -10,7 +10,7 @@ import TintypeTesting
 struct OriginServerTests {
     private let downloader = ImageDownloader()
 
-    @Test("a folder is served with types and validators, and 304 for what is known")
+    @Test("A directory is served with media types and validators, and 304 for current validators")
     func directory() async throws {
         let folder = try TemporaryDirectory()
         try folder.write(bytes, to: "sub/ä b.png")
@@ -28,7 +28,7 @@ struct OriginServerTests {
     }
 
     @Test(
-        "nothing outside of the folder is served",
+        "No file outside of the directory is served",
         arguments: ["/../secret", "/%2e%2e/secret", "/..%2fsecret", "/link", "/sub", "/", "/none", "/%00", "//"])
     func traversal(_ path: String) async throws {
         let outer = try TemporaryDirectory()
@@ -41,7 +41,7 @@ struct OriginServerTests {
         #expect(try await failure(sending, LoadRequest(url: server.url(path))).statusCode == 404)
     }
 
-    @Test("HEAD has the fields of GET and no body")
+    @Test("HEAD has the header fields of GET and no body")
     func head() async throws {
         let folder = try TemporaryDirectory()
         try folder.write(bytes, to: "a.gif")
@@ -57,7 +57,7 @@ struct OriginServerTests {
         #expect(try await downloader.load(LoadRequest(url: server.url("/a.gif"))).data == bytes)
     }
 
-    @Test("a temporary folder goes away with its last holder")
+    @Test("A temporary directory is removed when it is released")
     func temporaryDirectory() throws {
         var folder: TemporaryDirectory? = try TemporaryDirectory()
         let path = try #require(folder?.path)

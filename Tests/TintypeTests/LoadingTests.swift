@@ -80,16 +80,53 @@ struct LoadingTests {
         #expect(try await self.manager().image(for: url).format == .gif)
     }
 
+    @Test("each result has the times and the bytes of the stages that it went through", .capability("DLR-34"))
+    func metrics() async throws {
+        struct Slow: ImageTransformer {
+            let key = "slow"
+            func transform(_ image: Image) throws -> Image { try image.resized(to: PixelSize(width: 16, height: 16)) }
+        }
+        let data = try BadInputTests.bytes(.png)
+        let gate = OriginGate()
+        let server = try await OriginServer.start(["/a": OriginResponse(chunks: [data], gate: gate)])
+        var request = ImageRequest(server.url("/a"))
+        request.transformer = Slow()
+        let first = manager()
+        let task = first.task(for: request)
+        try await gate.waitForArrivals(1)
+        // The transfer takes at least as long as the server waits.
+        let start = ContinuousClock.now
+        while ContinuousClock.now - start < .milliseconds(20) { await Task.yield() }
+        gate.open()
+        let cold = try await task.result.get().metrics
+        #expect(cold.load >= .milliseconds(20) && cold.decode > .zero && cold.transform > .zero)
+        #expect(cold.total >= cold.load + cold.decode + cold.transform)
+        #expect(cold.bytes == data.count && cold.networkProtocol == "HTTP/1.1")
+        await first.flush()
+        let second = manager()
+        let warm = try await second.load(request).metrics
+        #expect(warm.disk > .zero && warm.load == .zero && warm.decode > .zero && warm.transform > .zero)
+        #expect(warm.total >= warm.disk + warm.decode + warm.transform && warm.bytes == data.count)
+        #expect(warm.networkProtocol == nil)
+        let hot = try await second.load(request).metrics
+        #expect(hot.total > .zero && hot.disk == .zero && hot.load == .zero && hot.decode == .zero)
+        #expect(hot.transform == .zero && hot.bytes == 0)
+        await server.stop()
+    }
+
     @Test("at most six at a time", .capability("DLC-01"))
     func six() async throws {
         let data = try BadInputTests.bytes(.png)
         let gate = OriginGate()
         let server = try await OriginServer.start { _ in OriginResponse(chunks: [data], gate: gate) }
-        let manager = manager()
+        let downloader = ImageDownloader()
+        let manager = ImageManager(cache: ImageCache(memory: MemoryCache(), disk: nil), loader: downloader)
         let tasks = (0..<20).map { manager.task(for: server.url("/\($0)")) }
         try await server.waitForRequests(6)
-        #expect(server.openConnections <= 6)
-        #expect(server.requestCount() == 6)
+        // All others wait for their turn, so that no seventh request can follow.
+        while downloader.statistics.active + downloader.statistics.waiting < 20 { await Task.yield() }
+        #expect(downloader.statistics.active == 6 && downloader.statistics.waiting == 14)
+        #expect(server.openConnections == 6 && server.requestCount() == 6)
         gate.openForGood()
         for task in tasks { _ = try await task.image }
         #expect(server.requestCount() == 20)

@@ -5,27 +5,27 @@ extension CacheCommand {
     /// `tintype cache import DIR`
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Takes over the images of SDWebImage's disk cache, of version 3, 4 or 5.",
+            abstract: "Import the disk cache of SDWebImage 3, 4, or 5.",
             discussion: """
-                DIR is the directory of the files, or one above it. Images are found under the URLs that they were stored \
-                by. What the cache has already stays as it is, and nothing is evicted for what is new. Cut off, the import \
-                goes on where it was when it is run again.
+                DIR is the directory of the files, or a directory above it. Imported images are found by the URLs under which \
+                they were stored. Existing images of the cache stay, and none is evicted. An interrupted import continues \
+                when it is run again.
                 """)
         @OptionGroup var options: Options
 
         @Argument(
-            help: ArgumentHelp("The directory of SDWebImage's cache, or one above it.", valueName: "dir"),
+            help: ArgumentHelp("The directory of SDWebImage's cache, or a directory above it.", valueName: "dir"),
             completion: .directory)
         var from: String
 
-        @Flag(help: "Remove the files that were taken over, and directories that are empty then.")
+        @Flag(help: "Remove the imported files, and directories that become empty.")
         var move = false
 
-        @Option(help: ArgumentHelp("What the cache may take. (default: 1GB)", valueName: "size"))
+        @Option(help: ArgumentHelp("The largest size of the cache. (default: 1GB)", valueName: "size"))
         var maxSize: SizeLimitArgument?
 
         func validate() throws {
-            guard !from.isEmpty else { throw ValidationError("import takes the path of a folder.") }
+            guard !from.isEmpty else { throw ValidationError("import needs the path of a folder.") }
         }
 
         func run() async throws {
@@ -47,10 +47,10 @@ extension CacheCommand {
                 }
                 console.showStatus("")
                 var words = "imported \(report.imported.words)"
-                if report.existing > 0 { words += ", \(report.existing) there already" }
-                if report.foreign > 0 { words += ", \(counted(report.foreign, "other file")) left alone" }
+                if report.existing > 0 { words += ", \(report.existing) already cached" }
+                if report.foreign > 0 { words += ", \(counted(report.foreign, "other file")) ignored" }
                 if report.withoutRoom > 0 {
-                    words += ", no room for \(report.withoutRoom) (--max-size makes more)"
+                    words += ", no room for \(report.withoutRoom) (use --max-size)"
                 }
                 options.print(ImportReport(directory: options.directory, from: from, report), words, on: console)
             }

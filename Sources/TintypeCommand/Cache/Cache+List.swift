@@ -6,19 +6,23 @@ extension CacheCommand {
     /// `tintype cache list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists the images of the cache, in the order in which they were stored, to the millisecond.")
+            abstract: "List the images of the cache, in the order in which they were stored.")
         @OptionGroup var options: Options
 
-        @Option(help: ArgumentHelp("Only what there is of this URL: the original and its variants.", valueName: "url"))
+        @Flag(name: .customLong("full-urls"), help: "Show URLs with user names, passwords, and all query values.")
+        var fullURLs = false
+
+        @Option(help: ArgumentHelp("List only images of this URL: the original and its variants.", valueName: "url"))
         var source: String?
 
         @Option(
             help: ArgumentHelp(
-                "The most images to list; 0 for all. (default: 100, and all with --json)", valueName: "count"))
+                "The largest number of images to list; 0 for all. (default: 100, and all with --json)",
+                valueName: "count"))
         var limit: Int?
 
         func validate() throws {
-            guard limit ?? 0 >= 0 else { throw ValidationError("--limit takes a number from 0 on") }
+            guard limit ?? 0 >= 0 else { throw ValidationError("--limit needs a number from 0 on") }
         }
 
         func run() async throws { try await run(Console.standard) }
@@ -39,7 +43,7 @@ extension CacheCommand {
                             await disk.entries(after: cursor, limit: min(1_000, most - listed))
                         }
                     for entry in page.prefix(most - listed) {
-                        let report = CacheEntryReport(entry)
+                        let report = CacheEntryReport(entry, showsCompleteURL: fullURLs)
                         if options.json { console.print(JSONLine.encode(report)) } else { table.add(report.cells) }
                         listed += 1
                     }
@@ -52,13 +56,13 @@ extension CacheCommand {
                 let isAll = source != nil || listed == total.entries
                 console.note(
                     "\(options.directory): " + (isAll ? counted(listed, "image") : "\(listed) of \(total.words)")
-                        + (isAll ? "" : "; --limit 0 lists all"))
+                        + (isAll ? "" : "; use --limit 0 to list all"))
             }
         }
     }
 }
 
-/// An entry as `--json` shows it.
+/// The JSON report of an entry.
 struct CacheEntryReport: Encodable {
     var source: String
     /// Empty for the original.
@@ -74,8 +78,8 @@ struct CacheEntryReport: Encodable {
     var lastModified: String?
     var transform: String?
 
-    init(_ entry: DiskCache.Listing) {
-        source = entry.key.source
+    init(_ entry: DiskCache.Listing, showsCompleteURL: Bool = false) {
+        source = ShownURL.text(entry.key.source, isComplete: showsCompleteURL)
         variant = entry.key.variant.description
         mimeType = entry.mimeType
         bytes = entry.bytes

@@ -6,15 +6,15 @@ extension CacheCommand {
     /// `tintype cache replay TRACE`
     struct Replay: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Plays a recorded list of requests to the policies by which caches decide what goes.",
+            abstract: "Replay recorded requests with the eviction policies of the caches.",
             discussion: """
-                A trace is a text file with a line for each request, `seq,key,size`: a number or a time that is not looked \
-                at, what the image is known by, and its size in bytes. A line of titles may come first.
+                A trace is a text file with a line for each request, `seq,key,size`: a number or a time, which is ignored, the \
+                name of the image, and its size in bytes. The first line may contain titles.
 
-                LRU is the policy of the disk cache, adaptive that of the memory cache; GDSF, which weighs uses by what \
-                loading would take, is for comparison. `hits` and `bytes` are the parts of requests and of bytes that the cache \
-                had. `decode` and `load` compare the time that misses cost with LRU's, for a cache in memory (0.3 ms, and 2 ms a \
-                megabyte) and on disk (60 ms, and 2 MB a second).
+                LRU is the policy of the disk cache, and adaptive that of the memory cache. GDSF, which weighs uses by the cost \
+                of loading, is for comparison. `hits` and `bytes` are the fractions of requests and bytes that the cache \
+                served. `decode` and `load` compare the time for misses with that of LRU, for a cache in memory (0.3 ms, plus \
+                2 ms per megabyte) and on disk (60 ms, plus the time at 2 MB per second).
                 """)
 
         @Argument(help: ArgumentHelp("A CSV file, or - for standard input.", valueName: "trace"), completion: .file())
@@ -23,11 +23,11 @@ extension CacheCommand {
         @Option(
             parsing: .upToNextOption,
             help: ArgumentHelp(
-                "Sizes of the cache: 64MB, or a part of all that is asked for, such as 5%. (default: 1% 2% 5% 10% 25%)",
+                "Sizes of the cache: 64MB, or a part of all requested images, such as 5%. (default: 1% 2% 5% 10% 25%)",
                 valueName: "size"))
         var size: [CapacityArgument] = []
 
-        @Flag(help: "Print one JSON object a line.")
+        @Flag(help: "Print one JSON object per line.")
         var json = false
 
         func run() throws { try run(Console.standard) }
@@ -71,7 +71,7 @@ extension CacheCommand {
             guard !data.starts(with: [0x1F, 0x8B]) else {
                 throw ImageError(
                     .fileUnreadable, stage: .load,
-                    reason: "is compressed; use `gunzip -c \(trace) | tintype cache replay -`")
+                    reason: "the trace is compressed; use `gunzip -c \(trace) | tintype cache replay -`")
             }
             do throws(CacheTrace.SyntaxError) {
                 let trace = try CacheTrace(csv: String(decoding: data, as: UTF8.self))
@@ -81,12 +81,12 @@ extension CacheCommand {
                     .fileUnreadable, stage: .load,
                     reason: "line \(error.line) is not `seq,key,size` with a size in bytes")
             }
-            throw ImageError(.fileUnreadable, stage: .load, reason: "there are no lines of `seq,key,size` in it")
+            throw ImageError(.fileUnreadable, stage: .load, reason: "the trace has no lines of `seq,key,size`")
         }
     }
 }
 
-/// One cache of one size, as `--json` shows it.
+/// The JSON report of a policy and a cache size.
 struct ReplayReport: Encodable {
     var policy: String
     var capacity: Int
@@ -94,7 +94,7 @@ struct ReplayReport: Encodable {
     var hits: Int
     var hitRatio: Double
     var byteHitRatio: Double
-    /// By how many percent the misses cost more time than LRU's.
+    /// The percentage by which misses take more time than with LRU.
     var decodeTimeBesideLRU: Double
     var loadTimeBesideLRU: Double
 

@@ -5,8 +5,8 @@ extension CacheCommand {
     /// `tintype cache verify`
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Reads every image of the cache and drops those whose bytes have changed.",
-            discussion: "Exit status: 0 if all were whole, 1 if some were damaged.")
+            abstract: "Read every image of the cache and discard damaged ones.",
+            discussion: "Exit status: 0 if all images are intact, 1 if some were damaged.")
         @OptionGroup var options: Options
 
         func run() async throws { try await run(Console.standard) }
@@ -16,8 +16,10 @@ extension CacheCommand {
             try await options.withCache(console) { disk throws(ImageError) in
                 let report = try await disk.verify()
                 isWhole = report.damaged.isEmpty
-                for key in report.damaged { console.note("tintype: \(key): damaged, dropped") }
-                let words = isWhole ? "none damaged" : "\(report.damaged.count) damaged and dropped"
+                for key in report.damaged {
+                    console.note("tintype: \(ShownURL.text(key.description)): damaged, discarded")
+                }
+                let words = isWhole ? "none damaged" : "\(report.damaged.count) damaged and discarded"
                 options.print(
                     VerifyReport(options.directory, report), "\(report.checked.words) read, \(words)", on: console)
             }
@@ -28,24 +30,26 @@ extension CacheCommand {
     /// `tintype cache clean`
     struct Clean: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Removes images that have expired, and what a crash left behind.",
+            abstract: "Remove images that have expired, and files that a crash left behind.",
             discussion: """
-                Without limits only images go whose own end has come. With limits, what was not used for the longest time \
-                goes until they hold.
+                Without limits, only expired images are removed. With limits, the least recently used images are removed \
+                until the limits are met.
                 """)
         @OptionGroup var options: Options
 
-        @Option(help: ArgumentHelp("Remove what was not used for this long, such as 7d, 12h, 30m.", valueName: "age"))
+        @Option(
+            help: ArgumentHelp(
+                "Remove images that were not used for this time, such as 7d, 12h, or 30m.", valueName: "age"))
         var maxAge: AgeArgument?
 
-        @Option(help: ArgumentHelp("Leave at most so much, such as 500MB.", valueName: "size"))
+        @Option(help: ArgumentHelp("Keep at most this size, such as 500MB.", valueName: "size"))
         var maxSize: SizeLimitArgument?
 
-        @Option(help: ArgumentHelp("Leave at most so many images.", valueName: "count"))
+        @Option(help: ArgumentHelp("Keep at most this number of images.", valueName: "count"))
         var maxCount: Int?
 
         func validate() throws {
-            guard maxCount ?? 0 >= 0 else { throw ValidationError("--max-count takes a number from 0 on") }
+            guard maxCount ?? 0 >= 0 else { throw ValidationError("--max-count needs a number from 0 on") }
         }
 
         func run() async throws { try await run(Console.standard) }
@@ -73,7 +77,7 @@ struct VerifyReport: Encodable {
     init(_ directory: String, _ report: CacheVerification) {
         self.directory = directory
         checked = report.checked
-        damaged = report.damaged.map(\.description)
+        damaged = report.damaged.map { ShownURL.text($0.description) }
     }
 }
 

@@ -5,31 +5,34 @@ internal import Tintype
 /// `tintype cache`
 struct CacheCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cache", abstract: "Looks after the disk cache.",
+        commandName: "cache", abstract: "Manage the disk cache.",
+        discussion: """
+            Exit status: 0 for success, 1 if the cache can't be used, 64 for wrong usage, 130 after Ctrl-C.
+            """,
         subcommands: [
             Stats.self, List.self, Verify.self, Clean.self, Clear.self, Import.self, Replay.self,
         ])
 
-    /// Which cache.
+    /// The options that select a cache.
     struct Options: ParsableArguments {
         @Option(
             help: ArgumentHelp(
-                "The cache's directory. The default is $XDG_CACHE_HOME/tintype or ~/.cache/tintype.",
+                "The directory of the cache. The default is $XDG_CACHE_HOME/tintype or ~/.cache/tintype.",
                 valueName: "dir"), completion: .directory)
         var cache: String?
 
-        @Flag(help: "Print JSON: one object, or one a line.")
+        @Flag(help: "Print JSON: one object, or one per line.")
         var json = false
 
         func validate() throws {
-            guard cache?.isEmpty != true else { throw ValidationError("--cache takes the path of a folder.") }
+            guard cache?.isEmpty != true else { throw ValidationError("--cache needs the path of a folder.") }
         }
 
         var directory: String { cache ?? DiskCache.Configuration.defaultDirectory }
 
-        /// Does something with the cache, if it can be one.
+        /// Opens the cache and passes it to a closure.
         ///
-        /// Without limits of its own a command removes nothing that the program that owns the cache would keep.
+        /// By default there are no limits, so that the command removes nothing that the program that owns the cache would keep.
         func withCache(
             _ console: Console, capacity: ByteCount = .unlimited, maximumAge: Duration? = nil, maximumCount: Int? = nil,
             _ body: (DiskCache) async throws(ImageError) -> Void
@@ -38,11 +41,12 @@ struct CacheCommand: ParsableCommand {
                 var status = stat()
                 if stat(directory, &status) == 0 {
                     guard status.st_mode & S_IFMT == S_IFDIR else {
-                        throw unusable("is a file, not a directory; give the cache's directory with --cache")
+                        throw unusable("it is a file, not a directory; give the directory of the cache with --cache")
                     }
                     guard access(directory, R_OK | X_OK) == 0 else {
                         throw unusable(
-                            "cannot be read: \(String(cString: strerror(errno))); run as the user that owns it")
+                            "can’t be read: \(String(cString: strerror(errno))); run the command as the owner of the cache"
+                        )
                     }
                 }
                 let disk = DiskCache(
@@ -68,7 +72,7 @@ struct CacheCommand: ParsableCommand {
     }
 
     struct Stats: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Says how much the cache holds.")
+        static let configuration = CommandConfiguration(abstract: "Show cache usage.")
         @OptionGroup var options: Options
 
         func run() async throws { try await run(Console.standard) }
@@ -82,7 +86,7 @@ struct CacheCommand: ParsableCommand {
     }
 
     struct Clear: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Removes everything from the cache.")
+        static let configuration = CommandConfiguration(abstract: "Remove all images from the cache.")
         @OptionGroup var options: Options
 
         func run() async throws { try await run(Console.standard) }
@@ -102,7 +106,7 @@ extension CacheUsage {
     var words: String { "\(counted(entries, "image")), \(ByteCount(bytes))" }
 }
 
-/// What a cache holds, or what was removed from it.
+/// The usage of a cache, or the images that were removed from it.
 struct CacheReport: Encodable, Equatable {
     var directory: String
     var entries: Int

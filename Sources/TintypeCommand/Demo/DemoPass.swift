@@ -2,22 +2,22 @@
 internal import FoundationEssentials
 internal import Tintype
 
-/// One load of all the images of a demo.
+/// One load of all images of a demo.
 struct DemoPass: Sendable {
     struct Outcome: Sendable {
         var source: ImageSource
         var bytes: Int
         var time: Duration
-        /// The thumbnail, of the first images only: those of a large folder would not fit into memory.
+        /// The thumbnail, for the first images only. Those of a large folder would not fit into memory.
         var image: Image?
     }
 
     let name: String
-    /// What became of each image, in their order.
+    /// The result of each image, in the order of the images.
     private(set) var results: [Result<Outcome, ImageError>?]
     private(set) var duration = Duration.zero
 
-    /// How many thumbnails are kept.
+    /// The number of thumbnails that are kept.
     static let keptImages = 100
 
     /// Loads all images as thumbnails, a few at a time.

@@ -4,7 +4,7 @@ internal import Glibc
 internal import Tintype
 internal import TintypeTesting
 
-/// The images that a demo shows: where they come from, and the server that has them.
+/// The images that a demo shows, and the server that serves them.
 struct DemoSource: Sendable {
     struct Item: Sendable {
         var name: String
@@ -13,51 +13,61 @@ struct DemoSource: Sendable {
 
     var title: String
     var items: [Item]
-    /// What a person should know of it before it begins.
+    /// Messages to show before the demo begins.
     var notes: [String] = []
-    /// Serves the images, unless they come from elsewhere.
+    /// The server of the images; `nil` if they come from the web.
     var server: OriginServer?
-    /// Holds the drawn samples for as long as they are served.
+    /// The directory of drawn samples; `nil` for other images.
     var directory: TemporaryDirectory?
 
-    /// Samples in every format, drawn now.
+    /// Draws samples in every format and serves them.
     static func samples() async throws -> DemoSource {
         let directory = try TemporaryDirectory(prefix: "tintype-samples")
         let samples = try await WorkQueue.processing.perform { _ throws(ImageError) in try SampleImages.all() }
         for sample in samples { try directory.write(sample.data, to: sample.name) }
-        let server = try await OriginServer.start(directory: directory.path)
+        let (server, items) = try await serve(samples.map(\.name), in: directory.path)
         return DemoSource(
-            title: "Tintype", items: samples.map { Item(name: $0.name, url: server.url("/" + encoded($0.name))) },
+            title: "Tintype", items: items,
             notes: ["drew \(counted(samples.count, "sample image"))"], server: server, directory: directory)
     }
 
-    /// The images in a folder and the folders in it.
+    /// Serves the images in a directory and its subdirectories.
     static func folder(_ path: String) async throws -> DemoSource {
         let found = try await WorkQueue.files.perform { isCancelled throws(ImageError) in
             var search = ImageSearch(root: path, isCancelled: isCancelled)
             try search.run()
             return search
         }
-        let server = try await OriginServer.start(directory: path)
+        let (server, items) = try await serve(found.images, in: path)
         let name = path.split(separator: "/").last.map(String.init) ?? path
         return DemoSource(
-            title: name, items: found.images.map { Item(name: $0, url: server.url("/" + encoded($0))) },
+            title: name, items: items,
             notes: ["found \(counted(found.images.count, "image")) in \(path)"] + found.remarks, server: server)
     }
 
-    /// Images of the web.
+    /// Returns the images at URLs.
     static func web(_ urls: [String]) throws(ImageError) -> DemoSource {
         var items: [Item] = []
         for text in urls {
             guard let url = URL(string: text) else {
-                throw ImageError(.invalidURL, stage: .request, source: text, reason: "is no URL")
+                throw ImageError(.invalidURL, stage: .request, source: ShownURL.text(text), reason: "it is not a URL")
             }
             items.append(Item(name: FileName(url: text).name(), url: url))
         }
         return DemoSource(title: "Tintype", items: items)
     }
 
-    /// A path as a URL has it (RFC 3986, section 3.3).
+    /// Serves exactly the given files. A secret in the paths keeps them from other users of the computer, who may not be allowed
+    /// to read the files.
+    private static func serve(_ names: [String], in directory: String) async throws -> (OriginServer, [Item]) {
+        let secret =
+            String(UInt64.random(in: .min ... .max), radix: 36) + String(UInt64.random(in: .min ... .max), radix: 36)
+        let files = Dictionary(uniqueKeysWithValues: names.map { ("/\(secret)/\($0)", $0) })
+        let server = try await OriginServer.start(files: files, in: directory)
+        return (server, names.map { Item(name: $0, url: server.url("/\(secret)/" + encoded($0))) })
+    }
+
+    /// Returns a path with percent escapes (RFC 3986, section 3.3).
     static func encoded(_ path: String) -> String {
         let digits = Array("0123456789ABCDEF")
         return path.utf8.reduce(into: "") { result, byte in
@@ -72,11 +82,11 @@ struct DemoSource: Sendable {
     }
 }
 
-/// Looks for images in a folder and the folders in it, by what is in the files rather than by their names.
+/// A search for images in a directory and its subdirectories, by the contents of files rather than their names.
 struct ImageSearch {
-    /// The paths of the images from the root, in order.
+    /// The paths of the images relative to the root, in order.
     private(set) var images: [String] = []
-    /// How many files are of a format that this build does not read.
+    /// The number of files in each format that this build does not read.
     private var unreadable: [ImageFormat: Int] = [:]
     private var others = 0
     private var links = 0
@@ -91,23 +101,23 @@ struct ImageSearch {
 
     mutating func run() throws(ImageError) {
         guard (try? FileManager.default.contentsOfDirectory(atPath: root)) != nil else {
-            throw ImageError(.fileUnreadable, stage: .load, source: root, reason: "the folder cannot be read")
+            throw ImageError(.fileUnreadable, stage: .load, source: root, reason: "the directory can’t be read")
         }
         visit("")
         images.sort()
     }
 
-    /// What was passed over.
+    /// Messages about files that were skipped.
     var remarks: [String] {
         var remarks: [String] = []
         for (format, count) in unreadable.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            let advice = format.trait.map { "the package trait \($0) may bring it" } ?? "no coder reads it"
-            remarks.append("passed over \(counted(count, "\(format) file")): \(advice)")
+            let advice = format.trait.map { "the package trait \($0) may add it" } ?? "no coder reads it"
+            remarks.append("skipped \(counted(count, "\(format) file")): \(advice)")
         }
         if others > 0 {
-            remarks.append("passed over \(counted(others, "file")) that \(others == 1 ? "is" : "are") no image")
+            remarks.append("skipped \(counted(others, "file")) that \(others == 1 ? "is" : "are") not an image")
         }
-        if links > 0 { remarks.append("passed over \(counted(links, "symbolic link"))") }
+        if links > 0 { remarks.append("skipped \(counted(links, "symbolic link"))") }
         return remarks
     }
 
@@ -120,7 +130,7 @@ struct ImageSearch {
             guard lstat("\(root)/\(path)", &status) == 0 else { continue }
             switch status.st_mode & S_IFMT {
             case S_IFDIR: visit(path)
-            case S_IFLNK: links += 1  // May lead out of the folder, or around in circles.
+            case S_IFLNK: links += 1  // It may lead out of the directory, or in a circle.
             case S_IFREG: look(at: path)
             default: others += 1
             }

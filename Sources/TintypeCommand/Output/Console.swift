@@ -2,18 +2,18 @@ internal import FoundationEssentials
 internal import Glibc
 internal import TintypeCore
 
-/// Where a command writes: results to standard output, everything for a person's eyes to standard error.
+/// The output of a command: results on standard output, and messages for people on standard error.
 ///
-/// May be used from many tasks at once. A status line at the bottom of a terminal makes way for other lines and comes back.
+/// Many tasks may use it at once. A status line at the bottom of a terminal makes way for other lines and comes back.
 final class Console: Sendable {
-    /// The one that writes to the process's own streams.
+    /// The console that writes to the streams of the process.
     static let standard = Console(
         isInteractive: isatty(STDERR_FILENO) == 1, width: Console.terminalWidth(),
         output: { Console.write($0, to: STDOUT_FILENO) }, errors: { Console.write($0, to: STDERR_FILENO) })
 
-    /// Whether standard error is a terminal, on which a status line can be redrawn.
+    /// A Boolean value that is true if standard error is a terminal, on which a status line can be redrawn.
     let isInteractive: Bool
-    /// The columns of the terminal.
+    /// The number of columns of the terminal.
     let width: Int
 
     private let output: @Sendable (String) -> Void
@@ -40,13 +40,13 @@ final class Console: Sendable {
         above { errors(Self.printable(line) + "\n") }
     }
 
-    /// Says what failed, in one line: `tintype: SOURCE: REASON`.
+    /// Reports an error in one line: `tintype: SOURCE: REASON`.
     func error(_ error: any Error) { note("tintype: \(error)") }
 
-    /// Says what is not as it should be, though the work goes on.
+    /// Reports a problem that does not stop the command.
     func warning(_ text: String) { note("tintype: warning: \(text)") }
 
-    /// Shows a line that the next status replaces; an empty one takes it away. Does nothing without a terminal.
+    /// Shows a line that the next status replaces. An empty line removes it. Does nothing without a terminal.
     func showStatus(_ line: String) {
         guard isInteractive else { return }
         status.withLock { status in
@@ -55,7 +55,7 @@ final class Console: Sendable {
         }
     }
 
-    /// Writes with the status line out of the way. The lock keeps lines whole.
+    /// Writes while the status line is hidden. The lock keeps lines whole.
     private func above(_ write: () -> Void) {
         status.withLock { status in
             if !status.isEmpty { errors("\r\u{1B}[K") }
@@ -64,7 +64,7 @@ final class Console: Sendable {
         }
     }
 
-    /// One line whatever is in it: URLs, file names and servers' words may hold escape sequences for the terminal.
+    /// Returns the text as one line without control characters. URLs, file names, and responses may contain escape sequences.
     static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         var result = String.UnicodeScalarView()
@@ -74,7 +74,7 @@ final class Console: Sendable {
         return String(result)
     }
 
-    /// C0, DEL and C1 controls, line separators, and what turns the direction of text around.
+    /// Returns true for C0, DEL, and C1 controls, line separators, and controls of the text direction.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069: true
@@ -88,16 +88,30 @@ final class Console: Sendable {
         return Int(size.ws_col)
     }
 
-    private static func write(_ text: String, to descriptor: Int32) {
+    /// Writes text to a descriptor, which may be one that does not block.
+    /// - Parameter waitUntilWritable: waits until the descriptor takes more bytes.
+    static func write(
+        _ text: String, to descriptor: Int32, waitUntilWritable: (Int32) -> Void = Console.waitUntilWritable
+    ) {
         var text = text
         text.withUTF8 { bytes in
             var rest = UnsafeRawBufferPointer(bytes)
             while let base = rest.baseAddress, !rest.isEmpty {
                 let written = Glibc.write(descriptor, base, rest.count)
-                if written < 0, errno == EINTR || errno == EAGAIN { continue }
-                guard written > 0 else { return }  // Nobody reads any more; the work itself goes on.
+                if written < 0, errno == EINTR { continue }
+                if written < 0, errno == EAGAIN {
+                    waitUntilWritable(descriptor)
+                    continue
+                }
+                guard written > 0 else { return }  // No program reads any more. The work itself continues.
                 rest = UnsafeRawBufferPointer(rebasing: rest[written...])
             }
         }
+    }
+
+    /// Sleeps until the descriptor takes more bytes, or its reader is gone.
+    static func waitUntilWritable(_ descriptor: Int32) {
+        var event = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&event, 1, -1)
     }
 }

@@ -1,32 +1,33 @@
 internal import TintypeCore
 
-/// An image that was fetched and saved.
+/// The report of an image that was saved.
 struct FetchReport: Encodable, Equatable {
+    /// The URL, without credentials unless the user wants complete URLs.
     var url: String
     var path: String
     var format: String
     var width: Int
     var height: Int
-    /// The length of the file.
+    /// The size of the file.
     var bytes: Int
-    /// `network` or `disk`, the cache.
+    /// `network`, or `disk` for the disk cache.
     var source: String
     /// From the request to the decoded image, in milliseconds.
     var ms: Double
 
-    /// The same for people.
+    /// The report for people.
     var line: String {
         "\(path)  \(format) \(width)x\(height)  \(ByteCount(bytes))  \(source)  \(ms.fixed(1)) ms"
     }
 }
 
-/// An image that could not be fetched.
+/// The report of an image that failed.
 struct FetchFailure: Encodable, Equatable {
     var url: String
     var error: ErrorReport
 }
 
-/// What became of a list of images.
+/// The totals of a list of images.
 struct FetchSummary: Equatable {
     var images = 0
     var bytes = 0

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// Results for programs: one JSON object a line, its keys in alphabetical order.
+/// Results for programs: one JSON object per line, with its keys in alphabetical order.
 enum JSONLine {
     static func encode(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()
@@ -9,7 +9,7 @@ enum JSONLine {
         do {
             return String(decoding: try encoder.encode(value), as: UTF8.self)
         } catch {
-            // Only a number that JSON does not have can fail; reports have none.
+            // Only numbers that JSON does not have fail, and reports have none.
             return "{}"
         }
     }
@@ -29,6 +29,6 @@ struct ErrorReport: Encodable, Equatable {
 }
 
 extension Duration {
-    /// Milliseconds with three decimals, as reports give them.
+    /// The duration in milliseconds with three decimals, as reports show it.
     var reportedMilliseconds: Double { (inMilliseconds * 1_000).rounded() / 1_000 }
 }

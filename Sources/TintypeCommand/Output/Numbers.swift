@@ -1,7 +1,7 @@
 internal import TintypeCore
 
 extension Double {
-    /// The number with a fixed count of decimals. FoundationEssentials has no `String(format:)`.
+    /// Returns the number with a fixed count of decimals. FoundationEssentials has no `String(format:)`.
     func fixed(_ decimals: Int) -> String {
         guard isFinite, abs(self) < 1e15 else { return "\(self)" }
         var scale = 1
@@ -15,7 +15,7 @@ extension Double {
 }
 
 extension Duration {
-    /// For people: `850 ns`, `12.4 µs`, `3.1 ms`, `2.45 s`.
+    /// The duration for people: `850 ns`, `12.4 µs`, `3.1 ms`, `2.45 s`.
     var short: String {
         let seconds = inSeconds
         return switch abs(seconds) {
@@ -27,5 +27,5 @@ extension Duration {
     }
 }
 
-/// `1 image`, `2 images`.
+/// Returns a count with its noun: `1 image`, `2 images`.
 func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

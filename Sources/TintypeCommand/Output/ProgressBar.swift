@@ -1,14 +1,14 @@
 internal import TintypeCore
 
-/// A line that says how far a list of images has come.
+/// A line that shows the progress of a list of images.
 struct ProgressBar: Sendable {
-    /// How many there are; `nil` if nobody knows yet.
+    /// The number of images; `nil` if it is unknown.
     var total: Int?
     var finished = 0
     var failed = 0
     var bytes = 0
 
-    /// The line, at most `width` columns wide.
+    /// Returns the line, at most `width` columns wide.
     func line(width: Int) -> String {
         let failures = failed == 0 ? "" : "  \(failed) failed"
         let size = "  \(ByteCount(bytes))"
@@ -23,7 +23,7 @@ struct ProgressBar: Sendable {
     }
 }
 
-/// Counts what is done and shows it, at most every 50 ms.
+/// Counts images and shows the progress, at most every 50 ms.
 final class ProgressDisplay: Sendable {
     private struct State {
         var bar: ProgressBar

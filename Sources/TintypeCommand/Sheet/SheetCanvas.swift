@@ -2,7 +2,7 @@ internal import Tintype
 
 /// Draws boxes, images and text into a picture.
 struct SheetCanvas: ~Copyable {
-    /// An opaque colour in sRGB.
+    /// An opaque color in sRGB.
     struct Color {
         var red: Float, green: Float, blue: Float
 
@@ -86,7 +86,7 @@ struct SheetCanvas: ~Copyable {
 
     // MARK: Inside
 
-    /// Draws a line through points; a pixel takes the colour by its distance from the nearest part.
+    /// Draws a line through points; a pixel takes the color by its distance from the nearest part.
     private mutating func stroke(_ points: [StrokeFont.Point], radius: Float, _ color: Color) {
         guard let first = points.first else { return }
         var low = first

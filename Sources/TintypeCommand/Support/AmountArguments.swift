@@ -29,7 +29,7 @@ struct AgeArgument: ExpressibleByArgument, Equatable, Sendable {
     }
 }
 
-/// The size of a cache: `64MB`, or `5%` of something.
+/// The size of a cache: `64MB`, or `5%` of a whole.
 struct CapacityArgument: ExpressibleByArgument, Equatable, Sendable {
     private enum Kind: Equatable {
         case bytes(Int)
@@ -50,7 +50,8 @@ struct CapacityArgument: ExpressibleByArgument, Equatable, Sendable {
         }
     }
 
-    /// - Parameter whole: what a part is a part of.
+    /// Returns the size in bytes.
+    /// - Parameter whole: the whole that a percentage refers to.
     func bytes(of whole: Int) -> Int {
         switch kind {
         case .bytes(let count): count
@@ -60,7 +61,7 @@ struct CapacityArgument: ExpressibleByArgument, Equatable, Sendable {
 }
 
 private enum Amount {
-    /// Digits, with or without a fraction; `nil` for anything else.
+    /// Returns the value of digits with or without a fraction; `nil` for other text.
     static func value(_ text: some StringProtocol, scale: Double) -> Double? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }),
             let value = Double(text)

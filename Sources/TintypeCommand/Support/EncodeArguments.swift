@@ -19,7 +19,7 @@ struct ByteCountArgument: ExpressibleByArgument, Equatable, Sendable {
     }
 }
 
-/// An opaque colour: `white`, `black`, or red, green and blue in hexadecimal, `#ff8800`.
+/// An opaque color: `white`, `black`, or red, green and blue in hexadecimal, `#ff8800`.
 struct ColorArgument: ExpressibleByArgument, Equatable, Sendable {
     let color: EncodeOptions.Background
 

@@ -1,24 +1,24 @@
-/// What a downloaded image is called on disk: what its URL ends in, made safe.
+/// The file name of a downloaded image: the last component of its URL, made safe.
 ///
-/// The last path component is percent-decoded; what is left of it is one name in the directory: no separators, no control
-/// characters, not hidden, not `..`, not empty, not longer than file systems allow. Windows's reserved characters go too, so
+/// The component is percent-decoded. The name has no separators and no control characters, is not hidden, not `..`, and not empty,
+/// can't be taken for an option, and is not longer than file systems allow. It has no characters that Windows reserves either, so
 /// that a folder of images can be copied anywhere.
 struct FileName: Hashable, Sendable {
-    /// The name without its ending.
+    /// The name without its extension.
     var stem: String
-    /// The ending without the dot; empty if there is none.
+    /// The extension without the dot; empty for none.
     var fileExtension: String
 
-    /// File systems allow 255 bytes; there must be room for a number and an ending.
+    /// The longest stem, in bytes. File systems allow 255, with a number and an extension.
     static let longestStem = 200
     static let longestExtension = 10
 
-    /// The name for what was at a URL.
+    /// Creates the name for an image at a URL.
     init(url: String) {
         self.init(proposed: Self.lastComponent(of: url))
     }
 
-    /// A safe name as close to the proposed one as can be.
+    /// Creates a safe name that is as close as possible to a proposed one.
     init(proposed: String) {
         let name = Self.safe(proposed)
         if let dot = name.lastIndex(of: "."), dot != name.startIndex {
@@ -37,7 +37,7 @@ struct FileName: Hashable, Sendable {
         if stem.isEmpty { stem = "image" }
     }
 
-    /// The whole name; with a number from 2 on, `photo-2.jpg`.
+    /// Returns the complete name. With a number above 1 it is `photo-2.jpg`.
     func name(number: Int = 1) -> String {
         (number > 1 ? "\(stem)-\(number)" : stem) + (fileExtension.isEmpty ? "" : ".\(fileExtension)")
     }
@@ -46,7 +46,7 @@ struct FileName: Hashable, Sendable {
         if url.prefix(5).lowercased() == "data:" { return "" }
         var path = url[...]
         if let scheme = path.firstRange(of: "://") {
-            // What follows the host.
+            // The path follows the host.
             path = path[scheme.upperBound...]
             path = path.prefix { $0 != "?" && $0 != "#" }
             guard let slash = path.firstIndex(of: "/") else { return "" }
@@ -59,7 +59,7 @@ struct FileName: Hashable, Sendable {
         return percentDecoded(component.utf8)
     }
 
-    /// RFC 3986, section 2.1; what is no escape stays as it is, and what is no UTF-8 is repaired.
+    /// Decodes percent escapes (RFC 3986, section 2.1). Invalid escapes stay, and invalid UTF-8 is repaired.
     private static func percentDecoded(_ text: Substring.UTF8View) -> String {
         func digit(_ byte: UInt8) -> UInt8? { Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init) }
         let bytes = Array(text)
@@ -90,11 +90,23 @@ struct FileName: Hashable, Sendable {
         return trimmed(String(result))
     }
 
-    /// Without leading dots, dashes (which commands take for options) and spaces, and trailing dots and spaces.
+    /// Removes leading dots, dashes (which commands take for options), spaces, and combining marks, and trailing dots and spaces.
+    ///
+    /// Scalars are looked at rather than characters: a dash with a combining mark is another character, but the file system and
+    /// other commands see a dash.
     private static func trimmed(_ text: String) -> String {
-        var text = text[...].drop { ".-~ ".contains($0) || $0.isWhitespace }
-        while let last = text.last, last == "." || last.isWhitespace { text.removeLast() }
-        return String(text)
+        var scalars = text.unicodeScalars[...].drop { scalar in
+            ".-~ ".unicodeScalars.contains(scalar) || scalar.properties.isWhitespace || isCombining(scalar)
+        }
+        while let last = scalars.last, last == "." || last.properties.isWhitespace { scalars.removeLast() }
+        return String(String.UnicodeScalarView(scalars))
+    }
+
+    private static func isCombining(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .spacingMark, .enclosingMark, .format: true
+        default: false
+        }
     }
 
     private static func shortened(_ text: String) -> String {

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Tintype
 
-/// Fetches a list of images, saves each, and reports each.
+/// Loads a list of images, and saves and reports each.
 struct ImageFetcher: Sendable {
     let manager: ImageManager
     let folder: OutputFolder
@@ -9,9 +9,11 @@ struct ImageFetcher: Sendable {
     var format: ImageFormat?
     var usesCache = true
     var json = false
+    /// True if reports show URLs with credentials.
+    var showsCompleteURLs = false
     let console: Console
 
-    /// What is decoded only to see that it can be takes no more memory than this.
+    /// The most memory for an image that is decoded only to verify it.
     private static let verificationLimit = ByteCount.megabytes(16)
 
     private struct Job: Sendable {
@@ -19,8 +21,9 @@ struct ImageFetcher: Sendable {
         var reservation: OutputFolder.Reservation
     }
 
-    /// Fetches everything on the list.
-    /// - Throws: what made it impossible to read the list. Images that fail are reported and counted.
+    /// Fetches all images of the list.
+    /// - Returns: the totals, in which failures are counted.
+    /// - Throws: an error if the list can't be read.
     func run(_ list: URLList, jobs: Int) async throws(ImageError) -> FetchSummary {
         let start = ContinuousClock.now
         let display = ProgressDisplay(console, total: try await list.count())
@@ -46,19 +49,26 @@ struct ImageFetcher: Sendable {
                         return hasWarned
                     })
                 {
-                    console.warning("the cache is not used: \(storeError)")
+                    console.warning("the cache can’t be used: \(storeError)")
                 }
             } catch {
                 guard !error.isCancellation else { return }
                 summary.withLock { $0.failed += 1 }
-                if json { console.print(JSONLine.encode(FetchFailure(url: job.url, error: ErrorReport(error)))) }
-                console.error(error.withSource(job.url))
+                let url = shown(job.url)
+                if json { console.print(JSONLine.encode(FetchFailure(url: url, error: ErrorReport(error)))) }
+                console.error(error.withSource(url))
                 display.finishedOne(bytes: 0, failed: true)
             }
         }
         display.end()
         if let error = listError.withLock({ $0 }) { throw error }
-        if Task.isCancelled { throw ImageError(.cancelled, stage: .request, reason: "cancelled") }
+        let skipped = list.skippedLines
+        if skipped > 0 {
+            let limit = ByteCount(URLList.longestLine)
+            console.warning("skipped \(counted(skipped, "line")) of the list, longer than \(limit)")
+            summary.withLock { $0.failed += skipped }
+        }
+        if Task.isCancelled { throw ImageError(.cancelled, stage: .request, reason: "the command was cancelled") }
         return summary.withLock { summary in
             summary.duration = ContinuousClock.now - start
             return summary
@@ -67,8 +77,8 @@ struct ImageFetcher: Sendable {
 
     private func fetch(_ job: Job) async throws(ImageError) -> (report: FetchReport, storeError: ImageError?) {
         guard let url = URL(string: job.url) else {
-            let shown = job.url.isEmpty ? "''" : job.url
-            throw ImageError(.invalidURL, stage: .request, source: shown, reason: "is no URL")
+            let source = job.url.isEmpty ? "''" : shown(job.url)
+            throw ImageError(.invalidURL, stage: .request, source: source, reason: "it is not a URL")
         }
         var request = ImageRequest(url)
         request.queryFrom = usesCache ? .disk : []
@@ -83,7 +93,7 @@ struct ImageFetcher: Sendable {
         let saved: (data: Data, format: ImageFormat, size: PixelSize)
         if savesBytes {
             guard let data = result.data, let format = image.format else {
-                throw ImageError(.emptyBody, stage: .load, source: job.url, reason: "the bytes did not come")
+                throw ImageError(.emptyBody, stage: .load, source: shown(job.url), reason: "the image has no bytes")
             }
             saved = (data, format, image.properties.sourceSize ?? image.size)
         } else {
@@ -93,14 +103,18 @@ struct ImageFetcher: Sendable {
             }
             saved = (data, format, image.size)
         }
-        guard !Task.isCancelled else { throw ImageError(.cancelled, stage: .store, reason: "cancelled") }
+        guard !Task.isCancelled else {
+            throw ImageError(.cancelled, stage: .store, reason: "the command was cancelled")
+        }
         let path = try await WorkQueue.files.perform { [folder] _ throws(ImageError) in
             try folder.save(saved.data, format: saved.format, as: job.reservation)
         }
         let report = FetchReport(
-            url: job.url, path: path, format: saved.format.rawValue, width: saved.size.width,
+            url: shown(job.url), path: path, format: saved.format.rawValue, width: saved.size.width,
             height: saved.size.height, bytes: saved.data.count, source: result.source.rawValue,
             ms: result.metrics.total.reportedMilliseconds)
         return (report, result.storeError)
     }
+
+    private func shown(_ url: String) -> String { ShownURL.text(url, isComplete: showsCompleteURLs) }
 }

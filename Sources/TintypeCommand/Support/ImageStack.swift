@@ -1,12 +1,15 @@
 internal import Tintype
 
-/// The manager that a command loads with.
+/// The manager that a command uses, and its cache.
 struct ImageStack {
     let manager: ImageManager
 
+    /// Creates a manager.
     /// - Parameters:
-    ///   - directory: where the disk cache is; `nil` for none.
-    ///   - timeout: how long a server may be silent.
+    ///   - directory: the directory of the disk cache; `nil` for none.
+    ///   - memory: the configuration of the memory cache.
+    ///   - jobs: the number of transfers at once.
+    ///   - timeout: the longest time without data from a server.
     init(
         directory: String?, memory: MemoryCache.Configuration = MemoryCache.Configuration(), jobs: Int = 6,
         timeout: Duration? = nil

@@ -2,21 +2,22 @@ internal import FoundationEssentials
 internal import Glibc
 internal import TintypeCore
 
-/// A file, or standard input, that is read from its beginning as far as it is needed.
+/// A file or standard input, which is read from its beginning as far as needed.
 struct InputFile: ~Copyable {
-    /// What has been read.
+    /// The bytes that have been read.
     private(set) var data = Data()
-    /// True once everything has been read.
+    /// A Boolean value that is true after the end was reached.
     private(set) var isAtEnd = false
-    /// The whole length, if it is known.
+    /// The length of the file; `nil` for a stream.
     let length: Int?
 
     private let descriptor: Int32
     private let path: String
 
-    /// No image file of sense is larger; more is not read.
+    /// The largest file that is read.
     static let limit = ByteCount.gigabytes(2)
 
+    /// Opens a file.
     /// - Parameter path: a path, or `-` for standard input.
     init(_ path: String) throws(ImageError) {
         self.path = path
@@ -27,7 +28,7 @@ struct InputFile: ~Copyable {
         let type = status.st_mode & S_IFMT
         if type == S_IFDIR {
             close(descriptor)
-            throw Self.failure(path, "is a directory")
+            throw Self.failure(path, "it is a directory")
         }
         length = type == S_IFREG ? Int(status.st_size) : nil
         if path != "-" { _ = fcntl(descriptor, F_SETFL, 0) }
@@ -35,7 +36,7 @@ struct InputFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Reads on until `count` bytes are there, or the end.
+    /// Reads until `count` bytes have been read, or the end is reached.
     mutating func read(upTo count: Int) throws(ImageError) {
         let block = 1 << 20
         while data.count < count, !isAtEnd {
@@ -62,11 +63,11 @@ struct InputFile: ~Copyable {
         guard isAtEnd, data.count <= Self.limit.bytes else {
             throw ImageError(
                 .limitExceeded, stage: .load, source: path,
-                reason: "there are more bytes than the limit of \(Self.limit)")
+                reason: "the file is larger than the limit of \(Self.limit)")
         }
     }
 
-    /// All bytes of a file.
+    /// Returns all bytes of a file.
     static func contents(of path: String) throws(ImageError) -> Data {
         var file = try InputFile(path)
         try file.readAll()
@@ -74,6 +75,6 @@ struct InputFile: ~Copyable {
     }
 
     private static func failure(_ path: String, _ reason: String) -> ImageError {
-        ImageError(.fileUnreadable, stage: .load, source: path, reason: "cannot be read: \(reason)")
+        ImageError(.fileUnreadable, stage: .load, source: path, reason: "can’t be read: \(reason)")
     }
 }

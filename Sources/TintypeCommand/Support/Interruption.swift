@@ -3,14 +3,20 @@ internal import Dispatch
 internal import Glibc
 internal import TintypeCore
 
-/// Lets Ctrl-C, and a polite `kill`, end a command cleanly: its task is cancelled, and it tidies up. A second one ends it at once.
+/// Ends a command cleanly after Ctrl-C or `kill`: its task is cancelled and tidies up. A second signal ends it immediately.
+///
+/// A signal that the process was started to ignore stays ignored, as SIGHUP under `nohup`.
 enum Interruption {
-    /// Runs `body` and throws the exit status 128 + signal number if it was interrupted.
+    private static let signals = [SIGINT, SIGTERM, SIGHUP]
+
+    /// Runs `body`.
+    /// - Throws: the exit status 128 + signal number if a signal arrived, or the error of `body`.
     static func handled(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let received = Lock<Int32?>(nil)
         let task = Task { try await body() }
         let queue = DispatchQueue(label: "signals")
-        let sources = [SIGINT, SIGTERM, SIGHUP].map { number in
+        let handled = signals.compactMap { number -> (number: Int32, source: any DispatchSourceSignal)? in
+            guard !isIgnored(number) else { return nil }
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
@@ -21,14 +27,23 @@ enum Interruption {
                 if isFirst { task.cancel() } else { _exit(128 + number) }
             }
             source.resume()
-            return source
+            return (number, source)
         }
         let result = await task.result
-        for (source, number) in zip(sources, [SIGINT, SIGTERM, SIGHUP]) {
+        for (number, source) in handled {
             source.cancel()
             signal(number, SIG_DFL)
         }
         if let number = received.withLock({ $0 }) { throw ExitCode(128 + number) }
         try result.get()
+    }
+
+    /// Returns true if the process ignores a signal.
+    static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0 else { return false }
+        // Functions cannot be compared, but SIG_IGN is a number.
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }

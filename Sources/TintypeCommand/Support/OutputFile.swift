@@ -3,29 +3,38 @@ internal import Glibc
 internal import TintypeCore
 
 extension ImageError.Code {
-    /// A result could not be written where the user wants it.
+    /// A result can't be written to the place that the user chose.
     static let fileWriteFailed = Self(rawValue: "fileWriteFailed")
 }
 
-/// Writes files that are seen whole or not at all: first under a temporary name beside the target, then renamed.
+/// Writes files that other programs see complete or not at all: under a temporary name beside the target, then renamed.
 enum OutputFile {
-    /// Writes `data` to `path` in place of what is there.
+    /// Writes `data` to `path`, replacing a file that is there.
+    ///
+    /// A symbolic link stays, and its target is replaced. The new file has the permissions and, if the system allows it, the owner
+    /// of the old one. Devices and pipes are written to.
+    /// - Throws: ``ImageError/Code/fileWriteFailed``.
     static func replace(_ path: String, with data: Data) throws(ImageError) {
-        let temporary = try writeTemporary(data, beside: path)
-        guard rename(temporary, path) == 0 else {
+        let target = try resolvingLinks(path)
+        var status = stat()
+        let old: stat? = stat(target, &status) == 0 ? status : nil
+        if let old, old.st_mode & S_IFMT != S_IFREG { return try write(data, into: target) }
+        let temporary = try writeTemporary(data, beside: target, like: old)
+        guard rename(temporary, target) == 0 else {
             let reason = systemError()
             unlink(temporary)
             throw failure(path, reason)
         }
     }
 
-    /// Writes `data` to `path` unless there is something.
-    /// - Returns: false if the name is taken; nothing was changed then.
+    /// Writes `data` to `path` unless something is there.
+    /// - Returns: false if the name is taken. Nothing has changed then.
+    /// - Throws: ``ImageError/Code/fileWriteFailed``.
     static func create(_ path: String, with data: Data) throws(ImageError) -> Bool {
         var status = stat()
         if lstat(path, &status) == 0 { return false }
         let temporary = try writeTemporary(data, beside: path)
-        // Unlike a rename, a link fails where somebody else has just put a file.
+        // Unlike a rename, a link fails if another process has just created a file.
         if link(temporary, path) == 0 {
             unlink(temporary)
             return true
@@ -43,7 +52,8 @@ enum OutputFile {
         return true
     }
 
-    /// Makes a directory and those above it; does nothing where it exists.
+    /// Creates a directory and its parents, unless it exists.
+    /// - Throws: ``ImageError/Code/fileWriteFailed``.
     static func makeDirectory(_ path: String) throws(ImageError) {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -51,31 +61,55 @@ enum OutputFile {
             var status = stat()
             let isFile = stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
             throw failure(
-                path, isFile ? "is a file, not a directory" : "the directory cannot be made: \(systemError())")
+                path, isFile ? "it is a file, not a directory" : "the directory can’t be created: \(systemError())")
         }
-        guard access(path, W_OK | X_OK) == 0 else { throw failure(path, "cannot write there: \(systemError())") }
+        guard access(path, W_OK | X_OK) == 0 else { throw failure(path, systemError()) }
     }
 
-    private static func writeTemporary(_ data: Data, beside path: String) throws(ImageError) -> String {
-        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-        var name = Array("\(directory).tintype-XXXXXX".utf8CString)
+    /// Follows symbolic links, also to a file that does not exist.
+    private static func resolvingLinks(_ path: String) throws(ImageError) -> String {
+        var target = path
+        // The kernel follows as many.
+        for _ in 0..<40 {
+            var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+            let count = buffer.withUnsafeMutableBytes { bytes in
+                readlink(target, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+            }
+            guard count >= 0 else { return target }
+            let link = String(decoding: buffer[..<count], as: UTF8.self)
+            target = link.hasPrefix("/") ? link : directory(of: target) + link
+        }
+        throw failure(path, String(cString: strerror(ELOOP)))
+    }
+
+    /// The path of the directory with its slash; empty for the current one.
+    private static func directory(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    }
+
+    private static func write(_ data: Data, into path: String) throws(ImageError) {
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else { throw failure(path, systemError()) }
+        var problem = write(data, to: descriptor)
+        if close(descriptor) != 0, problem == nil { problem = systemError() }
+        if let problem { throw failure(path, problem) }
+    }
+
+    /// Writes a temporary file.
+    /// - Parameters:
+    ///   - data: the contents.
+    ///   - path: the path of the final file.
+    ///   - old: the file that is going to be replaced.
+    /// - Returns: the path of the temporary file.
+    private static func writeTemporary(
+        _ data: Data, beside path: String, like old: stat? = nil
+    ) throws(ImageError) -> String {
+        var name = Array("\(directory(of: path)).tintype-XXXXXX".utf8CString)
         let descriptor = mkstemp(&name)
         guard descriptor >= 0 else { throw failure(path, systemError()) }
         let temporary = name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-        var problem: String?
-        data.withUnsafeBytes { bytes in
-            var rest = bytes
-            while let base = rest.baseAddress, !rest.isEmpty, problem == nil {
-                let written = write(descriptor, base, rest.count)
-                if written > 0 {
-                    rest = UnsafeRawBufferPointer(rebasing: rest[written...])
-                } else if errno != EINTR {
-                    problem = systemError()
-                }
-            }
-        }
-        // `mkstemp` makes private files; results get the mode that any new file gets.
-        if problem == nil, fchmod(descriptor, 0o666 & ~creationMask) != 0 { problem = systemError() }
+        var problem = write(data, to: descriptor)
+        if problem == nil { problem = setAttributes(descriptor, like: old) }
         if close(descriptor) != 0, problem == nil { problem = systemError() }
         if let problem {
             unlink(temporary)
@@ -84,7 +118,37 @@ enum OutputFile {
         return temporary
     }
 
-    /// Read once: the only way to ask for the mask is to set it, for the whole process.
+    /// `mkstemp` creates private files. A new file gets the usual permissions, and one that replaces another its permissions.
+    private static func setAttributes(_ descriptor: Int32, like old: stat?) -> String? {
+        var mode = 0o666 & ~creationMask
+        if let old {
+            mode = old.st_mode & 0o777
+            // Only root can give files away. Without its group, a file must not be open to another one.
+            if fchown(descriptor, old.st_uid, old.st_gid) != 0, fchown(descriptor, uid_t.max, old.st_gid) != 0 {
+                mode &= 0o707
+            }
+        }
+        return fchmod(descriptor, mode) == 0 ? nil : systemError()
+    }
+
+    /// Writes all bytes.
+    /// - Returns: the problem, if there is one.
+    private static func write(_ data: Data, to descriptor: Int32) -> String? {
+        data.withUnsafeBytes { bytes in
+            var rest = bytes
+            while let base = rest.baseAddress, !rest.isEmpty {
+                let written = Glibc.write(descriptor, base, rest.count)
+                if written > 0 {
+                    rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+                } else if errno != EINTR {
+                    return systemError()
+                }
+            }
+            return nil
+        }
+    }
+
+    /// Read once, because the only way to read the mask is to set it for the whole process.
     private static let creationMask: mode_t = {
         let mask = umask(0o077)
         umask(mask)
@@ -94,6 +158,6 @@ enum OutputFile {
     private static func systemError() -> String { String(cString: strerror(errno)) }
 
     private static func failure(_ path: String, _ reason: String) -> ImageError {
-        ImageError(.fileWriteFailed, stage: .store, source: path, reason: "could not be written: \(reason)")
+        ImageError(.fileWriteFailed, stage: .store, source: path, reason: "can’t be written: \(reason)")
     }
 }

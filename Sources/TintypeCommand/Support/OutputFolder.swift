@@ -2,20 +2,21 @@ internal import FoundationEssentials
 internal import Glibc
 internal import TintypeCore
 
-/// The folder that a run saves its images in. No two images of a run get one name, and nothing that was there before is
-/// ever overwritten: what has a taken name gets a number.
+/// The directory in which a command saves its images.
+///
+/// No two images of a run get the same name, and no existing file is overwritten: a taken name gets a number.
 final class OutputFolder: Sendable {
     let path: String
     private let state = Lock(State())
 
     private struct State {
-        /// How often a name was wanted so far, so that a million equal names do not cost a million looks each.
+        /// The number of uses of each name, so that a million equal names need no million attempts each.
         var numbers: [FileName: Int] = [:]
         /// Paths that this run has used.
         var used: Set<String> = []
     }
 
-    /// A name that was promised to an image, in the order of the list rather than of arrival.
+    /// A name for an image, given in the order of the list rather than of arrival.
     struct Reservation: Sendable, Equatable {
         var name: FileName
         var number: Int
@@ -23,19 +24,19 @@ final class OutputFolder: Sendable {
 
     init(_ path: String) { self.path = path }
 
-    /// Promises a name for what is at a URL.
+    /// Reserves a name for the image at a URL.
     func reserve(url: String) -> Reservation {
         let name = FileName(url: url)
         return state.withLock { Reservation(name: name, number: Self.next(name, &$0)) }
     }
 
-    /// Saves bytes of a format under a promised name, with the ending that tells their format.
+    /// Saves bytes under a reserved name, with the extension of their format.
     /// - Returns: the path of the file.
     func save(_ data: Data, format: ImageFormat, as reservation: Reservation) throws(ImageError) -> String {
         var name = reservation.name
         var number = reservation.number
         if ImageFormat(fileExtension: name.fileExtension) != format {
-            // A dot that was no ending's stays in the name: "v1.2" becomes "v1.2.png".
+            // An unknown extension stays in the name: "v1.2" becomes "v1.2.png".
             if !name.fileExtension.isEmpty, ImageFormat(fileExtension: name.fileExtension) == nil {
                 name.stem += ".\(name.fileExtension)"
             }
@@ -46,7 +47,7 @@ final class OutputFolder: Sendable {
             let candidate = path == "." ? name.name(number: number) : "\(path)/\(name.name(number: number))"
             if state.withLock({ $0.used.insert(candidate).inserted }) {
                 if try OutputFile.create(candidate, with: data) { return candidate }
-                // Fetching the same again leaves the same files.
+                // Fetching the same image again leaves the same files.
                 if Self.file(candidate, holds: data) { return candidate }
             }
             number = state.withLock { Self.next(name, &$0) }

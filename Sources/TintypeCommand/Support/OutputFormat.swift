@@ -1,20 +1,20 @@
 internal import ArgumentParser
 internal import Tintype
 
-/// Which formats can be written, and what to say where one cannot.
+/// The formats that can be written.
 enum OutputFormat {
     static var encodable: Set<ImageFormat> { ImageCoders.default.encodableFormats }
 
-    /// The format with a name such as `webp`, or a file name's ending such as `jpg`.
-    /// - Throws: a validation error that names the formats that can be written.
+    /// Returns the format with a name such as `webp` or an extension such as `jpg`.
+    /// - Throws: a validation error that lists the formats that can be written.
     static func named(_ name: String) throws -> ImageFormat {
         let format = ImageFormat(fileExtension: name) ?? ImageFormat.known.first { $0.rawValue == name.lowercased() }
-        guard let format else { throw refusal("'\(name)' is no image format that is known") }
-        guard encodable.contains(format) else { throw refusal("\(format) cannot be written") }
+        guard let format else { throw refusal("'\(name)' is not a known image format") }
+        guard encodable.contains(format) else { throw refusal("\(format) can’t be written") }
         return format
     }
 
-    /// What a picture is saved as where nobody chose: its own format if that can be written with all it has.
+    /// Returns the default format for an image: its own if that can be written without losing transparency.
     static func natural(for image: Image) -> ImageFormat {
         let writable = encodable
         if let format = image.format, writable.contains(format), format.storesAlpha || !image.hasAlpha { return format }
@@ -22,11 +22,11 @@ enum OutputFormat {
         return image.hasAlpha || !writable.contains(.jpeg) ? .png : .jpeg
     }
 
-    /// Whether a file of the format can hold an animation.
+    /// Returns true if a file of the format can hold an animation.
     static func storesFrames(_ format: ImageFormat) -> Bool { [.gif, .webp, .png, .avif, .jxl].contains(format) }
 
     private static func refusal(_ problem: String) -> ValidationError {
         let names = encodable.map(\.rawValue).sorted().joined(separator: ", ")
-        return ValidationError("\(problem); formats that can be: \(names)")
+        return ValidationError("\(problem); supported formats: \(names)")
     }
 }

@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import TintypeCore
 
-/// A box for an image: `400x300`, or with one side left open, `1600x` or `x900`.
+/// A box for an image: `400x300`, or with one open side, `1600x` or `x900`.
 struct SizeArgument: ExpressibleByArgument, Equatable, Sendable {
-    /// The box; an open side is longer than any image.
+    /// The box. An open side is longer than any image.
     let box: PixelSize
 
     static let openSide = 1 << 24
@@ -15,7 +15,7 @@ struct SizeArgument: ExpressibleByArgument, Equatable, Sendable {
         guard sides.count == 2, !(sides[0].isEmpty && sides[1].isEmpty) else { return nil }
         func side(_ text: Substring) -> Int? {
             if text.isEmpty { return Self.openSide }
-            // `Int` alone would take `+4`.
+            // `Int` alone would accept `+4`.
             guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int(text) else { return nil }
             return (1...Self.largestSide).contains(value) ? value : nil
         }

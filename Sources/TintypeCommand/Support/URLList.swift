@@ -2,27 +2,33 @@ internal import FoundationEssentials
 internal import Glibc
 internal import TintypeCore
 
-/// The URLs that a command was given: its arguments, then the lines of a file or of standard input, read as they are needed.
+/// The URLs for a command: its arguments, then the lines of a file or of standard input, which are read when they are needed.
 ///
-/// Blank lines and lines that begin with `#` do not count.
+/// Blank lines and lines that begin with `#` are ignored. Lines longer than ``longestLine`` are counted and skipped.
 final class URLList: Sendable {
     private struct State {
         var arguments: ArraySlice<String>
         var buffer: [UInt8] = []
         var position = 0
         var isAtEnd: Bool
+        /// True from the moment when a line became too long until its end.
+        var isSkipping = false
+        var skippedLines = 0
     }
 
-    /// A line longer than this is no URL; what goes on is cut off.
+    /// The longest line that is read, in bytes.
     static let longestLine = 1 << 20
 
     private let state: Lock<State>
     private let descriptor: Int32?
     private let path: String
-    /// Reading may wait for whoever writes the list: that must not be in the way of any other work.
+    /// A queue of its own, because reading may wait for the program that writes the list.
     private let queue = WorkQueue(label: "list", width: 1)
 
-    /// - Parameter file: the path of a list, `-` for standard input, `nil` for none.
+    /// Creates a list.
+    /// - Parameters:
+    ///   - arguments: the first URLs.
+    ///   - file: the path of a list, `-` for standard input, `nil` for none.
     init(_ arguments: [String], file: String?) throws(ImageError) {
         state = Lock(State(arguments: arguments[...], isAtEnd: file == nil))
         path = file ?? ""
@@ -36,7 +42,7 @@ final class URLList: Sendable {
         var status = stat()
         if fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
             throw ImageError(
-                .fileUnreadable, stage: .request, source: file, reason: "is a directory, not a list of URLs")
+                .fileUnreadable, stage: .request, source: file, reason: "it is a directory, not a list of URLs")
         }
     }
 
@@ -44,7 +50,10 @@ final class URLList: Sendable {
         if let descriptor { close(descriptor) }
     }
 
-    /// How many URLs there are, without taking any; `nil` for a stream, whose end nobody knows.
+    /// The number of lines that were too long so far.
+    var skippedLines: Int { state.withLock { $0.skippedLines } }
+
+    /// Returns the number of URLs without taking any; `nil` for a stream, whose length is unknown.
     func count() async throws(ImageError) -> Int? {
         guard let descriptor else { return state.withLock { $0.arguments.count } }
         var status = stat()
@@ -55,10 +64,10 @@ final class URLList: Sendable {
         return lines
     }
 
-    /// The next URL; `nil` behind the last.
+    /// Returns the next URL; `nil` after the last.
     func next() async throws(ImageError) -> String? { try await next { $0 } }
 
-    /// What is made of the next URL; `nil` behind the last. URLs are given to the closure in their order, one at a time.
+    /// Passes the next URL to a closure and returns its result; `nil` after the last. The closure gets the URLs in order, one at a time.
     func next<Value: Sendable>(_ taken: @escaping @Sendable (String) -> Value) async throws(ImageError) -> Value? {
         if let value = state.withLock({ $0.arguments.popFirst().map(taken) }) { return value }
         if state.withLock({ $0.isAtEnd && $0.position >= $0.buffer.count }) { return nil }
@@ -85,10 +94,15 @@ final class URLList: Sendable {
             return nil
         }
         state.position = min(end + 1, state.buffer.count)
+        if state.isSkipping || end - rest.startIndex > longestLine {
+            state.isSkipping = false
+            state.skippedLines += 1
+            return ""
+        }
         return String(decoding: rest[..<end], as: UTF8.self)
     }
 
-    /// Waits for more bytes, looking now and then whether anybody still wants them.
+    /// Waits for more bytes, and checks now and then for cancellation.
     private func fill(_ isCancelled: () -> Bool) throws(ImageError) {
         guard let descriptor else { return }
         var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -103,20 +117,27 @@ final class URLList: Sendable {
             state.buffer.removeFirst(min(state.position, state.buffer.count))
             state.position = 0
             state.buffer += chunk
-            if state.buffer.count > Self.longestLine, !state.buffer.contains(0x0A) { state.buffer = [] }
+            if state.buffer.count > Self.longestLine, !state.buffer.contains(0x0A) {
+                state.buffer = []
+                state.isSkipping = true
+            }
             state.isAtEnd = chunk.isEmpty
+            if state.isAtEnd, state.isSkipping, state.buffer.isEmpty {
+                state.isSkipping = false
+                state.skippedLines += 1
+            }
         }
     }
 
     private static func failure(_ path: String) -> ImageError {
         ImageError(
             .fileUnreadable, stage: .request, source: path,
-            reason: "the list cannot be read: \(String(cString: strerror(errno)))")
+            reason: "the list can’t be read: \(String(cString: strerror(errno)))")
     }
 }
 
 extension String {
-    /// Without white space around it, nor a byte order mark before it.
+    /// The string without surrounding white space and without a byte order mark.
     var trimmed: String {
         var text = self[...].drop { $0.isWhitespace || $0 == "\u{FEFF}" }
         while text.last?.isWhitespace == true { text.removeLast() }

@@ -1,8 +1,8 @@
-/// Work on a list, with a bounded number of elements in hand, however long the list is.
+/// Concurrent work on a list of any length.
 enum Workers {
     /// Lets `count` workers take elements until there are no more.
     ///
-    /// When the calling task is cancelled, elements that nobody has taken are left.
+    /// After the calling task is cancelled, workers take no further elements.
     static func run<Element: Sendable>(
         _ count: Int, next: @escaping @Sendable () async -> Element?,
         work: @escaping @Sendable (Element) async -> Void

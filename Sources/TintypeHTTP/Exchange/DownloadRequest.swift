@@ -1,15 +1,18 @@
 public import FoundationEssentials
 internal import TintypeCore
 
-/// A request that is about to be sent, as a request modifier sees and changes it.
+/// A request that is about to be sent, and that a request modifier can change.
 public struct DownloadRequest: Sendable, Hashable {
-    /// Where the request goes. A modifier may send it elsewhere; the image is still known by the URL that was asked for.
+    /// The URL of the request. A modifier may change it; the image keeps the URL of the load as its identity.
     public var url: URL
+    /// The method, such as `GET`.
     public var method: String
-    /// All fields that are sent, but those that HTTP itself needs, such as `Host`.
+    /// The header fields, except those that HTTP itself needs, such as `Host`.
     public var headers: HTTPFields
+    /// The body; `nil` for none.
     public var body: Data?
 
+    /// Creates a request.
     public init(url: URL, method: String = "GET", headers: HTTPFields = [:], body: Data? = nil) {
         self.url = url
         self.method = method
@@ -18,13 +21,16 @@ public struct DownloadRequest: Sendable, Hashable {
     }
 }
 
-/// The head of a response, as a response modifier sees and changes it. What is changed is what is checked.
+/// The head of a response, which a response modifier can change. The changed head is checked.
 public struct DownloadResponse: Sendable, Hashable {
-    /// Where the response came from, after redirects.
+    /// The URL of the response, after redirects.
     public let url: URL
+    /// The status code.
     public var statusCode: Int
+    /// The header fields.
     public var headers: HTTPFields
 
+    /// Creates the head of a response.
     public init(url: URL, statusCode: Int, headers: HTTPFields = [:]) {
         self.url = url
         self.statusCode = statusCode
@@ -40,7 +46,7 @@ public struct DownloadResponse: Sendable, Hashable {
 }
 
 extension DownloadRequest {
-    /// The same request with `user:password@` of its URL as a field, as RFC 7617 has it; a field that is there already stays.
+    /// The request with `user:password@` of its URL moved to an `Authorization` field (RFC 7617). An existing field stays.
     var withCredentialsInHeader: DownloadRequest {
         let user = url.user(percentEncoded: false)
         let password = url.password(percentEncoded: false)

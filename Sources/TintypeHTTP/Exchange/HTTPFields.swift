@@ -1,6 +1,6 @@
-/// The header fields of an HTTP message by name, whose case does not matter.
+/// The header fields of an HTTP message, by name. The case of names does not matter.
 ///
-/// Fields that were repeated are one field here, their values joined with commas (RFC 9110, section 5.3).
+/// Repeated fields are one field whose values are joined with commas (RFC 9110, section 5.3).
 public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// By lowercase name.
     private var fields: [String: Field] = [:]
@@ -10,8 +10,10 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         var value: String
     }
 
+    /// Creates an empty collection of fields.
     public init() {}
 
+    /// Creates a collection of fields from a dictionary.
     public init(_ fields: [String: String]) {
         for (name, value) in fields { self[name] = value }
     }
@@ -20,13 +22,13 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         for (name, value) in elements { add(name, value) }
     }
 
-    /// The value of a field; `nil` if it is not there. Setting `nil` removes it.
+    /// The value of a field; `nil` if there is none. Setting `nil` removes the field.
     public subscript(name: String) -> String? {
         get { fields[name.lowercased()]?.value }
         set { fields[name.lowercased()] = newValue.map { Field(name: name, value: $0) } }
     }
 
-    /// The fields, sorted by name, in the spelling in which they were set.
+    /// The fields, sorted by name. Names are spelled as they were set.
     public var all: [(name: String, value: String)] {
         fields.sorted { $0.key < $1.key }.map { ($0.value.name, $0.value.value) }
     }
@@ -35,7 +37,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         self[name] = self[name].map { "\($0), \(value)" } ?? value
     }
 
-    /// Takes the fields of the other, also where there are some of the same name. An empty value removes a field.
+    /// Replaces fields with those of a dictionary. An empty value removes a field.
     mutating func merge(_ other: [String: String]) {
         for (name, value) in other { self[name] = value.isEmpty ? nil : value }
     }

@@ -5,14 +5,14 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import TintypeCore
 
-/// How far a transfer was when it failed.
+/// The phase in which a transfer failed.
 enum TransferPhase: Sendable {
     case request
     case body(received: Int, expected: Int?)
 }
 
 extension ImageError {
-    /// What an error of the client library means.
+    /// Creates an error from one of the client library.
     init(transferError error: any Error, at phase: TransferPhase) {
         if let error = error as? ImageError {
             self = error
@@ -26,58 +26,55 @@ extension ImageError {
         case let error as HTTPClientError: self = .client(error, phase)
         case let error as HTTPParserError where error == .invalidEOFState: self = .closed(phase, error)
         case let error as HTTPParserError:
-            self = .load(.badResponse, "the answer breaks the rules of HTTP: \(error)", error)
+            self = .load(.badResponse, "the response is not valid HTTP: \(error)", error)
         case ChannelError.connectTimeout: self = .load(.timedOut, "connecting took too long", error)
-        // A kept connection that has closed in the moment in which it was to be used.
+        // A kept connection that closed at the moment when it was reused.
         case is ChannelError: self = .closed(phase, error)
         case let error as IOError: self = .system(error, phase)
         default: self = .other(error, phase)
         }
     }
 
-    static let cancelledTransfer = ImageError(.cancelled, stage: .load, reason: "cancelled while loading")
+    static let cancelledTransfer = ImageError(.cancelled, stage: .load, reason: "the load was cancelled")
 
     static func incomplete(_ received: Int, of expected: Int, _ error: (any Error)? = nil) -> ImageError {
-        load(.incompleteBody, "only \(received) of \(expected) bytes came", error)
+        load(.incompleteBody, "only \(received) of \(expected) bytes arrived", error)
     }
 
-    /// An error that the program's own closure threw.
+    /// Creates an error from one that a closure of the program threw.
     static func refused(_ code: Code, by what: String, _ error: any Error) -> ImageError {
         if Task.isCancelled || error is CancellationError { return .cancelledTransfer }
-        return load(code, "\(what) refused: \(error)", error)
+        return load(code, "\(what) failed: \(error)", error)
     }
 
-    /// Errors of modules that are not ours to import: known by the name of their type, and by their own words.
+    /// Creates an error from one whose module cannot be imported here, by the name of its type and its text.
     private static func other(_ error: any Error, _ phase: TransferPhase) -> ImageError {
         let kind = String(describing: type(of: error))
         let text = String(describing: error)
         let code = phase.isRequest ? Code.connectionFailed : .connectionLost
-        if kind.contains("Decompression") {
-            return load(.badResponse, "the answer is compressed and cannot be decompressed: \(text)", error)
-        }
         if kind.contains("SSL") || kind.contains("TLS") {
             return load(code, "the secure connection failed: \(text)", error)
         }
-        return load(code, text.hasPrefix("DNS error") ? "the host’s name is not known" : text, error)
+        return load(code, text.hasPrefix("DNS error") ? "the host name is unknown" : text, error)
     }
 
     private static func client(_ error: HTTPClientError, _ phase: TransferPhase) -> ImageError {
         // The type is spelled out, because `ImageError.Code` has cases of the same names that match any error.
         switch error {
         case HTTPClientError.cancelled, HTTPClientError.requestStreamCancelled: return .cancelledTransfer
-        case HTTPClientError.alreadyShutdown: return load(.loadingDisallowed, "the downloader was shut down", error)
+        case HTTPClientError.alreadyShutdown: return load(.loadingDisallowed, "the downloader is shut down", error)
         case HTTPClientError.remoteConnectionClosed: return closed(phase, error)
         case HTTPClientError.readTimeout, HTTPClientError.writeTimeout, HTTPClientError.deadlineExceeded:
-            return load(.timedOut, "nothing came for too long", error)
+            return load(.timedOut, "no data arrived for too long", error)
         case HTTPClientError.connectTimeout, HTTPClientError.tlsHandshakeTimeout,
             HTTPClientError.getConnectionFromPoolTimeout, HTTPClientError.socksHandshakeTimeout,
             HTTPClientError.httpProxyHandshakeTimeout:
             return load(.timedOut, "connecting took too long", error)
         case HTTPClientError.invalidURL, HTTPClientError.emptyHost, HTTPClientError.emptyScheme:
-            return load(.invalidURL, "the URL cannot be asked for: \(error.shortDescription)", error)
+            return load(.invalidURL, "the URL can’t be requested: \(error.shortDescription)", error)
         default: break
         }
-        // The others concern what was sent, such as header fields that cannot be, or the proxy.
+        // The others concern the request, such as invalid header fields, or the proxy.
         return load(phase.isRequest ? .badRequest : .badResponse, error.shortDescription, error)
     }
 
@@ -89,7 +86,7 @@ extension ImageError {
         case ETIMEDOUT: return load(.timedOut, "connecting took too long: \(reason)", error)
         default:
             return phase.isRequest
-                ? load(.connectionFailed, "no connection: \(reason)", error)
+                ? load(.connectionFailed, "the connection failed: \(reason)", error)
                 : load(.connectionLost, "the connection broke\(phase.progress): \(reason)", error)
         }
     }
@@ -114,7 +111,7 @@ extension TransferPhase {
 
     fileprivate var progress: String {
         switch self {
-        case .request: " before the answer"
+        case .request: " before the response"
         case .body(let received, let expected?): " after \(received) of \(expected) bytes"
         case .body(let received, nil): " after \(received) bytes"
         }

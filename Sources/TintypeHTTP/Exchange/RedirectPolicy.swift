@@ -1,24 +1,35 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// Follows redirects, as far as that is safe.
+/// Decides which redirects are followed, and what is sent along.
 ///
-/// - `https` never becomes `http`, and no other scheme than these is followed.
-/// - `Authorization`, `Cookie` and `Proxy-Authorization` are not sent to another origin, nor from there back.
+/// - `https` never becomes `http`, and only these two schemes are followed.
+/// - Another origin receives only ``harmlessFields``, and no redirect brings the other fields back.
 /// - Credentials that a server writes into a location are not used.
-/// - 303, and 301 and 302 after POST, make a GET without a body; everything else stays what it was (RFC 9110, section 15.4).
+/// - 303, and 301 and 302 after POST, make a GET without a body. Otherwise the method and the body stay (RFC 9110, section 15.4).
 struct RedirectPolicy: Sendable {
-    /// How many redirects are followed.
+    /// The header fields that are sent to another origin, in lowercase. This is the only list of them.
+    ///
+    /// They describe the client or the body, or are the client's copy of what a server said. All others, such as `Authorization`,
+    /// `Cookie`, `Host`, `Referer`, and a program's own, may be secrets or belong to one host.
+    static let harmlessFields: Set<String> = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
+        "content-language", "content-type", "dnt", "if-match", "if-modified-since", "if-none-match", "if-range",
+        "if-unmodified-since", "pragma", "priority", "range", "save-data", "sec-gpc", "upgrade-insecure-requests",
+        "user-agent",
+    ]
+
+    /// The largest number of redirects.
     let maximum: Int
-    /// Every URL that was asked, in order.
+    /// Every requested URL, in order.
     private(set) var chain: [URL] = []
 
     init(maximum: Int) { self.maximum = max(0, maximum) }
 
     static func isRedirect(_ status: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) }
 
-    /// The request to send after a redirect.
-    /// - Returns: `nil` if the response is no redirect: of another status, or without a location.
+    /// Returns the request to send after a redirect.
+    /// - Returns: `nil` if the response is not a redirect: its status is another one, or it has no location.
     /// - Throws: ``ImageError/Code/badRedirect``.
     mutating func next(
         after request: DownloadRequest, status: Int, location: String?
@@ -26,7 +37,7 @@ struct RedirectPolicy: Sendable {
         guard Self.isRedirect(status), let location else { return nil }
         if chain.isEmpty { chain = [request.url] }
         guard let target = Self.target(location, of: request.url) else {
-            throw refused("the server redirected to “\(location.prefix(200))”, which is no URL that can be loaded")
+            throw refused("the server redirected to \(Self.shown(location)), which can’t be loaded over HTTP")
         }
         if request.url.scheme?.lowercased() == "https", target.scheme?.lowercased() == "http" {
             throw refused(
@@ -50,17 +61,26 @@ struct RedirectPolicy: Sendable {
         return url
     }
 
+    /// A location for a message. What is not a URL is not shown, because it may hold anything.
+    private static func shown(_ location: String) -> String {
+        guard let url = URL(string: location) else { return "a location that is not a URL" }
+        return "“\(url.shortDescription.prefix(200))”"
+    }
+
     private static func request(_ old: DownloadRequest, redirectedTo url: URL, status: Int) -> DownloadRequest {
         var new = old
         new.url = url
         if status == 303 && old.method != "HEAD" || (status == 301 || status == 302) && old.method == "POST" {
             new.method = "GET"
             new.body = nil
-            new.headers["Content-Type"] = nil
-            new.headers["Content-Length"] = nil
+            for name in ["Content-Type", "Content-Length", "Content-Encoding", "Content-Language"] {
+                new.headers[name] = nil
+            }
         }
         if Origin(url) != Origin(old.url) {
-            for name in ["Authorization", "Cookie", "Proxy-Authorization"] { new.headers[name] = nil }
+            for (name, _) in old.headers.all where !harmlessFields.contains(name.lowercased()) {
+                new.headers[name] = nil
+            }
         }
         return new
     }
@@ -72,7 +92,7 @@ struct RedirectPolicy: Sendable {
     private func refused(_ reason: String) -> ImageError { ImageError(.badRedirect, stage: .load, reason: reason) }
 }
 
-/// What must be the same for two URLs to share secrets (RFC 6454).
+/// The parts of a URL that must be equal for two URLs to share secrets (RFC 6454).
 private struct Origin: Equatable {
     let scheme: String
     let host: String

@@ -1,12 +1,12 @@
 internal import TintypeCore
 
-/// The time limits of one transfer: how long nothing may come, and how long all of it may take.
+/// The time limits of one transfer: the longest silence, and the longest duration of the whole transfer.
 final class TimeLimits: Sendable {
     private let time: Timekeeper
     private let idle: Duration
     private let end: Duration?
     private let total: Duration?
-    private let lastSign: Lock<Duration>
+    private let lastActivity: Lock<Duration>
 
     init(_ time: Timekeeper, idle: Duration, total: Duration?) {
         self.time = time
@@ -14,18 +14,29 @@ final class TimeLimits: Sendable {
         self.total = total
         let now = time.now()
         end = total.map { now + $0 }
-        lastSign = Lock(now)
+        lastActivity = Lock(now)
     }
 
-    /// Says that something came.
-    func sign() {
+    /// Notes that something arrived.
+    func recordActivity() {
         let now = time.now()
-        lastSign.withLock { $0 = now }
+        lastActivity.withLock { $0 = now }
+    }
+
+    /// Runs `work` for at most the given time and ignores its result.
+    func run(for patience: Duration, _ work: @escaping @Sendable () async -> Void) async {
+        let deadline = time.now() + patience
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await work() }
+            group.addTask { [time] in try? await time.sleep(deadline) }
+            await group.next()
+            group.cancelAll()
+        }
     }
 
     /// Runs `work` and cancels it when a limit is exceeded.
     ///
-    /// One task sleeps beside each transfer. A sign of life does not wake it: it looks when it wakes whether it was too early.
+    /// One task sleeps beside each transfer. Activity does not wake it: when it wakes, it checks whether it woke too early.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable () async throws(ImageError) -> Value
     ) async throws(ImageError) -> Value {
@@ -52,17 +63,18 @@ final class TimeLimits: Sendable {
                     return .failure(expired)
                 }
             }
-            return .failure(ImageError(.cancelled, stage: .load, reason: "cancelled"))
+            return .failure(ImageError(.cancelled, stage: .load, reason: "the load was cancelled"))
         }
         return try result.get()
     }
 
-    /// Sleeps until a limit is exceeded; `nil` if it is cancelled before that.
+    /// Sleeps until a limit is exceeded.
+    /// - Returns: `nil` if the task is cancelled before that.
     private func expiry() async -> ImageError? {
         while true {
             let now = time.now()
-            let silent = lastSign.withLock { $0 } + idle
-            if now >= silent { return error("nothing came for \(idle.inWords)") }
+            let silent = lastActivity.withLock { $0 } + idle
+            if now >= silent { return error("no data arrived for \(idle.inWords)") }
             if let end, let total, now >= end { return error("the transfer took longer than \(total.inWords)") }
             do { try await time.sleep(min(silent, end ?? silent)) } catch { return nil }
         }
@@ -71,17 +83,17 @@ final class TimeLimits: Sendable {
     private func error(_ reason: String) -> ImageError { ImageError(.timedOut, stage: .load, reason: reason) }
 }
 
-/// How one of the two tasks of a transfer ended.
+/// The end of one of the two tasks of a transfer.
 private enum Outcome<Value: Sendable>: Sendable {
     case ended(Result<Value, ImageError>)
     case expired(ImageError)
     case stopped
 }
 
-/// A clock without its type; times are counted from when it was made.
+/// A clock without its type. Times are counted from its creation.
 struct Timekeeper: Sendable {
     let now: @Sendable () -> Duration
-    /// Sleeps until a time, or throws when it is cancelled.
+    /// Sleeps until a time, or throws when the task is cancelled.
     let sleep: @Sendable (Duration) async throws -> Void
 
     init<C: Clock>(_ clock: C) where C.Duration == Duration {
@@ -92,6 +104,9 @@ struct Timekeeper: Sendable {
 }
 
 extension Duration {
+    /// The longest time limit that is kept. Longer ones overflow clocks, and nobody sees their end.
+    static let longestLimit = Duration.seconds(10 * 365 * 86_400)
+
     /// The duration in seconds without needless digits, such as `15 s`.
     fileprivate var inWords: String {
         components.attoseconds == 0 ? "\(components.seconds) s" : "\(Int(inMilliseconds.rounded())) ms"

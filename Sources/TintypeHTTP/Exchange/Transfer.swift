@@ -5,7 +5,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import TintypeCore
 
-/// One transfer: from the request, over redirects, to the last byte of the body.
+/// One transfer: the request, its redirects, and the body of the last response.
 struct Transfer: Sendable {
     let client: HTTPClient
     let configuration: ImageDownloader.Configuration
@@ -13,8 +13,8 @@ struct Transfer: Sendable {
     /// Called with the size of each piece of the body.
     let countBytes: @Sendable (Int) -> Void
 
-    /// At most so much memory is taken because a server announces it; more only as it comes.
-    private static let maximumReservedBytes = 16 * 1_024 * 1_024
+    /// The longest wait for the body of a redirect or an error.
+    private static let drainPatience = Duration.milliseconds(250)
 
     func run(_ load: LoadRequest) async throws(ImageError) -> LoadedData {
         var request = try await firstRequest(load)
@@ -52,7 +52,7 @@ struct Transfer: Sendable {
         return request
     }
 
-    /// Sends the request; once more if a connection that was kept turns out to be closed.
+    /// Sends the request, and sends it once more if a kept connection turns out to be closed.
     private func send(_ request: DownloadRequest) async throws(ImageError) -> HTTPClientResponse {
         do throws(ImageError) {
             return try await sendOnce(request)
@@ -64,28 +64,29 @@ struct Transfer: Sendable {
     private func sendOnce(_ request: DownloadRequest) async throws(ImageError) -> HTTPClientResponse {
         var message = HTTPClientRequest(url: request.url.absoluteString)
         message.method = HTTPMethod(rawValue: request.method)
-        // The request itself stays without them, so that a redirect takes none of them elsewhere.
-        let fields = configuration.headersFilter?(request.url, request.headers) ?? request.headers
+        // The request itself stays without the provider's fields, so that no redirect takes them elsewhere.
+        let fields = configuration.headerProvider?(request.url, request.headers) ?? request.headers
         for (name, value) in fields.all { message.headers.add(name: name, value: value) }
         message.body = request.body.map { .bytes(ByteBuffer(bytes: $0)) }
         do {
             let response = try await client.execute(message, deadline: .distantFuture)
-            limits.sign()
+            limits.recordActivity()
             return response
         } catch {
             throw ImageError(transferError: error, at: .request)
         }
     }
 
-    /// Reads what little text comes with a redirect or an error, because only then can the connection be used again.
+    /// Reads the short body of a redirect or an error, because only then can the connection be used again.
+    ///
+    /// The result is known already, so a body that stalls delays it only briefly. The connection is then closed.
     private func drain(_ response: HTTPClientResponse) async {
         let limit = 16 * 1_024
         guard let length = response.headers.first(name: "Content-Length").flatMap({ Int($0) }), length <= limit else {
             return
         }
-        // What goes wrong here does not matter: the connection is then closed.
-        _ = try? await response.body.collect(upTo: limit)
-        limits.sign()
+        await limits.run(for: Self.drainPatience) { _ = try? await response.body.collect(upTo: limit) }
+        limits.recordActivity()
     }
 
     // MARK: - Response
@@ -126,23 +127,16 @@ struct Transfer: Sendable {
             let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
             let place = response.url == load.url.withoutCredentials ? "" : " at \(response.url.shortDescription)"
             throw ImageError(
-                .badStatus, stage: .load, reason: "the server answered \(status) \(phrase)\(place)", statusCode: status)
+                .badStatus, stage: .load, reason: "HTTP \(status) \(phrase)\(place)", statusCode: status)
         }
         if let acceptable = configuration.acceptableContentTypes {
             guard let type = response.mimeType else {
-                throw ImageError(
-                    .badContentType, stage: .load, reason: "the server did not say what type the answer is of")
+                throw ImageError(.badContentType, stage: .load, reason: "the response has no Content-Type")
             }
             guard acceptable.contains(type) else {
                 throw ImageError(
-                    .badContentType, stage: .load, reason: "the answer is of the type \(type), which is not accepted")
+                    .badContentType, stage: .load, reason: "the response has the type \(type), which is not accepted")
             }
-        }
-        let encodings = (response.headers["Content-Encoding"] ?? "identity").lowercased()
-        guard ["identity", "gzip", "x-gzip", "deflate"].contains(encodings) else {
-            throw ImageError(
-                .badResponse, stage: .load,
-                reason: "the answer has the content encoding “\(encodings)”, which was not asked for and is not known")
         }
     }
 
@@ -150,40 +144,70 @@ struct Transfer: Sendable {
         _ message: HTTPClientResponse, reporting receive: @Sendable (LoadProgress) -> Void
     ) async throws(ImageError) -> Data {
         let limit = configuration.maximumBytes.bytes
-        let isEncoded = (message.headers.first(name: "Content-Encoding") ?? "identity").lowercased() != "identity"
+        let encoding = message.headers.first(name: "Content-Encoding")
+        guard let coding = ContentCoding(encoding) else {
+            throw ImageError(
+                .badResponse, stage: .load,
+                reason: "the response has the content encoding “\(encoding ?? "")”, which is not supported")
+        }
         let announced = message.headers.first(name: "Content-Length").flatMap { Int($0) }
         if let announced, announced > limit {
             throw ImageError(
                 .bodyTooLarge, stage: .load,
-                reason: "the server announced \(ByteCount(announced)), the limit is \(ByteCount(limit))")
+                reason: "the server announced \(ByteCount(announced)); the limit is \(ByteCount(limit))")
         }
         // The announced length is that of the encoded body.
-        let expected = isEncoded ? nil : announced
+        let expected = coding == .identity ? announced : nil
         receive(LoadProgress(receivedBytes: 0, expectedBytes: expected))
 
-        var data = Data()
-        data.reserveCapacity(min(expected ?? 0, Self.maximumReservedBytes))
+        let decoder = coding == .identity ? nil : try ContentDecoder(coding)
+        var body = BodyBuffer(expected: expected)
         do {
             for try await buffer in message.body {
-                limits.sign()
+                limits.recordActivity()
                 countBytes(buffer.readableBytes)
-                guard data.count + buffer.readableBytes <= limit else {
-                    throw ImageError(
-                        .bodyTooLarge, stage: .load, reason: "more came than the limit of \(ByteCount(limit))")
+                try buffer.withUnsafeReadableBytes { bytes in
+                    guard let decoder else {
+                        return try Self.take(bytes, into: &body, limit: limit, expected: expected, receive)
+                    }
+                    try decoder.decode(bytes) { decoded throws(ImageError) in
+                        try Self.take(decoded, into: &body, limit: limit, expected: expected, receive)
+                    }
                 }
-                // The receiver's copy is its own: what it keeps of it must not make the growing data be copied.
-                let chunk = Data(buffer.readableBytesView)
-                data.append(chunk)
-                receive(LoadProgress(chunk: chunk, receivedBytes: data.count, expectedBytes: expected))
             }
         } catch {
-            throw ImageError(transferError: error, at: .body(received: data.count, expected: expected))
+            throw ImageError(transferError: error, at: .body(received: body.count, expected: expected))
         }
         // A sequence may end rather than throw when its task is cancelled.
         if Task.isCancelled { throw .cancelledTransfer }
-        if let expected, data.count < expected { throw .incomplete(data.count, of: expected) }
-        guard !data.isEmpty else { throw ImageError(.emptyBody, stage: .load, reason: "the answer has no bytes") }
-        return data
+        if let expected, body.count < expected { throw .incomplete(body.count, of: expected) }
+        try decoder?.finish()
+        guard !body.isEmpty else { throw ImageError(.emptyBody, stage: .load, reason: "the response has no body") }
+        return body.takeData()
+    }
+
+    /// Appends bytes to the body and reports them.
+    private static func take(
+        _ bytes: UnsafeRawBufferPointer, into body: inout BodyBuffer, limit: Int, expected: Int?,
+        _ receive: (LoadProgress) -> Void
+    ) throws(ImageError) {
+        guard bytes.count <= limit - body.count else {
+            throw ImageError(
+                .bodyTooLarge, stage: .load, reason: "the body is larger than the limit of \(ByteCount(limit))")
+        }
+        guard body.append(bytes) else {
+            throw ImageError(
+                .outOfMemory, stage: .load, reason: "there is no memory for a body of over \(ByteCount(body.count))")
+        }
+        // The body moves while it grows, so the receiver gets bytes of its own.
+        receive(LoadProgress(chunk: Data(bytes), receivedBytes: body.count, expectedBytes: expected))
+    }
+}
+
+extension ImageError {
+    /// The cached image is current. This is the only place that makes it.
+    fileprivate static var notModified: ImageError {
+        ImageError(.notModified, stage: .load, reason: "the image has not changed", statusCode: 304)
     }
 }
 #endif

@@ -1,27 +1,27 @@
 internal import TintypeCore
 
-/// In which order the downloads of one priority begin.
+/// The order in which downloads of the same priority begin.
 public enum DownloadOrder: Sendable, Hashable, CaseIterable {
-    /// The one that has waited longest first.
+    /// The download that has waited longest begins first.
     case firstInFirstOut
-    /// The newest first: when somebody scrolls, that is what is on the screen.
+    /// The newest download begins first. While a user scrolls, it is the one on the screen.
     case lastInFirstOut
 }
 
-/// Which downloads may run and which wait: at most ``limit`` at once, the most urgent first, and those that are equally urgent
-/// by ``order`` of arrival.
+/// A state machine that decides which downloads run and which wait.
 ///
-/// It only decides; whoever holds it starts what a method returns.
+/// At most ``limit`` run at once. The highest priority begins first, and ``order`` decides between equal priorities. The owner
+/// starts the downloads that a method returns.
 ///
-/// - Complexity: O(n) in the waiting downloads of one priority, for moving that many integers in memory (2 µs for 10,000).
+/// - Complexity: O(n) in the waiting downloads of one priority, to move that many integers in memory (2 µs for 10,000).
 struct DownloadQueue: Sendable {
-    /// Stands for one download; later arrivals have larger tickets.
+    /// A number for one download. Later downloads have larger tickets.
     typealias Ticket = Int
 
-    /// How many may run at once; at least 1.
+    /// The number of downloads that may run at once, at least 1.
     private(set) var limit: Int
     let order: DownloadOrder
-    /// While true nothing is started; what runs goes on.
+    /// A Boolean value that is true while no download may begin. Downloads that run continue.
     private(set) var isSuspended = false
     private(set) var running: Set<Ticket> = []
 
@@ -37,7 +37,7 @@ struct DownloadQueue: Sendable {
 
     var waitingCount: Int { priorities.count }
 
-    /// A ticket for a download that is to be added.
+    /// Returns a ticket for a new download.
     mutating func makeTicket() -> Ticket {
         lastTicket += 1
         return lastTicket
@@ -50,22 +50,22 @@ struct DownloadQueue: Sendable {
         return startable()
     }
 
-    /// Gives a waiting download another priority; its place there is as if it had always been there.
+    /// Changes the priority of a waiting download. Its ticket decides its new place.
     mutating func move(_ ticket: Ticket, to priority: ImagePriority) {
         guard let old = priorities[ticket], old != priority else { return }
         remove(ticket, from: old)
         place(ticket, priority)
     }
 
-    /// Removes a download that waits.
-    /// - Returns: false if it does not wait, because it runs or is over.
+    /// Removes a waiting download.
+    /// - Returns: false if it does not wait, because it runs or has ended.
     mutating func cancel(_ ticket: Ticket) -> Bool {
         guard let priority = priorities.removeValue(forKey: ticket) else { return false }
         remove(ticket, from: priority)
         return true
     }
 
-    /// Ends a download that runs.
+    /// Ends a running download.
     /// - Returns: the downloads to start now.
     mutating func finish(_ ticket: Ticket) -> [Ticket] {
         running.remove(ticket)

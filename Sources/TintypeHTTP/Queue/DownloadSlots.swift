@@ -1,6 +1,6 @@
 internal import TintypeCore
 
-/// Lets downloads wait for their turn, as ``DownloadQueue`` decides.
+/// The slots of a downloader, in which downloads wait for the turn that a ``DownloadQueue`` gives them.
 final class DownloadSlots: Sendable {
     typealias Ticket = DownloadQueue.Ticket
     private typealias Turn = CheckedContinuation<Bool, Never>
@@ -8,7 +8,7 @@ final class DownloadSlots: Sendable {
     private struct State {
         var queue: DownloadQueue
         var turns: [Ticket: Turn] = [:]
-        /// Cancelled after they got a ticket and before they began to wait.
+        /// Tickets that were cancelled before their downloads began to wait.
         var cancelledEarly: Set<Ticket> = []
 
         mutating func take(_ tickets: [Ticket]) -> [Turn] { tickets.compactMap { turns.removeValue(forKey: $0) } }
@@ -20,7 +20,8 @@ final class DownloadSlots: Sendable {
         state = Lock(State(queue: DownloadQueue(limit: limit, order: order)))
     }
 
-    /// Waits until a slot is free and it is this download's turn; the ticket is to be given back with ``release(_:)``.
+    /// Waits for a slot.
+    /// - Returns: a ticket to pass to ``release(_:)``.
     /// - Throws: ``ImageError/Code/cancelled``.
     func acquire(_ priority: WorkPriority) async throws(ImageError) -> Ticket {
         let ticket = state.withLock { $0.queue.makeTicket() }
@@ -47,7 +48,7 @@ final class DownloadSlots: Sendable {
             }
         }
         guard hasTurn else {
-            throw ImageError(.cancelled, stage: .load, reason: "cancelled before the request was sent")
+            throw ImageError(.cancelled, stage: .load, reason: "the load was cancelled before its request was sent")
         }
         return ticket
     }
@@ -83,7 +84,7 @@ final class DownloadSlots: Sendable {
         state.withLock { ($0.queue.running.count, $0.queue.waitingCount) }
     }
 
-    /// Changes the state, and resumes after the lock those whose turn it is and the one that is refused.
+    /// Changes the state, and resumes the waiting downloads that the change returns after the lock is free.
     private func resume(_ change: (inout State) -> (turns: [Turn], refused: Turn?)) {
         let (turns, refused) = state.withLock { change(&$0) }
         for turn in turns { turn.resume(returning: true) }

@@ -4,15 +4,15 @@ internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
 
-/// One connection of an ``OriginServer``. Requests are parsed by NIO; answers are written byte for byte, because half of them
-/// are meant to be wrong.
+/// One connection of an ``OriginServer``. NIO parses the requests. Answers are written byte for byte, because many of them are
+/// wrong on purpose.
 struct OriginConnection: Sendable {
     private let channel: any Channel
 
-    /// Whether the connection can take another request.
+    /// The state of the connection after an answer.
     private enum Fate { case open, closed }
 
-    /// Begins to answer what comes over a connection; on its event loop.
+    /// Begins to answer the requests of a connection. Runs on its event loop.
     static func start(on channel: any Channel, state: OriginState, handler: @escaping OriginServer.Handler) throws {
         let (number, isClosed) = state.seen.update { seen in
             seen.lastConnection += 1
@@ -27,7 +27,7 @@ struct OriginConnection: Sendable {
             for await request in requests {
                 state.seen.update { $0.requests.append(request) }
                 let response = await handler(request)
-                // The client going away in the middle is an ordinary end.
+                // A client that disconnects in the middle is nothing unusual.
                 guard (try? await connection.send(response, to: request)) == .open else { break }
             }
             channel.close(promise: nil)
@@ -40,7 +40,7 @@ struct OriginConnection: Sendable {
     }
 
     private func send(_ response: OriginResponse, to request: OriginRequest) async throws -> Fate {
-        let bodyBytes = response.body.count
+        let bodyBytes = response.bodyBytes
         var head = "HTTP/1.1 \(response.status) \(HTTPResponseStatus(statusCode: response.status).reasonPhrase)\r\n"
         for (name, value) in response.headers { head += "\(name): \(value)\r\n" }
         var isWhole = true
@@ -62,7 +62,7 @@ struct OriginConnection: Sendable {
             case .bytes(let data): try await write(response.framing == .chunked ? asChunk(data) : data)
             case .wait(let gate): try await gate.pass()
             case .reset:
-                // Without lingering, closing throws away what is unsent and resets the connection.
+                // Without lingering, closing discards unsent bytes and resets the connection.
                 try await (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
                 return .closed
             case .close: return .closed
@@ -79,13 +79,13 @@ struct OriginConnection: Sendable {
         Data("\(String(data.count, radix: 16))\r\n".utf8) + data + Data("\r\n".utf8)
     }
 
-    /// Returns when the system has taken the bytes.
+    /// Writes bytes and waits until the system has taken them.
     private func write(_ data: Data) async throws {
         try await channel.writeAndFlush(ByteBuffer(bytes: data))
     }
 }
 
-/// Puts the parts of requests together.
+/// Combines the parts of requests.
 private final class OriginRequestCollector: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
 

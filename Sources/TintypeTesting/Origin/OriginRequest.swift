@@ -1,25 +1,29 @@
 #if HTTP
 public import FoundationEssentials
 
-/// A request as it came to an ``OriginServer``.
+/// A request that an ``OriginServer`` received.
 public struct OriginRequest: Sendable {
+    /// The method, such as `GET`.
     public var method: String
-    /// The target as it was sent: path and query, percent encoded.
+    /// The path and the query as they were sent, percent encoded.
     public var target: String
+    /// The header fields, in the order in which they were sent.
     public var headers: [(name: String, value: String)]
+    /// The body.
     public var body: Data
-    /// The number of the connection it came over, counted from 1.
+    /// The number of the connection, counted from 1.
     public var connection: Int
 
     /// The path, percent encoded, without the query.
     public var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// The query without its question mark; `nil` if there is none.
+    /// The query without its question mark; `nil` for none.
     public var query: String? {
         target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
     }
 
-    /// The value of the header field, whatever the case of its name; values of repeated fields are joined with commas.
+    /// Returns the value of a header field; `nil` if there is none. Values of repeated fields are joined with commas.
+    /// - Parameter name: the name, whose case does not matter.
     public func header(_ name: String) -> String? {
         let values = headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ", ")

@@ -1,7 +1,7 @@
 #if HTTP
 public import FoundationEssentials
 
-/// An answer of an ``OriginServer``, with the faults that a test asks for.
+/// An answer of an ``OriginServer``, with the faults that a test wants.
 ///
 /// ```swift
 /// OriginResponse(png, type: "image/png")
@@ -11,18 +11,21 @@ public import FoundationEssentials
 /// OriginResponse(chunks: [first, second], gate: gate)
 /// ```
 public struct OriginResponse: Sendable {
-    /// How the end of the body is told (RFC 9112, section 6).
+    /// The way in which the end of the body is marked (RFC 9112, section 6).
     public enum Framing: Sendable, Hashable {
-        /// By a `Content-Length`; `nil` is the true length.
+        /// A `Content-Length`; `nil` for the true length.
         case contentLength(Int?)
+        /// The transfer coding `chunked`.
         case chunked
-        /// By closing the connection.
+        /// The end of the connection.
         case untilClose
     }
 
-    /// What is done after the head, in order.
+    /// A step after the head.
     public enum Step: Sendable {
+        /// Sends bytes of the body.
         case bytes(Data)
+        /// Waits at a gate.
         case wait(OriginGate)
         /// Breaks the connection with a reset.
         case reset
@@ -32,14 +35,23 @@ public struct OriginResponse: Sendable {
         case silence
     }
 
+    /// The status code.
     public var status = 200
+    /// The header fields, in the order in which they are sent.
     public var headers: [(name: String, value: String)] = []
-    /// Whether a head is sent at all; without, the steps say every byte.
+    /// A Boolean value that is false if the steps contain every byte, and no head is sent.
     public var sendsHead = true
+    /// The way in which the end of the body is marked.
     public var framing = Framing.contentLength(nil)
+    /// The steps after the head, in order.
     public var steps: [Step]
 
-    /// An answer of the given body.
+    /// Creates an answer with a body.
+    /// - Parameters:
+    ///   - body: the body.
+    ///   - status: the status code.
+    ///   - type: the media type; `nil` for none.
+    ///   - headers: further header fields.
     public init(_ body: Data = Data(), status: Int = 200, type: String? = nil, headers: [String: String] = [:]) {
         self.status = status
         self.headers = headers.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
@@ -47,7 +59,11 @@ public struct OriginResponse: Sendable {
         steps = body.isEmpty ? [] : [.bytes(body)]
     }
 
-    /// An answer whose body comes in pieces, each written by itself; with a gate, each waits there before it is sent.
+    /// Creates an answer whose body is sent in pieces.
+    /// - Parameters:
+    ///   - chunks: the pieces, each of which is written by itself.
+    ///   - gate: a gate at which each piece waits; `nil` for none.
+    ///   - type: the media type; `nil` for none.
     public init(chunks: [Data], gate: OriginGate? = nil, type: String? = nil) {
         self.init(type: type)
         for chunk in chunks {
@@ -56,42 +72,52 @@ public struct OriginResponse: Sendable {
         }
     }
 
-    /// An answer that is only a status.
+    /// Returns an answer that is only a status.
     public static func status(_ status: Int) -> OriginResponse { OriginResponse(status: status) }
 
-    /// Sends the client elsewhere; `location` may be relative.
+    /// Returns an answer that redirects the client.
+    /// - Parameters:
+    ///   - location: the target, which may be relative.
+    ///   - status: the status code.
     public static func redirect(to location: String, status: Int = 302) -> OriginResponse {
         OriginResponse(status: status, headers: ["Location": location])
     }
 
-    /// The body, as far as it is sent.
+    /// The number of bytes that are sent of the body.
+    var bodyBytes: Int {
+        steps.reduce(0) { count, step in
+            if case .bytes(let data) = step { count + data.count } else { count }
+        }
+    }
+
+    /// The bytes that are sent of the body.
     public var body: Data {
         steps.reduce(into: Data()) { body, step in
             if case .bytes(let data) = step { body.append(data) }
         }
     }
 
-    /// The same answer with transfer coding `chunked`, which announces no length.
+    /// Returns the same answer with the transfer coding `chunked`, which announces no length.
     public func chunked() -> OriginResponse { with { $0.framing = .chunked } }
 
-    /// The same answer, announcing a length that may be a lie.
+    /// Returns the same answer with another announced length, which may be wrong.
     public func announcing(contentLength: Int) -> OriginResponse { with { $0.framing = .contentLength(contentLength) } }
 
-    /// The same answer with one more header field.
+    /// Returns the same answer with one more header field.
     public func header(_ name: String, _ value: String) -> OriginResponse {
         with { $0.headers.append((name: name, value: value)) }
     }
 
-    /// Breaks the connection with a reset after so many bytes of the body, and after the gate, if there is one.
+    /// Returns the same answer, which resets the connection after a number of bytes of the body, and after the gate, if any.
     public func reset(after count: Int, gate: OriginGate? = nil) -> OriginResponse { cut(after: count, gate, .reset) }
 
-    /// Closes the connection after so many bytes of the body, and after the gate, if there is one.
+    /// Returns the same answer, which closes the connection after a number of bytes of the body, and after the gate, if any.
     public func close(after count: Int, gate: OriginGate? = nil) -> OriginResponse { cut(after: count, gate, .close) }
 
-    /// Falls silent after so many bytes of the body; the connection stays open.
+    /// Returns the same answer, which stops after a number of bytes of the body. The connection stays open.
     public func silence(after count: Int) -> OriginResponse { cut(after: count, nil, .silence) }
 
-    /// The announced length stays that of the whole body.
+    /// Cuts the body. The announced length stays that of the whole body.
     private func cut(after count: Int, _ gate: OriginGate?, _ end: Step) -> OriginResponse {
         with { response in
             let whole = response.body

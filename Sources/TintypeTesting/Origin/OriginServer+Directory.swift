@@ -4,18 +4,25 @@ internal import Glibc
 internal import TintypeCore
 
 extension OriginServer {
-    /// Starts a server of the files in a folder, as a web server would serve them: with type, length, entity tag and time of
-    /// change, `304 Not Modified` for what the client has, and nothing from outside of the folder.
-    /// - Throws: what the system says if it cannot listen.
+    /// Starts a server that serves all files below a directory, like a web server: with type, length, entity tag, time of change,
+    /// and `304 Not Modified`.
+    ///
+    /// Files outside of the directory are not served, but every user of the computer can read all files below it. Serve only files
+    /// that a test made, or use ``start(port:files:in:)``.
+    /// - Parameters:
+    ///   - port: the port; 0 for any free port.
+    ///   - directory: the directory.
+    /// - Returns: the running server.
+    /// - Throws: the error of the system if the server can't listen.
     public static func start(port: Int = 0, directory: String) async throws -> OriginServer {
         let files = OriginFiles(root: directory)
         return try await start(port: port) { await files.response(to: $0) }
     }
 }
 
-/// Answers requests with the files of a folder.
+/// The files of a directory, as answers to requests.
 struct OriginFiles: Sendable {
-    /// The folder without symbolic links; `nil` if there is none.
+    /// The directory without symbolic links; `nil` if there is none.
     private let root: String?
 
     init(root: String) { self.root = Self.resolved(root) }
@@ -27,10 +34,8 @@ struct OriginFiles: Sendable {
     }
 
     private func read(_ request: OriginRequest) -> OriginResponse {
-        guard let root, let name = URL(string: "http://host\(request.path)")?.path(percentEncoded: false),
-            name.hasPrefix("/"), !name.utf8.contains(0)
-        else { return .status(404) }
-        // Resolving takes `..` and links away, so that what is left says where the file really is.
+        guard let root, let name = Self.path(of: request) else { return .status(404) }
+        // The resolved path has no `..` and no links, so it is the true place of the file.
         guard let path = Self.resolved(root + name), path.hasPrefix(root == "/" ? "/" : root + "/") else {
             return .status(404)
         }
@@ -52,13 +57,21 @@ struct OriginFiles: Sendable {
         return OriginResponse(data, type: Self.type(of: path), headers: validators)
     }
 
+    /// The decoded path of a request; `nil` if it can't be a file.
+    static func path(of request: OriginRequest) -> String? {
+        guard let name = URL(string: "http://host\(request.path)")?.path(percentEncoded: false),
+            name.hasPrefix("/"), !name.utf8.contains(0)
+        else { return nil }
+        return name
+    }
+
     private static func resolved(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
-    /// The time as RFC 9110, section 5.6.7, wants it: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Formats a time as in `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
     static func httpDate(_ seconds: Int) -> String {
         var seconds = time_t(seconds)
         var parts = tm()
@@ -71,7 +84,8 @@ struct OriginFiles: Sendable {
             "\(days[Int(parts.tm_wday)]), \(date) \(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) GMT"
     }
 
-    private static func type(of path: String) -> String {
+    /// The media type of a file, by its extension.
+    static func type(of path: String) -> String {
         let suffix = path.split(separator: "/").last?.split(separator: ".").last.map { $0.lowercased() } ?? ""
         return switch suffix {
         case "jpg", "jpeg", "jpe": "image/jpeg"

@@ -5,8 +5,9 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import TintypeCore
 
-/// An HTTP/1.1 server on this computer, for tests and demonstrations: it serves what it is told to, counts who asks, and does
-/// wrong on request.
+/// An HTTP/1.1 server on this computer, for tests and demonstrations.
+///
+/// It serves scripted answers, records requests, and misbehaves on demand.
 ///
 /// ```swift
 /// let server = try await OriginServer.start(["/a.png": OriginResponse(png, type: "image/png")])
@@ -15,12 +16,12 @@ internal import TintypeCore
 /// await server.stop()
 /// ```
 ///
-/// It listens on 127.0.0.1 on a port that is free. A server that nobody holds any more stops by itself.
+/// It listens on 127.0.0.1 on a free port. A server stops when it is released.
 public final class OriginServer: Sendable {
-    /// Answers a request. Different connections are answered at the same time.
+    /// A closure that answers a request. Different connections are answered concurrently.
     public typealias Handler = @Sendable (OriginRequest) async -> OriginResponse
 
-    /// The port it listens on.
+    /// The port on which the server listens.
     public let port: Int
     private let listener: any Channel
     private let state: OriginState
@@ -37,8 +38,11 @@ public final class OriginServer: Sendable {
     }
 
     /// Starts a server that answers with a closure.
-    /// - Parameter port: 0 for any that is free.
-    /// - Throws: what the system says if it cannot listen.
+    /// - Parameters:
+    ///   - port: the port; 0 for any free port.
+    ///   - handler: returns the answer to a request.
+    /// - Returns: the running server.
+    /// - Throws: the error of the system if the server can't listen.
     public static func start(port: Int = 0, handler: @escaping Handler) async throws -> OriginServer {
         let state = OriginState()
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -54,23 +58,31 @@ public final class OriginServer: Sendable {
         return OriginServer(listener: listener, state: state)
     }
 
-    /// Starts a server with an answer for each path; every other path is 404.
+    /// Starts a server with an answer for each path.
+    /// - Parameters:
+    ///   - port: the port; 0 for any free port.
+    ///   - routes: the answers. Every other path is answered with 404.
+    /// - Returns: the running server.
+    /// - Throws: the error of the system if the server can't listen.
     public static func start(
         port: Int = 0, _ routes: [String: OriginResponse]
     ) async throws -> OriginServer {
         try await start(port: port) { routes[$0.path] ?? .status(404) }
     }
 
-    /// Closes all connections, and returns when that is done. Stopping again does nothing.
+    /// Closes all connections and waits for their end. Stopping again does nothing.
     public func stop() async {
-        // The one error there is says that it is closed already.
+        // The only error says that the listener is already closed.
         try? await listener.close()
         state.closeAll()
         try? await state.seen.wait { $0.connections.isEmpty }
     }
 
-    /// The URL of a path on this server; the path begins with a slash and is percent encoded.
-    /// - Parameter host: another name of this computer makes another origin, such as `localhost`.
+    /// Returns the URL of a path on this server.
+    /// - Parameters:
+    ///   - path: the path, which begins with a slash and is percent encoded.
+    ///   - host: a name of this computer. Another one, such as `localhost`, makes another origin.
+    ///   - user: credentials such as `name:password`; `nil` for none.
     public func url(_ path: String, host: String = "127.0.0.1", user: String? = nil) -> URL {
         let login = user.map { "\($0)@" } ?? ""
         return URL(string: "http://\(login)\(host):\(port)\(path)") ?? URL(filePath: "/")
@@ -78,31 +90,41 @@ public final class OriginServer: Sendable {
 }
 
 extension OriginServer {
-    /// All requests in the order in which they came.
+    /// All requests, in the order of their arrival.
     public var requests: [OriginRequest] { state.seen.value.requests }
 
-    /// How many requests came for a path, or for all of them.
+    /// Returns the number of requests.
+    /// - Parameter path: the path to count; `nil` for all.
     public func requestCount(_ path: String? = nil) -> Int {
         requests.count { path == nil || $0.path == path }
     }
 
-    /// Returns when at least so many requests have come, for a path or for all of them.
-    public func waitForRequests(_ count: Int, _ path: String? = nil) async throws {
-        try await state.seen.wait { seen in
+    /// Waits until requests have arrived.
+    /// - Parameters:
+    ///   - count: the number of requests since the server started.
+    ///   - path: the path to count; `nil` for all.
+    ///   - timeLimit: the longest wait; `nil` for no limit.
+    /// - Throws: `CancellationError`, and ``WaitTimeout`` after the time limit.
+    public func waitForRequests(_ count: Int, _ path: String? = nil, timeLimit: Duration? = nil) async throws {
+        try await state.seen.wait(timeLimit: timeLimit) { seen in
             seen.requests.count { path == nil || $0.path == path } >= count
         }
     }
 
-    /// How many connections are open.
+    /// The number of open connections.
     public var openConnections: Int { state.seen.value.connections.count }
 
-    /// Returns when no more than so many connections are open.
-    public func waitForOpenConnections(atMost count: Int) async throws {
-        try await state.seen.wait { $0.connections.count <= count }
+    /// Waits until connections have closed.
+    /// - Parameters:
+    ///   - count: the largest number of connections that may still be open.
+    ///   - timeLimit: the longest wait; `nil` for no limit.
+    /// - Throws: `CancellationError`, and ``WaitTimeout`` after the time limit.
+    public func waitForOpenConnections(atMost count: Int, timeLimit: Duration? = nil) async throws {
+        try await state.seen.wait(timeLimit: timeLimit) { $0.connections.count <= count }
     }
 }
 
-/// What a server has seen, and what it is busy with.
+/// The requests and connections of a server.
 final class OriginState: Sendable {
     struct Seen: Sendable {
         var requests: [OriginRequest] = []
@@ -114,7 +136,7 @@ final class OriginState: Sendable {
 
     let seen = Watched(Seen())
 
-    /// Closes all connections, and those that the system still hands over.
+    /// Closes all connections, including those that the system accepts later.
     func closeAll() {
         let channels = seen.update { seen in
             seen.isClosed = true

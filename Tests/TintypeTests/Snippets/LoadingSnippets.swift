@@ -59,13 +59,13 @@ struct LoadingSnippets {
         let token = "secret"
         // snippet: header-fields
         let downloader = ImageDownloader(
-            .init(headersFilter: { url, headers in
+            .init(headerProvider: { url, headers in
                 var headers = headers
                 if url.host() == "images.example.org" { headers["X-Token"] = token }
                 return headers
             }))
         // snippet.end
-        let filter = try #require(downloader.configuration.headersFilter)
+        let filter = try #require(downloader.configuration.headerProvider)
         #expect(filter(try #require(URL(string: "https://images.example.org/a")), [:])["x-token"] == "secret")
         #expect(filter(try #require(URL(string: "https://example.org/a")), ["A": "b"]) == ["A": "b"])
     }

@@ -1,0 +1,58 @@
+/// A gate in an answer: an ``OriginServer`` or a ``TestLoader`` stops there until the test opens it.
+///
+/// A gate makes a test of the middle of a load exact: the test waits until the answer has arrived at the gate, does what it tests,
+/// and opens the gate.
+///
+/// ```swift
+/// let gate = OriginGate()
+/// loader.answer(url, with: .data(png).waiting(at: gate))
+/// let task = manager.task(for: url)
+/// try await gate.waitForArrivals(1)
+/// task.cancel()
+/// gate.open()
+/// ```
+public final class OriginGate: Sendable {
+    private struct State {
+        var permits = 0
+        var arrivals = 0
+    }
+
+    private let state = Watched(State())
+
+    /// Creates a closed gate.
+    public init() {}
+
+    /// The number of answers that have arrived at the gate since it was created.
+    public var arrivals: Int { state.value.arrivals }
+
+    /// Lets answers pass, those that wait or those that arrive next.
+    /// - Parameter count: the number of answers.
+    public func open(_ count: Int = 1) {
+        state.update { $0.permits += count }
+    }
+
+    /// Lets all answers pass from now on.
+    public func openForGood() {
+        state.update { $0.permits = .max / 2 }
+    }
+
+    /// Waits until answers have arrived at the gate.
+    /// - Parameters:
+    ///   - count: the number of answers since the gate was created.
+    ///   - timeLimit: the longest wait; `nil` for no limit.
+    /// - Throws: `CancellationError`, and ``WaitTimeout`` after the time limit.
+    public func waitForArrivals(_ count: Int, timeLimit: Duration? = nil) async throws {
+        try await state.wait(timeLimit: timeLimit) { $0.arrivals >= count }
+    }
+
+    /// Arrives at the gate and waits until it lets the caller pass.
+    /// - Throws: `CancellationError`.
+    public func pass() async throws {
+        state.update { $0.arrivals += 1 }
+        try await state.take { state in
+            guard state.permits > 0 else { return false }
+            state.permits -= 1
+            return true
+        }
+    }
+}

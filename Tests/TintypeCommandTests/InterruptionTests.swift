@@ -1,0 +1,39 @@
+import ArgumentParser
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TintypeCommand
+
+/// Each test runs in a process of its own, because signals belong to the process.
+@Suite("Signals", .timeLimited)
+struct InterruptionTests {
+    @Test("a signal that is ignored at the start, as under nohup, stays ignored")
+    func ignored() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            signal(SIGHUP, SIG_IGN)
+            try await Interruption.handled {
+                kill(getpid(), SIGHUP)
+                // Other signals still end the command.
+                if Interruption.isIgnored(SIGHUP) == false { exit(3) }
+            }
+            kill(getpid(), SIGHUP)
+            exit(Interruption.isIgnored(SIGHUP) && !Interruption.isIgnored(SIGINT) ? 0 : 2)
+        }
+    }
+
+    @Test("a signal cancels the command, whose exit status tells the signal", arguments: [SIGINT, SIGTERM, SIGHUP])
+    func cancels(_ number: Int32) async {
+        await #expect(processExitsWith: .exitCode(0)) { [number = number as Int32] in
+            do {
+                try await Interruption.handled {
+                    kill(getpid(), number)
+                    while !Task.isCancelled { await Task.yield() }
+                }
+                exit(2)
+            } catch let error as ExitCode {
+                exit(error.rawValue == 128 + number && !Interruption.isIgnored(number) ? 0 : 3)
+            }
+        }
+    }
+}
