@@ -9,7 +9,7 @@ public import TintypeCore
 /// ```swift
 /// let url = URL(string: "test:/avatar.png")!
 /// let loader = TestLoader([url: .data(png, mimeType: "image/png")])
-/// let manager = ImageManager(cache: ImageCache(memory: MemoryCache(), disk: nil), loader: loader)
+/// let manager = ImageManager(cache: MemoryImageCache(), loader: loader)
 /// _ = try await manager.image(for: url)
 /// _ = try await manager.image(for: url)
 /// #expect(loader.requestCount(for: url) == 1)

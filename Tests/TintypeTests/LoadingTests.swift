@@ -120,7 +120,7 @@ struct LoadingTests {
         let gate = OriginGate()
         let server = try await OriginServer.start { _ in OriginResponse(chunks: [data], gate: gate) }
         let downloader = ImageDownloader()
-        let manager = ImageManager(cache: ImageCache(memory: MemoryCache(), disk: nil), loader: downloader)
+        let manager = ImageManager(cache: MemoryImageCache(), loader: downloader)
         let tasks = (0..<20).map { manager.task(for: server.url("/\($0)")) }
         try await server.waitForRequests(6)
         // All others wait for their turn, so that no seventh request can follow.

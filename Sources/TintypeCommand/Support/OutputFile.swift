@@ -71,12 +71,10 @@ enum OutputFile {
         var target = path
         // The kernel follows as many.
         for _ in 0..<40 {
-            var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-            let count = buffer.withUnsafeMutableBytes { bytes in
-                readlink(target, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
-            }
+            var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+            let count = readlink(target, &buffer, buffer.count)
             guard count >= 0 else { return target }
-            let link = String(decoding: buffer[..<count], as: UTF8.self)
+            let link = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
             target = link.hasPrefix("/") ? link : directory(of: target) + link
         }
         throw failure(path, String(cString: strerror(ELOOP)))

@@ -203,11 +203,4 @@ struct Transfer: Sendable {
         receive(LoadProgress(chunk: Data(bytes), receivedBytes: body.count, expectedBytes: expected))
     }
 }
-
-extension ImageError {
-    /// The cached image is current. This is the only place that makes it.
-    fileprivate static var notModified: ImageError {
-        ImageError(.notModified, stage: .load, reason: "the image has not changed", statusCode: 304)
-    }
-}
 #endif

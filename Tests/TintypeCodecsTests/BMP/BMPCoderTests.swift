@@ -140,7 +140,7 @@ struct BMPCoderTests {
     @Test("sizes over the limit and wrong headers are refused")
     func refusals() throws {
         func code(_ data: Data) -> ImageError.Code? {
-            do { _ = try coder.decode(data) } catch { return (error as? ImageError)?.code }
+            do { _ = try coder.decode(data) } catch { return error.code }
             return nil
         }
         #expect(code(Self.bitmap(65_535, 65_535, bits: 24, pixels: [])) == .limitExceeded)

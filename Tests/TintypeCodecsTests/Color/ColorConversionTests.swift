@@ -144,7 +144,10 @@ struct ColorConversionTests {
         #expect(try ColorConversion(profile: ProfileSamples.sRGB(), source: .rgb, format: .rgba16) == nil)
         let gray = try #require(
             ColorConversion(profile: try ProfileSamples.linearGray(), source: .gray, format: .rgba16))
-        var grays = (0...4_095).map { SIMD4<UInt16>(UInt16($0 * 16), UInt16($0 * 16), UInt16($0 * 16), 5) }
+        var grays: [SIMD4<UInt16>] = (0...4_095).map { (step: Int) -> SIMD4<UInt16> in
+            let level = UInt16(step * 16)
+            return SIMD4(level, level, level, 5)
+        }
         let numbers = grays
         grays.withUnsafeMutableBytes { if let base = $0.baseAddress { gray.convert(base, count: numbers.count) } }
         for (number, gray) in zip(numbers, grays) {

@@ -76,11 +76,13 @@ struct TIFFSampleTests {
     func manySamples() throws {
         var file = HandmadeTIFF(64, 64)
         file.extras = Array(repeating: 0, count: 99)
-        let data = file.data((0..<64 * 64).map { [Int]([$0 % 256]) + Array(repeating: 7, count: 99) })
+        let extras = [Int](repeating: 7, count: 99)
+        let data = file.data((0..<4_096).map { (index: Int) -> [Int] in [index % 256] + extras })
         var context = DecodeContext()
-        context.limits.maximumBytes = 64 * 64 * 4
+        context.limits.maximumBytes = .bytes(64 * 64 * 4)
         let image = try coder.decode(data, options: DecodeOptions(), context: context)
-        #expect(grays(image.pixels) == (0..<64 * 64).map { UInt8($0 % 256) })
+        let expected: [UInt8] = (0..<4_096).map { (index: Int) -> UInt8 in UInt8(index % 256) }
+        #expect(grays(image.pixels) == expected)
     }
 
     @Test("a file that is cut says so, wherever its directory is", arguments: [false, true])

@@ -74,7 +74,7 @@ private final class PlainMemory: MemoryCaching {
             return !images.isEmpty
         }
     }
-    func trim(to bytes: ByteCount) { removeAll() }
+    func trim(to bytes: ByteCount) { _ = removeAll() }
     var statistics: CacheStatistics { CacheStatistics() }
 }
 

@@ -137,9 +137,9 @@ struct CachingSnippets {
         @Sendable func decrypt(_ data: Data) throws -> Data { Data(data.map { $0 ^ 0x5A }) }
         let path = folder.path + "/encrypted"
         // snippet: encryption
-        let encryption = DiskCacheTransform(
+        let encryption = PayloadCodec(
             identifier: "key-2026", encode: { try encrypt($0) }, decode: { try decrypt($0) })
-        let disk = DiskCache(.init(directory: path, transform: encryption))
+        let disk = DiskCache(.init(directory: path, payloadCodec: encryption))
         // snippet.end
         disk.configuration.minimumFreeSpace = 0
         let (key, bytes) = (ImageKey(source: "a"), try bench.picture().encoded(as: .png))
