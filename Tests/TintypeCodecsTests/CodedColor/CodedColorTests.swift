@@ -50,7 +50,9 @@ struct CodedColorTests {
     @Test("HLG: a gray that has more light is never darker")
     func hlgIsMonotone() throws {
         let mapping = try #require(ToneMapping(CodePoints(primaries: 9, transfer: 18)))
-        let numbers = (0..<4_096).flatMap { [UInt16($0), UInt16($0), UInt16($0), 4_095] }
+        let numbers = (0..<4_096).flatMap { number -> [UInt16] in
+            [UInt16(number), UInt16(number), UInt16(number), 4_095]
+        }
         var grays = [SIMD4<UInt8>](repeating: .zero, count: 4_096)
         grays.withUnsafeMutableBytes {
             if let base = $0.baseAddress { mapping.convert(numbers, to: base, count: 4_096) }

@@ -48,7 +48,8 @@ struct HandmadeTIFF {
         // The length of the directory does not depend on where the parts are.
         let length = directory(at: 8, parts: parts, start: 0, samples: samples).count
         let header: [UInt8] = [0x49, 0x49, 42, 0]
-        let bytes = parts.flatMap { $0 } + (parts.joined().count % 2 == 0 ? [] : [0])
+        var bytes: [UInt8] = Array(parts.joined())
+        if bytes.count % 2 != 0 { bytes.append(0) }
         if directoryIsFirst {
             return Data(
                 header + number(8, 4) + directory(at: 8, parts: parts, start: 8 + length, samples: samples) + bytes)
