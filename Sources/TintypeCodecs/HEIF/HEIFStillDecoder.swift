@@ -81,11 +81,11 @@ struct HEIFStillDecoder {
     // MARK: Pixels
 
     private func decode(_ handle: OpaquePointer, to output: PixelSize) throws(ImageError) -> Picture {
-        // As coded, because libheif's own conversion takes the nearest chroma, and doesn't stretch the range of gray.
+        // Gray comes as one plane, so that its profile applies. libheif 1.15 gives colors as planes of red, green and blue.
         let image = try planes(of: handle, heif_colorspace_undefined, heif_chroma_undefined)
         defer { heif_image_release(image) }
         if let planes = PlanarPicture(heif: image) { return try convert(planes, of: image, handle, to: output) }
-        // Compositions and odd crops are left to libheif.
+        // Planes that do not fit together are left to libheif.
         let colors = try self.planes(of: handle, heif_colorspace_RGB, heif_chroma_444)
         defer { heif_image_release(colors) }
         guard let planes = PlanarPicture(heif: colors) else {

@@ -50,8 +50,8 @@ struct CodedColorTests {
     @Test("HLG: a gray that has more light is never darker")
     func hlgIsMonotone() throws {
         let mapping = try #require(ToneMapping(CodePoints(primaries: 9, transfer: 18)))
-        let numbers: [UInt16] = (0..<4_096).flatMap { (value: Int) -> [UInt16] in
-            [UInt16(value), UInt16(value), UInt16(value), 4_095]
+        let numbers = (0..<4_096).flatMap { number -> [UInt16] in
+            [UInt16(number), UInt16(number), UInt16(number), 4_095]
         }
         var grays = [SIMD4<UInt8>](repeating: .zero, count: 4_096)
         grays.withUnsafeMutableBytes {

@@ -137,16 +137,16 @@ struct ColorConversionTests {
                 zip(converted, exact).map { one, other in
                     (0..<3).map { abs(Int(one[$0]) - Int(other[$0])) }.max() ?? 0
                 }.max() ?? 0
-            // Half a step of 8 bits.
-            #expect(worst <= 128, "\(name): \(worst) of 65535")
+            // One step of 8 bits; LittleCMS's own tables are up to 16 steps off.
+            #expect(worst <= 257, "\(name): \(worst) of 65535")
             #expect(zip(converted, colors).allSatisfy { $0.w == $1.w })
         }
         #expect(try ColorConversion(profile: ProfileSamples.sRGB(), source: .rgb, format: .rgba16) == nil)
         let gray = try #require(
             ColorConversion(profile: try ProfileSamples.linearGray(), source: .gray, format: .rgba16))
-        var grays: [SIMD4<UInt16>] = (0...4_095).map { (step: Int) -> SIMD4<UInt16> in
-            let level = UInt16(step * 16)
-            return SIMD4(level, level, level, 5)
+        var grays = (0...4_095).map { number -> SIMD4<UInt16> in
+            let gray = UInt16(number * 16)
+            return SIMD4(gray, gray, gray, 5)
         }
         let numbers = grays
         grays.withUnsafeMutableBytes { if let base = $0.baseAddress { gray.convert(base, count: numbers.count) } }
