@@ -14,6 +14,8 @@ tintype_trait_packages=(
 # share one build.
 tintype_formats=AVIF,HEIF,JXL,TIFF,SVG,PDF,RAW
 tintype_all=(--traits "HTTP,$tintype_formats")
+# The targets of tests, in the order in which they run.
+tintype_test_targets=(TintypeCoreTests TintypeCodecsTests TintypeHTTPTests TintypeTests TintypeCommandTests)
 # CI reads no backtraces with line numbers, and saves the time that debug information takes.
 [ -z "${CI:-}" ] || tintype_all+=(-debug-info-format none)
 

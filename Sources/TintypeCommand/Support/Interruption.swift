@@ -13,22 +13,29 @@ enum Interruption {
     /// - Throws: the exit status 128 + signal number if a signal arrived, or the error of `body`.
     static func handled(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let received = Lock<Int32?>(nil)
-        let task = Task { try await body() }
+        let running = Lock<Task<Void, any Error>?>(nil)
         let queue = DispatchQueue(label: "signals")
-        let handled = signals.compactMap { number -> (number: Int32, source: any DispatchSourceSignal)? in
-            guard !isIgnored(number) else { return nil }
+        let handled = signals.filter { !isIgnored($0) }.map { number in
             signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            return (number: number, source: DispatchSource.makeSignalSource(signal: number, queue: queue))
+        }
+        for (number, source) in handled {
             source.setEventHandler {
                 let isFirst = received.withLock { received in
                     defer { received = number }
                     return received == nil
                 }
-                if isFirst { task.cancel() } else { _exit(128 + number) }
+                if isFirst { running.withLock { $0 }?.cancel() } else { _exit(128 + number) }
             }
-            source.resume()
-            return (number, source)
+            // A signal that arrives before the source is registered would be lost.
+            await withCheckedContinuation { continuation in
+                source.setRegistrationHandler { continuation.resume() }
+                source.resume()
+            }
         }
+        let task = Task { try await body() }
+        running.withLock { $0 = task }
+        if received.withLock({ $0 }) != nil { task.cancel() }
         let result = await task.result
         for (number, source) in handled {
             source.cancel()
