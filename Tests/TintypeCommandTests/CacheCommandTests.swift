@@ -79,7 +79,8 @@ struct CacheCommandTests {
     func listCredentials() async throws {
         let disk = DiskCache(.init(directory: directory, maximumAge: nil, minimumFreeSpace: 0))
         try await disk.store(
-            DiskCacheEntry(data: Data("x".utf8), created: .now), forKey: ImageKey(source: "https://me:secret@example.org/a.png"))
+            DiskCacheEntry(data: Data("x".utf8), created: .now),
+            forKey: ImageKey(source: "https://me:secret@example.org/a.png"))
         await disk.flush()
         for arguments in [[], ["--json"]] {
             let list = try required(

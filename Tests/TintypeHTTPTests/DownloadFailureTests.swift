@@ -219,7 +219,8 @@ struct DownloadFailureTests {
     @Test("The statuses 400 to 499 except 408, 425, and 429 are remembered", .capability("DLR-22", "MGR-38"))
     func rememberedStatuses() {
         let remembered = (100..<600).filter { status in
-            downloader.shouldRememberFailure(ImageError(.badStatus, stage: .load, reason: "", statusCode: status), of: anyURL)
+            downloader.shouldRememberFailure(
+                ImageError(.badStatus, stage: .load, reason: "", statusCode: status), of: anyURL)
         }
         #expect(remembered == (400..<500).filter { ![408, 425, 429].contains($0) })
     }

@@ -55,7 +55,9 @@ struct StoredDepthTests {
         // The thumbnail itself was read, and comes back as it was stored.
         #expect(again.source == .disk && again.data == nil)
         #expect(again.image.properties.sourceSize == made.properties.sourceSize)
-        #expect(again.image.isThumbnail == made.isThumbnail && again.image.properties.decodeOptions == made.properties.decodeOptions)
+        #expect(
+            again.image.isThumbnail == made.isThumbnail
+                && again.image.properties.decodeOptions == made.properties.decodeOptions)
         return (made, again.image)
     }
 

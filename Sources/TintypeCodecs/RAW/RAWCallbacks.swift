@@ -6,9 +6,9 @@ internal import TintypeCore
 ///
 /// libraw holds the object without retaining it: the object must outlive the handle.
 final class RAWCallbacks {
-    /// Whether libraw has tried to read behind the last byte.
+    /// True if libraw has tried to read behind the last byte.
     private(set) var missesBytes = false
-    /// Whether libraw has met bytes that make no sense.
+    /// True if libraw has met bytes that make no sense.
     private(set) var sawDamage = false
     private let context: DecodeContext
     private var wasCancelled = false

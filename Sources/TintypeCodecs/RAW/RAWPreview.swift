@@ -40,7 +40,7 @@ struct RAWPreview {
         }
     }
 
-    /// Whether a preview of a size has about the shape of the image, and is as large as the thumbnail.
+    /// True if a preview of a size has about the shape of the image, and is as large as the thumbnail.
     private func isEnough(_ size: PixelSize) -> Bool {
         let target = info.orientation.stored(output)
         guard size.width >= target.width, size.height >= target.height else { return false }

@@ -40,9 +40,9 @@ public protocol ImageCaching: Sendable {
     @discardableResult func removeExpired() async throws(ImageError) -> CacheSweep
     /// Waits until everything that was stored before is on disk.
     func flush() async
-    /// Whether there is a disk layer, so that it is worth encoding an image for it.
+    /// True if there is a disk layer, so that it is worth encoding an image for it.
     var hasDisk: Bool { get }
-    /// Whether there is a decoded image under a key; at once, and not counted as a lookup.
+    /// True if there is a decoded image under a key; at once, and not counted as a lookup.
     func containsInMemory(_ key: ImageKey) -> Bool
     /// Removes an entry that turned out to be damaged from disk. Unlike ``remove(_:from:)`` this doesn't keep loads that are under way from
     /// storing a better one.

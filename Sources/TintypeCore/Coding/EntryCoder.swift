@@ -55,7 +55,7 @@ package struct EntryCoder: Sendable {
             limits: limits, pool: pool, budget: budget, priority: priority, work)
     }
 
-    /// Whether a cached entry whose decoding failed is damaged for certain, so that it can be discarded.
+    /// True if a cached entry whose decoding failed is damaged for certain, so that it can be discarded.
     ///
     /// Limits, lack of memory, a full budget, and cancellation say nothing about the entry. Neither does a missing coder: another
     /// program that shares the directory, or this one with another configuration, may well read what is of no known format here.

@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// Gets the bytes of an image: over HTTP, from a file, from wherever a program keeps them.
 public protocol ImageLoading: Sendable {
-    /// Whether the loader takes such a URL; usually a question of its scheme.
+    /// True if the loader takes such a URL; usually a question of its scheme.
     func canLoad(_ url: URL) -> Bool
 
     /// The schemes that the loader takes, for messages that say what could have been loaded; empty if there is no such list.
@@ -15,11 +15,11 @@ public protocol ImageLoading: Sendable {
     /// - Throws: ``ImageError`` of the stage ``ImageError/Stage/load``, saying which URL failed and why.
     func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData
 
-    /// Whether the bytes of a URL are at hand without a network. Such bytes are not copied to the disk cache, and their
+    /// True if the bytes of a URL are at hand without a network. Such bytes are not copied to the disk cache, and their
     /// failures are not remembered: the source itself is asked each time.
     func isLocal(_ url: URL) -> Bool
 
-    /// Whether a URL that failed with an error should not be loaded again for a while. Asked for every failure of a URL that the loader
+    /// True if a URL that failed with an error should not be loaded again for a while. Asked for every failure of a URL that the loader
     /// takes, whichever stage failed.
     func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool
 }
@@ -38,7 +38,9 @@ extension ImageError {
     public var isPermanent: Bool {
         switch code {
         case .badStatus: statusCode.map { (400..<500).contains($0) && ![408, 425, 429].contains($0) } ?? false
-        case .invalidURL, .unknownFormat, .corruptImage, .truncatedImage, .emptyBody, .badRedirect, .bodyTooLarge, .badContentType: true
+        case .invalidURL, .unknownFormat, .corruptImage, .truncatedImage, .emptyBody, .badRedirect, .bodyTooLarge,
+            .badContentType:
+            true
         default: false
         }
     }

@@ -31,6 +31,6 @@ final class ArrivingData: Sendable {
         state.withLock { $0.isIncomplete ? [] : $0.chunks.dropFirst(index) }
     }
 
-    /// Whether the chunks are all of a source of so many bytes.
+    /// True if the chunks are all of a source of so many bytes.
     func isAll(of bytes: Int) -> Bool { state.withLock { !$0.isIncomplete && $0.count == bytes } }
 }

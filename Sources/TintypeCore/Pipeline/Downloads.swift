@@ -30,7 +30,7 @@ final class Downloads: Sendable {
     private let state = Lock(State())
     private let transfers = TaskCoalescer<DownloadKey, SourceBytes>()
 
-    /// Whether a transfer is under way.
+    /// True if a transfer is under way.
     func isRunning(_ key: DownloadKey) -> Bool { transfers.isRunning(key) }
 
     /// The number of loads that wait for transfers.

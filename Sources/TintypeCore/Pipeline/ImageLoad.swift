@@ -6,7 +6,7 @@ struct ImageLoad: Sendable {
     let request: ImageRequest
     let key: ImageLoadKey
     let environment: LoadEnvironment
-    /// Whether memory is asked once more. No part of the key: the image would be the same.
+    /// True if memory is asked once more. No part of the key: the image would be the same.
     private let queriesMemory: Bool
 
     typealias Context = TaskCoalescer<ImageLoadKey, PipelineOutput>.Context

@@ -7,7 +7,7 @@ struct ImageLoadKey: Hashable, Sendable {
     var download: DownloadKey
     var policy: CachePolicy
     var queriesDisk: Bool
-    /// Whether the disk is asked for the finished variant.
+    /// True if the disk is asked for the finished variant.
     var queriesVariant: Bool
     var retriesFailed: Bool
     var isProgressive: Bool

@@ -5,7 +5,7 @@ extension ImageManager {
     public struct Configuration: Sendable {
         /// The identity of a URL in the caches, for URLs that carry signatures or session ids. The default is the whole URL.
         public var cacheKey: (@Sendable (URL) -> String)?
-        /// Whether a URL that isn't cached may be loaded. The answer `false` ends the load with
+        /// True if a URL that isn't cached may be loaded. The answer `false` ends the load with
         /// ``ImageError/Code/loadingDisallowed``.
         public var shouldDownload: (@Sendable (URL) -> Bool)?
         /// The transformer for the image at a URL, for requests without one. A request with an empty sequence,
@@ -13,7 +13,7 @@ extension ImageManager {
         public var transformer: (@Sendable (URL) -> (any ImageTransformer)?)?
         /// Changes requests before they are carried out. It receives each request once, with the configuration's ``transformer``.
         public var optionsProcessor: (@Sendable (ImageRequest) -> ImageRequest)?
-        /// Whether the caches may keep an image that was loaded or made.
+        /// True if the caches may keep an image that was loaded or made.
         ///
         /// It is called before memory or disk get anything of the image, once for all requests that share it, with one of them. It must
         /// not take long. Bytes that aren't decoded (``ImageManager/data(for:)-(ImageRequest)``) are stored without asking. By

@@ -138,7 +138,7 @@ public final class ImageManager: Sendable {
         }
     }
 
-    /// Whether a load is under way.
+    /// True if a load is under way.
     public var hasActiveLoads: Bool { shared.images.jobCount > 0 || shared.data.jobCount > 0 }
 
     /// Ends every load that is under way with ``ImageError/Code/cancelled``.

@@ -52,7 +52,8 @@ public final class ImageTask: Sendable {
     public convenience init(
         request: ImageRequest,
         running load:
-            @escaping @Sendable (_ send: @escaping @Sendable (ImageEvent) -> Void) async throws(ImageError) -> ImageResult
+            @escaping @Sendable (_ send: @escaping @Sendable (ImageEvent) -> Void) async throws(ImageError) ->
+            ImageResult
     ) {
         self.init(request: request) { _, update async throws(ImageError) in
             try await load { event in

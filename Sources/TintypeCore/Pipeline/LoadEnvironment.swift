@@ -25,7 +25,7 @@ final class LoadEnvironment: Sendable {
         }
     }
 
-    /// Whether a request for a URL alone stays as it is: nothing in the configuration changes requests.
+    /// True if a request for a URL alone stays as it is: nothing in the configuration changes requests.
     let keepsPlainRequests: Bool
 
     init(
@@ -104,7 +104,8 @@ final class LoadEnvironment: Sendable {
 
     /// Returns the image of a prepared request from memory, if the request allows that, and counts the lookup.
     func memoryHit(_ request: ImageRequest, key: ImageKey) -> Image? {
-        guard request.queryFrom.contains(.memory), request.cachePolicy == .cacheFirst || request.cachePolicy == .cacheOnly
+        guard request.queryFrom.contains(.memory),
+            request.cachePolicy == .cacheFirst || request.cachePolicy == .cacheOnly
         else { return nil }
         return memoryImage(request, key: key)
     }
@@ -155,7 +156,8 @@ final class LoadEnvironment: Sendable {
         of data: Data, formatHint: ImageFormat?, coder: (any ImageCoder)?, priority: WorkPriority
     ) async throws(ImageError) -> ImageInfo {
         let coder: any ImageCoder = coder ?? coders
-        return try await configuration.processing.perform(priority: priority) { [configuration] isCancelled throws(ImageError) in
+        return try await configuration.processing.perform(priority: priority) {
+            [configuration] isCancelled throws(ImageError) in
             let context = DecodeContext(
                 limits: configuration.limits, pool: configuration.pool, budget: configuration.budget,
                 isCancelled: isCancelled)
@@ -177,7 +179,9 @@ final class LoadEnvironment: Sendable {
     // MARK: Failures
 
     func remember(_ error: ImageError, of url: URL, source: String, headers: [String: String]) {
-        guard !error.isCancellation, !loaders.isLocal(url), loaders.shouldRememberFailure(error, of: url) else { return }
+        guard !error.isCancellation, !loaders.isLocal(url), loaders.shouldRememberFailure(error, of: url) else {
+            return
+        }
         let now = configuration.now()
         shared.failures.withLock { $0.insert(.init(source: source, headers: headers), url: url, error, at: now) }
     }

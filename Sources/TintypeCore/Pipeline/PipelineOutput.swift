@@ -33,7 +33,7 @@ final class PipelineOutput: Sendable {
         self.isStored = isStored
     }
 
-    /// Whether the program allows the caches to keep the image: its answer to the first request that asks.
+    /// True if the program allows the caches to keep the image: its answer to the first request that asks.
     func mayBeCached(_ decide: () -> Bool) -> Bool {
         if let answer = state.withLock({ $0.mayBeCached }) { return answer }
         let answer = decide()

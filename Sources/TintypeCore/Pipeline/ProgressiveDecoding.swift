@@ -12,7 +12,7 @@ final class ProgressiveDecoding: @unchecked Sendable {
     private var data: ArrivingData?
     private var taken = 0
     private var lastPreview: ContinuousClock.Instant?
-    /// Whether anybody still wants the pass that runs.
+    /// True if anybody still wants the pass that runs.
     private let isCancelled: Lock<@Sendable () -> Bool>
 
     /// - Returns: `nil` if the coder cannot decode while bytes arrive.

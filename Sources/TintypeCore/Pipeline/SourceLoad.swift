@@ -13,9 +13,9 @@ struct SourceLoad: Sendable {
     let policy: CachePolicy
     let queriesDisk: Bool
     let retriesFailed: Bool
-    /// Whether bytes are decoded while they arrive.
+    /// True if bytes are decoded while they arrive.
     let isProgressive: Bool
-    /// Whether new bytes remove the variants of the old ones; false for loads that store nothing.
+    /// True if new bytes remove the variants of the old ones; false for loads that store nothing.
     let replacesVariants: Bool
 
     /// The decoded value of a source.
@@ -63,7 +63,8 @@ struct SourceLoad: Sendable {
     /// Discards a cached original that is damaged, and tells whether the source may have a better one.
     private func shouldLoadAnew(after error: ImageError) async -> Bool {
         if EntryCoder.shouldDiscardEntry(after: error) {
-            logger.warning("discarded a cached image that doesn't decode: \(URLDescription.redacted(source)): \(error.reason)")
+            logger.warning(
+                "discarded a cached image that doesn't decode: \(URLDescription.redacted(source)): \(error.reason)")
             await environment.cache.discard(ImageKey(source: source))
         } else if error.code != .unknownFormat {
             return false
@@ -185,7 +186,8 @@ struct SourceLoad: Sendable {
         if loaded.isNotModified {
             guard let cached else {
                 throw ImageError(
-                    .badResponse, stage: .load, reason: "the source says that nothing has changed, but wasn't asked that",
+                    .badResponse, stage: .load,
+                    reason: "the source says that nothing has changed, but wasn't asked that",
                     statusCode: loaded.statusCode)
             }
             var entry = cached.entry
@@ -214,7 +216,8 @@ struct SourceLoad: Sendable {
                 do throws(ImageError) {
                     try await environment.cache.removeAll(ofSource: source, from: .all)
                 } catch {
-                    logger.warning("older variants couldn't be removed: \(URLDescription.redacted(source)): \(error.reason)")
+                    logger.warning(
+                        "older variants couldn't be removed: \(URLDescription.redacted(source)): \(error.reason)")
                 }
             }
         }

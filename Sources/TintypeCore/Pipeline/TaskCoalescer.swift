@@ -62,7 +62,7 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The number of callers that wait.
     var waitingCount: Int { state.withLock { $0.machine.subscriberCount } }
 
-    /// Whether work for the key is under way.
+    /// True if work for the key is under way.
     func isRunning(_ key: Key) -> Bool { state.withLock { $0.machine.hasJob(for: key) } }
 
     /// Returns the result of the work for `key`, which begins unless it is under way.

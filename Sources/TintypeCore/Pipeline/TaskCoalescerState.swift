@@ -42,7 +42,7 @@ struct TaskCoalescerState<Key: Hashable> {
         return lastID
     }
 
-    /// Whether there is a job for a key.
+    /// True if there is a job for a key.
     func hasJob(for key: Key) -> Bool { jobsByKey[key] != nil }
 
     enum JoinAction: Equatable {

@@ -24,15 +24,15 @@ public struct ImageRequest: Sendable {
     public var decodeOptions: DecodeOptions
     /// The transformer for the decoded image; its key is part of the image's cache key, and must not be empty.
     public var transformer: (any ImageTransformer)?
-    /// Whether ``transformer`` is applied to every frame of an animation; otherwise animations are left unchanged.
+    /// True if ``transformer`` is applied to every frame of an animation; otherwise animations are left unchanged.
     public var transformsAnimatedImages = false
-    /// Whether the image is limited to ``ImageManager/Configuration-swift.struct/scaleDownLimit``, unless
+    /// True if the image is limited to ``ImageManager/Configuration-swift.struct/scaleDownLimit``, unless
     /// ``DecodeOptions/maximumBytes`` sets another limit.
     public var scalesDownLargeImages = false
-    /// Whether only an animated image is accepted: a still image in memory is no hit, and one that turns out to be still is the error
+    /// True if only an animated image is accepted: a still image in memory is no hit, and one that turns out to be still is the error
     /// ``ImageError/Code/notAnimated``.
     public var requiresAnimation = false
-    /// Whether previews are shown while the bytes arrive, as ``ImageEvent/preview(_:)``: coarse or incomplete at first, transformed like
+    /// True if previews are shown while the bytes arrive, as ``ImageEvent/preview(_:)``: coarse or incomplete at first, transformed like
     /// the image, and never cached. At most one comes per ``ImageManager/Configuration-swift.struct/previewInterval``.
     public var isProgressive = false
 
@@ -55,18 +55,18 @@ public struct ImageRequest: Sendable {
     public var queryFrom: CacheLayers
     /// The cache layers in which the image is stored. The disk stores the bytes as they came; see also ``storesVariant``.
     public var storeTo: CacheLayers
-    /// Whether the disk also stores the thumbnail or transformed image, encoded anew, so that it need not be made again.
+    /// True if the disk also stores the thumbnail or transformed image, encoded anew, so that it need not be made again.
     public var storesVariant = false
     /// The encoding of ``storesVariant``; part of the variant's cache key. The format is the source's if it can hold the image, otherwise
     /// one that can.
     public var encodeOptions = EncodeOptions()
     /// The identity of the source in the caches instead of its URL, for URLs that carry signatures or tokens.
     public var cacheKey: String?
-    /// Whether the load ends only when the caches have stored the image. ``ImageResult/storeError`` then tells what went wrong.
+    /// True if the load ends only when the caches have stored the image. ``ImageResult/storeError`` then tells what went wrong.
     public var waitsForStore = false
-    /// Whether the result of a memory hit has the encoded bytes, if the disk cache has them.
+    /// True if the result of a memory hit has the encoded bytes, if the disk cache has them.
     public var queriesMemoryData = false
-    /// Whether a URL is loaded even though it failed a short while ago.
+    /// True if a URL is loaded even though it failed a short while ago.
     public var retriesFailed = false
 
     /// Creates a request.

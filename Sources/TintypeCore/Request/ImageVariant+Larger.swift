@@ -3,7 +3,7 @@ extension ImageVariant {
     /// The box of a thumbnail; `nil` for what is none, or has gone through a transformer.
     var box: PixelSize? { Thumbnail(self)?.box }
 
-    /// Whether this thumbnail can be made of another one as well as of the original: one of the same kind whose box is
+    /// True if this thumbnail can be made of another one as well as of the original: one of the same kind whose box is
     /// no smaller in either direction.
     func canBeMade(of other: ImageVariant) -> Bool {
         guard let small = Thumbnail(self), let large = Thumbnail(other) else { return false }

@@ -10,7 +10,7 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
     /// The source as it came, decoded at its full size.
     public static let original = ImageVariant(description: "")
 
-    /// Whether this is the source as it came.
+    /// True if this is the source as it came.
     public var isOriginal: Bool { description.isEmpty }
 
     /// Creates the variant of decoding, and then transforming, a source.
@@ -25,7 +25,7 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
     /// The parts of a request that change pixels, besides its decode options.
     struct Extras {
         var transformer: (any ImageTransformer)?
-        /// Whether the transformer is applied to the frames of animations.
+        /// True if the transformer is applied to the frames of animations.
         var transformsAnimatedImages = false
         /// The identifier of the request's own coder.
         var coder: String?

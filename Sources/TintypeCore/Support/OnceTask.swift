@@ -9,7 +9,7 @@ final class OnceTask<Value: Sendable>: Sendable {
 
     private let state = Lock(State.idle)
 
-    /// Whether the work has begun.
+    /// True if the work has begun.
     var hasBegun: Bool {
         state.withLock { state in
             if case .idle = state { return false }

@@ -92,7 +92,8 @@ private final class WorkItem: @unchecked Sendable {
 }
 
 /// What the threads of a queue share. They hold it, not the queue, so that a queue can go away.
-private final class WorkQueueCore: @unchecked Sendable {  // Sendable: all state is read and written with the monitor locked.
+// Sendable: all state is read and written with the monitor locked.
+private final class WorkQueueCore: @unchecked Sendable {
     private let monitor = ThreadMonitor()
     private let width: Int
     /// For each priority the waiting items in order, with gaps where items were cancelled or moved.

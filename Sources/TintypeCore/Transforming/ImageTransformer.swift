@@ -11,7 +11,7 @@ public protocol ImageTransformer: Sendable {
     /// is refused.
     var key: String { get }
 
-    /// Whether the result keeps the metadata of its source that the transformer doesn't set: format, Exif and XMP, source size
+    /// True if the result keeps the metadata of its source that the transformer doesn't set: format, Exif and XMP, source size
     /// and orientation, color space, decode options. The default is `true`.
     var preservesMetadata: Bool { get }
 
@@ -26,7 +26,7 @@ extension ImageTransformer {
     /// The keys of the transformers that this one consists of, in order.
     var componentKeys: [String] { (self as? ImageTransformers)?.transformers.map(\.key) ?? [key] }
 
-    /// Whether a transformer in this one has an empty key.
+    /// True if a transformer in this one has an empty key.
     var hasEmptyKey: Bool { componentKeys.contains("") }
 }
 
@@ -42,7 +42,7 @@ public struct ImageTransformers: ImageTransformer {
     /// The keys of the transformers, escaped, with `|` between them.
     public var key: String { transformers.map { ImageVariant.escaped($0.key) }.joined(separator: "|") }
 
-    /// Whether all of the transformers preserve metadata.
+    /// True if all of the transformers preserve metadata.
     public var preservesMetadata: Bool { transformers.allSatisfy(\.preservesMetadata) }
 
     public func transform(_ image: Image) throws -> Image {

@@ -5,24 +5,6 @@ import TintypeCore
 
 private let url = URL(string: "test:a")!
 
-/// A manager with doubles for all its parts.
-private struct Bench {
-    let cache = DictionaryCache()
-    let coder: DotCoder
-    let loader: GatedLoader
-    let manager: ImageManager
-
-    init(
-        coder: DotCoder = DotCoder(), configuration: ImageManager.Configuration = .init(),
-        answer: (@Sendable (URL) -> Result<LoadedData, ImageError>)? = { .success(.dot($0.absoluteString)) }
-    ) {
-        self.coder = coder
-        loader = GatedLoader(answer)
-        manager = ImageManager(
-            cache: cache, loader: loader, coders: ImageCoders([coder]), configuration: configuration)
-    }
-}
-
 @Suite("The manager", .timeLimited)
 struct ImageManagerTests {
     @Test(
@@ -30,7 +12,7 @@ struct ImageManagerTests {
         .capability("MGR-01", "MGR-02", "MGR-15", "MGR-17", "MGR-31")
     )
     func load() async throws {
-        let bench = Bench()
+        let bench = ManagerBench()
         let cold = try await bench.manager.load(url)
         #expect(cold.source == .network)
         #expect(cold.data == Data("DOT 8".utf8))
@@ -53,7 +35,7 @@ struct ImageManagerTests {
         "a thousand who want one cold image cause one request, one decode and one disk write",
         .capability("DLR-09", "MGR-28", "D1"))
     func thousand() async throws {
-        let bench = Bench(answer: nil)
+        let bench = ManagerBench(answer: nil)
         try await withThrowingTaskGroup(of: Image.self) { group in
             for _ in 0..<1_000 { group.addTask { try await bench.manager.image(for: url) } }
             await bench.loader.arrival(of: 1)
@@ -72,7 +54,7 @@ struct ImageManagerTests {
 
     @Test("ten sizes of one image take one transfer, ten decodes and one disk write", .capability("DLR-11", "CQU-10"))
     func tenSizes() async throws {
-        let bench = Bench(answer: nil)
+        let bench = ManagerBench(answer: nil)
         try await withThrowingTaskGroup(of: (Int, Image).self) { group in
             for side in 1...10 {
                 var request = ImageRequest(url)
@@ -95,7 +77,7 @@ struct ImageManagerTests {
         "who is cancelled gets one error at once; the others get their image",
         .capability("MGR-33", "MGR-34", "ERR-07", "AFD-08"))
     func cancelOne() async throws {
-        let bench = Bench(answer: nil)
+        let bench = ManagerBench(answer: nil)
         let first = bench.manager.task(for: url)
         let second = bench.manager.task(for: url)
         await bench.loader.arrival(of: 1)
@@ -113,7 +95,7 @@ struct ImageManagerTests {
         "when the last one leaves, the transfer stops, and asking again begins anew",
         .capability("DLR-14", "DLR-15", "AFD-08"))
     func cancelAll() async throws {
-        let bench = Bench(answer: nil)
+        let bench = ManagerBench(answer: nil)
         let tasks = (0..<3).map { _ in bench.manager.task(for: url) }
         await bench.loader.arrival(of: 1)
         for task in tasks { task.cancel() }
@@ -128,7 +110,7 @@ struct ImageManagerTests {
 
     @Test("cancelAll ends every load, and nothing runs any more", .capability("MGR-35", "MGR-36"))
     func managerCancelAll() async {
-        let bench = Bench(answer: nil)
+        let bench = ManagerBench(answer: nil)
         let tasks = ["test:a", "test:b", "test:c"].map { bench.manager.task(for: URL(string: $0)!) }
         await bench.loader.arrival(of: 3)
         #expect(bench.manager.hasActiveLoads)
@@ -139,7 +121,7 @@ struct ImageManagerTests {
 
     @Test("the cancellation of the Swift task that waits is honoured")
     func swiftCancellation() async {
-        let bench = Bench(answer: nil)
+        let bench = ManagerBench(answer: nil)
         let task = Task { try await bench.manager.image(for: url) }
         await bench.loader.arrival(of: 1)
         task.cancel()
@@ -159,7 +141,7 @@ struct ImageManagerTests {
         configuration.now = { clock.withLock { $0 } }
         let answers = Lock<Result<LoadedData, ImageError>>(
             .failure(ImageError(.badStatus, stage: .load, reason: "404 Not Found", statusCode: 404)))
-        let bench = Bench(configuration: configuration) { _ in answers.withLock { $0 } }
+        let bench = ManagerBench(configuration: configuration) { _ in answers.withLock { $0 } }
         #expect(await bench.failure(ImageRequest(url))?.code == .badStatus)
         let remembered = await bench.failure(ImageRequest(url))
         #expect(remembered?.code == .recentlyFailed)
@@ -176,7 +158,8 @@ struct ImageManagerTests {
 
     @Test("a URL that failed is still served from the cache", .capability("MGR-05", "D2", "3.4"))
     func failedButCached() async throws {
-        let bench = Bench { _ in .failure(ImageError(.badStatus, stage: .load, reason: "gone", statusCode: 410)) }
+        let bench = ManagerBench { _ in .failure(ImageError(.badStatus, stage: .load, reason: "gone", statusCode: 410))
+        }
         var fresh = ImageRequest(url)
         fresh.options = .fromLoaderOnly
         #expect(await bench.failure(fresh)?.code == .badStatus)
@@ -188,14 +171,14 @@ struct ImageManagerTests {
 
     @Test("a failure that may pass is not remembered", .capability("MGR-38"))
     func passingFailure() async {
-        let bench = Bench { _ in .failure(ImageError(.timedOut, stage: .load, reason: "slow")) }
+        let bench = ManagerBench { _ in .failure(ImageError(.timedOut, stage: .load, reason: "slow")) }
         for _ in 0..<3 { #expect(await bench.failure(ImageRequest(url))?.code == .timedOut) }
         #expect(bench.loader.calls.count == 3)
     }
 
     @Test("bytes that do not decode are not cached", .capability("3.8"))
     func garbage() async {
-        let bench = Bench { url in .success(LoadedData(data: Data("<html>".utf8), url: url)) }
+        let bench = ManagerBench { url in .success(LoadedData(data: Data("<html>".utf8), url: url)) }
         let error = await bench.failure(ImageRequest(url))
         #expect(error?.code == .unknownFormat)
         #expect(error?.source == "test:a")
@@ -206,7 +189,7 @@ struct ImageManagerTests {
 
     @Test("an entry that does not decode is dropped, and the source asked once more", .capability("3.8"))
     func healing() async throws {
-        let bench = Bench()
+        let bench = ManagerBench()
         let key = ImageKey(source: "test:a")
         bench.cache.change { $0.disk[key] = DiskCacheEntry(data: Data("DOT x".utf8), created: Date()) }
         let result = try await bench.manager.load(url)
@@ -217,7 +200,7 @@ struct ImageManagerTests {
 
     @Test("fromCacheOnly says so when nothing is cached", .capability("OPT-15"))
     func cacheOnly() async throws {
-        let bench = Bench()
+        let bench = ManagerBench()
         var request = ImageRequest(url)
         request.options = .fromCacheOnly
         #expect(await bench.failure(request)?.code == .notCached)
@@ -228,7 +211,7 @@ struct ImageManagerTests {
 
     @Test("fromLoaderOnly reads no cache, and stores", .capability("OPT-16"))
     func loaderOnly() async throws {
-        let bench = Bench()
+        let bench = ManagerBench()
         _ = try await bench.manager.image(for: url)
         var request = ImageRequest(url)
         request.options = [.fromLoaderOnly, .waitStoreCache]
@@ -240,7 +223,7 @@ struct ImageManagerTests {
 
     @Test("a veto is a typed error", .capability("MGR-18"))
     func veto() async {
-        let bench = Bench()
+        let bench = ManagerBench()
         bench.manager.configuration.shouldDownload = { _ in false }
         #expect(await bench.failure(ImageRequest(url))?.code == .loadingDisallowed)
         #expect(bench.loader.calls.isEmpty)
@@ -248,7 +231,7 @@ struct ImageManagerTests {
 
     @Test("a URL that nobody can load is an error that names it", .capability("MGR-04", "ERR-01"))
     func unknownScheme() async {
-        let bench = Bench()
+        let bench = ManagerBench()
         let error = await bench.failure(ImageRequest(URL(string: "gopher://host/a.png")!))
         #expect(error?.code == .invalidURL)
         #expect(error?.source == "gopher://host/a.png")
@@ -257,7 +240,7 @@ struct ImageManagerTests {
 
     @Test("the cache key may leave out what changes from call to call", .capability("MGR-08", "MGR-14", "3.17"))
     func cacheKey() async throws {
-        let bench = Bench()
+        let bench = ManagerBench()
         bench.manager.configuration.cacheKey = { String($0.absoluteString.prefix { $0 != "?" }) }
         _ = try await bench.manager.image(for: URL(string: "test:a?token=1")!)
         let second = try await bench.manager.load(URL(string: "test:a?token=2")!)
@@ -273,7 +256,7 @@ struct ImageManagerTests {
             request.decodeOptions.scale = 3
             return request
         }
-        let bench = Bench(configuration: configuration)
+        let bench = ManagerBench(configuration: configuration)
         #expect(try await bench.manager.image(for: url).properties.decodeOptions.scale == 3)
     }
 
@@ -281,7 +264,7 @@ struct ImageManagerTests {
         "what a request stores is what it says", .capability("MGR-29", "CTX-18", "CTX-20", "OPT-L1", "OLD-12"),
         arguments: [[] as CacheLayers, .memory, .disk, .all])
     func storeTo(layers: CacheLayers) async throws {
-        let bench = Bench()
+        let bench = ManagerBench()
         var request = ImageRequest(url)
         request.storeTo = layers
         _ = try await bench.manager.image(for: request)
@@ -291,7 +274,7 @@ struct ImageManagerTests {
 
     @Test("waitStoreCache tells what went wrong; without, the load does not mind", .capability("MGR-30", "OPT-22"))
     func storeError() async throws {
-        let bench = Bench()
+        let bench = ManagerBench()
         let full = ImageError(.cacheWriteFailed, stage: .store, source: "/cache", reason: "no space left")
         bench.cache.change { $0.storeError = full }
         #expect(try await bench.manager.load(url).storeError == nil)
@@ -301,124 +284,11 @@ struct ImageManagerTests {
         #expect(result.storeError == full)
     }
 
-    @Test(
-        "a refresh previews what is cached and ends once, with what is new",
-        .capability("OPT-03", "MGR-19", "CTX-28", "3.3"), arguments: [true, false])
-    func refresh(isInMemory: Bool) async throws {
-        let bench = Bench(answer: nil)
-        bench.cache.change { state in
-            state.disk[ImageKey(source: "test:a")] = DiskCacheEntry(
-                data: Data("DOT 3".utf8), created: Date(), validators: CacheValidators(entityTag: "\"1\""))
-        }
-        if isInMemory { _ = try await bench.manager.image(for: url) }
-        var request = ImageRequest(url)
-        request.options = .refreshCached
-        let task = bench.manager.task(for: request)
-        let events = task.events
-        await bench.loader.arrival(of: 1)
-        #expect(bench.loader.calls[0].request.validators?.entityTag == "\"1\"")
-        var previews: [Int] = []
-        var ends: [Int] = []
-        for await event in events {
-            switch event {
-            case .progress: break
-            case .preview(let image):
-                previews.append(image.size.width)
-                bench.loader.answer(0, with: .success(.dot(size: 9)))
-            case .finished(let result): ends.append(try result.get().image.size.width)
-            }
-        }
-        #expect(previews == [3] && ends == [9])
-        #expect(try await bench.manager.image(for: url).size.width == 9)
-    }
-
-    @Test(
-        "a refresh that fails leaves the cached image, and the result says why", .capability("MGR-20", "3.3"),
-        arguments: [ImageError.Code.connectionFailed, .badStatus])
-    func failedRefresh(code: ImageError.Code) async throws {
-        let bench = Bench { _ in .failure(ImageError(code, stage: .load, reason: "no")) }
-        bench.cache.change {
-            $0.disk[ImageKey(source: "test:a")] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date())
-        }
-        var request = ImageRequest(url)
-        request.options = .refreshCached
-        let result = try await bench.manager.load(request)
-        #expect(result.source == .disk)
-        #expect(result.image.size.width == 3)
-        #expect(bench.loader.calls.count == 1)
-        guard case .stale(let error) = result.freshness else {
-            Issue.record("the image is not marked as stale")
-            return
-        }
-        #expect(error.code == code)
-    }
-
-    @Test("a refresh that brings nothing new renews the cached image", .capability("MGR-20", "ERR-03", "OPT-03"))
-    func notModified() async throws {
-        let bench = Bench { _ in .success(.notModified(url: url, validators: CacheValidators(entityTag: "\"2\""))) }
-        let old = Date(timeIntervalSince1970: 1)
-        bench.cache.change {
-            $0.disk[ImageKey(source: "test:a")] = DiskCacheEntry(
-                data: Data("DOT 3".utf8), created: old, validators: CacheValidators(entityTag: "\"1\""))
-        }
-        var request = ImageRequest(url)
-        request.options = [.refreshCached, .waitStoreCache]
-        let result = try await bench.manager.load(request)
-        guard case .notModified = result.freshness else {
-            Issue.record("the image is not marked as not modified")
-            return
-        }
-        #expect(result.source == .disk && result.image.size.width == 3 && bench.coder.decodes == 1)
-        let entry = try #require(bench.cache.now.disk[ImageKey(source: "test:a")])
-        #expect(entry.created > old && entry.validators?.entityTag == "\"2\"")
-    }
-
-    @Test("bytes that equal the cached ones are not modified", .capability("ERR-03"))
-    func sameBytes() async throws {
-        let bench = Bench { _ in .success(.dot(size: 3)) }
-        bench.cache.change {
-            $0.disk[ImageKey(source: "test:a")] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date())
-            $0.disk[ImageKey(source: "test:a", variant: ImageVariant(DecodeOptions(thumbnailSize: PixelSize(width: 1, height: 1))))] =
-                DiskCacheEntry(data: Data("DOT 1".utf8), created: Date())
-        }
-        var request = ImageRequest(url)
-        request.options = [.refreshCached, .waitStoreCache]
-        let result = try await bench.manager.load(request)
-        guard case .notModified = result.freshness else {
-            Issue.record("the image is not marked as not modified")
-            return
-        }
-        #expect(bench.coder.decodes == 1 && bench.cache.now.disk.count == 2)
-    }
-
-    @Test("a refresh that brings new bytes removes every variant of the old ones", .capability("OPT-03"))
-    func refreshRemovesVariants() async throws {
-        let size = Lock(100)
-        let bench = Bench { _ in .success(.dot(size: size.withLock { $0 })) }
-        var thumbnail = ImageRequest(url)
-        thumbnail.thumbnailSize = PixelSize(width: 5, height: 5)
-        thumbnail.storesVariant = true
-        thumbnail.options = .waitStoreCache
-        _ = try await bench.manager.image(for: thumbnail)
-        #expect(bench.cache.now.disk.count == 2 && bench.cache.now.memory.count == 1)
-        size.withLock { $0 = 50 }
-        var refresh = ImageRequest(url)
-        refresh.options = [.refreshCached, .waitStoreCache]
-        let result = try await bench.manager.load(refresh)
-        #expect(result.image.size.width == 50)
-        guard case .fresh = result.freshness else {
-            Issue.record("the image is not marked as fresh")
-            return
-        }
-        let key = bench.manager.key(for: url)
-        #expect(Array(bench.cache.now.disk.keys) == [key] && Array(bench.cache.now.memory.keys) == [key])
-    }
-
     @Test("requests with different header fields share no transfer", .capability("3.10", "DLR-10", "D4"))
     func headers() async throws {
         var configuration = ImageManager.Configuration()
         configuration.insignificantHeaders = ["x-trace"]
-        let bench = Bench(configuration: configuration, answer: nil)
+        let bench = ManagerBench(configuration: configuration, answer: nil)
         let one = bench.manager.task(for: url)
         await bench.loader.arrival(of: 1)
         var traced = ImageRequest(url)
@@ -440,28 +310,11 @@ struct ImageManagerTests {
     func scaleDown() async throws {
         var configuration = ImageManager.Configuration()
         configuration.scaleDownLimit = .bytes(100 * 100 * 4)
-        let bench = Bench(configuration: configuration) { .success(.dot($0.absoluteString, size: 1_000)) }
+        let bench = ManagerBench(configuration: configuration) { .success(.dot($0.absoluteString, size: 1_000)) }
         var request = ImageRequest(url)
         request.options = .scaleDownLargeImages
         #expect(try await bench.manager.image(for: request).size == PixelSize(width: 100, height: 100))
         #expect(try await bench.manager.image(for: url).size == PixelSize(width: 1_000, height: 1_000))
         #expect(bench.loader.calls.count == 1)
-    }
-}
-
-extension Bench {
-    func failure(_ request: ImageRequest) async -> ImageError? {
-        do throws(ImageError) {
-            _ = try await manager.image(for: request)
-            return nil
-        } catch {
-            return error
-        }
-    }
-}
-
-extension Result {
-    var failure: Failure? {
-        if case .failure(let error) = self { error } else { nil }
     }
 }

@@ -20,8 +20,11 @@ struct ImageKeyTests {
         var signature: [String] = []
 
         init(using random: inout SeededRandom) {
-            let box = [nil, .zero, PixelSize(width: 10, height: 0), PixelSize(width: 4, height: 3), PixelSize(width: 43, height: 3)]
-                .randomElement(using: &random)!
+            let box = [
+                nil, .zero, PixelSize(width: 10, height: 0), PixelSize(width: 4, height: 3),
+                PixelSize(width: 43, height: 3),
+            ]
+            .randomElement(using: &random)!
             options.thumbnailSize = box
             options.preservesAspectRatio = .random(using: &random)
             options.allowsUpscaling = .random(using: &random)
@@ -124,7 +127,10 @@ struct ImageKeyTests {
         "descriptions of keys show neither passwords nor query values",
         arguments: [
             ("https://me:secret@example.org/a.png", "https://example.org/a.png"),
-            ("https://example.org/a.png?X-Amz-Signature=abc&w=3#top", "https://example.org/a.png?X-Amz-Signature=…&w=…"),
+            (
+                "https://example.org/a.png?X-Amz-Signature=abc&w=3#top",
+                "https://example.org/a.png?X-Amz-Signature=…&w=…"
+            ),
             ("https://example.org/a@b.png", "https://example.org/a@b.png"),
             ("https://a:b@c@example.org?x=y", "https://example.org?x=…"),
             ("plain?key", "plain?key"),

@@ -53,7 +53,6 @@ struct MemoryStore {
 
     /// Entries that are reachable only through a weak reference, dead ones included.
     var heldCount: Int { heldList.count }
-
     var statistics: CacheStatistics {
         var statistics = counts
         (statistics.hits, statistics.misses) = entries.counts

@@ -1,0 +1,37 @@
+import FoundationEssentials
+import TintypeCore
+
+/// A manager with doubles for all its parts.
+struct ManagerBench {
+    let cache = DictionaryCache()
+    let coder: DotCoder
+    let loader: GatedLoader
+    let manager: ImageManager
+
+    init(
+        coder: DotCoder = DotCoder(), configuration: ImageManager.Configuration = .init(),
+        answer: (@Sendable (URL) -> Result<LoadedData, ImageError>)? = { .success(.dot($0.absoluteString)) }
+    ) {
+        self.coder = coder
+        loader = GatedLoader(answer)
+        manager = ImageManager(
+            cache: cache, loader: loader, coders: ImageCoders([coder]), configuration: configuration)
+    }
+}
+
+extension ManagerBench {
+    func failure(_ request: ImageRequest) async -> ImageError? {
+        do throws(ImageError) {
+            _ = try await manager.image(for: request)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension Result {
+    var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

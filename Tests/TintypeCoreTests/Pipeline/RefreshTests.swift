@@ -1,0 +1,128 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import TintypeCore
+
+private let url = URL(string: "test:a")!
+
+@Suite("Refreshing cached images", .timeLimited)
+struct RefreshTests {
+    @Test(
+        "a refresh previews what is cached and ends once, with what is new",
+        .capability("OPT-03", "MGR-19", "CTX-28", "3.3"), arguments: [true, false])
+    func refresh(isInMemory: Bool) async throws {
+        let bench = ManagerBench(answer: nil)
+        bench.cache.change { state in
+            state.disk[ImageKey(source: "test:a")] = DiskCacheEntry(
+                data: Data("DOT 3".utf8), created: Date(), validators: CacheValidators(entityTag: "\"1\""))
+        }
+        if isInMemory { _ = try await bench.manager.image(for: url) }
+        var request = ImageRequest(url)
+        request.options = .refreshCached
+        let task = bench.manager.task(for: request)
+        let events = task.events
+        await bench.loader.arrival(of: 1)
+        #expect(bench.loader.calls[0].request.validators?.entityTag == "\"1\"")
+        var previews: [Int] = []
+        var ends: [Int] = []
+        for await event in events {
+            switch event {
+            case .progress: break
+            case .preview(let image):
+                previews.append(image.size.width)
+                bench.loader.answer(0, with: .success(.dot(size: 9)))
+            case .finished(let result): ends.append(try result.get().image.size.width)
+            }
+        }
+        #expect(previews == [3] && ends == [9])
+        #expect(try await bench.manager.image(for: url).size.width == 9)
+    }
+
+    @Test(
+        "a refresh that fails leaves the cached image, and the result says why", .capability("MGR-20", "3.3"),
+        arguments: [ImageError.Code.connectionFailed, .badStatus])
+    func failedRefresh(code: ImageError.Code) async throws {
+        let bench = ManagerBench { _ in .failure(ImageError(code, stage: .load, reason: "no")) }
+        bench.cache.change {
+            $0.disk[ImageKey(source: "test:a")] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date())
+        }
+        var request = ImageRequest(url)
+        request.options = .refreshCached
+        let result = try await bench.manager.load(request)
+        #expect(result.source == .disk)
+        #expect(result.image.size.width == 3)
+        #expect(bench.loader.calls.count == 1)
+        guard case .stale(let error) = result.freshness else {
+            Issue.record("the image is not marked as stale")
+            return
+        }
+        #expect(error.code == code)
+    }
+
+    @Test("a refresh that brings nothing new renews the cached image", .capability("MGR-20", "ERR-03", "OPT-03"))
+    func notModified() async throws {
+        let bench = ManagerBench { _ in
+            .success(.notModified(url: url, validators: CacheValidators(entityTag: "\"2\"")))
+        }
+        let old = Date(timeIntervalSince1970: 1)
+        bench.cache.change {
+            $0.disk[ImageKey(source: "test:a")] = DiskCacheEntry(
+                data: Data("DOT 3".utf8), created: old, validators: CacheValidators(entityTag: "\"1\""))
+        }
+        var request = ImageRequest(url)
+        request.options = [.refreshCached, .waitStoreCache]
+        let result = try await bench.manager.load(request)
+        guard case .notModified = result.freshness else {
+            Issue.record("the image is not marked as not modified")
+            return
+        }
+        #expect(result.source == .disk && result.image.size.width == 3 && bench.coder.decodes == 1)
+        let entry = try #require(bench.cache.now.disk[ImageKey(source: "test:a")])
+        #expect(entry.created > old && entry.validators?.entityTag == "\"2\"")
+    }
+
+    @Test("bytes that equal the cached ones are not modified", .capability("ERR-03"))
+    func sameBytes() async throws {
+        let bench = ManagerBench { _ in .success(.dot(size: 3)) }
+        bench.cache.change {
+            $0.disk[ImageKey(source: "test:a")] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date())
+            $0.disk[
+                ImageKey(
+                    source: "test:a",
+                    variant: ImageVariant(DecodeOptions(thumbnailSize: PixelSize(width: 1, height: 1))))] =
+                DiskCacheEntry(data: Data("DOT 1".utf8), created: Date())
+        }
+        var request = ImageRequest(url)
+        request.options = [.refreshCached, .waitStoreCache]
+        let result = try await bench.manager.load(request)
+        guard case .notModified = result.freshness else {
+            Issue.record("the image is not marked as not modified")
+            return
+        }
+        #expect(bench.coder.decodes == 1 && bench.cache.now.disk.count == 2)
+    }
+
+    @Test("a refresh that brings new bytes removes every variant of the old ones", .capability("OPT-03"))
+    func refreshRemovesVariants() async throws {
+        let size = Lock(100)
+        let bench = ManagerBench { _ in .success(.dot(size: size.withLock { $0 })) }
+        var thumbnail = ImageRequest(url)
+        thumbnail.thumbnailSize = PixelSize(width: 5, height: 5)
+        thumbnail.storesVariant = true
+        thumbnail.options = .waitStoreCache
+        _ = try await bench.manager.image(for: thumbnail)
+        #expect(bench.cache.now.disk.count == 2 && bench.cache.now.memory.count == 1)
+        size.withLock { $0 = 50 }
+        var refresh = ImageRequest(url)
+        refresh.options = [.refreshCached, .waitStoreCache]
+        let result = try await bench.manager.load(refresh)
+        #expect(result.image.size.width == 50)
+        guard case .fresh = result.freshness else {
+            Issue.record("the image is not marked as fresh")
+            return
+        }
+        let key = bench.manager.key(for: url)
+        #expect(Array(bench.cache.now.disk.keys) == [key] && Array(bench.cache.now.memory.keys) == [key])
+    }
+}
