@@ -8,7 +8,7 @@ public struct ImageInfo: Sendable, Equatable {
     public var frameCount: Int
     /// How often an animation is played, 0 for ever; `nil` for an image that does not move.
     public var loopCount: Int?
-    /// The time each frame of an animation is shown, as it is played: see ``FrameTiming``. Empty if nothing moves.
+    /// The time each frame of an animation is shown, as it is played. Empty if nothing moves.
     public var frameDurations: [Duration]
     /// True unless every pixel is opaque by what the header says; where it leaves that open, the decoded image tells.
     public var hasAlpha: Bool

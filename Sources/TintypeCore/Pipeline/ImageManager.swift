@@ -11,14 +11,6 @@ public import FoundationEssentials
 /// image in memory is returned without suspension.
 ///
 /// Every method may be called from any task or thread. A load has exactly one end: an image or an ``ImageError``.
-///
-/// ## Topics
-///
-/// ### Loading
-/// - ``image(for:)-(URL)``
-/// - ``load(_:)-(URL)``
-/// - ``task(for:)-(URL)``
-/// - ``data(for:)-(URL)``
 public final class ImageManager: Sendable {
     /// The caches in which images are looked up and stored.
     public let cache: any ImageCaching

@@ -1,7 +1,7 @@
 import Foundation
 import TintypeTesting
 
-@testable public import TintypeCore
+@testable import TintypeCore
 
 /// An opaque image of one colour.
 func solidImage(_ width: Int, _ height: Int, level: UInt8 = 7, hasAlpha: Bool = true) throws -> Image {
