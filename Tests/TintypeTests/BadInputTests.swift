@@ -199,10 +199,4 @@ struct BadInputTests {
         return png
     }()
 }
-
-extension Result {
-    var failure: Failure? {
-        if case .failure(let error) = self { error } else { nil }
-    }
-}
 #endif
