@@ -13,6 +13,9 @@ final class PendingStores: Sendable {
 
     private let state = Lock(State())
 
+    /// True while a caller waits.
+    var hasWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
+
     /// Registers a write.
     /// - Returns: its number, and whether the limit is exceeded, so that the load has to wait for it.
     func begin(bytes: Int, limit: ByteCount) -> (number: Int, isOverLimit: Bool) {

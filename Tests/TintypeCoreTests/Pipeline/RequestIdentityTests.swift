@@ -1,0 +1,171 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+import TintypeTesting
+
+@testable import TintypeCore
+
+private let url = URL(string: "test:a")!
+
+@Suite("Identity of requests and of their results", .timeLimited)
+struct RequestIdentityTests {
+    @Test(
+        "animations that are transformed, and those that are not, have different keys", .capability("OPT-09", "MGR-22"))
+    func transformedAnimations() throws {
+        let manager = ManagerBench().manager
+        var request = ImageRequest(url)
+        request.transformer = .closure(key: "same") { $0 }
+        let still = manager.key(for: request)
+        request.options = .transformAnimatedImage
+        #expect(manager.key(for: request) != still)
+    }
+
+    @Test(
+        "a coder without an identifier has images of its own, which copies of its request find", .capability("CTX-06"))
+    func ownCoders() async throws {
+        let bench = ManagerBench()
+        var own = ImageRequest(url)
+        own.coder = DotCoder()
+        var other = ImageRequest(url)
+        other.coder = DotCoder()
+        let keys = [bench.manager.key(for: url), bench.manager.key(for: own), bench.manager.key(for: other)]
+        #expect(Set(keys).count == 3)
+        let image = try await bench.manager.image(for: own)
+        let copy = own
+        #expect(try await bench.manager.image(for: copy).isIdentical(to: image))
+        #expect(try await !bench.manager.image(for: other).isIdentical(to: image))
+        #expect(try await !bench.manager.image(for: url).isIdentical(to: image))
+        #expect(bench.loader.calls.count == 1)
+    }
+
+    @Test("a transformer with an empty key is refused", .capability("TRF-01"))
+    func emptyKey() async {
+        let bench = ManagerBench()
+        for transformer: any ImageTransformer in [
+            ClosureTransformer(key: "") { $0 },
+            ClosureTransformer(key: "a") { $0 }.then(ClosureTransformer(key: "") { $0 }),
+        ] {
+            var request = ImageRequest(url)
+            request.transformer = transformer
+            #expect(await bench.failure(request)?.code == .invalidRequest)
+        }
+        #expect(bench.loader.calls.isEmpty)
+    }
+
+    @Test("each flag sets one typed property, and reading the flags reads the properties")
+    func flags() {
+        for bit in 0..<11 {
+            let flag = ImageOptions(rawValue: 1 << bit)
+            var request = ImageRequest(url, options: flag)
+            #expect(request.options == flag)
+            request.options = []
+            #expect(request.options.isEmpty && request.cachePolicy == .cacheFirst)
+        }
+        let all = ImageRequest(url, options: [.fromCacheOnly, .fromLoaderOnly, .refreshCached])
+        #expect(all.cachePolicy == .cacheOnly && all.options == .fromCacheOnly)
+        #expect(ImageRequest(url, options: [.fromLoaderOnly, .refreshCached]).cachePolicy == .reload)
+    }
+
+    @Test(
+        "a transformed image keeps the metadata of its source unless the transformer says otherwise",
+        .capability("MGR-24"))
+    func metadata() throws {
+        var properties = Image.Properties()
+        properties.format = .jpeg
+        properties.metadata = ImageMetadata(exif: Data([1, 2, 3]))
+        properties.sourceSize = PixelSize(width: 40, height: 30)
+        properties.sourceOrientation = .right
+        let pixels = try MutablePixelBuffer(size: PixelSize(width: 4, height: 3), cleared: true).freeze()
+        let image = Image(pixels: pixels, properties: properties)
+        let kept = try image.transformed(ClosureTransformer(key: "new") { Image(pixels: $0.pixels) })
+        #expect(kept.metadata == properties.metadata && kept.format == .jpeg && kept.isTransformed)
+        #expect(kept.properties.sourceSize == properties.sourceSize && kept.properties.sourceOrientation == .right)
+        let bare = try image.transformed(
+            ClosureTransformer(key: "bare", preservesMetadata: false) { Image(pixels: $0.pixels) })
+        #expect(bare.metadata == ImageMetadata() && bare.format == nil && bare.isTransformed)
+    }
+
+    @Test("a failure with one token says nothing about another, and is listed without secrets", .capability("MGR-37"))
+    func failuresByHeaders() async throws {
+        let secret = URL(string: "test://me:secret@host/a?token=abc")!
+        let loader = GatedLoader()
+        let manager = ManagerBench(answer: nil).manager
+        manager.loaders = ImageLoaders([loader])
+        func load(_ token: String) -> ImageTask {
+            var request = ImageRequest(secret)
+            request.headers = ["Authorization": token]
+            return manager.task(for: request)
+        }
+        let old = load("old")
+        await loader.arrival(of: 1)
+        loader.answer(
+            0, with: .failure(ImageError(.badStatus, stage: .load, reason: "HTTP 401 Unauthorized", statusCode: 401)))
+        #expect(await old.result.failure?.code == .badStatus)
+        #expect(await load("old").result.failure?.code == .recentlyFailed)
+        let new = load("new")
+        await loader.arrival(of: 2)
+        loader.answer(1, with: .success(.dot()))
+        #expect(try await new.image.size.width == 8)
+        #expect(manager.failures.map(\.url) == ["test://host/a?token=…"])
+        #expect(manager.failures.first?.error.statusCode == 401)
+        manager.removeFailure(of: secret)
+        #expect(manager.failures.isEmpty)
+    }
+
+    @Test("a manager that is made with one loader still loads data URLs, and a list of loaders is taken as it is")
+    func standardLoaders() async throws {
+        let bench = ManagerBench()
+        let data = try #require(URL(string: "data:image/x-dot,DOT%204"))
+        #expect(try await bench.manager.image(for: data).size.width == 4)
+        bench.manager.loaders = ImageLoaders([bench.loader])
+        #expect(
+            await bench.failure(ImageRequest(try #require(URL(string: "data:image/x-dot,DOT%205"))))?.code
+                == .invalidURL)
+    }
+
+    @Test("a coder can be added to a manager that is in use", .capability("COD-05"))
+    func addedCoder() async throws {
+        let cache = DictionaryCache()
+        let manager = ImageManager(
+            cache: cache, loader: GatedLoader { _ in .success(.dot()) }, coders: ImageCoders([]))
+        await #expect(throws: ImageError.self) { try await manager.image(for: url) }
+        manager.coders.add(DotCoder())
+        manager.removeAllFailures()
+        #expect(try await manager.image(for: url).size.width == 8)
+    }
+
+    @Test("an image that is removed after its load stays removed, from memory and disk", .capability("CRM-01"))
+    func removeWins() async throws {
+        let folder = try TemporaryDirectory()
+        let cache = ImageCache(
+            memory: MemoryCache(), disk: DiskCache(.init(directory: folder.path, minimumFreeSpace: 0)),
+            coder: DotCoder())
+        let manager = ImageManager(
+            cache: cache, loader: GatedLoader { .success(.dot($0.absoluteString)) }, coders: ImageCoders([DotCoder()]))
+        for index in 0..<50 {
+            let url = URL(string: "test:\(index)")!
+            _ = try await manager.image(for: url)
+            try await manager.removeAll(of: url)
+            #expect(await cache.contains(manager.key(for: url)) == [])
+            await manager.flush()
+            #expect(await cache.contains(manager.key(for: url)) == [], "image \(index)")
+        }
+    }
+
+    @Test("a removal while an image is loaded keeps it out of the caches", .capability("CRM-01"))
+    func removalDuringLoad() async throws {
+        let folder = try TemporaryDirectory()
+        let cache = ImageCache(
+            memory: MemoryCache(), disk: DiskCache(.init(directory: folder.path, minimumFreeSpace: 0)),
+            coder: DotCoder())
+        let loader = GatedLoader()
+        let manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([DotCoder()]))
+        let task = manager.task(for: url)
+        await loader.arrival(of: 1)
+        try await manager.removeAll(of: url)
+        loader.answer(0, with: .success(.dot()))
+        #expect(try await task.image.size.width == 8)
+        await manager.flush()
+        #expect(await cache.contains(manager.key(for: url)) == [])
+    }
+}
