@@ -10,43 +10,44 @@ extension ImageFormat {
     /// the formats' specifications, and the WHATWG's "MIME Sniffing Standard", section 6.1.
     /// - Complexity: O(1); looks at most at the first ``sniffedBytes`` bytes.
     public init?(sniffing data: Data) {
-        let head = [UInt8](data.prefix(Self.sniffedBytes))
-        guard let format = Self.signature(head) ?? Self.bitmap(head) ?? Self.isoMedia(head) ?? Self.markup(head) else {
-            return nil
+        let signature = [UInt8](data.prefix(32))
+        if let format = Self.signature(signature) ?? Self.bitmap(signature) {
+            self = format
+            return
         }
+        let head = [UInt8](data.prefix(Self.sniffedBytes))
+        guard let format = Self.isoMedia(head) ?? Self.markup(head) else { return nil }
         self = format
     }
 
     private static func signature(_ head: [UInt8]) -> ImageFormat? {
-        func begins(_ bytes: [UInt8]) -> Bool { head.starts(with: bytes) }
-        if begins([0xFF, 0xD8, 0xFF]) { return .jpeg }
-        if begins([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return .png }
-        if begins(Array("GIF87a".utf8)) || begins(Array("GIF89a".utf8)) { return .gif }
-        if begins(Array("RIFF".utf8)), head.dropFirst(8).starts(with: Array("WEBP".utf8)) { return .webp }
-        if begins([0xFF, 0x0A]) { return .jxl }
-        if begins([0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]) { return .jxl }
-        if begins(Array("%PDF-".utf8)) { return .pdf }
+        // As numbers and short strings, which take no memory of their own: this runs for every image that is loaded.
+        let word = (0..<8).reduce(0 as UInt64) { $0 << 8 | ($1 < head.count ? UInt64(head[$1]) : 0) }
+        func begins(_ bytes: UInt64, count: Int) -> Bool { head.count >= count && word >> (64 - 8 * count) == bytes }
+        if begins(0xFF_D8FF, count: 3) { return .jpeg }
+        if begins(0x8950_4E47_0D0A_1A0A, count: 8) { return .png }
+        if head.has("GIF87a") || head.has("GIF89a") { return .gif }
+        if head.has("RIFF"), head.has("WEBP", at: 8) { return .webp }
+        if begins(0xFF0A, count: 2) { return .jxl }
+        if begins(0x0000_000C_4A58_4C20, count: 8), head.dropFirst(8).starts(with: [0x0D, 0x0A, 0x87, 0x0A]) {
+            return .jxl
+        }
+        if head.has("%PDF-") { return .pdf }
         if camera(head) { return .raw }
         // TIFF 6.0 and BigTIFF, in both byte orders. Canon's CR2 says so in the bytes that TIFF leaves free.
-        if begins([0x49, 0x49, 0x2A, 0]) { return head.dropFirst(8).starts(with: Array("CR".utf8)) ? .raw : .tiff }
-        if begins([0x4D, 0x4D, 0, 0x2A]) || begins([0x49, 0x49, 0x2B, 0]) || begins([0x4D, 0x4D, 0, 0x2B]) {
-            return .tiff
-        }
-        return nil
+        if head.has("II*\0") { return head.has("CR", at: 8) ? .raw : .tiff }
+        return head.has("MM\0*") || head.has("II+\0") || head.has("MM\0+") ? .tiff : nil
     }
 
     /// Camera files that are no TIFF files by their first bytes: of Fujifilm, Olympus, Panasonic, Canon (CRW), Minolta and Sigma.
     private static func camera(_ head: [UInt8]) -> Bool {
-        if head.starts(with: Array("FUJIFILMCCD-RAW ".utf8)) { return true }
+        if head.has("FUJIFILM"), head.has("CCD-RAW ", at: 8) { return true }
         // TIFF with a number of its own in the place of 42.
-        if ["IIRO", "IIRS", "MMOR"].contains(where: { head.starts(with: Array($0.utf8)) }) { return head.count >= 8 }
-        if head.starts(with: [0x49, 0x49, 0x55, 0]) { return head.count >= 8 }
-        // CIFF: the length of its header, then what it is.
-        if head.starts(with: [0x49, 0x49, 0x1A, 0, 0, 0]) {
-            return head.dropFirst(6).starts(with: Array("HEAPCCDR".utf8))
-        }
-        if head.starts(with: Array("\0MRM".utf8)) { return head.dropFirst(8).starts(with: Array("\0PRD".utf8)) }
-        return head.starts(with: Array("FOVb".utf8))
+        if head.has("IIRO") || head.has("IIRS") || head.has("MMOR") || head.has("IIU\0") { return head.count >= 8 }
+        // CIFF: the length of its header, then its type.
+        if head.has("II\u{1A}\0\0\0") { return head.has("HEAPCCDR", at: 6) }
+        if head.has("\0MRM") { return head.has("\0PRD", at: 8) }
+        return head.has("FOVb")
     }
 
     /// BMP and ICO have short signatures; what follows them must fit too.
@@ -54,7 +55,7 @@ extension ImageFormat {
         func little(_ offset: Int, _ bytes: Int) -> Int {
             (0..<bytes).reduce(0) { $0 | Int(head[offset + $1]) << (8 * $1) }
         }
-        if head.starts(with: Array("BM".utf8)), head.count >= 18 {
+        if head.has("BM"), head.count >= 18 {
             // The size of the header that follows: OS/2 1 and 2, Windows 3, and versions 2 to 5.
             return [12, 16, 40, 52, 56, 64, 108, 124].contains(little(14, 4)) ? .bmp : nil
         }
@@ -114,6 +115,11 @@ extension ImageFormat {
             text = text[range.upperBound...]
         }
     }
+}
+
+extension [UInt8] {
+    /// True if ASCII text stands at an offset.
+    fileprivate func has(_ text: String, at offset: Int = 0) -> Bool { dropFirst(offset).starts(with: text.utf8) }
 }
 
 extension ImageFormat {

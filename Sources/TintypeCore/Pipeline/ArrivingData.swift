@@ -2,8 +2,7 @@ internal import FoundationEssentials
 
 /// The chunks of a source that have arrived so far, for decoders that decode them as they come.
 ///
-/// The chunks are kept only if a decoder wants them when the transfer begins: otherwise the loader's buffer is the only place that
-/// has the bytes.
+/// Only transfers that begin for a progressive load have them: otherwise the loader's buffer is the only place that has the bytes.
 final class ArrivingData: Sendable {
     private struct State {
         var chunks: [Data] = []
@@ -12,13 +11,10 @@ final class ArrivingData: Sendable {
         var isIncomplete = false
     }
 
-    private let keepsChunks: Bool
     private let state = Lock(State())
 
-    init(keepsChunks: Bool) { self.keepsChunks = keepsChunks }
-
     func append(_ progress: LoadProgress) {
-        guard keepsChunks, !progress.chunk.isEmpty else { return }
+        guard !progress.chunk.isEmpty else { return }
         state.withLock { state in
             state.count += progress.chunk.count
             if state.count != progress.receivedBytes { state.isIncomplete = true }

@@ -12,8 +12,7 @@ struct DataLoad: Sendable {
         key = DataLoadKey(
             source: environment.key(for: request).source, download: environment.downloadKey(for: request),
             policy: request.cachePolicy,
-            queriesDisk: request.queryFrom.contains(.disk) && request.cachePolicy != .reload
-                && !environment.loaders.isLocal(request.url),
+            queriesDisk: environment.queriesDisk(request),
             retriesFailed: request.retriesFailed, formatHint: request.decodeOptions.formatHint,
             coder: request.coder.map { $0.identifier ?? "#\(request.coderToken)" } ?? "")
     }
@@ -24,7 +23,7 @@ struct DataLoad: Sendable {
         let output = try await environment.shared.data.value(for: key, priority: LoadPriority(request.priority)) {
             context in
             do throws(ImageError) {
-                let output = try await run(priority: context.priority)
+                let output = try await run(SourceLoad.Job(context))
                 _ = await store(output, since: mark)
                 return .success(output)
             } catch {
@@ -44,7 +43,7 @@ struct DataLoad: Sendable {
         return image
     }
 
-    private func run(priority: WorkPriority) async throws(ImageError) -> DataOutput {
+    private func run(_ job: SourceLoad.Job) async throws(ImageError) -> DataOutput {
         let source = SourceLoad(
             environment: environment, url: request.url, headers: request.headers, source: key.source,
             download: key.download, policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
@@ -56,10 +55,10 @@ struct DataLoad: Sendable {
                     key.formatHint
                     ?? ImageFormat.hint(fileName: request.url.lastPathComponent, mimeType: bytes.entry.mimeType)
                 let info = try await environment.info(
-                    of: bytes.data, formatHint: hint, coder: request.coder, priority: priority)
+                    of: bytes.data, formatHint: hint, coder: request.coder, priority: job.priority)
                 return Header(info: info, time: ContinuousClock.now - start)
             }, onUpdate: { _ in })
-        let result = try await source.value(steps, priority: priority)
+        let result = try await source.value(steps, for: job)
         return DataOutput(
             bytes: result.bytes, info: result.value.info, freshness: result.freshness, time: result.value.time)
     }
@@ -70,9 +69,8 @@ struct DataLoad: Sendable {
     }
 
     private func store(_ output: DataOutput, since mark: RemovalLog.Mark?) async -> ImageError? {
-        guard request.storeTo.contains(.disk), !environment.loaders.isLocal(request.url), output.bytes.needsStoring
-        else { return nil }
-        let mark = output.bytes.replacement.hasBegun ? environment.cache.removals?.mark : mark
+        guard environment.layersToStore(request).contains(.disk), output.bytes.needsStoring else { return nil }
+        let mark = output.bytes.hasReplacedVariants ? environment.cache.removals?.mark : mark
         return await environment.storeOriginal(
             output.bytes, source: key.source, download: key.download, since: mark, waits: request.waitsForStore)
     }

@@ -10,6 +10,11 @@ struct DownloadKey: Hashable, Sendable {
     /// - Parameter insignificant: The lowercase names of header fields that don't change the answer.
     init(url: URL, headers: [String: String], ignoring insignificant: Set<String> = []) {
         self.url = url.absoluteString
+        guard !headers.isEmpty else {
+            self.headers = [:]
+            digest = KeyedHash.hash(self.url)
+            return
+        }
         var fields: [String: String] = [:]
         for (name, value) in headers {
             let name = name.lowercased()

@@ -15,7 +15,9 @@ final class Downloads: Sendable {
     /// The result of a transfer.
     typealias Outcome = Result<SourceBytes, ImageError>
 
-    private struct Record {
+    /// The holders and the bytes of a download. An object, because a value in a dictionary can't be changed in place without cost; only the
+    /// lock's owner reaches it.
+    private final class Record {
         var holders = 0
         var bytes: SourceBytes?
         /// The number of the transfer that brought the bytes.
@@ -39,17 +41,24 @@ final class Downloads: Sendable {
     /// Keeps the bytes of a download here, from now on, until ``release(_:)``.
     func hold(_ key: DownloadKey) -> Hold {
         state.withLock { state in
-            state.records[key, default: Record()].holders += 1
+            if let record = state.records[key] {
+                record.holders += 1
+            } else {
+                let record = Record()
+                record.holders = 1
+                state.records[key] = record
+            }
             return Hold(key: key, begin: state.transfersEnded)
         }
     }
 
     func release(_ hold: Hold) {
         let old = state.withLock { state -> SourceBytes? in
-            guard var record = state.records[hold.key] else { return nil }
+            guard let record = state.records[hold.key] else { return nil }
             record.holders -= 1
-            state.records[hold.key] = record.holders > 0 ? record : nil
-            return record.holders > 0 ? nil : record.bytes
+            guard record.holders == 0 else { return nil }
+            state.records[hold.key] = nil
+            return record.bytes
         }
         _ = old  // Deallocated outside the lock.
     }
@@ -63,20 +72,22 @@ final class Downloads: Sendable {
         }
     }
 
-    /// Returns the bytes of a transfer: the one that is under way, or one that `transfer` begins.
+    /// Returns the bytes of a transfer: the one that is under way, or one that `transfer` begins in the task of the job.
     func download(
-        _ hold: Hold, onlyNew: Bool, priority: WorkPriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void,
+        _ hold: Hold, onlyNew: Bool, within job: SourceLoad.Job, onUpdate: @escaping @Sendable (LoadUpdate) -> Void,
         transfer: @escaping @Sendable (TaskCoalescer<DownloadKey, SourceBytes>.Context) async -> Outcome
     ) async -> Outcome {
-        await transfers.value(for: hold.key, priority: LoadPriority(priority), onUpdate: onUpdate) { [self] context in
+        await transfers.value(
+            for: hold.key, priority: LoadPriority(job.priority), within: job.cancellation, onUpdate: onUpdate
+        ) { [self] context in
             // One may have ended between the caller's look and now.
             if let bytes = bytes(for: hold, onlyNew: onlyNew) { return .success(bytes) }
             let outcome = await transfer(context)
             state.withLock { state in
                 state.transfersEnded += 1
-                guard case .success(let bytes) = outcome else { return }
-                state.records[hold.key]?.bytes = bytes
-                state.records[hold.key]?.end = state.transfersEnded
+                guard case .success(let bytes) = outcome, let record = state.records[hold.key] else { return }
+                record.bytes = bytes
+                record.end = state.transfersEnded
             }
             return outcome
         }

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 
 /// A URL that failed, and is not loaded again for a while.
 public struct RememberedFailure: Sendable {

@@ -1,11 +1,6 @@
 internal import FoundationEssentials
 
 extension ImageLoad {
-    /// The layers in which the request's images are stored. Local files and `data:` URLs are not copied to disk.
-    private var storeTo: CacheLayers {
-        environment.loaders.isLocal(request.url) ? request.storeTo.subtracting(.disk) : request.storeTo
-    }
-
     /// Stores the output as the request asks, unless another request has; waits for the disk if the request says so, or if too many bytes
     /// are waiting already.
     ///
@@ -13,15 +8,15 @@ extension ImageLoad {
     /// - Parameter mark: The state of the cache's removals when the load began. What was removed since stays removed.
     /// - Returns: the error of the write, if the request waits for it.
     func store(_ output: PipelineOutput, since mark: RemovalLog.Mark?) async -> ImageError? {
-        guard !storeTo.isEmpty, !output.image.isPartial, output.source != .memory,
+        guard !layersToStore.isEmpty, !output.image.isPartial, output.source != .memory,
             output.mayBeCached({ environment.configuration.shouldCache?(output.image, request) ?? true })
         else { return nil }
-        let mark = output.bytes?.replacement.hasBegun == true ? environment.cache.removals?.mark : mark
-        if storeTo.contains(.memory), output.claimMemoryStore() {
+        let mark = output.bytes?.hasReplacedVariants == true ? environment.cache.removals?.mark : mark
+        if layersToStore.contains(.memory), output.claimMemoryStore() {
             environment.cache.storeInMemory(output.image, forKey: key.image)
             if wasRemoved(key.image, since: mark) { _ = try? await environment.cache.remove(key.image, from: .memory) }
         }
-        guard storeTo.contains(.disk), let bytes = output.bytes else { return nil }
+        guard layersToStore.contains(.disk), let bytes = output.bytes else { return nil }
         var error: ImageError?
         if bytes.needsStoring {
             error = await environment.storeOriginal(

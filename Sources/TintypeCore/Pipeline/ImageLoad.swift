@@ -2,12 +2,14 @@ internal import FoundationEssentials
 internal import Logging
 
 /// One load of an image, shared by all requests with its key: memory, disk, network, decode, transform, store.
-struct ImageLoad: Sendable {
+final class ImageLoad: Sendable {
     let request: ImageRequest
     let key: ImageLoadKey
     let environment: LoadEnvironment
     /// True if memory is asked once more. No part of the key: the image would be the same.
     private let queriesMemory: Bool
+    /// The layers in which the image is stored.
+    let layersToStore: CacheLayers
 
     typealias Context = TaskCoalescer<ImageLoadKey, PipelineOutput>.Context
 
@@ -17,9 +19,9 @@ struct ImageLoad: Sendable {
     init(_ request: ImageRequest, key: ImageKey, environment: LoadEnvironment, showsPreviews: Bool = true) {
         self.request = request
         self.environment = environment
+        layersToStore = environment.layersToStore(request)
         let policy = request.cachePolicy
-        let queriesDisk =
-            request.queryFrom.contains(.disk) && policy != .reload && !environment.loaders.isLocal(request.url)
+        let queriesDisk = environment.queriesDisk(request)
         queriesMemory = request.queryFrom.contains(.memory) && (policy == .cacheFirst || policy == .cacheOnly)
         self.key = ImageLoadKey(
             image: key, download: environment.downloadKey(for: request), policy: policy,
@@ -31,10 +33,12 @@ struct ImageLoad: Sendable {
     }
 
     /// The output of the load, which begins unless it is under way.
+    /// - Parameter outer: the job that needs the output for its own, and runs this load in its task.
     func output(
-        priority: LoadPriority, onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
+        priority: LoadPriority, within outer: JobCancellation? = nil, onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
     ) async throws(ImageError) -> PipelineOutput {
-        try await environment.shared.images.value(for: key, priority: priority, onUpdate: onUpdate) { context in
+        try await environment.shared.images.value(for: key, priority: priority, within: outer, onUpdate: onUpdate) {
+            [self] context in
             do throws(ImageError) { return .success(try await run(context)) } catch { return .failure(error) }
         }.get()
     }
@@ -82,18 +86,19 @@ struct ImageLoad: Sendable {
             plain, key: environment.key(for: plain), environment: environment, showsPreviews: key.isProgressive)
         let decoded: PipelineOutput
         if key.isProgressive || key.policy == .revalidate {
-            decoded = try await withNewest { (preview: Image) in
+            decoded = try await withNewest { [self] (preview: Image) in
                 // A preview that cannot be transformed is left out; the image itself will tell why.
                 if let image = try? await applyTransformer(to: preview, priority: context.priority) {
                     context.update(.preview(image))
                 }
             } during: { show in
-                await load.result(priority: LoadPriority(context.priority)) { update in
+                await load.result(within: context) { update in
                     if case .preview(let image) = update { show(image) } else { context.update(update) }
                 }
             }.get()
         } else {
-            decoded = try await load.output(priority: LoadPriority(context.priority), onUpdate: context.update)
+            decoded = try await load.output(
+                priority: LoadPriority(context.priority), within: context.cancellation, onUpdate: context.update)
         }
         let start = ContinuousClock.now
         let image = try await applyTransformer(to: decoded.image, priority: context.priority)
@@ -103,10 +108,12 @@ struct ImageLoad: Sendable {
     }
 
     private func result(
-        priority: LoadPriority, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+        within context: Context, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async -> Result<PipelineOutput, ImageError> {
         do throws(ImageError) {
-            return .success(try await output(priority: priority, onUpdate: onUpdate))
+            return .success(
+                try await output(
+                    priority: LoadPriority(context.priority), within: context.cancellation, onUpdate: onUpdate))
         } catch {
             return .failure(error)
         }
@@ -135,7 +142,7 @@ struct ImageLoad: Sendable {
                 request.coder ?? environment.coders, options: options(), environment.configuration)
         else { return try await makeDecoded(context, progressive: nil, onUpdate: context.update) }
         let arriving = Lock<ArrivingData?>(nil)
-        return try await withNewest { (data: ArrivingData) in
+        return try await withNewest { [environment] (data: ArrivingData) in
             let preview = try? await environment.configuration.processing.perform(priority: context.priority) {
                 isCancelled in progressive.preview(of: data, isCancelled: isCancelled)
             }
@@ -168,16 +175,16 @@ struct ImageLoad: Sendable {
             download: key.download, policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
             isProgressive: progressive != nil, replacesVariants: !request.storeTo.isEmpty)
         var steps = SourceLoad.Steps<Decoded>(
-            decode: { bytes throws(ImageError) in
+            decode: { [self] bytes throws(ImageError) in
                 try await decode(
                     bytes.data, options(mimeType: bytes.entry.mimeType), coder: request.coder, context,
                     progressive: bytes.source == .network ? progressive : nil)
             }, onUpdate: onUpdate)
         if key.policy == .cacheFirst || key.policy == .cacheOnly, key.queriesDisk, request.coder == nil {
-            steps.substitute = { () throws(ImageError) in try await imageOfLargerVariant(context) }
+            steps.substitute = { [self] () throws(ImageError) in try await imageOfLargerVariant(context) }
         }
         if key.policy == .revalidate { steps.preview = { context.update(.preview($0.image)) } }
-        let result = try await source.value(steps, priority: context.priority)
+        let result = try await source.value(steps, for: SourceLoad.Job(context))
         return PipelineOutput(
             image: result.value.image, bytes: result.bytes, source: result.bytes.source, freshness: result.freshness,
             decodeTime: result.value.time)

@@ -100,6 +100,22 @@ final class LoadEnvironment: Sendable {
         DownloadKey(url: request.url, headers: request.headers, ignoring: configuration.insignificantHeaders)
     }
 
+    // MARK: Layers
+
+    /// True if the disk may have the source of a request. Local files and `data:` URLs aren't copied there.
+    func queriesDisk(_ request: ImageRequest) -> Bool {
+        cache.hasDisk && request.queryFrom.contains(.disk) && request.cachePolicy != .reload
+            && !loaders.isLocal(request.url)
+    }
+
+    /// The layers in which the images of a request are stored.
+    func layersToStore(_ request: ImageRequest) -> CacheLayers {
+        guard request.storeTo.contains(.disk), !cache.hasDisk || loaders.isLocal(request.url) else {
+            return request.storeTo
+        }
+        return request.storeTo.subtracting(.disk)
+    }
+
     // MARK: Memory
 
     /// Returns the image of a prepared request from memory, if the request allows that, and counts the lookup.

@@ -9,10 +9,8 @@ final class PipelineOutput: Sendable {
     let transformTime: Duration
     /// True for an image that was found under its own key, in memory or as a variant on disk.
     let isStored: Bool
-    /// The write of the thumbnail or transformed image to disk.
-    let variantWrite = OnceTask<ImageError?>()
-
     private struct State {
+        var variantWrite: OnceTask<ImageError?>?
         var mayBeCached: Bool?
         var isInMemory = false
     }
@@ -31,6 +29,16 @@ final class PipelineOutput: Sendable {
         self.decodeTime = decodeTime
         self.transformTime = transformTime
         self.isStored = isStored
+    }
+
+    /// The write of the thumbnail or transformed image to disk.
+    var variantWrite: OnceTask<ImageError?> {
+        state.withLock { state in
+            if let write = state.variantWrite { return write }
+            let write = OnceTask<ImageError?>()
+            state.variantWrite = write
+            return write
+        }
     }
 
     /// True if the program allows the caches to keep the image: its answer to the first request that asks.

@@ -14,9 +14,12 @@ final class SourceBytes: Sendable {
     let loadTime: Duration
     let response: SourceResponse?
 
-    /// The removal of the variants that these bytes replace.
-    let replacement = OnceTask<Void>()
-    private let writes = Lock<[String: OnceTask<ImageError?>]>([:])
+    private struct State {
+        var replacement: OnceTask<Void>?
+        var writes: [String: OnceTask<ImageError?>] = [:]
+    }
+
+    private let state = Lock(State())
 
     var data: Data { entry.data }
 
@@ -38,12 +41,25 @@ final class SourceBytes: Sendable {
     /// Whether the disk lacks these bytes, or has them with an older date.
     var needsStoring: Bool { !isVariant && (source != .disk || isNotModified) }
 
+    /// True if the removal of the variants that these bytes replace has begun.
+    var hasReplacedVariants: Bool { state.withLock { $0.replacement }?.hasBegun ?? false }
+
+    /// The removal of the variants that these bytes replace.
+    var replacement: OnceTask<Void> {
+        state.withLock { state in
+            if let replacement = state.replacement { return replacement }
+            let replacement = OnceTask<Void>()
+            state.replacement = replacement
+            return replacement
+        }
+    }
+
     /// The write of these bytes under a source.
     func write(for source: String) -> OnceTask<ImageError?> {
-        writes.withLock { writes in
-            if let write = writes[source] { return write }
+        state.withLock { state in
+            if let write = state.writes[source] { return write }
             let write = OnceTask<ImageError?>()
-            writes[source] = write
+            state.writes[source] = write
             return write
         }
     }

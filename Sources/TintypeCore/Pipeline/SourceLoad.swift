@@ -18,6 +18,16 @@ struct SourceLoad: Sendable {
     /// True if new bytes remove the variants of the old ones; false for loads that store nothing.
     let replacesVariants: Bool
 
+    /// The job that needs the source: its priority, and its cancellation.
+    struct Job: Sendable {
+        let priority: WorkPriority
+        let cancellation: JobCancellation
+
+        init<Key, Value>(_ context: TaskCoalescer<Key, Value>.Context) {
+            (priority, cancellation) = (context.priority, context.cancellation)
+        }
+    }
+
     /// The decoded value of a source.
     struct Result<Value: Sendable>: Sendable {
         var value: Value
@@ -37,11 +47,11 @@ struct SourceLoad: Sendable {
     }
 
     /// The original on disk, another variant on disk, or the network, as the policy says.
-    func value<Value>(_ steps: Steps<Value>, priority: WorkPriority) async throws(ImageError) -> Result<Value> {
+    func value<Value>(_ steps: Steps<Value>, for job: Job) async throws(ImageError) -> Result<Value> {
         let hold = environment.shared.downloads.hold(download)
         defer { environment.shared.downloads.release(hold) }
-        let cached = queriesDisk ? await cachedBytes(priority: priority) : nil
-        if policy == .revalidate { return try await revalidated(cached, hold, steps, priority: priority) }
+        let cached = queriesDisk ? await cachedBytes(priority: job.priority) : nil
+        if policy == .revalidate { return try await revalidated(cached, hold, steps, job) }
         if let cached {
             do throws(ImageError) {
                 return Result(value: try await steps.decode(cached), bytes: cached, freshness: .cached)
@@ -51,7 +61,7 @@ struct SourceLoad: Sendable {
         } else if let substitute = try await steps.substitute?() {
             return substitute
         }
-        return try await loaded(hold, replacing: nil, steps, priority: priority)
+        return try await loaded(hold, replacing: nil, steps, job)
     }
 
     private func cachedBytes(priority: WorkPriority) async -> SourceBytes? {
@@ -76,7 +86,7 @@ struct SourceLoad: Sendable {
 
     /// The source's answer to the question whether the cached bytes are still current. If the source fails, they are the result.
     private func revalidated<Value>(
-        _ cached: SourceBytes?, _ hold: Downloads.Hold, _ steps: Steps<Value>, priority: WorkPriority
+        _ cached: SourceBytes?, _ hold: Downloads.Hold, _ steps: Steps<Value>, _ job: Job
     ) async throws(ImageError) -> Result<Value> {
         var shown: Value?
         if let cached, let preview = steps.preview, let value = try? await steps.decode(cached) {
@@ -91,7 +101,7 @@ struct SourceLoad: Sendable {
                     bytes.data == cached.data ? shown : try await decode(bytes)
                 }
             }
-            return try await loaded(hold, replacing: cached, steps, priority: priority)
+            return try await loaded(hold, replacing: cached, steps, job)
         } catch {
             guard let cached, !error.isCancellation else { throw error }
             let value: Value
@@ -103,7 +113,7 @@ struct SourceLoad: Sendable {
     // MARK: Loading
 
     private func loaded<Value>(
-        _ hold: Downloads.Hold, replacing cached: SourceBytes?, _ steps: Steps<Value>, priority: WorkPriority
+        _ hold: Downloads.Hold, replacing cached: SourceBytes?, _ steps: Steps<Value>, _ job: Job
     ) async throws(ImageError) -> Result<Value> {
         let onlyNew = policy == .reload || policy == .revalidate
         let downloads = environment.shared.downloads
@@ -112,7 +122,7 @@ struct SourceLoad: Sendable {
             bytes = found
         } else {
             try checkPolicy()
-            bytes = try await downloads.download(hold, onlyNew: onlyNew, priority: priority, onUpdate: steps.onUpdate) {
+            bytes = try await downloads.download(hold, onlyNew: onlyNew, within: job, onUpdate: steps.onUpdate) {
                 context in await transfer(replacing: cached, context)
             }.get()
         }
@@ -158,12 +168,12 @@ struct SourceLoad: Sendable {
         replacing cached: SourceBytes?, _ context: TaskCoalescer<DownloadKey, SourceBytes>.Context
     ) async -> Downloads.Outcome {
         let start = ContinuousClock.now
-        let arriving = ArrivingData(keepsChunks: isProgressive)
-        if isProgressive { context.update(.arriving(arriving)) }
+        let arriving = isProgressive ? ArrivingData() : nil
+        if let arriving { context.update(.arriving(arriving)) }
         let request = LoadRequest(
             url: url, headers: headers, priority: context.priority, validators: cached?.entry.validators
         ) { progress in
-            arriving.append(progress)
+            arriving?.append(progress)
             context.update(
                 .progress(
                     ImageProgress(receivedBytes: progress.receivedBytes, expectedBytes: progress.expectedBytes)))
@@ -211,7 +221,8 @@ struct SourceLoad: Sendable {
 
     /// Removes all variants of the bytes that new ones replace, once for all loads of the new ones.
     private func replaceVariants(with bytes: SourceBytes) async {
-        bytes.replacement.begin {
+        let replacement = bytes.replacement
+        replacement.begin {
             Task.immediate { [environment, source] in
                 do throws(ImageError) {
                     try await environment.cache.removeAll(ofSource: source, from: .all)
@@ -221,6 +232,6 @@ struct SourceLoad: Sendable {
                 }
             }
         }
-        _ = await bytes.replacement.value
+        _ = await replacement.value
     }
 }

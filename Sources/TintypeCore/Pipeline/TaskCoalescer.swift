@@ -9,6 +9,8 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     struct Context: Sendable {
         /// The highest priority of the subscribers, which may change at any time.
         let priority: WorkPriority
+        /// For jobs that this one begins, and runs in its own task.
+        let cancellation: JobCancellation
         /// Tells all subscribers how far the job is.
         let update: @Sendable (LoadUpdate) -> Void
     }
@@ -16,13 +18,14 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Subscriber {
         /// `nil` for one that only waits for the end.
         var onUpdate: (@Sendable (LoadUpdate) -> Void)?
+        /// `nil` for one that runs the job itself.
         // Unsafe: the state machine resumes each continuation once, and a checked one doubles the cost of joining.
-        var continuation: UnsafeContinuation<Outcome, Never>
+        var continuation: UnsafeContinuation<Outcome, Never>?
     }
 
     private struct Job {
         var priority: WorkPriority
-        var task: Task<Void, Never>?
+        var cancellation: JobCancellation
         /// For subscribers that join later.
         var arriving: ArrivingData?
         var progress: ImageProgress?
@@ -37,7 +40,7 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// The action that follows a change of the table, outside its lock.
     private enum AfterJoin {
-        case begin(Int, WorkPriority)
+        case begin(Int, Job)
         case replay(Job, PriorityChange?)
         case refuse
     }
@@ -70,20 +73,29 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Honors the cancellation of the calling task.
     /// - Parameters:
     ///   - priority: the caller's priority, watched until the end.
+    ///   - outer: the job that the calling task runs. Work that it begins runs in the same task; without one, in a task of its own.
     ///   - onUpdate: called from the threads of the job. A late subscriber first receives the most recent progress and preview.
     func value(
-        for key: Key, priority: LoadPriority, onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil,
-        work: @escaping @Sendable (Context) async -> Outcome
+        for key: Key, priority: LoadPriority, within outer: JobCancellation? = nil,
+        onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil, work: @escaping @Sendable (Context) async -> Outcome
     ) async -> Outcome {
         let id = state.withLock { $0.machine.makeID() }
         let token = priority.live?.observe { [weak self] in self?.setPriority($0, of: id) }
-        let outcome = await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                let subscriber = Subscriber(onUpdate: onUpdate, continuation: continuation)
-                join(key, as: id, priority: priority.value, subscriber: subscriber, work: work)
+        let outcome: Outcome
+        if let outer, let (job, context) = begin(key, as: id, priority: priority.value, within: outer, onUpdate) {
+            outcome = await outer.runInnerJob(leave: { [self] in leave(id) }) {
+                let outcome = await work(context)
+                return finish(job, outcome).contains(id) ? outcome : .failure(.cancelled)
             }
-        } onCancel: {
-            leave(id)
+        } else {
+            outcome = await withTaskCancellationHandler {
+                await withUnsafeContinuation { continuation in
+                    let subscriber = Subscriber(onUpdate: onUpdate, continuation: continuation)
+                    join(key, as: id, priority: priority.value, subscriber: subscriber, work: work)
+                }
+            } onCancel: {
+                leave(id)
+            }
         }
         if let token { priority.live?.stopObserving(token) }
         state.withLock { $0.machine.finishSubscriber(id) }
@@ -101,11 +113,11 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ) {
         let next: AfterJoin = state.withLock { state in
             switch state.machine.join(key, as: id, priority: priority) {
-            case .begin(let job):
-                let shared = WorkPriority(priority)
+            case .begin(let number):
+                let job = Job(priority: WorkPriority(priority), cancellation: JobCancellation())
                 state.subscribers[id] = subscriber
-                state.jobs[job] = Job(priority: shared)
-                return .begin(job, shared)
+                state.jobs[number] = job
+                return .begin(number, job)
             case .wait(let id2, let highest):
                 state.subscribers[id] = subscriber
                 guard let job = state.jobs[id2] else { return .refuse }
@@ -115,32 +127,49 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             }
         }
         switch next {
-        case .begin(let job, let shared):
-            begin(job, priority: shared, work: work)
+        case .begin(let number, let job):
+            begin(number, job, work: work)
         case .replay(let job, let change):
             change?.apply()
             if let arriving = job.arriving { subscriber.onUpdate?(.arriving(arriving)) }
             if let progress = job.progress { subscriber.onUpdate?(.progress(progress)) }
             if let preview = job.preview { subscriber.onUpdate?(.preview(preview)) }
         case .refuse:
-            subscriber.continuation.resume(returning: .failure(.cancelled))
+            subscriber.continuation?.resume(returning: .failure(.cancelled))
         }
     }
 
-    private func begin(_ job: Int, priority: WorkPriority, work: @escaping @Sendable (Context) async -> Outcome) {
-        let context = Context(priority: priority) { [weak self] in self?.tell($0, to: job) }
-        // Detached: the work belongs to all subscribers, not to the task of the first one.
-        let task = Task.detached { [weak self] in
+    private func begin(_ number: Int, _ job: Job, work: @escaping @Sendable (Context) async -> Outcome) {
+        let context = context(of: number, job)
+        // Detached: the work belongs to all subscribers, not to the task of the first one. Immediate: until it first waits, it stays on
+        // this thread.
+        let task = Task.immediateDetached { [weak self] in
             let outcome = await work(context)
-            self?.finish(job, outcome)
+            _ = self?.finish(number, outcome)
         }
-        let isStillWanted = state.withLock { state in
-            guard state.jobs[job] != nil else { return false }
-            state.jobs[job]?.task = task
-            return true
+        job.cancellation.setTask(task)
+    }
+
+    /// Begins a job that the calling task runs.
+    /// - Returns: `nil` if the job is under way, so that the caller can join it.
+    private func begin(
+        _ key: Key, as id: Int, priority: ImagePriority, within outer: JobCancellation,
+        _ onUpdate: (@Sendable (LoadUpdate) -> Void)?
+    ) -> (Int, Context)? {
+        let begun: (Int, Job)? = state.withLock { state in
+            guard !state.machine.hasJob(for: key),
+                case .begin(let number) = state.machine.join(key, as: id, priority: priority)
+            else { return nil }
+            let job = Job(priority: WorkPriority(priority), cancellation: JobCancellation(within: outer))
+            state.subscribers[id] = Subscriber(onUpdate: onUpdate)
+            state.jobs[number] = job
+            return (number, job)
         }
-        // Cancelled, or even finished, in between; cancelling finished work does nothing.
-        if !isStillWanted { task.cancel() }
+        return begun.map { number, job in (number, context(of: number, job)) }
+    }
+
+    private func context(of number: Int, _ job: Job) -> Context {
+        Context(priority: job.priority, cancellation: job.cancellation) { [weak self] in self?.tell($0, to: number) }
     }
 
     private func tell(_ update: LoadUpdate, to job: Int) {
@@ -155,27 +184,31 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         for receive in receivers { receive(update) }
     }
 
-    private func finish(_ job: Int, _ outcome: Outcome) {
-        let waiting = state.withLock { state in
+    /// Ends a job.
+    /// - Returns: its subscribers.
+    private func finish(_ job: Int, _ outcome: Outcome) -> [Int] {
+        let (subscribers, waiting) = state.withLock { state in
             state.jobs[job] = nil
-            return state.machine.finish(job).compactMap { state.subscribers.removeValue(forKey: $0)?.continuation }
+            let subscribers = state.machine.finish(job)
+            return (subscribers, subscribers.compactMap { state.subscribers.removeValue(forKey: $0)?.continuation })
         }
         for continuation in waiting { continuation.resume(returning: outcome) }
+        return subscribers
     }
 
     private func leave(_ id: Int, mayJoinLater: Bool = true) {
-        let (subscriber, change, task) = state.withLock { state -> (Subscriber?, PriorityChange?, Task<Void, Never>?) in
+        let (subscriber, change, cancellation) = state.withLock { state in
             let action = state.machine.leave(id, mayJoinLater: mayJoinLater)
             let subscriber = state.subscribers.removeValue(forKey: id)
             switch action {
-            case .nothing: return (subscriber, nil, nil)
+            case .nothing: return (subscriber, nil as PriorityChange?, nil as JobCancellation?)
             case .left(let job, let highest): return (subscriber, PriorityChange(state.jobs[job], highest), nil)
-            case .cancel(let job): return (subscriber, nil, state.jobs.removeValue(forKey: job)?.task)
+            case .cancel(let job): return (subscriber, nil, state.jobs.removeValue(forKey: job)?.cancellation)
             }
         }
         change?.apply()
-        task?.cancel()
-        subscriber?.continuation.resume(returning: .failure(.cancelled))
+        cancellation?.request()
+        subscriber?.continuation?.resume(returning: .failure(.cancelled))
     }
 
     private func setPriority(_ priority: ImagePriority, of id: Int) {

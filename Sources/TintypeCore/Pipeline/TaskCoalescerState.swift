@@ -11,11 +11,11 @@ struct TaskCoalescerState<Key: Hashable> {
     private struct Job {
         var key: Key
         var subscribers: [SubscriberID: ImagePriority] = [:]
-        /// The number of subscribers of each priority.
-        var counts = [Int](repeating: 0, count: ImagePriority.allCases.count)
+        /// The number of subscribers of each priority, of which there are fewer than eight; unlike an array, this takes no memory of its own.
+        var counts = SIMD8<Int>()
 
         var priority: ImagePriority {
-            counts.lastIndex { $0 > 0 }.flatMap(ImagePriority.init(rawValue:)) ?? .veryLow
+            ImagePriority.allCases.last { counts[$0.rawValue] > 0 } ?? .veryLow
         }
 
         mutating func set(_ priority: ImagePriority?, for subscriber: SubscriberID) {

@@ -4,7 +4,8 @@
 public final class WorkPriority: Sendable {
     private struct State {
         var value: ImagePriority
-        var observers: [Int: @Sendable (ImagePriority) -> Void] = [:]
+        /// Few at a time: an array costs less than a dictionary.
+        var observers: [(token: Int, tell: @Sendable (ImagePriority) -> Void)] = []
         var nextObserver = 0
         /// The number of the last change that was reserved, and of the last one that took effect.
         var lastReserved = 0
@@ -68,7 +69,7 @@ public final class WorkPriority: Sendable {
                 return nil
             }
             state.told = state.value
-            return (state.value, Array(state.observers.values))
+            return (state.value, state.observers.map(\.tell))
         }
     }
 
@@ -78,13 +79,16 @@ public final class WorkPriority: Sendable {
     public func observe(_ observer: @escaping @Sendable (ImagePriority) -> Void) -> Int {
         state.withLock { state in
             state.nextObserver += 1
-            state.observers[state.nextObserver] = observer
+            state.observers.append((state.nextObserver, observer))
             return state.nextObserver
         }
     }
 
     /// Ends the observation that `token` stands for.
     public func stopObserving(_ token: Int) {
-        state.withLock { $0.observers[token] = nil }
+        state.withLock { state in
+            // From the end: the work that ends is seldom the one that was queued first.
+            if let index = state.observers.lastIndex(where: { $0.token == token }) { state.observers.remove(at: index) }
+        }
     }
 }

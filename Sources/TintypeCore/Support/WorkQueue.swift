@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Synchronization
 
 /// A bounded pool of threads for work that computes or blocks, most urgent first.
 ///
@@ -44,7 +45,8 @@ public final class WorkQueue: Sendable {
         core.move(item, to: priority)
         defer { priority.stopObserving(token) }
         let result: Result<Value, ImageError> = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            await withUnsafeContinuation { continuation in
+                // Unsafe: the queue runs each item once, and a checked continuation takes as long as the rest of the handover.
                 item.run = { isRunning in
                     guard isRunning else {
                         let error = ImageError.cancelled(stage: .request, while: "waiting for a thread")
@@ -70,25 +72,25 @@ public final class WorkQueue: Sendable {
 
 /// One piece of work.
 // Sendable: `run` is set before the item is added and taken by the one thread that moves `state` away from waiting;
-// the other fields are read and written under the queue's mutex, except `cancelled`, which has a lock of its own.
+// the other fields are read and written under the queue's mutex, except `cancelled`, which is atomic.
 private final class WorkItem: @unchecked Sendable {
     enum State { case new, waiting, running, ended }
 
     var run: ((_ isRunning: Bool) -> Void)?
     var state = State.new
     var priority: ImagePriority
-    private let cancelled = Lock(false)
+    private let cancelled = Atomic(false)
 
     init(priority: ImagePriority) { self.priority = priority }
 
-    var isCancelled: Bool { cancelled.withLock { $0 } }
+    var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
     /// Lets ThreadSanitizer see that what was written before the first call comes before what follows the second. A
     /// continuation orders them too, but in a library that is not instrumented: one that is resumed before it is awaited
     /// looks like a race.
-    func order() { cancelled.withLock { _ in } }
+    func order() { cancelled.logicalOr(false, ordering: .acquiringAndReleasing) }
 
-    func markCancelled() { cancelled.withLock { $0 = true } }
+    func markCancelled() { cancelled.store(true, ordering: .relaxed) }
 }
 
 /// What the threads of a queue share. They hold it, not the queue, so that a queue can go away.

@@ -6,4 +6,7 @@
 /// How often the calling thread has taken memory from the heap.
 uint64_t allocation_count(void);
 
+/// The number of times that the process has taken memory from the heap.
+uint64_t allocation_total(void);
+
 #endif
