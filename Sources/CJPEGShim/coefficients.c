@@ -6,9 +6,9 @@
 
 #include <jerror.h>
 
-// libjpeg takes fresh memory for every image, 36 MB for one of 12 megapixels, and the faults of its pages cost as much time as a third
-// of the decoding. Of huge pages there are few faults, and the kernel gives them cleared. libjpeg's memory manager is an object whose
-// functions may be replaced; these three are all that have to do with arrays of coefficients.
+// libjpeg allocates new memory for every image, 36 MB for one of 12 megapixels, and its page faults cost a third of the
+// decoding time. Huge pages cause few faults, and the kernel clears them. libjpeg's memory manager is an object with
+// replaceable functions; these three are all that concern arrays of coefficients.
 
 struct jvirt_barray_control {
     struct jvirt_barray_control *next;
@@ -17,7 +17,7 @@ struct jvirt_barray_control {
     JDIMENSION height;
 };
 
-// Smaller blocks are better taken from the heap, which has most of them at hand.
+// Smaller blocks come from the heap, which usually has them available.
 static const size_t mapping_threshold = 4 << 20;
 
 static jvirt_barray_ptr request(

@@ -1,4 +1,4 @@
-// Memory for the coefficients of a file with several scans, which libjpeg keeps all of until the last.
+// Memory for the coefficients of a file with several scans, which libjpeg stores until the last scan.
 #ifndef TINTYPE_CJPEG_COEFFICIENTS_H
 #define TINTYPE_CJPEG_COEFFICIENTS_H
 
@@ -11,13 +11,13 @@ typedef struct {
     struct jvirt_barray_control *first;
     void *memory;
     size_t size;
-    /// More than this is refused.
+    /// The largest number of bytes.
     size_t limit;
 } tintype_jpeg_coefficients;
 
-/// Lets a decoder take the memory from here. `client_data` must point to a tintype_jpeg_coefficients.
+/// Makes a decoder use this memory. `client_data` must point to a tintype_jpeg_coefficients.
 void tintype_jpeg_coefficients_install(j_decompress_ptr decoder);
-/// Gives the memory back; the decoder must not be used after it.
+/// Frees the memory. The decoder must not be used afterward.
 void tintype_jpeg_coefficients_release(tintype_jpeg_coefficients *coefficients);
 
 #endif

@@ -10,7 +10,7 @@
 #include <jerror.h>
 
 struct tintype_jpeg_reader {
-    // The first, so that `client_data` points to it too.
+    // The first field, so that `client_data` points to it too.
     tintype_jpeg_coefficients coefficients;
     struct jpeg_decompress_struct decoder;
     struct jpeg_error_mgr errors;
@@ -21,11 +21,11 @@ struct tintype_jpeg_reader {
     int has_started;
     int ran_out;
     int missing_data;
-    // How many scans have been read to their end.
+    // The number of scans that have been read completely.
     int whole_scans;
-    // Set if the file ends between two scans, within something that libjpeg cannot read without its end.
+    // Set if the file ends between two scans, inside a part that libjpeg cannot read without its end.
     int is_cut;
-    // Of a reader that is given its bytes bit by bit: those that libjpeg has not used yet, and how many it wants left out.
+    // For a reader that receives its bytes gradually: the bytes that libjpeg has not used yet, and the number it wants to skip.
     int is_waiting;
     uint8_t *buffer;
     size_t capacity;
@@ -56,12 +56,12 @@ static void fail(j_common_ptr common) {
     longjmp(reader->failure, 1);
 }
 
-/// libjpeg carries on after these, and so does the caller, up to a number of its own.
+/// libjpeg continues after these messages, and so does the caller, up to its own limit.
 static void note_message(j_common_ptr common, int level) {
     tintype_jpeg_reader *reader = common->client_data;
     if (level >= 0) return;
     if (common->err->num_warnings++ == 0) common->err->format_message(common, reader->message);
-    // The entropy decoder wanted more bits and found the end of the image, or of the file, instead.
+    // The entropy decoder needed more bits, but found the end of the image or of the file.
     if (common->err->msg_code == JWRN_HIT_MARKER && reader->decoder.unread_marker == JPEG_EOI) {
         reader->missing_data = 1;
     }
@@ -72,12 +72,12 @@ static void ignore_source(j_decompress_ptr decoder) { (void)decoder; }
 
 static const JOCTET end_of_image[] = {0xFF, JPEG_EOI};
 
-/// When all bytes are used up, libjpeg waits for more, or gets an end.
+/// When all bytes are used up, libjpeg waits for more, or receives an end marker.
 static boolean fill_input_buffer(j_decompress_ptr decoder) {
     tintype_jpeg_reader *reader = decoder->client_data;
     if (reader->is_waiting) return FALSE;
     reader->ran_out = 1;
-    // The arithmetic decoder pads with zeros and says nothing.
+    // The arithmetic decoder pads with zeros without a message.
     if (decoder->arith_code && reader->has_started) reader->missing_data = 1;
     decoder->src->next_input_byte = end_of_image;
     decoder->src->bytes_in_buffer = sizeof end_of_image;
@@ -114,7 +114,7 @@ tintype_jpeg_reader *tintype_jpeg_reader_create(const uint8_t *bytes, size_t cou
         free(reader);
         return NULL;
     }
-    // Keeps `err` and `client_data`, and clears the rest.
+    // Preserves `err` and `client_data`, and clears the rest.
     jpeg_create_decompress(&reader->decoder);
     reader->decoder.mem->max_memory_to_use = (long)memory_limit;
     reader->coefficients.limit = memory_limit;
@@ -174,7 +174,7 @@ void tintype_jpeg_reader_destroy(tintype_jpeg_reader *reader) {
 tintype_jpeg_status tintype_jpeg_read_header(tintype_jpeg_reader *reader, tintype_jpeg_header *header) {
     j_decompress_ptr decoder = &reader->decoder;
     if (setjmp(reader->failure)) {
-        // A header that the end of the file cut off is an unfinished file, whatever libjpeg makes of it.
+        // A header that is cut off by the end of the file means a truncated file, whatever libjpeg reports.
         if (reader->ran_out) reader->missing_data = 1;
         return reader->status;
     }
@@ -199,7 +199,7 @@ tintype_jpeg_status tintype_jpeg_start(
     decoder->scale_denom = 8;
     decoder->out_color_space = as_cmyk ? JCS_CMYK : JCS_EXT_RGBA;
     decoder->dct_method = JDCT_ISLOW;
-    // Hands the scans over one row of blocks at a time, instead of reading all of them inside jpeg_start_decompress.
+    // Processes the scans one row of blocks at a time, instead of reading all of them in jpeg_start_decompress.
     decoder->buffered_image = jpeg_has_multiple_scans(decoder);
     reader->has_started = 1;
     jpeg_start_decompress(decoder);
@@ -214,7 +214,7 @@ tintype_jpeg_status tintype_jpeg_consume(tintype_jpeg_reader *reader, int steps,
         if (!reader->ran_out) return reader->status;
         reader->missing_data = 1;
         if (!reader->whole_scans || reader->is_cut) return reader->status;
-        // The scans before are there: libjpeg forgets the marker that it was reading, and finds the end.
+        // The previous scans are complete: libjpeg discards the marker that it was reading, and finds the end.
         reader->is_cut = 1;
         decoder->unread_marker = 0;
         reader->source.next_input_byte = end_of_image;
@@ -237,11 +237,11 @@ tintype_jpeg_status tintype_jpeg_consume(tintype_jpeg_reader *reader, int steps,
 
 int tintype_jpeg_scan_count(tintype_jpeg_reader *reader) {
     j_decompress_ptr decoder = &reader->decoder;
-    // The next scan's header is the proof that a scan is over.
+    // Only the next scan's header proves that a scan is complete.
     return jpeg_input_complete(decoder) ? decoder->input_scan_number : decoder->input_scan_number - 1;
 }
 
-/// Whether some coefficient of a progressive image never came, or not to its last bit (ITU-T T.81, annex G).
+/// Returns 1 if a coefficient of a progressive image is missing, or some of its bits (ITU-T T.81, annex G).
 static int has_unfinished_coefficients(j_decompress_ptr decoder) {
     if (!decoder->progressive_mode || !decoder->coef_bits) return 0;
     for (int component = 0; component < decoder->num_components; component++) {

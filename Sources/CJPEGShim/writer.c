@@ -35,7 +35,7 @@ static void stop(tintype_jpeg_writer *writer, tintype_jpeg_status status) {
     longjmp(writer->failure, 1);
 }
 
-/// Makes the buffer larger. (libjpeg's own memory destination loses its buffer when writing fails.)
+/// Enlarges the buffer. (libjpeg's own memory destination loses its buffer when writing fails.)
 static void grow(tintype_jpeg_writer *writer) {
     size_t capacity = writer->capacity ? writer->capacity * 2 : 1 << 16;
     uint8_t *bytes = realloc(writer->bytes, capacity);
@@ -119,7 +119,7 @@ tintype_jpeg_status tintype_jpeg_write_marker(
 
 tintype_jpeg_status tintype_jpeg_write_row(tintype_jpeg_writer *writer, const uint8_t *row) {
     if (setjmp(writer->failure)) return writer->status;
-    // libjpeg reads rows through a pointer that is not const, and does not write.
+    // libjpeg reads rows through a pointer that is not const, but does not write to them.
     JSAMPROW rows[] = {(JSAMPROW)row};
     jpeg_write_scanlines(&writer->encoder, rows, 1);
     return TINTYPE_JPEG_OK;

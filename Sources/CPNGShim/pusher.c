@@ -9,7 +9,7 @@ struct tintype_png_pusher {
     png_structp png;
     png_infop info;
     tintype_png_rows rows;
-    /// Bytes of the present call that have not been used.
+    /// The number of unused bytes of the current call.
     size_t unused;
     int has_header;
     int has_ended;
@@ -24,13 +24,13 @@ static void fail(png_structp png, png_const_charp message) {
     png_longjmp(png, 1);
 }
 
-/// With all rows there, libpng only warns of data whose end is damaged.
+/// Once all rows have arrived, libpng only warns about data with a damaged end.
 static void note_warning(png_structp png, png_const_charp message) {
     tintype_png_pusher *pusher = png_get_error_ptr(png);
     if (pusher && strstr(message, "Truncated compressed data")) pusher->has_odd_end = 1;
 }
 
-/// Called where the pixels begin: the caller is to look at the header first.
+/// Called at the beginning of the pixels: the caller reads the header first.
 static void take_header(png_structp png, png_infop info) {
     tintype_png_pusher *pusher = png_get_progressive_ptr(png);
     (void)info;
@@ -40,7 +40,7 @@ static void take_header(png_structp png, png_infop info) {
 
 static void take_row(png_structp png, png_bytep row, png_uint_32 y, int pass) {
     tintype_png_pusher *pusher = png_get_progressive_ptr(png);
-    // Called for every row of each pass, also for those that the pass brings nothing for.
+    // Called for every row of each pass, even if the pass has no pixels for it.
     int is_interlaced = png_get_interlace_type(png, pusher->info) == PNG_INTERLACE_ADAM7;
     pusher->has_all_rows = y + 1 == png_get_image_height(png, pusher->info) && (!is_interlaced || pass == 6);
     if (!row || !pusher->rows.row_to_fill) return;
@@ -82,7 +82,7 @@ tintype_png_status tintype_png_push(
     *used = 0;
     if (setjmp(png_jmpbuf(pusher->png))) return TINTYPE_PNG_CORRUPT;
     pusher->unused = 0;
-    // libpng reads the bytes through a pointer that is not const, and does not write.
+    // libpng reads the bytes through a pointer that is not const, but does not write to them.
     png_process_data(pusher->png, pusher->info, (png_bytep)bytes, count);
     *used = count - pusher->unused;
     return TINTYPE_PNG_OK;

@@ -12,7 +12,7 @@ struct tintype_png_reader {
     const uint8_t *bytes;
     size_t count;
     size_t offset;
-    /// Where a chunk begins that ends behind the bytes.
+    /// The start of a chunk that ends after the available bytes.
     size_t cut_chunk;
     int ran_out;
     int has_wrong_sum;
@@ -25,7 +25,7 @@ static void fail(png_structp png, png_const_charp message) {
     png_longjmp(png, 1);
 }
 
-/// Behind the last row, libpng only warns of data whose checksum is wrong.
+/// After the last row, libpng only warns about data with a wrong checksum.
 static void note_warning(png_structp png, png_const_charp message) {
     tintype_png_reader *reader = png_get_error_ptr(png);
     if (!reader || !strstr(message, "incorrect data check")) return;
@@ -40,7 +40,8 @@ static void read_bytes(png_structp png, png_bytep destination, size_t count) {
         png_error(png, "the file ends in the middle of a chunk");
     }
     memcpy(destination, reader->bytes + reader->offset, count);
-    // libpng reads data in blocks, and would lose the last: it is told that the chunk has what is there.
+    // libpng reads data in blocks, and would lose the last one. So the chunk's length is replaced with that of the available
+    // data.
     if (reader->offset == reader->cut_chunk && count == 8) {
         size_t rest = reader->count - reader->offset - 8;
         for (int byte = 0; byte < 4; byte++) destination[byte] = (png_byte)(rest >> (24 - 8 * byte));
@@ -52,7 +53,7 @@ static tintype_png_status failure(const tintype_png_reader *reader) {
     return reader->ran_out ? TINTYPE_PNG_TRUNCATED : TINTYPE_PNG_CORRUPT;
 }
 
-/// libpng takes a chunk for handled when the answer is 1.
+/// An answer of 1 tells libpng that the chunk was handled.
 static int skip_chunk(png_structp png, png_unknown_chunkp chunk) {
     (void)png;
     (void)chunk;
@@ -102,7 +103,7 @@ tintype_png_status tintype_png_start(tintype_png_reader *reader, int is_deep) {
     return TINTYPE_PNG_OK;
 }
 
-/// Whether libpng has given the last row of the last pass, and found no end of the data behind it.
+/// Returns 1 if libpng has decoded the last row of the last pass, but found no end of the data after it.
 static int lacks_end_only(const tintype_png_reader *reader) {
     if (!reader->ran_out && strcmp(reader->message, "Not enough image data") != 0) return 0;
     if (png_get_interlace_type(reader->png, reader->info) == PNG_INTERLACE_ADAM7) {
@@ -112,7 +113,7 @@ static int lacks_end_only(const tintype_png_reader *reader) {
 }
 
 tintype_png_status tintype_png_read_row(tintype_png_reader *reader, uint8_t *row, int fills_gaps) {
-    // Data that ends right behind the last pixel has all that can be seen.
+    // Data that ends directly after the last pixel is visually complete.
     if (setjmp(png_jmpbuf(reader->png))) return lacks_end_only(reader) ? TINTYPE_PNG_OK : failure(reader);
     png_read_row(reader->png, fills_gaps ? NULL : row, fills_gaps ? row : NULL);
     return reader->has_wrong_sum ? TINTYPE_PNG_CORRUPT : TINTYPE_PNG_OK;

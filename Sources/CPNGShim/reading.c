@@ -1,13 +1,13 @@
 #include "reading.h"
 
-// Chunks that say nothing of the pixels: texts that may unpack to megabytes, suggestions, sizes in print.
+// Chunks that don't affect the pixels: texts that may unpack to megabytes, suggestions, sizes in print.
 static const png_byte skipped_chunks[] =
     "tEXt\0zTXt\0iTXt\0eXIf\0tIME\0hIST\0sPLT\0pCAL\0sCAL\0oFFs\0pHYs\0bKGD\0sBIT\0acTL\0fcTL\0fdAT"
-    // The caller reads the profile itself: libpng refuses some that are in common use, and all behind a chunk sRGB.
+    // The caller reads the profile itself: libpng rejects some that are in common use, and all profiles after an sRGB chunk.
     "\0iCCP";
 
 void tintype_png_set_limits(png_structp png) {
-    // The caller compares the size with limits of its own before memory is taken.
+    // The caller checks the size against its own limits before memory is allocated.
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(png, 16 << 20);
     png_set_chunk_cache_max(png, 128);
@@ -27,7 +27,7 @@ void tintype_png_want_rgba(png_structp png, png_infop info, int is_deep) {
     png_set_expand(png);
     if (is_deep) {
         png_set_expand_16(png);
-        // The file has the high byte first.
+        // The file stores the high byte first.
         if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) png_set_swap(png);
     } else {
         png_set_scale_16(png);

@@ -76,7 +76,7 @@ tintype_png_status tintype_png_writer_start(
         PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     if (settings->is_srgb) png_set_sRGB(png, writer->info, PNG_sRGB_INTENT_PERCEPTUAL);
     png_write_info(png, writer->info);
-    // The file has the high byte first.
+    // The file stores the high byte first.
     if (settings->bit_depth == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) png_set_swap(png);
     if (!settings->has_alpha) png_set_filler(png, 0, PNG_FILLER_AFTER);
     *passes = png_set_interlace_handling(png);

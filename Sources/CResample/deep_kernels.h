@@ -1,5 +1,5 @@
-// The kernels for 16 bits, included once for each instruction set. VERSION names its functions, TARGET is their attribute.
-// Plain loops, of which the compiler makes vectors.
+// The kernels for 16 bits, included once for each instruction set. VERSION names the functions, TARGET is their attribute.
+// Plain loops, which the compiler vectorizes.
 
 TARGET static void VERSION(from_uint16)(float *components, const uint16_t *row, long count) {
     for (long i = 0; i < count; i++) components[i] = (float)row[i];
@@ -7,7 +7,7 @@ TARGET static void VERSION(from_uint16)(float *components, const uint16_t *row, 
 
 TARGET static void VERSION(from_half)(float *components, const uint16_t *row, long count) {
     for (long i = 0; i < count; i++) {
-        // In the place of a float's, the exponent is 112 too small; infinity and what is no number have an exponent of ones.
+        // At the position of a float's exponent, the exponent is 112 too small. Infinity and NaN have an exponent of ones.
         const uint32_t magnitude = (uint32_t)(row[i] & 0x7fff) << 13;
         const uint32_t special = magnitude >= 0x0f800000 ? 0x7f800000 : 0;
         const uint32_t sign = (uint32_t)(row[i] & 0x8000) << 16;
@@ -32,12 +32,12 @@ TARGET static void VERSION(to_half)(uint16_t *row, const float *components, long
         const bool is_alpha = (i & 3) == 3;
         const float low = is_alpha ? 0.0f : -65504.0f, high = is_alpha ? 1.0f : 65504.0f;
         const float c = components[i];
-        // Both comparisons are false for what is no number.
+        // Both comparisons are false for NaN.
         const float limited = c >= low ? (c < high ? c : high) : (c < low ? low : 0);
         const uint32_t bits = BITS(limited);
         const uint32_t magnitude = bits & 0x7fffffff;
         const uint32_t rounded = (magnitude + 0xfff + (magnitude >> 13 & 1) - (112u << 23)) >> 13;
-        // A number that is subnormal as a half counts steps of 2^-24, which is what adding 0.5 rounds to.
+        // A number that is subnormal as a half counts steps of 2^-24. Adding 0.5 rounds to these steps.
         const uint32_t steps = BITS(FLOAT(magnitude) + 0.5f) - 0x3f000000;
         row[i] = (uint16_t)((magnitude < 0x38800000 ? steps : rounded) | (bits >> 16 & 0x8000));
     }

@@ -1,5 +1,5 @@
-// The kernels, included once for each instruction set. VERSION names its functions, TARGET is their attribute, and
-// MULTIPLY_ADD(a, b) makes 16 sums a[2i] * b[2i] + a[2i + 1] * b[2i + 1] out of 32 products.
+// The kernels, included once for each instruction set. VERSION names the functions, TARGET is their attribute, and
+// MULTIPLY_ADD(a, b) computes 16 sums a[2i] * b[2i] + a[2i + 1] * b[2i + 1] from 32 products.
 
 TARGET static void VERSION(accumulate)(
     int16_t *pairs, int32_t *sums, bool begin, const uint8_t *const *rows, const int16_t *weights, long count,
@@ -8,7 +8,7 @@ TARGET static void VERSION(accumulate)(
     const int32_t shift = weight_bits - CRESAMPLE_FRACTION_BITS;
     const int32_t half = 1 << (shift - 1);
     for (long block = 0; block < blocks; block++) {
-        // Interleaving goes by lanes of 16 bytes: lane i of `sum<j>` is pixel 4i + j of the block.
+        // Interleaving works in lanes of 16 bytes: lane i of `sum<j>` is pixel 4i + j of the block.
         i32x16 sum0 = {0}, sum1 = {0}, sum2 = {0}, sum3 = {0};
         i32x16 *kept = (i32x16 *)(sums + block * 64);
         if (!begin) sum0 = kept[0], sum1 = kept[1], sum2 = kept[2], sum3 = kept[3];
@@ -66,7 +66,7 @@ TARGET static void VERSION(convolve)(
             }
             sum[j] = lanes;
         }
-        // Adds up the four lanes of each: lane j of `value` is pixel x + j.
+        // Sums the four lanes of each: lane j of `value` is pixel x + j.
         const i32x16 a = ADD_LANES(sum[0], sum[1]);
         const i32x16 b = ADD_LANES(sum[2], sum[3]);
         i32x16 value = (ADD_LANES(a, b) + half) >> shift;

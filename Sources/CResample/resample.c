@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-// Vectors of 64 bytes on every machine: the compiler splits them into as many registers as it takes.
+// Vectors of 64 bytes on every machine. The compiler splits them into as many registers as necessary.
 typedef uint8_t u8x64 __attribute__((vector_size(64)));
 typedef uint8_t u8x16 __attribute__((vector_size(16)));
 typedef int16_t i16x32 __attribute__((vector_size(64)));
@@ -10,11 +10,11 @@ typedef int32_t i32x16 __attribute__((vector_size(64)));
 typedef int32_t i32x4 __attribute__((vector_size(16)));
 typedef int64_t i64x8 __attribute__((vector_size(64)));
 
-// Macros and not functions, because the instruction sets pass vectors of this size to functions in different ways.
+// Macros instead of functions, because the instruction sets pass vectors of this size to functions in different ways.
 
 #define LOAD(value, address) memcpy(&(value), (address), sizeof(value))
 
-// The lower or upper halves of each lane (16 bytes) of two vectors, byte by byte in turn.
+// Interleaves the bytes of the lower or upper halves of each 16-byte lane of two vectors.
 #define INTERLEAVE_LOW(a, b)                                                                                          \
     __builtin_shufflevector(                                                                                          \
         a, b, 0, 64, 1, 65, 2, 66, 3, 67, 4, 68, 5, 69, 6, 70, 7, 71, 16, 80, 17, 81, 18, 82, 19, 83, 20, 84, 21, 85, \
@@ -26,14 +26,14 @@ typedef int64_t i64x8 __attribute__((vector_size(64)));
         29, 93, 30, 94, 31, 95, 40, 104, 41, 105, 42, 106, 43, 107, 44, 108, 45, 109, 46, 110, 47, 111, 56, 120, 57,  \
         121, 58, 122, 59, 123, 60, 124, 61, 125, 62, 126, 63, 127)
 
-// Sums of neighbouring lanes, those of `a` before those of `b`.
+// Sums of adjacent lanes, those of `a` before those of `b`.
 #define ADD_LANES(a, b)                                                                                               \
     ((i32x16)__builtin_shufflevector((i64x8)(a), (i64x8)(b), 0, 1, 4, 5, 8, 9, 12, 13)                                \
      + (i32x16)__builtin_shufflevector((i64x8)(a), (i64x8)(b), 2, 3, 6, 7, 10, 11, 14, 15))
 
 #if defined(__x86_64__)
 
-// One instruction does it (pmaddwd), which the compiler does not find by itself: it is asked for, register by register.
+// A single instruction (pmaddwd), which the compiler does not find by itself. So it is requested for each register.
 #define QUARTER(v, n)                                                                                                 \
     __builtin_shufflevector(v, v, n * 8, n * 8 + 1, n * 8 + 2, n * 8 + 3, n * 8 + 4, n * 8 + 5, n * 8 + 6, n * 8 + 7)
 #define JOIN_QUARTERS(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)

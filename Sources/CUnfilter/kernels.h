@@ -1,6 +1,6 @@
-// The kernels, for the instruction set that VERSION and TARGET name. Included once for each.
+// The kernels, for the instruction set that VERSION and TARGET specify. Included once for each.
 
-// A pixel of `size` bytes depends on the one before it: what can be done side by side are its components.
+// A pixel of `size` bytes depends on the previous one, so only its components can be processed in parallel.
 TARGET static inline void VERSION(sub)(uint8_t *row, const uint8_t *source, long bytes, const int size) {
     u8x8 left = {0};
     for (long i = 0; i < bytes; i += size) {
@@ -50,7 +50,7 @@ TARGET static void VERSION(up)(uint8_t *row, const uint8_t *source, const uint8_
     }
 }
 
-// The compiler makes a loop of its own for each constant size.
+// The compiler creates a separate loop for each constant size.
 #define UNDO_PIXELS(size)                                                                  \
     switch (filter) {                                                                      \
         case 1: VERSION(sub)(row, source, bytes, size); return;                            \

@@ -9,10 +9,10 @@ typedef int16_t i16x8 __attribute__((vector_size(16)));
 
 #define WIDE(bytes) __builtin_convertvector(bytes, i16x8)
 #define NARROW(words) __builtin_convertvector(words, u8x8)
-// Words that are bytes, added without a carry.
+// Adds vectors byte by byte, without carries.
 #define ADD_BYTES(a, b) ((i16x8)((u8x16)(a) + (u8x16)(b)))
 
-// Four bytes, of which the fourth is the next pixel's where a pixel has three: it is computed for nothing, and overwritten.
+// Loads four bytes. If a pixel has three, the fourth is the next pixel's; it is computed needlessly, and overwritten.
 static inline u8x8 load_pixel(const uint8_t *from) {
     uint32_t pixel;
     memcpy(&pixel, from, 4);
@@ -21,7 +21,7 @@ static inline u8x8 load_pixel(const uint8_t *from) {
 
 static inline void store_pixel(uint8_t *to, u8x8 pixel) { memcpy(to, &pixel, 4); }
 
-/// Gray, gray with alpha and palettes: filters 1, 3 and 4 byte by byte.
+/// Processes filters 1, 3 and 4 byte by byte, for gray, gray with alpha, and palettes.
 static void undo_small(
     uint8_t *row, const uint8_t *source, const uint8_t *above, long bytes, int pixel_bytes, int filter
 ) {

@@ -1,5 +1,5 @@
 #include <libxml/xmlversion.h>
-// ICU's declarations clash with those that Foundation brings along, and nothing that is used here takes or gives them.
+// ICU's declarations conflict with those that Foundation includes, and no function that is used here needs them.
 #undef LIBXML_ICU_ENABLED
 #include <libxml/SAX2.h>
 #include <libxml/parser.h>

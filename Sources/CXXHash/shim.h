@@ -1,7 +1,7 @@
 #include <stdint.h>
 #include <xxhash.h>
 
-// The library's own choice among the processor's vector instructions: 256 KB in 4 instead of 14 µs.
+// The library's own selection of the processor's vector instructions: 256 KB take 4 instead of 14 µs.
 #if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
 #include <xxh_x86dispatch.h>
 static inline uint64_t tintype_xxh3(const void *bytes, size_t count) { return XXH3_64bits_dispatch(bytes, count); }

@@ -1,4 +1,4 @@
-// `import Tintype` brings everything that a program needs.
+// `import Tintype` provides everything that a program needs.
 @_exported public import FoundationEssentials
 @_exported public import TintypeCodecs
 @_exported public import TintypeCore

@@ -19,15 +19,15 @@ extension Image {
 
     /// Decodes a local file of any format, upright and in sRGB unless the options say otherwise.
     ///
-    /// Reads and decodes on the calling thread; use an ``ImageManager`` to keep it off an actor. The file's name tells what the bytes
-    /// leave open: a camera file's format, and the scale of `@2x`.
+    /// Reads and decodes on the calling thread; use an ``ImageManager`` to keep this off an actor. The file's name completes
+    /// the options: it can supply the format of a camera file, and the scale of `@2x`.
     /// - Parameters:
     ///   - url: the `file:` URL of the image.
     ///   - options: the options to decode with.
     ///   - limits: the limits on the image.
     ///   - coders: the coders to decode with.
-    /// - Throws: ``ImageError/Code/fileUnreadable`` for a file that cannot be read, ``ImageError/Code/invalidURL`` for a URL that is not a
-    ///   file's, and ``ImageError`` of the stage ``ImageError/Stage/decode``.
+    /// - Throws: ``ImageError/Code/fileUnreadable`` for a file that cannot be read, ``ImageError/Code/invalidURL`` for a URL
+    ///   that isn't a `file:` URL, and ``ImageError`` of the stage ``ImageError/Stage/decode``.
     public init(
         contentsOf url: URL, options: DecodeOptions = DecodeOptions(), limits: DecodeLimits = DecodeLimits(),
         coders: ImageCoders = .default
@@ -53,7 +53,7 @@ extension Image {
         }
     }
 
-    /// Decodes a GIF, still or moving, and nothing else.
+    /// Decodes a GIF, still or animated, and no other format.
     ///
     /// This initializer works on the calling thread.
     /// - Parameters:

@@ -9,8 +9,8 @@ private let sharedCache: ImageCache = {
 extension LayeredImageCache where Memory == MemoryCache, Disk == DiskCache {
     /// The cache of ``ImageManager/shared``: memory, and the user's cache directory on disk.
     ///
-    /// Where that directory cannot be used, memory alone serves; failures are logged. The memory is trimmed when the system runs
-    /// out of it.
+    /// If that directory cannot be used, the cache works in memory alone, and failures are logged. The memory is trimmed when
+    /// the system runs out of it.
     public static var `default`: ImageCache { sharedCache }
 
     /// Creates a cache in memory and in a directory.
@@ -19,8 +19,8 @@ extension LayeredImageCache where Memory == MemoryCache, Disk == DiskCache {
     /// - Parameters:
     ///   - memory: the limits of the memory cache.
     ///   - disk: the directory and the limits of the disk cache.
-    /// - Throws: ``ImageError/Code/cacheUnavailable`` for a directory that is impossible, such as an empty path. Whether the
-    ///   directory can be used turns out when something is stored.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` for a directory that cannot exist, such as an empty path. Other problems
+    ///   with the directory are reported by the first store.
     public convenience init(
         memory: MemoryCache.Configuration = MemoryCache.Configuration(), disk: DiskCache.Configuration
     ) throws(ImageError) {
@@ -31,12 +31,12 @@ extension LayeredImageCache where Memory == MemoryCache, Disk == DiskCache {
 extension LayeredImageCache {
     /// Creates a cache of two layers.
     ///
-    /// It decodes with the coders of its manager; without a manager, with those of this build.
+    /// It decodes with the coders of its manager; without a manager, with the coders of this build.
     /// - Parameters:
     ///   - memory: the cache of decoded images.
     ///   - disk: the cache of encoded images.
-    ///   - limits: the limits on decoded images; `nil` for those of the manager.
-    ///   - budget: the memory that all decodes together may take; `nil` for that of the manager.
+    ///   - limits: the limits on decoded images; `nil` for the manager's limits.
+    ///   - budget: the memory that all decodes together may use; `nil` for the manager's budget.
     public convenience init(memory: Memory, disk: Disk, limits: DecodeLimits? = nil, budget: DecodeBudget? = nil) {
         self.init(
             memory: memory, disk: disk,

@@ -4,9 +4,9 @@ internal import TintypeCore
 /// A color in sRGB, not premultiplied; each component from 0 to 1.
 typealias SampleColor = SIMD4<Float>
 
-/// Draws sample pictures by asking for the color of each pixel.
+/// Draws sample pictures from a function that returns the color of each pixel.
 enum SampleCanvas {
-    /// A picture whose colors a function tells by column and row.
+    /// Draws a picture with a function that returns the color at a column and a row.
     static func draw(_ size: PixelSize, _ color: (_ x: Int, _ y: Int) -> SampleColor) throws(ImageError) -> PixelBuffer
     {
         let buffer = try MutablePixelBuffer(size: size)
@@ -19,8 +19,8 @@ enum SampleCanvas {
         return buffer.freeze()
     }
 
-    /// The same for pictures whose features have a size of their own: coordinates go from 0 to 1 down, and as far as the
-    /// shape of the picture lets them to the right.
+    /// Draws a picture in relative coordinates, so that its features have the same size at any resolution: from 0 to 1
+    /// downward, and proportionally to the right.
     static func paint(
         _ size: PixelSize, _ color: (_ x: Float, _ y: Float) -> SampleColor
     ) throws(ImageError) -> PixelBuffer {
@@ -36,7 +36,7 @@ enum SampleCanvas {
     }
 }
 
-// MARK: What pictures are made of
+// MARK: Components of pictures
 
 func rgb(_ red: Float, _ green: Float, _ blue: Float, _ alpha: Float = 1) -> SampleColor {
     SampleColor(red, green, blue, alpha)
@@ -46,15 +46,15 @@ func mix(_ a: SampleColor, _ b: SampleColor, _ amount: Float) -> SampleColor {
     a + (b - a) * max(0, min(1, amount))
 }
 
-/// 0 below `from`, 1 above `to`, smooth between; the other way round where `from` is the larger.
+/// Returns 0 below `from`, 1 above `to`, and a smooth transition between them. The direction is reversed if `from` is larger.
 func smoothstep(_ from: Float, _ to: Float, _ value: Float) -> Float {
     let t = max(0, min(1, (value - from) / (to - from)))
     return t * t * (3 - 2 * t)
 }
 
-/// Noise that is the same on every machine: smooth between the points of a grid.
+/// Noise that is the same on every machine, and smooth between the points of a grid.
 enum SampleNoise {
-    /// From 0 to 1, without pattern.
+    /// Returns a pseudorandom number from 0 to 1.
     static func hash(_ x: Int, _ y: Int = 0) -> Float {
         var value = UInt32(truncatingIfNeeded: x) &* 0x9E37_79B1 ^ UInt32(truncatingIfNeeded: y) &* 0x85EB_CA6B
         value = (value ^ value >> 15) &* 0x2C1B_3C6D
@@ -63,7 +63,7 @@ enum SampleNoise {
         return Float(value >> 8) / Float(1 << 24)
     }
 
-    /// From 0 to 1.
+    /// Returns smooth noise from 0 to 1.
     static func value(_ x: Float, _ y: Float) -> Float {
         let left = x.rounded(.down)
         let top = y.rounded(.down)
@@ -76,7 +76,7 @@ enum SampleNoise {
         return upper + (lower - upper) * v
     }
 
-    /// Several octaves of noise, from 0 to 1.
+    /// Returns several octaves of noise, from 0 to 1.
     static func fractal(_ x: Float, _ y: Float, octaves: Int) -> Float {
         var sum: Float = 0
         var weight: Float = 0.5

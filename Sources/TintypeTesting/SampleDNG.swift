@@ -4,12 +4,12 @@ public import TintypeCore
 /// Writes small DNG files: the samples of a Bayer sensor, 16 bits, without compression (Adobe, "Digital Negative
 /// Specification", 1.4; TIFF 6.0).
 public struct SampleDNG {
-    /// What the sensor sees.
+    /// The picture that the sensor captures.
     public var picture: PixelBuffer
     public var orientation = Orientation.up
-    /// The picture that the camera made: a JPEG, and its size.
+    /// The camera's preview: a JPEG with its size.
     public var preview: (data: Data, size: PixelSize)?
-    /// The size that the header claims, if not the picture's.
+    /// The size in the header, if it differs from the picture's.
     public var claimedSize: PixelSize?
 
     public init(picture: PixelBuffer) { self.picture = picture }
@@ -41,18 +41,18 @@ public struct SampleDNG {
         Entry(tag: tag, type: 2, count: value.utf8.count + 1, bytes: Array(value.utf8) + [0])
     }
 
-    /// - Parameter type: 5 for fractions without a sign, 10 for those with one.
+    /// - Parameter type: 5 for unsigned fractions, 10 for signed ones.
     private static func fractions(_ tag: Int, type: Int, _ values: [Double]) -> Entry {
         let bytes = values.flatMap { little(Int(($0 * 10_000).rounded()), 4) + little(10_000, 4) }
         return Entry(tag: tag, type: type, count: values.count, bytes: bytes)
     }
 
-    /// XYZ under D65 to linear sRGB (IEC 61966-2-1): the sensor's colors are those of the screen.
+    /// The conversion from XYZ under D65 to linear sRGB (IEC 61966-2-1): the sensor's colors are those of sRGB.
     private static let matrix = [
         3.2405, -1.5371, -0.4985, -0.9693, 1.8760, 0.0416, 0.0556, -0.2040, 1.0572,
     ]
 
-    /// The samples: red and green in even rows, green and blue in odd ones.
+    /// The samples of a Bayer pattern: red and green in even rows, green and blue in odd ones.
     private var samples: Data {
         var bytes = Data(capacity: picture.width * picture.height * 2)
         for y in 0..<picture.height {
@@ -65,7 +65,7 @@ public struct SampleDNG {
         return bytes
     }
 
-    /// The file.
+    /// The contents of the file.
     public var data: Data {
         let size = claimedSize ?? picture.size
         let samples = samples
@@ -89,7 +89,7 @@ public struct SampleDNG {
                 Self.short(284, 1),
             ]
         }
-        // The lengths are known before the places: they do not depend on them.
+        // Lengths are known before offsets, because they do not depend on them.
         let first = 8 + Self.directory(sensor(at: 0), at: 8, next: 0).count
         let second = preview.map { Self.directory(reduced($0, at: 0), at: first, next: 0).count } ?? 0
         let previewStart = first + second
@@ -103,7 +103,7 @@ public struct SampleDNG {
         return file + samples
     }
 
-    /// A directory, and behind it what does not fit into its entries.
+    /// Returns a directory, followed by the values that do not fit into its entries.
     private static func directory(_ entries: [Entry], at offset: Int, next: Int) -> Data {
         var table = Data(little(entries.count, 2))
         var values = Data()

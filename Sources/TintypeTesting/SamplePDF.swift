@@ -2,17 +2,18 @@ public import FoundationEssentials
 
 /// Writes small PDF files, object by object (ISO 32000-1, 7.5).
 public struct SamplePDF {
-    /// The objects from number 1 on: their dictionaries, and what their streams hold.
+    /// The objects, beginning with number 1: their dictionaries and the contents of their streams.
     public var objects: [(dictionary: String, stream: String?)]
-    /// What stands before the first object.
+    /// Text before the first object.
     public var preamble = ""
-    /// What else stands in the trailer.
+    /// Additional text in the trailer.
     public var trailer = ""
 
-    /// A document of one page.
+    /// Creates a document of one page.
     /// - Parameters:
-    ///   - page: what stands in the page's dictionary besides its contents.
+    ///   - page: additional entries of the page's dictionary.
     ///   - drawing: the content stream.
+    ///   - extra: further objects, with the contents of their streams.
     public init(_ page: String = "/MediaBox [0 0 20 10]", _ drawing: String, extra: [(String, String?)] = []) {
         objects = [
             ("<< /Type /Catalog /Pages 2 0 R >>", nil), ("<< /Type /Pages /Kids [3 0 R] /Count 1 >>", nil),
@@ -22,10 +23,10 @@ public struct SamplePDF {
         objects += extra.map { (dictionary: $0.0, stream: $0.1) }
     }
 
-    /// The left half red, the upper right quarter blue; the rest is paper.
+    /// A content stream that draws the left half red and the upper right quarter blue, on white paper.
     public static let halves = "1 0 0 rg 0 0 10 10 re f 0 0 1 rg 10 5 10 5 re f"
 
-    /// The file.
+    /// The contents of the file.
     public var data: Data {
         var file = "%PDF-1.4\n" + preamble
         var offsets: [Int] = []

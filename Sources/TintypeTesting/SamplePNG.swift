@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// Writes PNG files of the kinds that Tintype reads but does not write: gray, with a palette, with 16 bits.
+/// Writes PNG files of kinds that Tintype reads but does not write: gray, with a palette, or with 16 bits.
 ///
 /// The pixels are stored without compression (RFC 1951, section 3.2.4), which keeps the writer small.
 enum SamplePNG {
@@ -11,9 +11,10 @@ enum SamplePNG {
         case palette = 3
     }
 
+    /// Returns the contents of a file.
     /// - Parameters:
     ///   - palette: the colors of a palette, three bytes each.
-    ///   - row: the bytes of a row, as the color type and depth lay them out.
+    ///   - row: the bytes of a row, in the layout of the color type and depth.
     static func file(
         _ size: PixelSize, depth: UInt8, color: ColorType, palette: [UInt8] = [], row: (Int) -> [UInt8]
     ) -> Data {

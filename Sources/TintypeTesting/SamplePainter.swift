@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Tintype
 internal import TintypeCore
 
-/// Makes files of drawings.
+/// Encodes drawings as files.
 struct SamplePainter {
     let scale: Double
     private let coders = ImageCoders.default
@@ -13,7 +13,7 @@ struct SamplePainter {
         PixelSize(width: max(16, Int(Double(width) * scale)), height: max(16, Int(Double(height) * scale)))
     }
 
-    /// - Parameter enlarging: draws at a fraction of the size and enlarges, because drawing is slower than resampling.
+    /// - Parameter enlarging: the factor by which a smaller drawing is enlarged, because drawing is slower than resampling.
     func scene(
         _ scene: SampleScene, _ width: Int, _ height: Int, _ name: String, _ format: ImageFormat, enlarging: Int = 1,
         _ change: (inout EncodeOptions) -> Void = { _ in }
@@ -47,9 +47,9 @@ struct SamplePainter {
         return try file(image.with { $0.hasAlpha = !isOpaque }, name, format)
     }
 
-    /// A JPEG whose pixels are stored turned, with the Exif tag that turns them back.
+    /// Returns a JPEG with rotated pixels and the Exif tag that rotates them back.
     func oriented(_ orientation: Orientation, _ name: String) throws(ImageError) -> SampleImage {
-        // Turning left undoes turning right; every other one undoes itself.
+        // Rotations left and right are inverse; every other orientation is its own inverse.
         let inverse: Orientation = orientation == .right ? .left : orientation == .left ? .right : orientation
         let upright = try SampleShapes.arrow(size(600, 450))
         let stored = Image(pixels: try upright.oriented(inverse)).with { $0.hasAlpha = false }
@@ -59,7 +59,7 @@ struct SamplePainter {
         return sample
     }
 
-    /// An Exif segment with nothing but the orientation (Exif 2.32, 4.5 and 4.6.4).
+    /// Returns an Exif segment that contains only the orientation (Exif 2.32, 4.5 and 4.6.4).
     private static func exif(_ orientation: Orientation) -> [UInt8] {
         let tiff: [UInt8] =
             Array("MM".utf8) + [0, 42, 0, 0, 0, 8]  // big-endian, the first directory follows
@@ -70,7 +70,7 @@ struct SamplePainter {
         return [0xFF, 0xE1, 0, UInt8(contents.count + 2)] + contents
     }
 
-    /// An icon of two sizes, the larger one as most programs would show it.
+    /// Returns an icon with two sizes, of which most programs show the larger one.
     func icon(_ name: String) throws(ImageError) -> SampleImage {
         var pictures: [(side: Int, data: Data)] = []
         for side in [64, 256] {
@@ -81,7 +81,7 @@ struct SamplePainter {
         var file = Data([0, 0, 1, 0, UInt8(pictures.count), 0])
         var offset = 6 + 16 * pictures.count
         for (side, data) in pictures {
-            // A side of 256 is written as 0.
+            // A side of 256 is stored as 0.
             file.append(contentsOf: [UInt8(side & 255), UInt8(side & 255), 0, 0, 1, 0, 32, 0])
             file.append(contentsOf: little(data.count) + little(offset))
             offset += data.count
@@ -103,7 +103,7 @@ struct SamplePainter {
         return SampleImage(name: name, data: data, format: .png, size: size)
     }
 
-    /// Four bits a pixel, sixteen colors.
+    /// Returns an image with four bits per pixel, for sixteen colors.
     func palette(_ name: String) throws(ImageError) -> SampleImage {
         var size = size(480, 360)
         size.width &= ~1

@@ -8,7 +8,7 @@ extension SampleScene {
         var color: SampleColor
     }
 
-    /// Glossy spheres on a chequered floor: hard edges, highlights and soft gradients in one picture.
+    /// Draws glossy spheres on a checkered floor: hard edges, highlights and soft gradients in one picture.
     static func spheres(_ size: PixelSize) throws(ImageError) -> PixelBuffer {
         let middle = Float(size.width) / Float(size.height) / 2
         return try SampleCanvas.paint(size) { x, y in
@@ -64,7 +64,7 @@ extension SampleScene {
         return color + rgb(1, 1, 1, 0) * powf(max(0, dot(reflected, light)), 60) * 0.9
     }
 
-    /// How much light comes to a point, with soft edges of the shadows.
+    /// Returns the light at a point, with soft shadows.
     private static func lit(_ point: SIMD3<Float>) -> Float {
         var light: Float = 1
         for sphere in scene {

@@ -3,7 +3,7 @@ internal import TintypeCore
 
 /// Pictures with transparency, with few colors, and the frames of animations.
 enum SampleShapes {
-    /// All hues around a ring; transparent inside and outside.
+    /// Draws all hues in a ring that is transparent inside and outside.
     static func colorWheel(_ size: PixelSize) throws(ImageError) -> PixelBuffer {
         try centered(size) { x, y, unit in
             let radius = hypot(x, y)
@@ -13,7 +13,7 @@ enum SampleShapes {
         }
     }
 
-    /// A flower of translucent petals.
+    /// Draws a flower with translucent petals.
     static func flower(_ size: PixelSize) throws(ImageError) -> PixelBuffer {
         try centered(size) { x, y, unit in
             let radius = hypot(x, y)
@@ -30,7 +30,7 @@ enum SampleShapes {
         }
     }
 
-    /// An arrow that points up, beside a dot in the top right corner: wrong turns and mirrors show.
+    /// Draws an arrow that points up, beside a dot in the top right corner, so that wrong rotations are visible.
     static func arrow(_ size: PixelSize) throws(ImageError) -> PixelBuffer {
         let aspect = Float(size.width) / Float(size.height)
         return try SampleCanvas.paint(size) { x, y in
@@ -43,7 +43,7 @@ enum SampleShapes {
         }
     }
 
-    /// A picture in a rounded square, for an icon.
+    /// Draws a picture in a rounded square, for an icon.
     static func icon(_ size: PixelSize) throws(ImageError) -> PixelBuffer {
         try centered(size) { x, y, unit in
             let corner = hypot(max(abs(x) - 0.62, 0), max(abs(y) - 0.62, 0))
@@ -57,7 +57,7 @@ enum SampleShapes {
         }
     }
 
-    /// A pinwheel at a moment from 0 to 1 of its turn.
+    /// Draws a pinwheel at a time from 0 to 1 of its rotation.
     static func pinwheel(_ size: PixelSize, at time: Float) throws(ImageError) -> PixelBuffer {
         let colors = [
             rgb(0.89, 0.26, 0.24), rgb(0.98, 0.74, 0.20), rgb(0.18, 0.62, 0.52), rgb(0.16, 0.38, 0.66),
@@ -65,7 +65,7 @@ enum SampleShapes {
         return try centered(size) { x, y, unit in
             let radius = hypot(x, y)
             guard radius < 0.92 else { return rgb(0.95, 0.95, 0.92) }
-            // A quarter turn shows the same again.
+            // A quarter of a rotation shows the same picture again.
             let turn = atan2(y, x) / 6.2832 + 1 + time + radius * 0.16
             let blade = (turn * 8).truncatingRemainder(dividingBy: 8)
             let color = colors[Int(blade / 2) & 3]
@@ -74,7 +74,7 @@ enum SampleShapes {
         }
     }
 
-    /// Rings that spread from the middle, on nothing.
+    /// Draws rings that spread from the center on a transparent background.
     static func ripple(_ size: PixelSize, at time: Float) throws(ImageError) -> PixelBuffer {
         try centered(size) { x, y, unit in
             let radius = hypot(x, y)
@@ -89,7 +89,7 @@ enum SampleShapes {
         }
     }
 
-    /// Dots that wait, on nothing.
+    /// Draws the dots of an activity indicator on a transparent background.
     static func spinner(_ size: PixelSize, at time: Float) throws(ImageError) -> PixelBuffer {
         try centered(size) { x, y, unit in
             var color = rgb(0.35, 0.30, 0.75, 0)
@@ -106,7 +106,7 @@ enum SampleShapes {
         }
     }
 
-    /// Bars of the eight colors of the first computers: a picture of few colors.
+    /// Draws bars in the eight colors of early computers.
     static func bars(_ size: PixelSize) throws(ImageError) -> PixelBuffer {
         let colors = (0..<8).map { (index: Int) -> SampleColor in
             let red = index & 2 == 0 ? 0 : 1
@@ -123,7 +123,7 @@ enum SampleShapes {
 
     // MARK: Inside
 
-    /// Coordinates from -1 to 1 with (0, 0) in the middle, and the width of a pixel.
+    /// Returns coordinates from -1 to 1 with (0, 0) in the center, and the width of a pixel.
     private static func centered(
         _ size: PixelSize, _ color: (_ x: Float, _ y: Float, _ unit: Float) -> SampleColor
     ) throws(ImageError) -> PixelBuffer {
@@ -143,7 +143,7 @@ enum SampleShapes {
         return rgb(part(0), part(2 / 3), part(1 / 3))
     }
 
-    /// One color laid on another, neither premultiplied.
+    /// Returns one color over another, neither premultiplied.
     private static func over(_ top: SampleColor, _ bottom: SampleColor) -> SampleColor {
         let alpha = top.w + bottom.w * (1 - top.w)
         guard alpha > 0 else { return bottom }

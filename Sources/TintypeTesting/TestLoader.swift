@@ -7,7 +7,7 @@ public import TintypeCore
 /// decides when it arrives.
 ///
 /// ```swift
-/// let url = URL(string: "test:/avatar.png")!
+/// let url = try #require(URL(string: "test:/avatar.png"))
 /// let loader = TestLoader([url: .data(png, mimeType: "image/png")])
 /// let manager = ImageManager(cache: MemoryImageCache(), loader: loader)
 /// _ = try await manager.image(for: url)

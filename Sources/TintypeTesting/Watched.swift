@@ -22,7 +22,7 @@ public struct WaitTimeout: Error, Sendable, Hashable, CustomStringConvertible {
 public final class Watched<Value: Sendable>: Sendable {
     private struct Waiter {
         let id: Int
-        /// Whether the wait is over; may take something from the value, and then must say yes.
+        /// Returns true if the wait is over. It may change the value, but only if it then returns true.
         let isOver: @Sendable (inout Value) -> Bool
         let continuation: CheckedContinuation<Void, any Error>
     }

@@ -51,7 +51,7 @@ struct ArgumentTests {
         #expect(refusal(arguments) == 0)
     }
 
-    @Test("a format that cannot be written is refused with those that can")
+    @Test("The error for a format that can't be written lists those that can")
     func formatRefused() {
         do {
             _ = try TintypeTool.parseAsRoot(["convert", "a.png", "b.ico"])
@@ -63,7 +63,7 @@ struct ArgumentTests {
         }
     }
 
-    @Test("sizes: both sides, or one left open")
+    @Test("A size has two sides, or one of them left open")
     func sizes() {
         #expect(SizeArgument(argument: "400x300")?.box == .init(width: 400, height: 300))
         #expect(SizeArgument(argument: "1600x")?.box == .init(width: 1600, height: SizeArgument.openSide))
@@ -76,7 +76,7 @@ struct ArgumentTests {
         }
     }
 
-    @Test("qualities: per cent as a whole number, or a fraction")
+    @Test("A quality is a percentage or a fraction")
     func qualities() {
         #expect(QualityArgument(argument: "70")?.fraction == 0.7)
         #expect(QualityArgument(argument: "0.7")?.fraction == 0.7)

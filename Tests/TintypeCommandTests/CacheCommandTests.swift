@@ -37,7 +37,7 @@ struct CacheCommandTests {
         try FileManager.default.subpathsOfDirectory(atPath: directory + "/data").filter { $0.contains("/") }
     }
 
-    @Test("stats, and clear")
+    @Test("stats counts the entries, and clear removes them")
     func statsAndClear() async throws {
         try await fill()
         let stats = try command(CacheCommand.Stats.self, "cache", "stats", "--cache", directory, "--json")
@@ -50,7 +50,7 @@ struct CacheCommandTests {
         #expect(try object(2)["entries"] as? Int == 0)
     }
 
-    @Test("list: a table for people, a line of JSON for each image, and what there is of one URL")
+    @Test("list shows a table, or one line of JSON per image, also for a single URL")
     func list() async throws {
         try await fill(5)
         try await command(CacheCommand.List.self, "cache", "list", "--cache", directory).run(transcript.console())
@@ -75,7 +75,7 @@ struct CacheCommandTests {
         #expect(line["mimeType"] as? String == "image/png")
     }
 
-    @Test("list shows no credentials unless it is asked to")
+    @Test("list shows no credentials unless the user requests them")
     func listCredentials() async throws {
         let disk = DiskCache(.init(directory: directory, maximumAge: nil, minimumFreeSpace: 0))
         try await disk.store(
@@ -94,7 +94,7 @@ struct CacheCommandTests {
         #expect(transcript.output.last?.contains("https://me:secret@example.org/a.png") == true)
     }
 
-    @Test("verify drops what is damaged, names it, and ends with 1")
+    @Test("verify discards damaged entries, names them, and has exit status 1")
     func verify() async throws {
         try await fill()
         let verify = try command(CacheCommand.Verify.self, "cache", "verify", "--cache", directory, "--json")
@@ -112,7 +112,7 @@ struct CacheCommandTests {
         #expect(try files().count == 2)
     }
 
-    @Test("clean removes what has expired and nothing else; with limits, what is over them")
+    @Test("clean removes only expired entries, or those that exceed the given limits")
     func clean() async throws {
         try await fill(10)
         let disk = DiskCache(.init(directory: directory, maximumAge: nil, minimumFreeSpace: 0))
@@ -137,7 +137,7 @@ struct CacheCommandTests {
         #expect(transcript.output[3].contains("removed 0 images"))
     }
 
-    @Test("import takes over SDWebImage's files, says what it left, and goes on when it is run again")
+    @Test("import copies SDWebImage's files, reports skipped ones, and resumes when run again")
     func imports() async throws {
         let old = folder.path + "/old"
         try FileManager.default.createDirectory(atPath: old, withIntermediateDirectories: true)
@@ -162,7 +162,7 @@ struct CacheCommandTests {
         #expect(transcript.errors.last?.contains("/none: cannot be listed") == true)
     }
 
-    @Test("replay prints what each policy hits; a bad line and a compressed file are told")
+    @Test("replay prints the hits of each policy, and reports bad lines and compressed files")
     func replay() async throws {
         var lines = ["seq,key,size"]
         for index in 0..<4_000 { lines.append("\(index),\(index % 3 == 0 ? index % 60 : index),100") }
@@ -194,7 +194,7 @@ struct CacheCommandTests {
         }
     }
 
-    @Test("looking at a cache that is not there makes none; a file is no cache, and the error says what to do")
+    @Test("Inspecting a missing cache doesn't create it, and a file in its place is an error with advice")
     func noCache() async throws {
         let commands = [["stats"], ["list"], ["verify"], ["clean"], ["clear"]]
         func run(_ words: [String], _ directory: String) async -> Int32 {
@@ -223,7 +223,7 @@ struct CacheCommandTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data("x".utf8))
     }
 
-    @Test("sizes and ages are a number and a unit")
+    @Test("Sizes and ages consist of a number and a unit")
     func amounts() {
         #expect(SizeLimitArgument(argument: "1.5MB")?.bytes == 1_500_000)
         #expect(SizeLimitArgument(argument: "64kB")?.bytes == 64_000)

@@ -23,7 +23,7 @@ struct ContactSheetTests {
             ], omitted: 2)
     }
 
-    @Test("the picture decodes again, and the thumbnails are on it")
+    @Test("The picture can be decoded and shows the thumbnails")
     func decodable() throws {
         let image = try Image(data: sheet().picture().encoded(as: .png))
         #expect(image.size.width >= 500 && image.size.height > 200 && !image.hasAlpha)
@@ -34,7 +34,7 @@ struct ContactSheetTests {
         #expect(colors.count > 500)
     }
 
-    @Test("the page holds every thumbnail, needs nothing from outside, and takes names as text")
+    @Test("The page contains every thumbnail, needs no other files, and escapes names")
     func page() throws {
         let page = try sheet().page()
         #expect(page.components(separatedBy: "<figure>").count == 4)
@@ -51,7 +51,7 @@ struct ContactSheetTests {
         #expect(formats == [.jpeg, .webp, .webp])
     }
 
-    @Test("a sheet of one image, and of none")
+    @Test("A sheet can have a single image, or none")
     func few() throws {
         var sheet = try sheet()
         sheet.entries = Array(sheet.entries.prefix(1))
@@ -60,7 +60,7 @@ struct ContactSheetTests {
         #expect(try !sheet.picture().size.isEmpty)
     }
 
-    @Test("a text that is too long loses its middle")
+    @Test("A text that is too long is shortened in the middle")
     func fittedText() {
         #expect(StrokeFont.fitted("short.png", width: 100) == "short.png")
         let fitted = StrokeFont.fitted("a-very-long-name-of-a-file.jpeg", width: 60)
@@ -68,7 +68,7 @@ struct ContactSheetTests {
         #expect(StrokeFont.width(fitted) <= 60)
     }
 
-    @Test("every sample is what it says it is")
+    @Test("Every sample has the properties that its name states")
     func samples() throws {
         let samples = try SampleImages.all(scale: 0.06)
         #expect(samples.count >= 20 && Set(samples.map(\.name)).count == samples.count)
@@ -84,7 +84,7 @@ struct ContactSheetTests {
         #expect(formats == ImageCoders.default.decodableFormats.filter { $0.trait == nil })
     }
 
-    @Test("samples of every orientation show the same picture")
+    @Test("Samples of every orientation show the same picture")
     func orientations() throws {
         let turned = try SampleImages.all(scale: 0.2).filter { $0.name.hasPrefix("orientation-") }
         #expect(turned.count == 4)

@@ -24,7 +24,7 @@ struct FetchCommandTests {
         return await status { try await fetch.run(transcript.console()) }
     }
 
-    @Test("what is missing is one line and the end 1; the others are saved as they came")
+    @Test("A missing image is one line and exit status 1, and the others are saved unchanged")
     func missing() async throws {
         let jpeg = try picture().encoded(as: .jpeg)
         let png = try picture(alpha: true).encoded(as: .png)
@@ -44,7 +44,7 @@ struct FetchCommandTests {
         await server.stop()
     }
 
-    @Test("--json has the promised keys; the second run is from the disk cache")
+    @Test("--json has the documented keys, and a second run reads the disk cache")
     func json() async throws {
         let server = try await OriginServer.start(["/a.png": OriginResponse(try picture().encoded(as: .png))])
         let url = server.url("/a.png").absoluteString
@@ -65,7 +65,7 @@ struct FetchCommandTests {
         await server.stop()
     }
 
-    @Test("what does not decode is not saved: HTML, an empty body, half an image")
+    @Test("Data that can't be decoded isn't saved: HTML, an empty body, half an image")
     func notDecodable() async throws {
         let png = try picture(width: 100, height: 100).encoded(as: .png)
         let server = try await OriginServer.start([
@@ -82,7 +82,7 @@ struct FetchCommandTests {
         await server.stop()
     }
 
-    @Test("thumbnails are saved in the chosen format, else in the source's")
+    @Test("Thumbnails are saved in the selected format, or in that of the source")
     func thumbnails() async throws {
         let server = try await OriginServer.start([
             "/a.jpg": OriginResponse(try picture(width: 400, height: 200).encoded(as: .jpeg)),
@@ -98,7 +98,7 @@ struct FetchCommandTests {
         await server.stop()
     }
 
-    @Test("--jobs images are fetched at once, and no more")
+    @Test("--jobs limits the number of images that are fetched at once")
     func jobs() async throws {
         let data = try picture().encoded(as: .png)
         let gate = OriginGate()
@@ -126,7 +126,7 @@ struct FetchCommandTests {
         await server.stop()
     }
 
-    @Test("neither results nor errors show credentials, unless --full-urls is given")
+    @Test("Results and errors show no credentials, unless --full-urls is given")
     func credentials() async throws {
         let data = try picture().encoded(as: .png)
         let server = try await OriginServer.start(["/a.png": OriginResponse(data)])
@@ -144,7 +144,7 @@ struct FetchCommandTests {
         #expect(try object(required(transcript.output.last))["url"] as? String == urls[0])
     }
 
-    @Test("a line of the list that is too long is reported, and the exit status is 1")
+    @Test("A line of the list that is too long is reported, and the exit status is 1")
     func longLine() async throws {
         let png = try picture().encoded(as: .png)
         let file = try folder.write(png, to: "in.png")
@@ -155,7 +155,7 @@ struct FetchCommandTests {
         #expect(transcript.errors.contains { $0.contains("skipped 1 line") })
     }
 
-    @Test("a list with URLs of one name; without a cache each is asked for")
+    @Test("URLs with the same file name are all saved, and without a cache each one is requested")
     func list() async throws {
         let data = try picture().encoded(as: .png)
         let server = try await OriginServer.start { _ in OriginResponse(data) }
@@ -168,7 +168,7 @@ struct FetchCommandTests {
         await server.stop()
     }
 
-    @Test("a cache that cannot be used costs one line of warning, not the images")
+    @Test("An unusable cache causes one warning, and the images are still saved")
     func unusableCache() async throws {
         let data = try picture().encoded(as: .png)
         let server = try await OriginServer.start { _ in OriginResponse(data) }
@@ -181,7 +181,7 @@ struct FetchCommandTests {
         await server.stop()
     }
 
-    @Test("what is no URL, and a server that is not there, are errors of theirs alone")
+    @Test("An invalid URL or an unreachable server doesn't affect other images")
     func wrongURLs() async throws {
         let server = try await OriginServer.start([:])
         let gone = server.url("/a.png").absoluteString
@@ -200,7 +200,7 @@ struct FetchCommandTests {
         #expect(try names(in: output) == ["image.png", "in.png"])
     }
 
-    @Test("cancelling leaves no half files")
+    @Test("Cancellation leaves no incomplete files")
     func cancellation() async throws {
         let gate = OriginGate()
         let data = try picture().encoded(as: .png)
@@ -221,7 +221,7 @@ struct FetchCommandTests {
 
 @Suite("tintype demo", .timeLimited)
 struct DemoCommandTests {
-    @Test("a folder is loaded cold, warm and hot, and shown on a sheet")
+    @Test("A folder is loaded without caches, from disk and from memory, and shown on a sheet")
     func folder() async throws {
         let folder = try TemporaryDirectory()
         for sample in try SampleImages.all(scale: 0.04) {
@@ -245,7 +245,7 @@ struct DemoCommandTests {
         #expect(try InfoReport(path: folder.path + "/out/contact-sheet.png", decoding: true).info.format == .png)
     }
 
-    @Test("the demo serves the images that it found and no other file, nor links", arguments: ["", "sub/"])
+    @Test("The demo serves only the images that it found, and follows no links", arguments: ["", "sub/"])
     func servedFiles(_ prefix: String) async throws {
         let folder = try TemporaryDirectory()
         let png = try picture().encoded(as: .png)
@@ -291,7 +291,7 @@ struct DemoCommandTests {
         await server.stop()
     }
 
-    @Test("an image that fails is listed, and the end is 1")
+    @Test("A failed image is listed, and the exit status is 1")
     func failure() async throws {
         let folder = try TemporaryDirectory()
         let png = try picture(width: 200, height: 200).encoded(as: .png)
@@ -304,7 +304,7 @@ struct DemoCommandTests {
         #expect(try names(in: folder.path + "/out").count == 2)
     }
 
-    @Test("what is neither a folder nor a URL is an error")
+    @Test("An argument that is neither a folder nor a URL is an error")
     func nothing() async throws {
         let folder = try TemporaryDirectory()
         let transcript = Transcript()

@@ -20,7 +20,7 @@ struct FileCommandTests {
 
     // MARK: info
 
-    @Test("info --json has exactly the promised keys")
+    @Test("info --json has exactly the documented keys")
     func infoKeys() async throws {
         let path = try file("a.png", picture(alpha: true), .png)
         let info = try command(InfoCommand.self, "info", "--json", path)
@@ -38,7 +38,7 @@ struct FileCommandTests {
         #expect(line["bytes"] as? Int == (try Data(contentsOf: URL(fileURLWithPath: path)).count))
     }
 
-    @Test("info tells stored and upright size, and the frames of an animation in milliseconds")
+    @Test("info shows the stored and the upright size, and the durations of frames in milliseconds")
     func infoDetails() async throws {
         let samples = try SampleImages.all(scale: 0.05)
         let turned = try required(samples.first { $0.name == "orientation-6.jpg" })
@@ -53,7 +53,7 @@ struct FileCommandTests {
         #expect(frames["frames"] as? Int == 4 && (frames["durations"] as? [Double])?.count == 4)
     }
 
-    @Test("a bad file does not stop the others, and the end is 1")
+    @Test("A bad file doesn't affect the others, and the exit status is 1")
     func infoFailure() async throws {
         let good = try file("a.jpg", picture(), .jpeg)
         let bad = try folder.write(Data("<html></html>".utf8), to: "b.jpg").path
@@ -67,7 +67,7 @@ struct FileCommandTests {
         #expect(transcript.errors[0].hasPrefix("tintype: \(bad): ") && transcript.errors[1].contains("No such file"))
     }
 
-    @Test("only the header is read, unless every frame is asked for")
+    @Test("Only the header is read, unless every frame is requested")
     func infoDecode() async throws {
         let whole = try picture(width: 400, height: 400).encoded(as: .jpeg)
         let path = try folder.write(whole.prefix(whole.count / 2), to: "cut.jpg").path
@@ -76,7 +76,7 @@ struct FileCommandTests {
         #expect(transcript.errors.count == 1 && transcript.errors[0].contains(path))
     }
 
-    @Test("a header behind more than 64 KB is found")
+    @Test("A header after more than 64 KB is found")
     func farHeader() throws {
         var data = try picture().encoded(as: .jpeg)
         // Comments of 60,000 bytes before everything else.
@@ -86,7 +86,7 @@ struct FileCommandTests {
         #expect(try InfoReport(path: path, decoding: false).info.size == PixelSize(width: 48, height: 32))
     }
 
-    @Test("a folder, and a file that never ends, are errors")
+    @Test("A folder, or an endless file, is an error")
     func strangeFiles() {
         for path in [folder.path, "/dev/zero", "/dev/null"] {
             #expect(throws: ImageError.self) { _ = try InfoReport(path: path, decoding: false) }
@@ -95,7 +95,7 @@ struct FileCommandTests {
 
     // MARK: convert
 
-    @Test("convert changes format and size, and back")
+    @Test("convert changes the format and the size, and back")
     func convert() async throws {
         let input = try file("a.png", picture(), .png)
         for (name, format) in [("b.webp", ImageFormat.webp), ("c.jpg", .jpeg), ("d.PNG", .png)] {
@@ -109,7 +109,7 @@ struct FileCommandTests {
         #expect(try names(in: folder.path) == ["a.png", "b.webp", "c.jpg", "d.PNG"])
     }
 
-    @Test("convert can make an image larger, and keeps animations where the format has them")
+    @Test("convert can enlarge an image, and keeps animations if the format supports them")
     func convertMore() async throws {
         let input = try file("a.gif", animation(), .gif)
         let larger = try command(ConvertCommand.self, "convert", input, folder.path + "/b.webp", "--resize", "x64")
@@ -121,7 +121,7 @@ struct FileCommandTests {
         #expect(transcript.errors.contains { $0.contains("warning") && $0.contains("first of 4") })
     }
 
-    @Test("convert keeps Exif, XMP and the colour profile on request, and only then")
+    @Test("convert keeps Exif, XMP and the color profile only on request")
     func convertMetadata() async throws {
         // A block that says nothing but that the image is upright.
         let exif = Data([
@@ -142,7 +142,7 @@ struct FileCommandTests {
         }
     }
 
-    @Test("convert keeps 16 bits on request, and only then", .capability("COD-18", "COD-50"))
+    @Test("convert keeps 16 bits only on request", .capability("COD-18", "COD-50"))
     func convertDepth() async throws {
         let size = PixelSize(width: 8, height: 4)
         var pixels = try MutablePixelBuffer(size: size, format: .rgba16)
@@ -166,7 +166,7 @@ struct FileCommandTests {
         }
     }
 
-    @Test("convert: limit of bytes, background, thumbnail, first frame, lossless and progressive")
+    @Test("convert supports a byte limit, background, thumbnail, first frame, lossless and progressive files")
     func convertOptions() async throws {
         let input = try file("a.png", picture(width: 640, height: 480, alpha: true), .png)
         func convert(_ name: String, _ flags: String...) async throws -> Data {
@@ -197,7 +197,7 @@ struct FileCommandTests {
         #expect(await status { try tooSmall.run(transcript.console()) } == 1)
     }
 
-    @Test("a failed conversion leaves what was there")
+    @Test("A failed conversion leaves the existing file unchanged")
     func convertFailure() async throws {
         let input = try folder.write(Data("no image".utf8), to: "a.png").path
         let output = try folder.write(Data("precious".utf8), to: "b.png").path
@@ -209,7 +209,7 @@ struct FileCommandTests {
 
     // MARK: bench
 
-    @Test("bench measures each file, and a thumbnail at its size")
+    @Test("bench measures each file, and thumbnails at their size")
     func bench() async throws {
         let path = try file("a.jpg", picture(width: 200, height: 100), .jpeg)
         let bench = try command(

@@ -38,7 +38,7 @@ struct FileNameTests {
         #expect(FileName(url: url).name() == name)
     }
 
-    @Test("whatever the URL, the name is one short visible name")
+    @Test("Every URL gives a short, visible file name")
     func properties() {
         var generator = SeededRandom(seed: 7)
         let pieces = [
@@ -62,7 +62,7 @@ struct FileNameTests {
         }
     }
 
-    @Test("a number goes before the ending")
+    @Test("A number is inserted before the extension")
     func numbers() {
         #expect(FileName(url: "http://a/photo.jpg").name(number: 2) == "photo-2.jpg")
         #expect(FileName(url: "http://a/photo").name(number: 3) == "photo-3")

@@ -7,7 +7,7 @@ import TintypeTesting
 @testable import TintypeCommand
 
 /// Every format that this build reads, into every one that it writes.
-@Suite("tintype convert, from every format to every other", .timeLimited)
+@Suite("tintype convert between all formats", .timeLimited)
 struct FormatPairTests {
     static let targets: [ImageFormat] = ImageFormat.known.filter(ImageCoders.default.encodableFormats.contains)
     static let sources: [ImageFormat] =

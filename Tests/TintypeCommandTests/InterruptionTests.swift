@@ -8,7 +8,7 @@ import Testing
 /// Each test runs in a process of its own, because signals belong to the process.
 @Suite("Signals", .timeLimited)
 struct InterruptionTests {
-    @Test("a signal that is ignored at the start, as under nohup, stays ignored")
+    @Test("A signal that is ignored at the start, as under nohup, stays ignored")
     func ignored() async {
         await #expect(processExitsWith: .exitCode(0)) {
             signal(SIGHUP, SIG_IGN)
@@ -22,7 +22,7 @@ struct InterruptionTests {
         }
     }
 
-    @Test("a signal cancels the command, whose exit status tells the signal", arguments: [SIGINT, SIGTERM, SIGHUP])
+    @Test("A signal cancels the command, whose exit status contains its number", arguments: [SIGINT, SIGTERM, SIGHUP])
     func cancels(_ number: Int32) async {
         await #expect(processExitsWith: .exitCode(0)) { [number = number as Int32] in
             do {

@@ -6,9 +6,9 @@ import TintypeTesting
 
 @testable import TintypeCommand
 
-@Suite("Files that are written", .timeLimited)
+@Suite("Output files", .timeLimited)
 struct OutputFileTests {
-    @Test("a file is replaced whole, has the usual mode, and nothing is left beside it")
+    @Test("A file is replaced completely, has the usual permissions, and leaves no temporary file")
     func replace() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path + "/a.png"
@@ -20,7 +20,7 @@ struct OutputFileTests {
         #expect((mode ?? 0) & 0o600 == 0o600 && (mode ?? 0) & 0o111 == 0)
     }
 
-    @Test("a replaced file keeps its permissions", arguments: [0o600, 0o640, 0o644, 0o400, 0o666])
+    @Test("A replaced file keeps its permissions", arguments: [0o600, 0o640, 0o644, 0o400, 0o666])
     func permissions(_ mode: Int) throws {
         let folder = try TemporaryDirectory()
         let path = try folder.write(Data("old".utf8), to: "a.png").path
@@ -30,7 +30,7 @@ struct OutputFileTests {
         #expect(FileManager.default.contents(atPath: path) == Data("new".utf8))
     }
 
-    @Test("a symbolic link stays, and the file that it leads to is replaced or created", arguments: [true, false])
+    @Test("A symbolic link stays, and its target is replaced or created", arguments: [true, false])
     func link(_ exists: Bool) throws {
         let folder = try TemporaryDirectory()
         if exists { try folder.write(Data("old".utf8), to: "real/b.png") }
@@ -48,7 +48,7 @@ struct OutputFileTests {
         #expect(try names(in: folder.path + "/real") == ["b.png", "link.png"])
     }
 
-    @Test("a circle of links, and a directory, are errors that name the file")
+    @Test("A loop of links, or a directory, is an error that names the file")
     func noFile() throws {
         let folder = try TemporaryDirectory()
         try FileManager.default.createSymbolicLink(atPath: folder.path + "/a.png", withDestinationPath: "b.png")
@@ -59,7 +59,7 @@ struct OutputFileTests {
         }
     }
 
-    @Test("a device is written to and stays a device")
+    @Test("A device is written to and stays a device")
     func device() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path + "/null.png"
@@ -69,7 +69,7 @@ struct OutputFileTests {
         #expect(type == .typeCharacterSpecial)
     }
 
-    @Test("what is there is not overwritten")
+    @Test("An existing file isn't overwritten")
     func create() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path + "/a.png"
@@ -79,7 +79,7 @@ struct OutputFileTests {
         #expect(try names(in: folder.path) == ["a.png"])
     }
 
-    @Test("a link to nowhere counts as something that is there")
+    @Test("A dangling link counts as an existing file")
     func danglingLink() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path + "/a.png"
@@ -88,7 +88,7 @@ struct OutputFileTests {
         #expect(try names(in: folder.path) == ["a.png"])
     }
 
-    @Test("a folder that is missing is an error that names the file")
+    @Test("A missing folder is an error that names the file")
     func missingFolder() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path + "/none/a.png"
@@ -96,7 +96,7 @@ struct OutputFileTests {
         #expect(error?.code == .fileWriteFailed && error?.source == path)
     }
 
-    @Test("a file where the folder should be is an error")
+    @Test("A file in place of the folder is an error")
     func fileAsFolder() throws {
         let folder = try TemporaryDirectory()
         try folder.write(Data(), to: "file")
@@ -104,7 +104,7 @@ struct OutputFileTests {
         #expect(error?.reason.contains("is a file") == true)
     }
 
-    @Test("the second photo.jpg of a run becomes photo-2.jpg, also with equal bytes")
+    @Test("The second photo.jpg of a run becomes photo-2.jpg, even with equal contents")
     func uniqueNames() throws {
         let folder = try TemporaryDirectory()
         let output = OutputFolder(folder.path)
@@ -117,7 +117,7 @@ struct OutputFileTests {
         #expect(try names(in: folder.path) == ["photo-2.jpg", "photo-3.jpg", "photo.jpg"])
     }
 
-    @Test("an earlier run's file stays; equal bytes are not saved twice")
+    @Test("A file of an earlier run stays, and equal contents aren't saved twice")
     func laterRun() throws {
         let folder = try TemporaryDirectory()
         func save(_ text: String) throws -> String {
@@ -131,7 +131,7 @@ struct OutputFileTests {
         #expect(try names(in: folder.path) == ["x-2.png", "x.png"])
     }
 
-    @Test("the ending tells the real format")
+    @Test("The extension is that of the actual format")
     func endings() throws {
         let folder = try TemporaryDirectory()
         let output = OutputFolder(folder.path)

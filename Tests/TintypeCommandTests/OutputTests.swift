@@ -7,13 +7,13 @@ import Tintype
 
 @Suite("Output", .timeLimited)
 struct OutputTests {
-    @Test("control characters of a server's words do not reach the terminal")
+    @Test("Control characters from a server don't reach the terminal")
     func printable() {
         #expect(Console.printable("a\u{1B}[2Jb\nc\rd\u{9B}e\u{202E}f") == "a [2Jb c d\u{FFFD}e\u{FFFD}f")
         #expect(Console.printable("grün 日本 👍") == "grün 日本 👍")
     }
 
-    @Test("lines push the status line away, and it comes back")
+    @Test("A printed line hides the status line, which then returns")
     func statusLine() {
         let transcript = Transcript()
         let console = transcript.console(isInteractive: true)
@@ -23,7 +23,7 @@ struct OutputTests {
         #expect(transcript.rawErrors == "\r\u{1B}[Khalf\r\u{1B}[Knote\nhalf\r\u{1B}[K")
     }
 
-    @Test("without a terminal there is no status line")
+    @Test("Without a terminal there is no status line")
     func noTerminal() {
         let transcript = Transcript()
         let display = ProgressDisplay(transcript.console(), total: 2)
@@ -32,7 +32,7 @@ struct OutputTests {
         #expect(transcript.rawErrors.isEmpty)
     }
 
-    @Test("the bar fills up, says what failed, and fits")
+    @Test("The progress bar fills up, counts failures, and fits the width")
     func progressBar() {
         var bar = ProgressBar(total: 4)
         #expect(bar.line(width: 80).hasPrefix("░"))
@@ -49,7 +49,7 @@ struct OutputTests {
         #expect(bar.line(width: 80) == "4 images  1 failed  1.5 MB")
     }
 
-    @Test("output to a full pipe that does not block waits for its reader and arrives whole")
+    @Test("Output to a full non-blocking pipe waits for its reader and arrives completely")
     func fullPipe() throws {
         var ends: [Int32] = [0, 0]
         let made = pipe(&ends)
@@ -84,7 +84,7 @@ struct OutputTests {
         }
     }
 
-    @Test("columns are as wide as they need to be")
+    @Test("Columns are as wide as their longest value")
     func table() {
         var table = Table([("name", .left), ("n", .right)])
         table.add(["a", "1"])
@@ -92,7 +92,7 @@ struct OutputTests {
         #expect(table.lines == ["name      n", "──────  ───", "a         1", "longer  123"])
     }
 
-    @Test("numbers")
+    @Test("Numbers and durations have a fixed number of digits")
     func numbers() {
         #expect((3.14159).fixed(2) == "3.14")
         #expect((0.999).fixed(2) == "1.00")
@@ -106,7 +106,7 @@ struct OutputTests {
         #expect(counted(1, "image") == "1 image" && counted(2, "image") == "2 images")
     }
 
-    @Test("a summary")
+    @Test("A summary counts images, bytes, sources and failures")
     func summary() {
         var summary = FetchSummary(duration: .seconds(2))
         for source in ["network", "disk", "network"] {
@@ -117,7 +117,7 @@ struct OutputTests {
         #expect(summary.line == "3 images, 1.5 kB (2 network, 1 disk), 1 failed, 2.00 s")
     }
 
-    @Test("the median is the middle one, or the mean of the two")
+    @Test("The median is the middle value, or the mean of the two middle values")
     func median() {
         #expect(DecodeMeasurement.median([.seconds(3), .seconds(1), .seconds(2)]) == .seconds(2))
         #expect(DecodeMeasurement.median([.seconds(4), .seconds(1), .seconds(2), .seconds(3)]) == .milliseconds(2_500))

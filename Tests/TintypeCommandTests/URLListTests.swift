@@ -14,7 +14,7 @@ struct URLListTests {
         return urls
     }
 
-    @Test("arguments come first, then the lines; blank ones and comments do not count")
+    @Test("Arguments come first, then the lines of the list, without blank lines and comments")
     func order() async throws {
         let folder = try TemporaryDirectory()
         let text = "\u{FEFF}http://a/1\r\n\n  # no\n#no\n  http://a/2  \n\thttp://a/3"
@@ -25,7 +25,7 @@ struct URLListTests {
         #expect(try await list.next() == nil)
     }
 
-    @Test("a long list is read in pieces, in order")
+    @Test("A long list is read in parts, in order")
     func longList() async throws {
         let folder = try TemporaryDirectory()
         let urls = (0..<20_000).map { "http://host/\($0)/some/path/to/make/it/longer.jpg" }
@@ -47,7 +47,7 @@ struct URLListTests {
         #expect(list.skippedLines == 2)
     }
 
-    @Test("a line of 1 MB is a URL like others")
+    @Test("A line of 1 MB is an ordinary URL")
     func longestLine() async throws {
         let folder = try TemporaryDirectory()
         let longest = String(repeating: "x", count: URLList.longestLine)
@@ -57,7 +57,7 @@ struct URLListTests {
         #expect(list.skippedLines == 0)
     }
 
-    @Test("a list that is missing, or a folder, is an error that names it")
+    @Test("A missing list, or a folder, is an error that names it")
     func missing() throws {
         let folder = try TemporaryDirectory()
         for path in [folder.path, folder.path + "/none"] {
@@ -66,7 +66,7 @@ struct URLListTests {
         }
     }
 
-    @Test("as many workers as allowed work at once, and each element is taken once")
+    @Test("The allowed number of workers run at once, and each element is processed once")
     func workers() async throws {
         let state = Watched((next: 0, running: 0, most: 0, seen: Set<Int>()))
         let gate = OriginGate()

@@ -160,9 +160,9 @@ RULES = {
 
 
 def folder(name):
-    """The folder that an allowance is for: a target's, or a folder in it."""
+    """The folder of an allowance: that of a target, or one of up to two levels in it."""
     parts = pathlib.PurePath(name).parts[:-1]
-    return "/".join(parts[:3])
+    return "/".join(parts[:4])
 
 
 def allowances(root):

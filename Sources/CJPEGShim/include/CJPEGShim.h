@@ -1,5 +1,5 @@
-// libjpeg reports failure with longjmp, which must not cross a Swift frame. Each function here sets its own jump target,
-// so that Swift sees status codes only.
+// libjpeg reports failures with longjmp, which must not cross a Swift frame. Each function here sets its own jump target, so
+// that Swift only sees status codes.
 #ifndef TINTYPE_CJPEG_SHIM_H
 #define TINTYPE_CJPEG_SHIM_H
 
@@ -8,16 +8,16 @@
 
 typedef enum {
     TINTYPE_JPEG_OK = 0,
-    /// There is more to do: call again.
+    /// The work is not complete: call again.
     TINTYPE_JPEG_MORE = 1,
-    /// The bytes that have come so far are used up; only of a reader that is given its bytes bit by bit.
+    /// The bytes so far are used up; only for a reader that receives its bytes gradually.
     TINTYPE_JPEG_SUSPENDED = 2,
-    /// The bytes break the rules of the format, or libjpeg cannot read this kind of JPEG.
+    /// The bytes violate the rules of the format, or libjpeg cannot read this kind of JPEG.
     TINTYPE_JPEG_CORRUPT = -1,
-    /// libjpeg would need more memory than it was allowed.
+    /// libjpeg needs more memory than it is allowed.
     TINTYPE_JPEG_OVER_LIMIT = -2,
     TINTYPE_JPEG_NO_MEMORY = -3,
-    /// The file is made by a process that this libjpeg does not have.
+    /// The file uses a process that this libjpeg does not support.
     TINTYPE_JPEG_UNSUPPORTED = -4,
 } tintype_jpeg_status;
 
@@ -31,25 +31,25 @@ typedef struct {
     int components;
     /// 1 for CMYK and YCCK, which are read as CMYK.
     int is_cmyk;
-    /// 1 if an Adobe marker says who wrote the file; Adobe stores CMYK inverted.
+    /// 1 if the file has an Adobe marker; Adobe stores CMYK inverted.
     int has_adobe_marker;
     /// 1 if the file has several scans, which must all be consumed before the first row can be read.
     int has_multiple_scans;
 } tintype_jpeg_header;
 
-/// A reader of `count` bytes, which must stay where they are; NULL without memory.
+/// Creates a reader of `count` bytes, which must stay where they are; NULL without memory.
 tintype_jpeg_reader *tintype_jpeg_reader_create(const uint8_t *bytes, size_t count, size_t memory_limit);
-/// A reader that is given its bytes bit by bit, with `tintype_jpeg_append`.
+/// Creates a reader that receives its bytes gradually, with `tintype_jpeg_append`.
 tintype_jpeg_reader *tintype_jpeg_reader_create_incremental(size_t memory_limit);
-/// Adds bytes, which are copied.
+/// Appends bytes, which are copied.
 tintype_jpeg_status tintype_jpeg_append(tintype_jpeg_reader *reader, const uint8_t *bytes, size_t count);
-/// Says that all bytes have been appended.
+/// Marks the end of the bytes.
 void tintype_jpeg_end(tintype_jpeg_reader *reader);
 void tintype_jpeg_reader_destroy(tintype_jpeg_reader *reader);
 
 tintype_jpeg_status tintype_jpeg_read_header(tintype_jpeg_reader *reader, tintype_jpeg_header *header);
 
-/// Takes coefficients that no scan brings for zero, instead of guessing them from blocks around. To be called before starting.
+/// Treats coefficients without a scan as zero instead of estimating them from surrounding blocks. Call it before starting.
 void tintype_jpeg_leave_gaps(tintype_jpeg_reader *reader);
 
 /// Prepares to decode at `eighths` / 8 of the size, as RGBA or CMYK of 8 bits.
@@ -59,22 +59,22 @@ tintype_jpeg_status tintype_jpeg_start(
 /// Reads at most `steps` rows of blocks of the scans of a file with several; OK at the end of the last scan.
 tintype_jpeg_status tintype_jpeg_consume(tintype_jpeg_reader *reader, int steps, int maximum_scans);
 
-/// The number of scans that have been consumed to their end.
+/// Returns the number of scans that have been read completely.
 int tintype_jpeg_scan_count(tintype_jpeg_reader *reader);
 
-/// Prepares to read rows, when all scans have been consumed.
+/// Prepares to read rows, after all scans have been consumed.
 tintype_jpeg_status tintype_jpeg_start_output(tintype_jpeg_reader *reader);
-/// Prepares to read rows as they are after some of the scans, all of which have been consumed.
+/// Prepares to read rows with the contents of the first scans, all of which have been consumed.
 tintype_jpeg_status tintype_jpeg_start_preview(tintype_jpeg_reader *reader, int scan);
-/// Ends the reading of rows of a preview.
+/// Ends the reading of a preview's rows.
 tintype_jpeg_status tintype_jpeg_finish_preview(tintype_jpeg_reader *reader);
 tintype_jpeg_status tintype_jpeg_read_row(tintype_jpeg_reader *reader, uint8_t *row);
 
-/// 1 if pixels had to be made up because the data ended before the image did.
+/// Returns 1 if pixels had to be invented because the data ended before the image did.
 int tintype_jpeg_is_missing_data(const tintype_jpeg_reader *reader);
-/// The number of small errors that libjpeg has passed over.
+/// Returns the number of minor errors that libjpeg has ignored.
 long tintype_jpeg_warning_count(const tintype_jpeg_reader *reader);
-/// The last message of libjpeg.
+/// Returns the last message of libjpeg.
 const char *tintype_jpeg_reader_message(const tintype_jpeg_reader *reader);
 
 // Writing
@@ -84,17 +84,17 @@ typedef struct tintype_jpeg_writer tintype_jpeg_writer;
 typedef struct {
     uint32_t width;
     uint32_t height;
-    /// 0 to 100.
+    /// The quality, from 0 to 100.
     int quality;
     int progressive;
-    /// 1 looks for the best Huffman codes.
+    /// 1 to optimize the Huffman codes.
     int optimize;
-    /// By what the resolution of color is divided, across and down: 1 or 2.
+    /// The horizontal and vertical factors by which the resolution of color is divided: 1 or 2.
     int horizontal_factor;
     int vertical_factor;
     /// Rows of blocks between two restart markers; 0 for none.
     int restart_rows;
-    /// Writing stops when the file becomes larger; 0 for no limit.
+    /// The largest size of the file, beyond which writing stops; 0 for no limit.
     size_t maximum_bytes;
     const uint8_t *icc_profile;
     size_t icc_profile_size;
@@ -103,15 +103,15 @@ typedef struct {
 tintype_jpeg_writer *tintype_jpeg_writer_create(void);
 void tintype_jpeg_writer_destroy(tintype_jpeg_writer *writer);
 
-/// Begins a file. A writer writes one.
+/// Begins a file. A writer writes only one.
 tintype_jpeg_status tintype_jpeg_writer_start(tintype_jpeg_writer *writer, const tintype_jpeg_settings *settings);
 /// Writes a segment of at most 65,533 bytes, between the beginning and the first row.
 tintype_jpeg_status tintype_jpeg_write_marker(
     tintype_jpeg_writer *writer, int marker, const uint8_t *bytes, size_t count);
-/// Writes a row of RGBA; alpha is not looked at. OVER_LIMIT when the file has become too large.
+/// Writes a row of RGBA, whose alpha is ignored. OVER_LIMIT when the file has become too large.
 tintype_jpeg_status tintype_jpeg_write_row(tintype_jpeg_writer *writer, const uint8_t *row);
 tintype_jpeg_status tintype_jpeg_writer_finish(tintype_jpeg_writer *writer);
-/// The file, valid until the writer is destroyed.
+/// Returns the file, which is valid until the writer is destroyed.
 const uint8_t *tintype_jpeg_writer_bytes(const tintype_jpeg_writer *writer, size_t *count);
 const char *tintype_jpeg_writer_message(const tintype_jpeg_writer *writer);
 

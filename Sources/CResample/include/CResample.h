@@ -6,43 +6,43 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The two kernels of the resampler. They are in C because Swift has no function multiversioning: on x86-64 each is
-// compiled for AVX-512, AVX2 and SSE2. The arithmetic is in integers, so every version makes the same pixels.
+// The two kernels of the resampler. They are in C because Swift has no function multiversioning: on x86-64 each is compiled for
+// AVX-512, AVX2 and SSE2. All arithmetic uses integers, so every version produces the same pixels.
 //
-// Kernels work in blocks of 16 pixels, which are 64 bytes of RGBA; rows have room for whole blocks.
+// Kernels process blocks of 16 pixels, which are 64 bytes of RGBA. Rows have room for whole blocks.
 
-/// The bits behind the point of a component between the vertical and the horizontal pass.
+/// The fractional bits of a component between the vertical and the horizontal pass.
 #define CRESAMPLE_FRACTION_BITS 5
 
-/// What a destination pixel is made of.
+/// The source pixels of a destination pixel.
 typedef struct {
     /// The first pair of source pixels.
     int32_t first_pair;
-    /// How many groups of 4 pairs.
+    /// The number of groups of 4 pairs.
     int32_t groups;
-    /// Where its weights begin: 8 a group.
+    /// The index of its first weight, with 8 weights per group.
     int32_t first_weight;
 } cresample_span;
 
-/// The vertical pass: adds up rows of 8-bit pixels, each times its weight.
+/// The vertical pass: sums rows of 8-bit pixels, each multiplied by its weight.
 ///
-/// - pairs: where the sums go as 16-bit components with CRESAMPLE_FRACTION_BITS, by pairs of pixels (r r g g b b a a);
-///   or NULL if more rows will be added. 64 per block, aligned to 64 bytes.
-/// - sums: where the sums are kept between calls, in an order that is the kernel's own; not used if it begins and ends
-///   with this call. 64 per block, aligned to 64 bytes.
-/// - begin: starts at zero instead of with what `sums` holds
-/// - rows: of `blocks` × 64 bytes each
-/// - count: how many rows and weights; even
-/// - weight_bits: the bits behind the point of the weights, more than CRESAMPLE_FRACTION_BITS
+/// - pairs: receives the sums as 16-bit components with CRESAMPLE_FRACTION_BITS, by pairs of pixels (r r g g b b a a); NULL if
+///   more rows will be added. 64 per block, aligned to 64 bytes.
+/// - sums: holds the sums between calls, in the kernel's own order; unused if the work begins and ends with this call. 64 per
+///   block, aligned to 64 bytes.
+/// - begin: starts at zero instead of the contents of `sums`
+/// - rows: the rows, of `blocks` × 64 bytes each
+/// - count: the number of rows and weights; even
+/// - weight_bits: the fractional bits of the weights, more than CRESAMPLE_FRACTION_BITS
 typedef void cresample_accumulate(
     int16_t *pairs, int32_t *sums, bool begin, const uint8_t *const *rows, const int16_t *weights, long count,
     int weight_bits, long blocks);
 
-/// The horizontal pass: makes a row of 8-bit pixels. Colour is limited to alpha, as premultiplied pixels must be.
+/// The horizontal pass: creates a row of 8-bit pixels. Color is limited to alpha, as required for premultiplied pixels.
 ///
 /// - pixels, spans: `count` of them, a multiple of 4
-/// - pairs: what the vertical pass made, with room for one more block, which may hold anything
-/// - weight_bits: the bits behind the point of the weights
+/// - pairs: the output of the vertical pass, with room for one more block of any contents
+/// - weight_bits: the fractional bits of the weights
 typedef void cresample_convolve(
     uint8_t *pixels, const int16_t *pairs, const cresample_span *spans, const int16_t *weights, int weight_bits,
     long count);
@@ -53,7 +53,7 @@ typedef struct {
     cresample_convolve *convolve;
 } cresample_kernels;
 
-/// Puts the kernels that this processor can run into `kernels`, best first, and returns how many they are: 1 to 3.
+/// Writes the kernels that this processor supports to `kernels`, best first, and returns their number: 1 to 3.
 int cresample_available(cresample_kernels kernels[3]);
 
 #endif

@@ -2,22 +2,22 @@
 public import FoundationEssentials
 public import TintypeCore
 
-/// Reads and writes AVIF, stills and sequences, with libavif. With the package trait `AVIF`.
+/// Reads and writes AVIF, still images and sequences, with libavif. Requires the package trait `AVIF`.
 ///
-/// - The file's own rotation and mirroring are applied; an EXIF orientation is ignored, as the format has it (MIAF,
-///   ISO/IEC 23000-22, section 7.3.6.7). Before those, what lies outside a clean aperture is cut off.
+/// - The file's own rotation and mirroring are applied. An EXIF orientation is ignored, as the format specifies (MIAF, ISO/IEC
+///   23000-22, section 7.3.6.7). Before that, the image is cropped to its clean aperture.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
-///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits stay so. Gain maps are not read.
-/// - libavif decodes an image in one call: cancellation takes hold before and after it, between the frames of a sequence, and while
-///   its rows are converted.
-/// - Of a still image whose end is missing there is no partial image, because AV1 decoders give whole frames only; of a sequence,
-///   the frames before that are given where the options allow a partial image.
-/// - The installed libavif does not say how often a sequence is played: for ever.
+///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits are preserved. Gain maps are not read.
+/// - libavif decodes an image in one call. So cancellation takes effect before and after it, between the frames of a sequence,
+///   and while rows are converted.
+/// - A truncated still image has no partial image, because AV1 decoders only return whole frames. A truncated sequence has the
+///   frames before the missing part, if the options allow a partial image.
+/// - The installed libavif does not report the number of times that a sequence is played, so it repeats forever.
 public struct AVIFCoder: AnimatedImageCoder {
-    /// The decoders that libavif may have been built with. One that it was not is the error
-    /// ``ImageError/Code/formatNotEnabled`` when an image is read.
+    /// The decoders that libavif can be built with. If the selected one is missing, reading an image throws
+    /// ``ImageError/Code/formatNotEnabled``.
     public enum Decoder: String, Sendable, Hashable, CaseIterable {
-        /// The first that libavif has, which is dav1d in Debian's.
+        /// The first one that libavif has, which is dav1d in Debian.
         case automatic
         case dav1d, libgav1, aom
     }
@@ -45,14 +45,14 @@ public struct AVIFCoder: AnimatedImageCoder {
         try AVIFFrameDecoder(data, for: .streaming, decoder: decoder, options: options, context: context)
     }
 
-    /// Writes an AVIF file, a sequence if the image is animated: color at half the resolution unless
-    /// ``AVIFEncodeOptions`` say otherwise, or with ``EncodeOptions/lossless`` in full and exactly.
+    /// Encodes an AVIF file, which is a sequence if the image is animated. Color has half the resolution unless
+    /// ``AVIFEncodeOptions`` specify otherwise. With ``EncodeOptions/lossless``, it has the full resolution, and is exact.
     ///
-    /// Pixels of 16 bits are written with 10 bits, or 12 if their source had more than 10, which is the most that AVIF has; high
-    /// dynamic range is PQ with ``EncodeOptions/HDREncoding/isoHDR``, and else tone-mapped.
+    /// Pixels of 16 bits are written with 10 bits, or with 12, the maximum of AVIF, if their source had more than 10. High
+    /// dynamic range is written as PQ with ``EncodeOptions/HDREncoding/isoHDR``, and otherwise tone-mapped.
     ///
-    /// The installed libavif cannot say how often a sequence is played.
-    /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 32,768 pixels, and where the limit of bytes cannot be kept.
+    /// The installed libavif cannot write the number of times that a sequence is played.
+    /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 32,768 pixels, and if the limit of bytes is too small.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {

@@ -2,25 +2,26 @@ public import TintypeCore
 
 /// AVIF-specific encoding options. Without the package trait `AVIF` they have no effect.
 public struct AVIFEncodeOptions: FormatEncodeOptions {
-    /// From 0, smallest, to 10, fastest. At 6, the default, a megapixel takes about a second of one core.
+    /// The encoding speed, from 0 for the smallest file to 10 for the fastest. At 6, the default, a megapixel takes about a
+    /// second of one core.
     public var speed = 6
-    /// The resolution of color, half by default. Lossless files keep all of it.
+    /// The resolution of color, half by default. Lossless files always have the full resolution.
     public var subsampling = ChromaSubsampling.half
-    /// The quality of transparency, from 0 to 1; `nil` takes half the loss of color, since transparency shows every error at an
-    /// edge and costs little.
+    /// The quality of transparency, from 0 to 1. With `nil`, it loses half as much as color, since errors in transparency are
+    /// visible at every edge, and a higher quality costs little.
     public var alphaQuality: Double?
-    /// Which library writes the AV1 data.
+    /// The library that writes the AV1 data.
     public var codec = Codec.automatic
 
-    /// The encoders that libavif may have been built with. One that it was not is an error.
+    /// The encoders that libavif can be built with. Selecting a missing one is an error.
     ///
-    /// SVT-AV1 is not among them: run as root, it gives the calling thread a real-time priority (`SCHED_FIFO`, in 1.4) and leaves
-    /// it that, and one such thread that waits actively stops the machine.
+    /// SVT-AV1 is not among them: in a process of root, it gives the calling thread a real-time priority (`SCHED_FIFO`, in 1.4)
+    /// and does not reset it. One such thread that waits actively blocks the machine.
     public enum Codec: String, Sendable, Hashable, CaseIterable {
-        /// The first that libavif has, which is libaom in Debian's.
+        /// The first one that libavif has, which is libaom in Debian.
         case automatic
         case aom
-        /// Without `EncodeOptions.lossless`.
+        /// Does not support `EncodeOptions.lossless`.
         case rav1e
     }
 

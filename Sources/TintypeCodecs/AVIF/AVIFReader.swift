@@ -9,7 +9,7 @@ final class AVIFReader {
     let profile: Data?
     /// The meaning of the numbers in the planes.
     let coding: ColorCoding
-    /// Whether the file has no chroma.
+    /// True if the file has no chroma.
     let isGray: Bool
     let metadata: ImageMetadata
     /// The part of each frame that is shown, before rotation and mirroring.

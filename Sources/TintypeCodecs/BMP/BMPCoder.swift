@@ -3,8 +3,8 @@ public import TintypeCore
 
 /// Reads and writes Windows and OS/2 bitmaps.
 ///
-/// Reads 1 to 32 bits a pixel, palettes, bit fields with alpha, both directions, the run lengths of 4 and 8 bits, and whole
-/// JPEG and PNG files in the place of the pixels. Pixels of 32 bits without bit fields are opaque, as Windows shows them.
+/// Reads 1 to 32 bits per pixel, palettes, bit fields with alpha, both directions, run lengths of 4 and 8 bits, and whole JPEG
+/// and PNG files instead of pixels. Pixels of 32 bits without bit fields are opaque, as in Windows.
 public struct BMPCoder: ImageCoder {
     public init() {}
 
@@ -46,16 +46,16 @@ public struct BMPCoder: ImageCoder {
         }
     }
 
-    /// The coders for the files that may stand in a bitmap's place.
+    /// The coders for the files that a bitmap can contain instead of pixels.
     private static let embedded = ImageCoders([JPEGCoder(), PNGCoder()])
 
     private func header(of data: Data) throws(ImageError) -> BMPHeader {
         try data.withBytes { bytes throws(ImageError) in try BMPHeader(bytes) }
     }
 
-    /// Writes 24 bits a pixel, or 32 with alpha and bit fields (BITMAPV4HEADER) if the image may have transparent pixels.
+    /// Writes 24 bits per pixel, or 32 with alpha and bit fields (BITMAPV4HEADER) if the image can have transparent pixels.
     ///
-    /// Colors become sRGB, for the file has no place for a profile.
+    /// Colors are converted to sRGB, because the file cannot contain a profile.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a file of 4 GB or more, or over the limit of bytes.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext

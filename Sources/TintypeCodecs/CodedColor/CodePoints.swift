@@ -8,8 +8,8 @@ struct CodePoints: Equatable {
     /// The light of the numbers is not that of a display of standard range.
     var isHighDynamicRange: Bool { transfer == Transfer.pq || transfer == Transfer.hlg }
 
-    /// Whether the numbers are shown as they are. Files that state the curve of a camera (BT.709, BT.601, BT.2020) mean a
-    /// display whose curve is about that of sRGB; browsers show them so. What is not stated is taken for sRGB.
+    /// True if the components are shown unchanged. Files with the curve of a camera (BT.709, BT.601, BT.2020) are meant for a
+    /// display whose curve is about that of sRGB, and browsers show them that way. Unspecified values are treated as sRGB.
     var isSRGB: Bool { chromaticities == .bt709 && isShownAsSRGB }
 
     var isShownAsSRGB: Bool {

@@ -50,10 +50,10 @@ struct CodedColor {
         return codePoints.profile.map { ColorSpace(name: codePoints.name, profile: $0) } ?? .sRGB
     }
 
-    /// Whether decoded pixels of standard range are sRGB, or stay as they are.
+    /// True if decoded pixels of standard range are already sRGB, or are kept unchanged.
     var isIdentity: Bool { toneMapping == nil && extendedRange == nil && conversion == nil }
 
-    /// Whether rows are to be decoded with 16 bits, and go through ``finish(_:to:count:premultiplies:)``.
+    /// True if rows have to be decoded with 16 bits, and finished with ``finish(_:to:count:premultiplies:)``.
     var takesDeepRows: Bool { format != .rgba8 || conversion?.format == .rgba16 }
 
     /// Makes a finished row of straight RGBA of 16 bits: premultiplied, in the format.

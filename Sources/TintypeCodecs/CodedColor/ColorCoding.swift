@@ -4,7 +4,7 @@ struct ColorCoding: Equatable {
     var codePoints: CodePoints
     /// Table 4 of H.273.
     var matrix: Int
-    /// Whether the numbers take all values, or leave room at both ends as television does.
+    /// True if components use the full range of numbers; false if both ends are reserved, as in television.
     var isFullRange: Bool
 }
 #endif

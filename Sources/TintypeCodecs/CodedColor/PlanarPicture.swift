@@ -34,7 +34,7 @@ struct PlanarPicture {
 
     var size: PixelSize { luma.size }
 
-    /// Whether the planes have the sizes that the layout asks for, and rows are long enough.
+    /// True if the planes have the sizes that the layout requires, and rows are long enough.
     var isConsistent: Bool {
         func holds(_ plane: Plane, _ size: PixelSize) -> Bool {
             plane.size.width >= size.width && plane.size.height >= size.height

@@ -47,7 +47,7 @@ final class ColorConversion {
         self.method = method
     }
 
-    /// Whether tables do the work instead of LittleCMS.
+    /// True if tables are used instead of LittleCMS.
     var usesTables: Bool {
         switch method {
         case .matrix, .deepMatrix, .table, .deepTable: true
@@ -138,7 +138,7 @@ final class ColorConversion {
         return colors.map { $0 &* 257 }
     }()
 
-    /// Whether colors are the same within one step of 8 bits.
+    /// Returns true if colors are equal within one step of 8 bits.
     private static func isClose(_ colors: [SIMD4<UInt16>], _ others: [SIMD4<UInt16>]) -> Bool {
         zip(colors, others).allSatisfy { color, other in
             (0..<3).allSatisfy { abs(Int(color[$0]) - Int(other[$0])) <= 257 }

@@ -35,7 +35,7 @@ struct DecodedColor {
 }
 
 extension ColorConversion.Source {
-    /// Whether decoded pixels are RGB before any conversion.
+    /// True if decoded pixels are RGB before any conversion.
     fileprivate var isRGB: Bool {
         switch self {
         case .rgb, .gray: true
@@ -49,7 +49,7 @@ struct RowFinisher {
     let width: Int
     let conversion: ColorConversion?
     let premultiplies: Bool
-    /// Whether pixels of 8 bits lose their alpha.
+    /// True if the alpha of 8-bit pixels is replaced with opacity.
     var makesOpaque = false
     var format = PixelFormat.rgba8
 

@@ -3,8 +3,8 @@ public import TintypeCore
 
 /// Reads and writes GIF, still and animated.
 ///
-/// Frames are drawn as browsers draw them: an area that is cleared becomes transparent, and what lies beyond the logical
-/// screen is cut off. An animation without a loop extension plays once; a delay under 11 ms counts as 100 ms.
+/// Frames are drawn as in browsers: a cleared area becomes transparent, and frames are clipped to the logical screen. An
+/// animation without a loop extension plays once. A delay under 11 ms counts as 100 ms.
 public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 
@@ -36,14 +36,14 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
         try GIFFrameDecoder(data, for: .streaming, options: options, context: context)
     }
 
-    /// Writes a GIF, animated if the image is.
+    /// Encodes a GIF, animated if the image is.
     ///
-    /// Each frame has up to 256 colors of its own; a frame with no more than that is exact. Of others,
-    /// ``GIFEncodeOptions`` say how they are made to do with them. Pixels are either opaque or transparent, divided at half.
-    /// Delays are rounded to hundredths of a second, with exact sums, and are at least two. Colors become sRGB; metadata
-    /// are not written.
-    /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 65,535 pixels, and where the limit of bytes cannot be
-    ///   kept even with two colors.
+    /// Each frame has its own palette of up to 256 colors. A frame with at most that many colors is exact; ``GIFEncodeOptions``
+    /// control the reduction of others. Pixels are either opaque or transparent, with the threshold at half. Delays are rounded
+    /// to hundredths of a second with exact sums, and are at least two hundredths. Colors are converted to sRGB. Metadata are
+    /// not written.
+    /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 65,535 pixels, and if the limit of bytes is too small even
+    ///   for two colors.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {

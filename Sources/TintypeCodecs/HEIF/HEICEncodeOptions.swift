@@ -2,14 +2,15 @@ public import TintypeCore
 
 /// HEIC-specific encoding options. Without the package trait `HEIF` they have no effect.
 public struct HEICEncodeOptions: FormatEncodeOptions {
-    /// x265's names for how long it may take; other encoders of libheif do not know them and keep to their own default.
+    /// The presets of x265 for its speed. Other encoders of libheif ignore them and use their own default.
     public enum Preset: String, Sendable, Hashable, CaseIterable {
         case ultrafast, superfast, veryfast, faster, fast, medium, slow, slower, veryslow, placebo
     }
 
-    /// `veryfast` unless set, which takes a third of the time of x265's own default for some percent of the size.
+    /// The encoder's preset. The default, `veryfast`, takes a third of the time of x265's own default, for slightly larger
+    /// files.
     public var preset = Preset.veryfast
-    /// The resolution of color, half by default. Lossless files keep all of it.
+    /// The resolution of color, half by default. Lossless files always have the full resolution.
     public var subsampling = ChromaSubsampling.half
 
     public init() {}

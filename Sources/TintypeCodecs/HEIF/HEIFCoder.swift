@@ -2,19 +2,20 @@
 public import FoundationEssentials
 public import TintypeCore
 
-/// Reads HEIF and HEIC, stills and sequences, and writes HEIC stills. With the package trait `HEIF`.
+/// Reads HEIF and HEIC, still images and sequences, and writes HEIC still images. Requires the package trait `HEIF`.
 ///
-/// - Stills are read and written with libheif: of several, the primary image is read. Its cropping, rotation and mirroring are
-///   libheif's work; sizes are those after it, and an EXIF orientation is ignored, as the format has it.
-/// - An embedded thumbnail is used where it is of the image's shape and not smaller than what is asked for.
+/// - Still images are read and written with libheif. If there are several, the primary image is read. libheif applies its
+///   cropping, rotation and mirroring. Sizes are those after that, and an EXIF orientation is ignored, as the format specifies.
+/// - An embedded thumbnail is used if it has the proportions of the image and is at least as large as the requested size.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
-///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits of stills stay so; sequences become 8. Gain maps are not read.
-/// - A sequence of HEVC pictures (the tracks of a `moov` box; files named `.heics`) is read with libde265, transparency
-///   included. A file that holds one of two frames or more and a still image, too, is read as the sequence. It is played for
-///   ever, unless an edit list says how often. Frames come while the file arrives.
-/// - Sequences in fragments, and those coded otherwise, are not read.
-/// - libheif decodes an image in one call: cancellation takes hold before and after it, and while its rows are converted.
-/// - Of a still whose end is missing there is no partial image: libheif refuses it.
+///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits of still images are preserved; sequences always have 8. Gain maps are not
+///   read.
+/// - A sequence of HEVC pictures (the tracks of a `moov` box; files named `.heics`) is read with libde265, including
+///   transparency. If a file contains both a sequence of at least two frames and a still image, the sequence is read. It
+///   repeats forever, unless an edit list specifies otherwise. Frames become available while the file arrives.
+/// - Sequences in fragments, or with another coding, are not supported.
+/// - libheif decodes an image in one call. So cancellation takes effect before and after it, and while rows are converted.
+/// - A truncated still image has no partial image, because libheif rejects it.
 public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 
@@ -73,15 +74,16 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
         }
     }
 
-    /// Writes a HEIC file, the first frame of an animation, on request with a thumbnail.
+    /// Encodes a HEIC file with the first frame of an animation, and with a thumbnail if the options request one.
     ///
-    /// Pixels of 16 bits are written with 10 bits, or 12 if their source had more than 10; high dynamic range is PQ with
-    /// ``EncodeOptions/HDREncoding/isoHDR``, and else tone-mapped. An HEVC encoder that has 8 bits only gets 8.
+    /// Pixels of 16 bits are written with 10 bits, or with 12 if their source had more than 10. High dynamic range is written
+    /// as PQ with ``EncodeOptions/HDREncoding/isoHDR``, and otherwise tone-mapped. An HEVC encoder that supports only 8 bits
+    /// receives 8.
     ///
-    /// ``EncodeOptions/lossless`` gives the best quality that the encoder has, with color in full resolution; rounding in the
-    /// conversion to luma and chroma remains. ``HEICEncodeOptions`` has the finer settings.
-    /// - Throws: ``ImageError/Code/formatNotEncodable`` where libheif has no HEVC encoder, and
-    ///   ``ImageError/Code/encodeFailed`` for a side over 16,384 pixels and where the limit of bytes cannot be kept.
+    /// ``EncodeOptions/lossless`` selects the best quality of the encoder, with color in full resolution. Only the conversion
+    /// to luma and chroma causes rounding errors. ``HEICEncodeOptions`` has more settings.
+    /// - Throws: ``ImageError/Code/formatNotEncodable`` if libheif has no HEVC encoder, and ``ImageError/Code/encodeFailed``
+    ///   for a side over 16,384 pixels and if the limit of bytes is too small.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {

@@ -1,13 +1,14 @@
 public import FoundationEssentials
 public import TintypeCore
 
-/// Reads Windows icons and cursors: the largest image of the file, and of several the one with the most colors.
+/// Reads Windows icons and cursors: the largest image of the file, and among equals the one with the most colors.
 ///
-/// An image in the PNG format is given to another coder.
+/// Images in the PNG format are decoded by another coder.
 public struct ICOCoder: ImageCoder {
     private let png: any ImageCoder
 
-    /// - Parameter png: reads images in the PNG format.
+    /// Creates a coder.
+    /// - Parameter png: the coder for images in the PNG format.
     public init(png: any ImageCoder) { self.png = png }
 
     public var decodableFormats: Set<ImageFormat> { [.ico] }

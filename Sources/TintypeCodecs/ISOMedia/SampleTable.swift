@@ -10,7 +10,7 @@ struct SampleTable {
         var duration = 0
         /// When it is shown, in units of the track.
         var start = 0
-        /// Whether decoding can begin with it.
+        /// True if decoding can begin with this sample.
         var isSync = true
     }
 

@@ -12,9 +12,9 @@ struct TopLevelBoxes {
     private(set) var boxes: [Box] = []
     /// The length of the file that its boxes state; at least the bytes that are there.
     private(set) var length: Int
-    /// Whether the bytes end before the last box that they announce does.
+    /// True if the bytes end before the last announced box does.
     ///
-    /// Libraries answer a file that is cut with whatever broke first; this tells whether more bytes may help.
+    /// Libraries report various errors for a truncated file. This property tells whether more bytes can help.
     private(set) var isTruncated = false
 
     /// No file has more boxes at its outermost level.

@@ -2,12 +2,12 @@ public import FoundationEssentials
 public import TintypeCore
 
 extension JPEGCoder {
-    /// Writes the picture, or the first frame of an animation, as JPEG.
+    /// Encodes the image, or the first frame of an animation, as JPEG.
     ///
-    /// Transparent pixels are laid on ``EncodeOptions/background``. The ICC profile of an image in another color space than
-    /// sRGB is embedded. ``JPEGEncodeOptions`` has the finer settings.
+    /// Transparent pixels are blended with ``EncodeOptions/background``. The ICC profile of an image in another color space
+    /// than sRGB is embedded. ``JPEGEncodeOptions`` has more settings.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side of more than 65,500 pixels, for metadata that do not fit into a
-    ///   segment of 64 KB, and if even the lowest quality takes more than ``EncodeOptions/maximumBytes``.
+    ///   segment of 64 KB, and if even the lowest quality needs more than ``EncodeOptions/maximumBytes``.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {

@@ -3,8 +3,8 @@ public import TintypeCore
 
 /// Reads and writes JPEG (ITU-T T.81) with libjpeg-turbo: baseline and progressive; gray, color, CMYK and YCCK.
 ///
-/// A thumbnail is decoded at a fraction of the size by libjpeg and resampled from there, row by row; the full bitmap is
-/// never made. The Exif orientation is applied, an embedded ICC profile is converted to sRGB.
+/// A thumbnail is decoded at a fraction of the size by libjpeg and resampled from there, row by row, so the full bitmap never
+/// exists. The Exif orientation is applied, and an embedded ICC profile is converted to sRGB.
 public struct JPEGCoder: ProgressiveImageCoder {
     public init() {}
 

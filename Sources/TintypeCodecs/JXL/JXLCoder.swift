@@ -2,16 +2,16 @@
 public import FoundationEssentials
 public import TintypeCore
 
-/// Reads and writes JPEG XL, stills and animations, with libjxl. With the package trait `JXL`.
+/// Reads and writes JPEG XL, still images and animations, with libjxl. Requires the package trait `JXL`.
 ///
-/// - The orientation of the image header is applied; one in EXIF is ignored, as the format has it.
+/// - The orientation in the image header is applied. An EXIF orientation is ignored, as the format specifies.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
-///   ``DecodeOptions/decodeToHDR``, more than 8 bits stay 16, and floating-point numbers become ``PixelFormat/rgbaFloat16``.
-/// - Inks (CMYK) become sRGB by their profile.
-/// - While a file arrives, libjxl's own previews are shown: first an eighth of the resolution, then what has come of the rest.
-///   Animations grow by whole frames.
-/// - libjxl decodes a frame in one call: cancellation takes hold between frames and while rows are converted.
-/// - Of a file whose end is missing, what libjxl can show of the frame is given where the options allow a partial image.
+///   ``DecodeOptions/decodeToHDR``, more than 8 bits become 16, and floating-point numbers become ``PixelFormat/rgbaFloat16``.
+/// - CMYK is converted to sRGB with its profile.
+/// - While a file arrives, libjxl's own previews are shown: first an eighth of the resolution, then the parts that have
+///   arrived. Animations grow by whole frames.
+/// - libjxl decodes a frame in one call. So cancellation takes effect between frames, and while rows are converted.
+/// - A truncated file has a partial image with everything that libjxl can show of the frame, if the options allow it.
 public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 
@@ -41,12 +41,13 @@ public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
         try JXLFrameDecoder(data, for: .streaming, options: options, context: context)
     }
 
-    /// Writes a JPEG XL file, animated if the image is; exactly with ``EncodeOptions/lossless``. ``JXLEncodeOptions`` has the
-    /// finer settings.
+    /// Encodes a JPEG XL file, animated if the image is, and exact with ``EncodeOptions/lossless``. ``JXLEncodeOptions`` has
+    /// more settings.
     ///
-    /// Pixels are written with the bits that they have: 8, 16, or half-precision numbers for those of standard range. High
-    /// dynamic range is PQ of 16 bits with ``EncodeOptions/HDREncoding/isoHDR``, and else tone-mapped.
-    /// - Throws: ``ImageError/Code/encodeFailed`` where the limit of bytes cannot be kept.
+    /// Pixels are written with the precision that they have: 8 bits, 16 bits, or half-precision numbers for those of standard
+    /// range. High dynamic range is written as PQ of 16 bits with ``EncodeOptions/HDREncoding/isoHDR``, and otherwise
+    /// tone-mapped.
+    /// - Throws: ``ImageError/Code/encodeFailed`` if the limit of bytes is too small.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {

@@ -15,7 +15,7 @@ final class JXLFrameDecoder: ArrivingFrames {
     private let rows: DeepRows
     /// The format that libjxl decodes to.
     private let decodedFormat: PixelFormat
-    /// Whether ``rows`` finishes rows, and not the frame's own memory.
+    /// True if ``rows`` finishes the rows; false if this happens in the frame's own memory.
     private let goesThroughRows: Bool
     /// Of a file in inks.
     private let ink: JXLInk?

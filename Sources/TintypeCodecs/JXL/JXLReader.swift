@@ -107,7 +107,7 @@ final class JXLReader {
             isHighDynamicRange: codePoints.isHighDynamicRange)
     }
 
-    /// Whether components are floating-point numbers, which may be above white.
+    /// True if components are floating-point numbers, which can exceed white.
     var isFloat: Bool { basic.exponent_bits_per_sample > 0 }
 
     /// Looks for the black of a file whose profile is one of inks.

@@ -2,28 +2,33 @@
 public import FoundationEssentials
 public import TintypeCore
 
-/// Draws the first page of a PDF (ISO 32000-1) with Poppler and cairo, at the size that is asked for. With the package trait `PDF`.
+/// Draws the first page of a PDF (ISO 32000-1) with Poppler and cairo, at the requested size. Requires the package trait `PDF`.
 ///
-/// - A point is a pixel. The page is what viewers show: its crop box, which is the media box unless the page says otherwise,
-///   turned as the page says.
-/// - A box of the options is filled exactly in one direction, also where it is larger than the page: vectors have no pixels to
-///   enlarge.
-/// - A page is printed on white paper, so the image is opaque.
-/// - Nothing outside the bytes is read but system fonts, for those that a document does not embed. Scripts and actions are not run.
-/// - A document that needs a password is ``ImageError/Code/corruptImage``, with a reason that says so. One whose end is missing
-///   is ``ImageError/Code/truncatedImage``; with ``DecodeOptions/allowsPartialImage`` its page is drawn as far as it goes.
-/// - Images on the page are decoded by Poppler, whole, whatever size the page is drawn at; the limits of pixels and the decode budget
-///   do not see them. Poppler's own limit is 2 GiB for one. Draw documents of strangers in a process with a limit of memory.
-/// - Documents larger than ``maximumBytes`` are refused. Drawing cannot be cancelled once it has begun.
+/// - A point is a pixel. The image shows the page as viewers do: its crop box, which is the media box by default, with the
+///   page's rotation.
+/// - A box of the options is filled exactly in one direction, even if it is larger than the page, because vectors have no
+///   pixels to enlarge.
+/// - A page is drawn on white paper, so the image is opaque.
+/// - Nothing outside the bytes is read, except system fonts if a document does not embed its fonts. Scripts and actions are not
+///   run.
+/// - A document that needs a password causes ``ImageError/Code/corruptImage`` with an appropriate reason. A truncated document
+///   causes ``ImageError/Code/truncatedImage``; with ``DecodeOptions/allowsPartialImage``, its page is drawn as far as
+///   possible.
+/// - Poppler decodes images on the page completely, whatever the size of the page. The limits on pixels and the decode budget
+///   do not apply to them. Poppler's own limit is 2 GiB for one image. Draw documents from untrusted sources in a process with
+///   limited memory.
+/// - Documents larger than ``maximumBytes`` are rejected. Drawing cannot be canceled once it has begun.
 public struct PDFCoder: ImageCoder {
-    /// The most bytes of a document.
+    /// The largest document, in bytes.
     public static let maximumBytes = 256 << 20
 
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.pdf] }
 
-    /// - Throws: ``ImageError/Code/truncatedImage`` for the beginning of a document: its table of contents is at the end.
+    /// Returns the information in the header.
+    /// - Throws: ``ImageError/Code/truncatedImage`` for the beginning of a document, because its table of contents is at the
+    ///   end.
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
         try PDFPage(data, allowsCut: false).info
     }

@@ -42,8 +42,8 @@ final class PDFPage {
         g_object_unref(UnsafeMutableRawPointer(document))
     }
 
-    /// Whether the end of file stands where readers look for it: in the last 1,024 bytes (ISO 32000-1, annex H.3), and some more
-    /// for what servers append.
+    /// Returns true if the end-of-file marker is where readers look for it: in the last 1,024 bytes (ISO 32000-1, annex H.3),
+    /// with some more for data that servers append.
     private static func hasEnd(_ data: Data) -> Bool {
         let tail = data.suffix(4_096)
         return tail.firstRange(of: Array("%%EOF".utf8)) != nil || tail.firstRange(of: Array("startxref".utf8)) != nil

@@ -2,12 +2,12 @@ public import FoundationEssentials
 public import TintypeCore
 
 extension PNGCoder {
-    /// Writes the image as PNG without loss; an animation with all its frames.
+    /// Encodes the image as PNG without loss, with all frames of an animation.
     ///
     /// Pixels of 16 bits are written with 16 bits, those of an animation with 8. Without alpha, three components are written.
-    /// The ICC profile of an image in another color space than sRGB is embedded. The pixels come back exactly as they are.
-    /// ``PNGEncodeOptions`` has the finer settings.
-    /// - Throws: ``ImageError/Code/encodeFailed`` if the file takes more than ``EncodeOptions/maximumBytes``.
+    /// The ICC profile of an image in another color space than sRGB is embedded. Decoding the file restores the exact pixels.
+    /// ``PNGEncodeOptions`` has more settings.
+    /// - Throws: ``ImageError/Code/encodeFailed`` if the file is larger than ``EncodeOptions/maximumBytes``.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {

@@ -3,9 +3,9 @@ public import TintypeCore
 
 /// Reads and writes PNG (third edition) with libpng: all depths and color types, interlaced, and animations.
 ///
-/// Pixels become RGBA with 8 bits; 16 bits are rounded to the nearest, or kept with ``DecodeOptions/decodeToHDR`` in an image
-/// that does not move. `gAMA` and `cHRM` are not applied, an ICC profile is
-/// converted to sRGB, the Exif orientation is applied. Broken ancillary chunks are passed over.
+/// Pixels become RGBA with 8 bits. 16 bits are rounded to the nearest, or preserved in a still image with
+/// ``DecodeOptions/decodeToHDR``. `gAMA` and `cHRM` are ignored, an ICC profile is converted to sRGB, and the Exif orientation
+/// is applied. Invalid ancillary chunks are skipped.
 public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 

@@ -2,17 +2,17 @@ public import TintypeCore
 
 /// PNG-specific encoding options.
 public struct PNGEncodeOptions: FormatEncodeOptions {
-    /// A way to make rows easier to compress (PNG, third edition, section 9).
+    /// A method to make rows easier to compress (PNG, third edition, section 9).
     public enum Filter: String, Sendable, Hashable, CaseIterable {
-        /// For each row the one of the five that seems best; right for photographs.
+        /// The best of the five filters for each row; suitable for photographs.
         case adaptive
-        /// None; often right for drawings of few colors, and the fastest.
+        /// No filter; often suitable for drawings with few colors, and the fastest.
         case none
         case sub, up, average, paeth
     }
 
-    /// The effort of compression, from 0, none, over 6, the default, to 9. A file over ``EncodeOptions/maximumBytes`` is
-    /// tried once more with 9.
+    /// The compression effort, from 0 for none to 9; the default is 6. A file over ``EncodeOptions/maximumBytes`` is tried
+    /// again with 9.
     public var compressionLevel = 6
     public var filter = Filter.adaptive
 

@@ -2,19 +2,19 @@
 public import FoundationEssentials
 public import TintypeCore
 
-/// Develops camera files (DNG, NEF, CR2, CR3, ARW, ORF, RW2, RAF and many more) with libraw. With the package trait `RAW`.
+/// Develops camera files (DNG, NEF, CR2, CR3, ARW, ORF, RW2, RAF and many more) with libraw. Requires the package trait `RAW`.
 ///
-/// - Most camera files are TIFF files, whose first picture is a small preview. They are camera files only by the hint
-///   ``ImageFormat/raw``, which loads take from the URL's ending or the media type; without it the preview is shown, by the
-///   coder of TIFF.
-/// - The image is developed with the camera's white balance, in sRGB and 8 bits, and upright. Its brightness is libraw's: one
-///   pixel in a hundred is white.
-/// - A thumbnail is made of the preview that the camera has put into the file, as file managers do, if that is a JPEG of the
-///   image's shape and at least as large as the thumbnail. Else the image is developed at half its size where that is enough.
-/// - Of a file whose end is missing there is a partial image only where its compression lets libraw carry on.
-/// - All bytes are needed, also for ``info(of:context:)``. libraw uses all cores for some of its steps.
-/// - Cancellation ends the work at libraw's next step; the longest, which finds the colors between the sensor's, takes most of
-///   the time.
+/// - Most camera files are TIFF files whose first picture is a small preview. They are recognized as camera files only with the
+///   hint ``ImageFormat/raw``, which loads derive from the URL's extension or the media type. Without the hint, the TIFF coder
+///   shows the preview.
+/// - The image is developed with the camera's white balance, upright, in sRGB with 8 bits. Its brightness is that of libraw:
+///   one percent of the pixels are white.
+/// - A thumbnail is made from the camera's embedded preview, as in file managers, if that is a JPEG with the proportions of the
+///   image and at least as large as the thumbnail. Otherwise the image is developed, at half its size if that is enough.
+/// - A truncated file has a partial image only if its compression lets libraw continue.
+/// - All bytes are needed, even for ``info(of:context:)``. libraw uses all cores for some of its steps.
+/// - Cancellation takes effect at libraw's next step. The longest one, which interpolates the colors between the sensor's
+///   pixels, takes most of the time.
 public struct RAWCoder: ImageCoder {
     public init() {}
 

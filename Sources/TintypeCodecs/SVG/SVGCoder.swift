@@ -2,19 +2,19 @@
 public import FoundationEssentials
 public import TintypeCore
 
-/// Draws SVG with librsvg and cairo, at the size that is asked for. With the package trait `SVG`.
+/// Draws SVG with librsvg and cairo, at the requested size. Requires the package trait `SVG`.
 ///
-/// - A box of the options is filled exactly in one direction, also where it is larger than the picture: vectors have no pixels
-///   to enlarge.
-/// - The size of a picture that states none is that of its `viewBox`, or what its drawing covers.
-/// - Nothing outside the bytes is read: librsvg has no base address to resolve a reference against, so files, network and
-///   external entities are out of reach; `data:` URLs work. Documents larger than ``maximumBytes`` are refused.
-/// - Elements that draw each other over and over are counted before anything is drawn, and refused where the drawing would have
-///   more than 20 times the elements of the document (and more than 50,000). Images inside must be JPEG, PNG, GIF, WebP or SVG, and
-///   keep the limits of the context, together too.
-/// - Drawing cannot be cancelled once it has begun.
+/// - A box of the options is filled exactly in one direction, even if it is larger than the picture, because vectors have no
+///   pixels to enlarge.
+/// - The size of a picture without explicit size is that of its `viewBox`, or of the area that it covers.
+/// - Nothing outside the bytes is read: librsvg has no base address to resolve references, so files, the network and external
+///   entities are inaccessible. `data:` URLs work. Documents larger than ``maximumBytes`` are rejected.
+/// - Elements that draw each other repeatedly are counted before anything is drawn. A document is rejected if drawing it
+///   involves more than 20 times its number of elements (and more than 50,000). Embedded images must be JPEG, PNG, GIF, WebP or
+///   SVG, and must not exceed the limits of the context, even together.
+/// - Drawing cannot be canceled once it has begun.
 public struct SVGCoder: ImageCoder {
-    /// The most bytes of a document.
+    /// The largest document, in bytes.
     public static let maximumBytes = 32 << 20
 
     public init() {}

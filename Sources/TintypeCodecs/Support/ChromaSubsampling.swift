@@ -1,9 +1,9 @@
-/// The resolution of color in a file, beside that of brightness.
+/// The resolution of color in a file, relative to that of brightness.
 public enum ChromaSubsampling: String, Sendable, Hashable, CaseIterable {
-    /// All of it (4:4:4).
+    /// Full resolution (4:4:4).
     case full
-    /// Half of it across (4:2:2).
+    /// Half the horizontal resolution (4:2:2).
     case halfAcross
-    /// Half of it in both directions (4:2:0).
+    /// Half the resolution in both directions (4:2:0).
     case half
 }

@@ -8,7 +8,7 @@ struct EncodeTarget {
     let maximumSide: Int
     /// True for a format, or a library, that has one frame only.
     var isStill = false
-    /// Whether a file can hold a color profile.
+    /// True if a file can contain a color profile.
     var storesProfile = true
     /// The pixels that are written besides ``PixelFormat/rgba8``, which always is.
     var formats: Set<PixelFormat> = []

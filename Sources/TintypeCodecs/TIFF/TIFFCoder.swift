@@ -2,10 +2,10 @@
 public import FoundationEssentials
 public import TintypeCore
 
-/// Reads and writes TIFF and BigTIFF with libtiff. With the package trait `TIFF`.
+/// Reads and writes TIFF and BigTIFF with libtiff. Requires the package trait `TIFF`.
 ///
-/// - The first page is read, with any compression that libtiff has: 1 to 16 bits, gray, palette, RGB, YCbCr, CMYK and Lab, and
-///   gray of 32 bits and in floating point, whose values from 0 to 255 are shown.
+/// - The first page is read, with any compression that libtiff supports: 1 to 16 bits, gray, palette, RGB, YCbCr, CMYK and Lab,
+///   and gray of 32 bits or in floating point, of which the values from 0 to 255 are shown.
 /// - With ``DecodeOptions/decodeToHDR``, pages of more than 8 bits become 16.
 /// - All eight orientations are applied.
 public struct TIFFCoder: ImageCoder {
@@ -25,8 +25,8 @@ public struct TIFFCoder: ImageCoder {
         }
     }
 
-    /// Writes a TIFF of 8 bits, or 16 where the pixels have them, without loss (Deflate with horizontal differences, unless
-    /// ``TIFFEncodeOptions`` say otherwise); the first frame of an animation.
+    /// Encodes the image, or the first frame of an animation, as TIFF without loss. Pixels have 8 bits, or 16 if the image
+    /// does. The compression is Deflate with horizontal differences, unless ``TIFFEncodeOptions`` specify otherwise.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a file of 4 GB or more, or over the limit of bytes.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext

@@ -15,7 +15,7 @@ struct TIFFDirectory {
     private var entries: [Int: Entry] = [:]
     /// The offset of the next directory; 0 for none.
     private var next = 0
-    /// Whether the bytes end before the directory and its values do.
+    /// True if the bytes end before the directory and its values do.
     private(set) var isCut = true
 
     /// The most strips or tiles that are looked at.
@@ -55,13 +55,13 @@ struct TIFFDirectory {
         next = number(start + countBytes + count * entryBytes, isBig ? 8 : 4) ?? 0
     }
 
-    /// Whether a strip or tile of the directory begins or ends behind the last byte.
+    /// True if a strip or tile of the directory begins or ends after the last byte.
     var missesPixels: Bool { parts.contains { $0.offset > bytes.count - $0.count } }
 
-    /// Whether all strips or tiles of the directory begin behind the last byte.
+    /// True if all strips or tiles of the directory begin after the last byte.
     private var missesAllPixels: Bool { !parts.isEmpty && parts.allSatisfy { $0.offset >= bytes.count } }
 
-    /// Whether nothing of the largest picture in the file is there: that of the sensor, in a camera's file.
+    /// Returns true if no part of the largest picture in the file is available, which in a camera's file is that of the sensor.
     static func missesLargestPicture(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var largest = (pixels: 0, isMissing: false)
         for directory in all(bytes) {

@@ -5,11 +5,11 @@ public struct TIFFEncodeOptions: FormatEncodeOptions {
     /// The compression of pixels, which is always lossless.
     public enum Compression: String, Sendable, Hashable, CaseIterable {
         case none
-        /// Runs of equal bytes (TIFF 6.0, section 9).
+        /// Run-length encoding of bytes (TIFF 6.0, section 9).
         case packBits
-        /// TIFF 6.0, section 13. Every reader supports it.
+        /// LZW (TIFF 6.0, section 13). Every reader supports it.
         case lzw
-        /// zlib's; smaller than LZW.
+        /// The compression of zlib, which is better than LZW.
         case deflate
     }
 

@@ -108,7 +108,7 @@ extension TIFFEncodeOptions.Compression {
         }
     }
 
-    /// Whether differences of neighbors are what is compressed.
+    /// True if the compression is applied to the differences between adjacent pixels.
     fileprivate var takesPredictor: Bool { self == .lzw || self == .deflate }
 }
 #endif

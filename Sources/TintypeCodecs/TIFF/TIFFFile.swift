@@ -140,7 +140,7 @@ final class TIFFFile {
             : .corrupt("the TIFF file cannot be read\(reason)")
     }
 
-    /// Whether some of the pixels, or of what the directory says of them, would lie beyond the end of the bytes.
+    /// True if some of the pixels, or of their description in the directory, lie beyond the end of the bytes.
     private var isTruncated: Bool {
         let directory = TIFFDirectory(bytes)
         return directory.isCut || directory.missesPixels
@@ -151,7 +151,7 @@ final class TIFFFile {
 struct TIFFAlpha {
     /// The index of the sample in a pixel.
     let sample: Int
-    /// Whether colors are multiplied by it.
+    /// True if colors are premultiplied.
     let isPremultiplied: Bool
 }
 #endif

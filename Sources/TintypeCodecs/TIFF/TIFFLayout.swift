@@ -14,7 +14,7 @@ struct TIFFLayout {
     let sample: Sample
     let alpha: TIFFAlpha?
     let samplesPerPixel: Int
-    /// Whether each sample has strips or tiles of its own.
+    /// True if each sample has its own strips or tiles.
     let isPlanar: Bool
     /// The width of a tile, `nil` for strips.
     let tileWidth: Int?

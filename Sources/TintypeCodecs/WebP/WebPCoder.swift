@@ -3,8 +3,8 @@ public import TintypeCore
 
 /// Reads and writes WebP, still and animated, with libwebp.
 ///
-/// An EXIF orientation is applied, an embedded ICC profile is converted to sRGB. The background of an animation is transparent, whatever color the file names, and a loop
-/// count of 0 plays for ever.
+/// An EXIF orientation is applied, and an embedded ICC profile is converted to sRGB. The background of an animation is always
+/// transparent, regardless of its color in the file. A loop count of 0 repeats forever.
 public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 
@@ -34,11 +34,11 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
             data, container: container(data), for: .streaming, options: options, context: context)
     }
 
-    /// Writes a WebP file, animated if the image is. ``WebPEncodeOptions`` has the finer settings.
+    /// Encodes a WebP file, animated if the image is. ``WebPEncodeOptions`` has more settings.
     ///
-    /// Frames that are equal become one that is shown longer.
-    /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 16,383 pixels, for a setting out of its range, and where the
-    ///   limit of bytes cannot be kept.
+    /// Consecutive equal frames become one frame with a longer duration.
+    /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 16,383 pixels, for a setting out of its range, and if the
+    ///   limit of bytes is too small.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {

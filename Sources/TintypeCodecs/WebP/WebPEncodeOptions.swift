@@ -2,18 +2,18 @@ public import TintypeCore
 
 /// WebP-specific encoding options: all settings of libwebp (`WebPConfig` and `WebPAnimEncoderOptions` in its headers).
 ///
-/// A setting that is `nil` is left to ``preset``. One that is out of its range is an error that names it.
+/// Settings that are `nil` are determined by ``preset``. A setting out of its range causes an error that names it.
 public struct WebPEncodeOptions: FormatEncodeOptions {
-    /// The kind of picture, from which libwebp derives what is not set.
+    /// The kind of picture, which determines the default settings of libwebp.
     public enum Preset: String, Sendable, Hashable, CaseIterable {
         case standard
-        /// A portrait, indoors.
+        /// An indoor portrait.
         case picture
-        /// Outdoors, in natural light.
+        /// An outdoor photograph in natural light.
         case photo
-        /// Drawn by hand, with many contrasts.
+        /// A drawing with many contrasts.
         case drawing
-        /// Small and colorful.
+        /// A small, colorful image.
         case icon
         case text
     }
@@ -22,7 +22,7 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
         case none
         /// Smooths the borders of segments.
         case segmentSmoothing
-        /// Dithers at random where color loses resolution.
+        /// Applies random dithering when the resolution of color is reduced.
         case dithering
     }
 
@@ -34,83 +34,84 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
         case none, fast, best
     }
 
-    /// The kind of a picture that is written without loss.
+    /// The kind of a losslessly encoded picture.
     public enum ImageHint: String, Sendable, Hashable, CaseIterable {
         case none, picture, photo
-        /// Pixels in discrete tones: a graph, tiles of a map.
+        /// Pixels in discrete tones, such as a chart or map tiles.
         case graph
     }
 
     public var preset = Preset.standard
-    /// From 0, fast, to 6, smallest; 4 where nothing is set, without loss what ``losslessEffort`` says.
+    /// The encoding method, from 0 for the fastest to 6 for the smallest file. The default is 4, or for lossless encoding the
+    /// result of ``losslessEffort``.
     public var method: Int?
-    /// The effort of compression without loss, from 0, fast, to 9.
+    /// The effort of lossless compression, from 0 for the fastest to 9.
     public var losslessEffort = 6
 
-    // MARK: What is lost
+    // MARK: Lossy encoding
 
-    /// The peak signal-to-noise ratio in decibels that takes the place of the quality; from 0, which is off, to 99. It takes
-    /// more than one of ``passes``. Where ``EncodeOptions/maximumBytes`` would not be kept, the limit comes first.
+    /// The peak signal-to-noise ratio in decibels, which replaces the quality; from 0, which is off, to 99. It needs more than
+    /// one of ``passes``. ``EncodeOptions/maximumBytes`` takes precedence over it.
     public var targetPSNR = 0.0
     /// The number of passes of analysis, from 1 to 10.
     public var passes: Int?
     public var preprocessing: Preprocessing?
-    /// The most segments with settings of their own, from 1 to 4.
+    /// The largest number of segments with their own settings, from 1 to 4.
     public var segments: Int?
-    /// The amount of noise that is allowed where it is least seen, from 0 to 100.
+    /// The amount of noise that is allowed where it is least visible, from 0 to 100.
     public var snsStrength: Int?
-    /// The strength with which edges of blocks are smoothed, from 0 to 100.
+    /// The strength of the deblocking filter, from 0 to 100.
     public var filterStrength: Int?
-    /// From 0 to 7, the least sharp.
+    /// The sharpness of the deblocking filter, from 0 to 7, the least sharp.
     public var filterSharpness: Int?
     public var filterType: FilterType?
-    /// Looks for the strength of the filter that suits the picture.
+    /// True to find the filter strength that suits the picture.
     public var autoFilter: Bool?
-    /// The logarithm, to base 2, of the number of parts that a decoder may read side by side, from 0 to 3.
+    /// The binary logarithm of the number of parts that a decoder can read in parallel, from 0 to 3.
     public var partitions: Int?
-    /// The quality that may be lost so that a part stays under 512 KB, from 0 to 100.
+    /// The quality that can be sacrificed to keep a part under 512 KB, from 0 to 100.
     public var partitionLimit: Int?
-    /// Computes color of half the resolution with care, which is slow, so that thin lines keep their colors.
+    /// True to reduce the resolution of color carefully, which is slow, so that thin lines keep their colors.
     public var usesSharpYUV = false
-    /// Makes files about as large as a JPEG of the same quality.
+    /// True to produce files about as large as a JPEG of the same quality.
     public var emulatesJPEGSize = false
-    /// The least and the highest quality that segments may be given, from 0 to 100; `nil` leaves all of it. A libwebp before 1.2.2
-    /// does not have it.
+    /// The lowest and the highest quality of segments, from 0 to 100; `nil` for the full range. libwebp supports it from
+    /// version 1.2.2 on.
     public var qualityRange: ClosedRange<Int>?
 
     // MARK: Transparency
 
-    /// True if the alpha of a file with loss is compressed.
+    /// True to compress the alpha of a lossy file.
     public var compressesAlpha = true
     public var alphaFiltering = AlphaFiltering.fast
-    /// From 0, smallest, to 100, which is exact.
+    /// The quality of alpha, from 0 for the smallest file to 100, which is exact.
     public var alphaQuality = 100
-    /// Keeps the colors of transparent pixels. Images here hold none: they are premultiplied.
+    /// True to keep the colors of transparent pixels. Images of this library are premultiplied, so they have none.
     public var exact = false
 
-    // MARK: Without loss
+    // MARK: Lossless encoding
 
-    /// From 0, the most change for the smallest file, to 100, none; only for files without loss.
+    /// The preprocessing of lossless files, from 0 for the largest changes and smallest file to 100 for none.
     public var nearLossless = 100
     public var imageHint = ImageHint.none
 
-    // MARK: Work
+    // MARK: Resources
 
-    /// Uses a second thread where it can.
+    /// True to use a second thread if possible.
     public var usesThreads = false
-    /// Takes less memory and more time.
+    /// True to use less memory and more time.
     public var savesMemory = false
-    /// Has libwebp give the compressed picture back into its own copy; the file is the same. For measuring libwebp.
+    /// True to make libwebp return the compressed picture in its own copy; the file is the same. Use it to measure libwebp.
     public var showsCompressed = false
 
     // MARK: Animation
 
-    /// Tries more ways to write each frame; smaller and slower.
+    /// True to try more ways to write each frame, which is slower and produces a smaller file.
     public var minimizesAnimation = false
-    /// Chooses for each frame whether it is written with loss.
+    /// True to choose lossy or lossless encoding for each frame.
     public var mixesCompression = false
-    /// The least and the most frames between two that stand for themselves, from which a decoder can begin; `nil` leaves it to
-    /// libwebp.
+    /// The least and the greatest number of frames between keyframes, from which a decoder can begin; `nil` for libwebp's
+    /// choice.
     public var keyframeDistance: ClosedRange<Int>?
 
     public init() {}

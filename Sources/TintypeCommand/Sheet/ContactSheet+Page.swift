@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Tintype
 
 extension ContactSheet {
-    /// The sheet as a page that needs no other file and no server.
+    /// Returns the sheet as a page that needs no other file and no server.
     func page() throws(ImageError) -> String {
         var figures = ""
         for entry in entries { figures += try figure(entry) }

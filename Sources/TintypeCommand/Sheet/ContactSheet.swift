@@ -1,15 +1,15 @@
 internal import FoundationEssentials
 internal import Tintype
 
-/// Thumbnails with their names, on one picture and on one page.
+/// Thumbnails with their names, shown in one picture and on one page.
 struct ContactSheet: Sendable {
     struct Entry: Sendable {
         var name: String
         /// The thumbnail.
         var image: Image
-        /// The length of the file.
+        /// The size of the file, in bytes.
         var bytes: Int
-        /// How long the image took, by the name of the pass.
+        /// The loading times of the image, by the names of the passes.
         var times: [(pass: String, time: Duration)] = []
 
         var format: String { image.format?.rawValue ?? "" }
@@ -26,7 +26,7 @@ struct ContactSheet: Sendable {
     var title: String
     var subtitle: String
     var entries: [Entry]
-    /// How many images there are beyond the entries.
+    /// The number of images beyond the entries.
     var omitted = 0
 
     private static let largestCell = 400
@@ -36,7 +36,7 @@ struct ContactSheet: Sendable {
     private static let light = SheetCanvas.Color(0xEEF1F5)
     private static let muted = SheetCanvas.Color(0x98A3B3)
 
-    /// The sheet as a picture.
+    /// Returns the sheet as a picture.
     func picture() throws(ImageError) -> Image {
         let thumbnails = try self.thumbnails()
         let cell = thumbnails.reduce(PixelSize(width: 160, height: 120)) {
@@ -82,7 +82,7 @@ struct ContactSheet: Sendable {
         return canvas.finish()
     }
 
-    /// The first frames, none of them larger than a cell may be.
+    /// Returns the first frames, none of them larger than a cell.
     private func thumbnails() throws(ImageError) -> [PixelBuffer] {
         let largest = PixelSize(width: Self.largestCell, height: Self.largestCell)
         var result: [PixelBuffer] = []

@@ -16,11 +16,11 @@ struct SheetCanvas: ~Copyable {
         fileprivate var vector: SIMD4<Float> { SIMD4(red, green, blue, 255) }
     }
 
-    /// A place on the sheet.
+    /// A rectangle on the sheet.
     struct Box {
         var x: Int, y: Int, width: Int, height: Int
 
-        /// A box of another size with the same middle.
+        /// Returns a box of another size with the same center.
         func centered(_ size: PixelSize) -> Box {
             Box(
                 x: x + (width - size.width) / 2, y: y + (height - size.height) / 2, width: size.width,
@@ -39,7 +39,7 @@ struct SheetCanvas: ~Copyable {
         Image(pixels: buffer.freeze()).with { $0.hasAlpha = false }
     }
 
-    /// Fills a box, its corners rounded.
+    /// Fills a box with rounded corners.
     mutating func fill(_ box: Box, _ color: Color, radius: Int = 0) {
         for y in 0..<box.height {
             for x in 0..<box.width {
@@ -48,7 +48,7 @@ struct SheetCanvas: ~Copyable {
         }
     }
 
-    /// The two tones under what is transparent.
+    /// Fills a box with the two tones of a checkerboard, as a background for transparency.
     mutating func chequer(_ box: Box, _ light: Color, _ dark: Color, side: Int = 8, radius: Int) {
         for y in 0..<box.height {
             for x in 0..<box.width {
@@ -58,7 +58,7 @@ struct SheetCanvas: ~Copyable {
         }
     }
 
-    /// Lays an image on the sheet, its corners rounded.
+    /// Draws an image with rounded corners on the sheet.
     mutating func draw(_ pixels: PixelBuffer, in box: Box, radius: Int) {
         for y in 0..<min(box.height, pixels.height) {
             for x in 0..<min(box.width, pixels.width) {
@@ -71,7 +71,7 @@ struct SheetCanvas: ~Copyable {
     /// Writes a line of text.
     /// - Parameters:
     ///   - unit: the size of a unit of the font's grid, in pixels.
-    ///   - weight: how thick its lines are, in pixels.
+    ///   - weight: the thickness of its lines, in pixels.
     mutating func write(_ text: String, x: Float, y: Float, unit: Float, weight: Float, _ color: Color) {
         var left = x
         for character in text {
@@ -86,7 +86,7 @@ struct SheetCanvas: ~Copyable {
 
     // MARK: Inside
 
-    /// Draws a line through points; a pixel takes the color by its distance from the nearest part.
+    /// Draws a line through points. The color of a pixel depends on its distance from the nearest part of the line.
     private mutating func stroke(_ points: [StrokeFont.Point], radius: Float, _ color: Color) {
         guard let first = points.first else { return }
         var low = first
@@ -116,7 +116,7 @@ struct SheetCanvas: ~Copyable {
         return (offset * offset).sum().squareRoot()
     }
 
-    /// How much of a pixel of a box with round corners belongs to it.
+    /// Returns the fraction of a pixel that a box with rounded corners covers.
     private func coverage(_ x: Int, _ y: Int, _ box: Box, _ radius: Int) -> Float {
         guard radius > 0 else { return 1 }
         let right = Float(radius - min(x, box.width - 1 - x)) - 0.5

@@ -1,10 +1,10 @@
-/// A small typeface of lines, for the labels of a contact sheet: no font has to be installed, and none is shipped.
+/// A small font of line strokes for the labels of a contact sheet. So no font has to be installed or shipped.
 ///
-/// Letters are drawn on a grid: capitals from line 0 to the base line 6, small letters from line 2, tails down to 8.
+/// Letters are drawn on a grid: capitals from line 0 to the baseline at 6, lowercase letters from line 2, descenders down to 8.
 enum StrokeFont {
     typealias Point = SIMD2<Float>
 
-    /// A character as lines, and the distance to the next one, in units of the grid.
+    /// The lines of a character, and the distance to the next one, in units of the grid.
     struct Glyph {
         var lines: [[Point]]
         var advance: Float
@@ -18,10 +18,10 @@ enum StrokeFont {
         return glyphs[character] ?? unknown
     }
 
-    /// How long a text is.
+    /// Returns the width of a text.
     static func width(_ text: String) -> Float { text.reduce(0) { $0 + glyph($1).advance } }
 
-    /// The text, or its beginning and its end around three dots, at most so long.
+    /// Returns the text, shortened to a maximum width by replacing its middle with three dots.
     static func fitted(_ text: String, width limit: Float) -> String {
         guard width(text) > limit else { return text }
         let characters = Array(text)
@@ -39,7 +39,7 @@ enum StrokeFont {
     private static let unknown = parse("0040460600")
     private static let glyphs = shapes.mapValues(parse)
 
-    /// Lines are words, points are pairs of digits: column and line.
+    /// Parses a shape: words are lines, and pairs of digits are points (column and line).
     private static func parse(_ shape: String) -> Glyph {
         let lines = shape.split(separator: " ").map { word -> [Point] in
             let digits = word.compactMap(\.wholeNumberValue)

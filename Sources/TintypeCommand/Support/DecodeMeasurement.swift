@@ -2,16 +2,16 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Tintype
 
-/// How long one image takes to decode: medians over as many runs as fit into a time.
+/// The time to decode one image: the median of as many runs as fit into a time limit.
 struct DecodeMeasurement {
     var format: String
-    /// The upright size in the file.
+    /// The upright size of the source.
     var source: PixelSize
     var output: PixelSize
     var frames: Int
     var bytes: Int
     var runs: Int
-    /// The median time of the processor, and of the clock on the wall.
+    /// The median processor time and the median wall time.
     var processor: Duration
     var wall: Duration
 
@@ -21,7 +21,7 @@ struct DecodeMeasurement {
     init(_ data: Data, options: DecodeOptions, duration: Duration) throws(ImageError) {
         let context = DecodeContext(isCancelled: { Task.isCancelled })
         let coders = ImageCoders.default
-        // The first run shows what the image is; the buffer of each goes back to the pool before the next.
+        // The first run determines the properties of the image. The buffer of each run returns to the pool before the next one.
         var properties = try Self.properties(coders, data, options, context)
         for _ in 1..<Self.warmUps { properties = try Self.properties(coders, data, options, context) }
         var processorTimes: [Duration] = []
@@ -44,7 +44,7 @@ struct DecodeMeasurement {
         wall = Self.median(wallTimes)
     }
 
-    /// Pixels of the source, all frames, in a second of wall time.
+    /// The pixels of all frames of the source per second of wall time, in millions.
     var megapixelsPerSecond: Double {
         let seconds = wall.inSeconds
         return seconds > 0 ? Double(source.pixelCount) * Double(frames) / seconds / 1e6 : 0

@@ -2,8 +2,8 @@ public import FoundationEssentials
 
 /// A cache of encoded images on disk, or anywhere that outlives the process.
 ///
-/// An entry is seen whole or not at all, by this process and any other. The methods do their work on threads of their
-/// own: none blocks the caller's executor.
+/// Readers see an entry either whole or not at all, in this process and in any other. The methods do their work on threads of
+/// their own, so none blocks the caller's executor.
 public protocol DiskCaching: Sendable {
     /// Returns the entry under a key, which counts as used; `nil` if there is none, or if it was damaged (and is discarded).
     func entry(forKey key: ImageKey) async -> DiskCacheEntry?
@@ -11,11 +11,15 @@ public protocol DiskCaching: Sendable {
     func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry?
     /// Returns the path of the file of an entry, which may only be read; `nil` if there is none. Does not count as use.
     func path(forKey key: ImageKey) async -> String?
-    /// Whether there is an entry; does not count as use.
+    /// Returns true if there is an entry. This does not count as use.
     func contains(_ key: ImageKey) async -> Bool
-    /// Stores an entry in place of the one under the key. When the call returns, the entry survives the end of the process.
-    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``; what was there before is
-    ///   then still there, or gone, but never half new.
+    /// Stores an entry and replaces the previous one under the key. When the call returns, the entry survives the end of the
+    /// process.
+    /// - Parameters:
+    ///   - entry: the encoded image and its properties.
+    ///   - key: the key to store under.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``. The previous entry is then
+    ///   either intact or gone, but never mixed with the new one.
     func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError)
     /// Removes an entry.
     /// - Returns: false if there was none.
@@ -27,48 +31,48 @@ public protocol DiskCaching: Sendable {
     @discardableResult func removeAll(ofSource source: String) async throws(ImageError) -> Int
     /// Removes everything.
     func removeAll() async throws(ImageError)
-    /// Removes what is older than the configured age.
+    /// Removes entries that are older than the configured age.
     @discardableResult func removeExpired() async throws(ImageError) -> CacheSweep
-    /// Returns the number of entries and their bytes; O(1), without a look at the directory.
+    /// Returns the number of entries and their bytes; O(1), without reading the directory.
     func usage() async -> CacheUsage
     /// The cache's statistics since it was opened.
     var statistics: CacheStatistics { get }
-    /// Waits until everything that was asked for before is on disk.
+    /// Waits until all earlier stores and removals are on disk.
     func flush() async
 }
 
 extension DiskCaching {
-    /// For caches that keep nothing back.
+    /// The default for caches that don't delay writes: returns at once.
     public func flush() async {}
 
-    /// For caches that know no priorities.
+    /// The default for caches without priorities: ignores the priority.
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         await entry(forKey: key)
     }
 
-    /// For caches without files.
+    /// The default for caches without files: returns `nil`.
     public func path(forKey key: ImageKey) async -> String? { nil }
 
-    /// For caches that keep no list.
+    /// The default for caches without a list of their entries: returns no variants.
     public func variants(ofSource source: String) async -> [ImageVariant] { [] }
 }
 
-/// An encoded image with what is known of it.
+/// An encoded image with its properties.
 public struct DiskCacheEntry: Sendable, Equatable {
     /// The encoded image.
     public var data: Data
-    /// When the entry was stored.
+    /// The time when the entry was stored.
     public var created: Date
-    /// When the entry stops being valid, if it has an end of its own.
+    /// The time when the entry stops being valid, or `nil` if it doesn't expire at a fixed time.
     public var expires: Date?
-    /// How long the entry stays valid after it was stored or read last: each read extends it. ``expires``, if there is
-    /// one, ends it all the same. From zero on; `nil` for no such end.
+    /// The time for which the entry stays valid after it was last stored or read. Each read extends it, but never beyond
+    /// ``expires``. At least zero; `nil` for no such limit.
     public var idleLifetime: Duration?
     public var mimeType: String?
     public var validators: CacheValidators?
-    /// A program's own bytes, kept with the image.
+    /// The program's own bytes, which are stored with the image.
     public var extendedData: Data?
-    /// The properties of a thumbnail or transformed image that its bytes don't tell. Written and read by ``ImageManager``.
+    /// The properties of a thumbnail or transformed image that its bytes don't contain. ``ImageManager`` writes and reads them.
     public var imageProperties: Data?
 
     public init(

@@ -1,10 +1,11 @@
-/// The coder that a cache decodes and encodes entries with: the parts that it was given, and for the others those of its manager.
+/// The coder that a cache uses to decode and encode entries. Parts that the cache's creator didn't specify come from the
+/// cache's manager.
 package final class EntryCoderSource: Sendable {
     private let coders: (any ImageCoder)?
     private let limits: DecodeLimits?
     private let budget: DecodeBudget?
     private let processing: WorkQueue?
-    /// The coder where there is no manager.
+    /// The coder of a cache without a manager.
     private let fallback: EntryCoder
     private let provider = Lock<(@Sendable () -> EntryCoder?)?>(nil)
 
@@ -24,7 +25,7 @@ package final class EntryCoderSource: Sendable {
 
     /// The coder to use now.
     var current: EntryCoder {
-        // Called outside the lock: it is the manager's.
+        // Called outside the lock, because the closure belongs to the manager.
         let provider = provider.withLock { $0 }
         var coder = provider?() ?? fallback
         if let coders { coder.coders = coders }

@@ -1,8 +1,14 @@
-/// The cache for code that cannot wait asynchronously, such as a callback from C.
+/// Methods for code that cannot `await`, such as a callback from C.
 ///
-/// Nothing is ever done on the thread of an actor, so the main thread may wait too, for as long as the disk takes.
+/// The caches never work on an actor's thread, so even the main thread may wait, for as long as the disk takes.
 extension LayeredImageCache {
-    /// ``image(forKey:in:options:)``, waited for on the calling thread. An image in memory is returned at once.
+    /// Calls ``image(forKey:in:options:)`` and blocks the calling thread until the result is available. Returns an image in
+    /// memory at once.
+    /// - Parameters:
+    ///   - key: the key of the encoded image.
+    ///   - layers: the layers to look in.
+    ///   - options: the options to decode with.
+    /// - Returns: the image, and the layer that contained it; `nil` if neither does.
     @available(*, noasync, message: "this blocks a thread; await image(forKey:in:options:)")
     public func imageBlocking(
         forKey key: ImageKey, in layers: CacheLayers = .all, options: DecodeOptions = DecodeOptions()
@@ -14,7 +20,7 @@ extension LayeredImageCache {
         return blocking { [self] in await image(forKey: key, in: layers, options: options) }
     }
 
-    /// ``entry(forKey:)``, the encoded image on disk, waited for on the calling thread.
+    /// Calls ``entry(forKey:)`` for the encoded image on disk and blocks the calling thread until the result is available.
     @available(*, noasync, message: "this blocks a thread; await entry(forKey:)")
     public func entryBlocking(forKey key: ImageKey) -> DiskCacheEntry? {
         guard hasDisk else { return nil }

@@ -1,11 +1,11 @@
 public import FoundationEssentials
 
-/// An image that a cache had.
+/// An image that was found in a cache.
 public struct CachedImage: Sendable {
     public var image: Image
     /// The encoded bytes, if the image comes from the disk.
     public var data: Data?
-    /// The layer that had the image: ``ImageSource/memory`` or ``ImageSource/disk``.
+    /// The layer that contained the image: ``ImageSource/memory`` or ``ImageSource/disk``.
     public var source: ImageSource
 
     public init(image: Image, data: Data? = nil, source: ImageSource) {
@@ -15,7 +15,7 @@ public struct CachedImage: Sendable {
     }
 }
 
-/// The identity of a read of ``LayeredImageCache/image(forKey:in:options:)``: equal reads share their work.
+/// The identity of one read by ``LayeredImageCache/image(forKey:in:options:)``. Equal reads share their work.
 struct ImageRead: Hashable, Sendable {
     var key: ImageKey
     var layers: CacheLayers
@@ -26,19 +26,21 @@ struct ImageRead: Hashable, Sendable {
 }
 
 extension LayeredImageCache {
-    /// Returns the image under a key: from memory, or from disk, in which case memory gets it too.
+    /// Returns the image under a key: from memory, or from disk, in which case it is stored in memory too.
     ///
-    /// Concurrent callers share one decode. Decoding waits for its turn on a queue of its own, so that other reads go on
-    /// meanwhile. Damaged bytes are discarded from the disk. An entry of no known format, or one that a limit refuses, stays.
+    /// Concurrent callers share one decode. Decoding waits for its turn on its own queue, so other reads can continue
+    /// meanwhile. Damaged entries are discarded from the disk. Entries of an unknown format, or that exceed a limit, stay
+    /// there.
     ///
-    /// Returns `nil` at once if the calling task is cancelled; the decode goes on only while somebody else waits for it.
+    /// If the calling task is canceled, the method returns `nil` at once. The decode continues only if another caller is
+    /// waiting for it.
     /// - Parameters:
     ///   - key: the key of the encoded image.
     ///   - layers: the layers to look in, and to promote the image to.
-    ///   - options: the options to decode with. What they leave open, the name at the end of the key's source tells, as in a
-    ///     load: a camera file's ending, and the scale of `@2x`. In memory an image is under the key of what was made of
-    ///     it: ``ImageKey/decoded(with:)``.
-    /// - Returns: the image, and the layer that had it; `nil` if neither has.
+    ///   - options: the options to decode with. As in a load, the file name at the end of the key's source completes them: it
+    ///     can supply the format of a camera file and the scale of `@2x`. In memory, the image is stored under the key for the
+    ///     decoded image, ``ImageKey/decoded(with:)``.
+    /// - Returns: the image, and the layer that contained it; `nil` if neither does.
     public func image(
         forKey key: ImageKey, in layers: CacheLayers, options: DecodeOptions
     ) async -> CachedImage? {
@@ -55,8 +57,8 @@ extension LayeredImageCache {
         return try? outcome.get()
     }
 
-    /// Returns the decoded image under a key without waiting; for options that ask for no more than the first frame, also that of
-    /// the whole animation, which stays as it is.
+    /// Returns the decoded image under a key without waiting. If the options ask for only the first frame, the result may also
+    /// be the first frame of a whole animation in memory, which is left unchanged.
     public func memoryImage(forKey key: ImageKey, options: DecodeOptions) -> Image? {
         if let image = memory.image(forKey: key.decoded(with: options)) { return image }
         return options.ofWholeAnimation.flatMap { memory.image(forKey: key.decoded(with: $0)) }?.firstFrame
@@ -68,7 +70,7 @@ extension LayeredImageCache {
         guard let entry = await disk.entry(forKey: read.key, priority: priority) else { return nil }
         let memoryKey = read.memoryKey
         let usesMemory = read.layers.contains(.memory)
-        // A load may have stored it in the meantime.
+        // Another load may have stored it meanwhile.
         if usesMemory, memory.contains(memoryKey), let image = memory.image(forKey: memoryKey) {
             return CachedImage(image: image, data: entry.data, source: .memory)
         }
@@ -78,7 +80,7 @@ extension LayeredImageCache {
             if usesMemory { promote(image, forKey: memoryKey, id) }
             return CachedImage(image: image, data: entry.data, source: .disk)
         } catch {
-            // An entry that was replaced meanwhile is another one.
+            // If the entry was replaced meanwhile, the error belongs to the old one.
             if EntryCoder.shouldDiscardEntry(after: error), readsUnderWay.withLock({ $0.isCurrent(id) }) {
                 _ = try? await disk.remove(read.key)
             }
@@ -86,18 +88,18 @@ extension LayeredImageCache {
         }
     }
 
-    /// Stores the image of a read in memory, unless something overtook the read.
+    /// Stores the image of a read in memory, unless a removal or store overtook the read.
     private func promote(_ image: Image, forKey key: ImageKey, _ id: Int) {
         guard readsUnderWay.withLock({ $0.isCurrent(id) }) else { return }
         memory.store(image, forKey: key)
-        // Overtaken between the two: a removal that came before the store must not be undone by it.
+        // A removal came between the check and the store, and must win.
         if !readsUnderWay.withLock({ $0.end(id) }) { memory.remove(key) }
     }
 
     /// Stores an image, its encoded bytes, or both.
     ///
-    /// Memory has the image at once, before anything is encoded. The disk gets the bytes; without them the image is encoded, in the
-    /// format of its source if that can be written and keeps all that the image has.
+    /// The image is in memory as soon as the call begins, before anything is encoded. The disk stores the bytes. Without bytes,
+    /// the cache encodes the image, in the format of its source if that format can be written and preserves all of the image.
     /// - Parameters:
     ///   - image: the image; `nil` to store bytes alone.
     ///   - data: the encoded image; `nil` to encode `image`.

@@ -4,7 +4,7 @@
 /// let cache = try ImageCache(
 ///     memory: .init(capacity: .megabytes(100), capacityAfterPurge: .megabytes(60)),
 ///     disk: .init(directory: path, capacity: .gigabytes(2), maximumAge: .days(7)))
-/// cache.memory.image(forKey: key)
+/// let image = cache.memory.image(forKey: key)
 /// let swept = try await cache.disk.removeExpired()
 /// ```
 public typealias ImageCache = LayeredImageCache<MemoryCache, DiskCache>
@@ -18,16 +18,16 @@ public typealias MemoryImageCache = LayeredImageCache<MemoryCache, NoDiskCache>
 
 /// A memory cache in front of a disk cache.
 ///
-/// Most programs use ``ImageCache``, which is this class with Tintype's own caches. A program with a memory or disk cache of its
-/// own writes `LayeredImageCache(memory: mine, disk: DiskCache())`.
+/// Most programs use ``ImageCache``, which is this class with Tintype's own caches. A program with its own memory or disk cache
+/// creates `LayeredImageCache(memory: mine, disk: DiskCache())`.
 ///
 /// ## Decoding
-/// The calls that decode or encode images use the coders, limits and budget that the cache was made with. Those that it was not
-/// given it takes from its ``ImageManager``; of several managers that share the cache, the first one counts for as long as
-/// it exists.
+/// The calls that decode or encode images use the coders, limits and budget that the cache was created with. The cache takes
+/// missing ones from its ``ImageManager``. If several managers share the cache, it uses the first one for as long as that
+/// manager exists.
 public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: ImageCaching {
-    // First: in a generic class, only what stands before values of unknown size is found without asking where it is, and this is
-    // on the way of each hit.
+    // Declared first: in a generic class, only properties before those of unknown size have a constant offset, and every hit
+    // reads this one.
     private let lookup: any MemoryCaching
     public let hasDisk: Bool
     let coding: EntryCoderSource
@@ -44,10 +44,10 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
     /// - Parameters:
     ///   - memory: the cache of decoded images.
     ///   - disk: the cache of encoded images.
-    ///   - coder: the coders that read and write images, whatever the manager has.
-    ///   - limits: the limits on decoded images; `nil` for those of the manager.
-    ///   - budget: the memory that all decodes together may take; `nil` for that of the manager.
-    ///   - processing: the queue that decodes and encodes; `nil` for that of the manager.
+    ///   - coder: the coders that read and write images, regardless of the manager's coders.
+    ///   - limits: the limits on decoded images; `nil` for the manager's limits.
+    ///   - budget: the memory that all decodes together may use; `nil` for the manager's budget.
+    ///   - processing: the queue that decodes and encodes; `nil` for the manager's queue.
     public convenience init(
         memory: Memory, disk: Disk, coder: any ImageCoder, limits: DecodeLimits? = nil, budget: DecodeBudget? = nil,
         processing: WorkQueue? = nil
@@ -57,7 +57,7 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
             coding: EntryCoderSource(coders: coder, limits: limits, budget: budget, processing: processing))
     }
 
-    /// Creates a cache that decodes as `coding` says.
+    /// Creates a cache that decodes with `coding`.
     package init(memory: Memory, disk: Disk, coding: EntryCoderSource) {
         lookup = memory
         hasDisk = !(disk is NoDiskCache)
@@ -129,8 +129,8 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
         if layers.contains(.disk) { try await disk.removeAll() }
     }
 
-    /// Removes what has expired from memory, and sweeps the disk; see ``DiskCache/removeExpired()``.
-    /// - Returns: what the sweep of the disk removed.
+    /// Removes expired images from memory, and sweeps the disk; see ``DiskCache/removeExpired()``.
+    /// - Returns: the entries that the sweep removed from disk.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
         memory.removeExpired()
         return try await disk.removeExpired()
@@ -144,7 +144,7 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
 
     public func discard(_ key: ImageKey) async { _ = try? await disk.remove(key) }
 
-    /// Keeps images that are being decoded from getting into memory after what the caller is about to do.
+    /// Keeps images that are being decoded from being stored in memory after a change that the caller is about to make.
     private func overtakeReads(_ isConcerned: @Sendable (ImageRead) -> Bool) {
         guard hasDisk else { return }
         readsUnderWay.withLock { $0.overtake(isConcerned) }
@@ -156,14 +156,14 @@ extension LayeredImageCache: EntryCoderAdopting {
 }
 
 extension LayeredImageCache where Memory == MemoryCache, Disk == DiskCache {
-    /// Creates a cache that gives memory back when the system runs out of it (``MemoryPressure/system``), as the shared pool of
-    /// pixel buffers does from then on.
+    /// Creates a cache that frees memory when the system runs out of it (``MemoryPressure/system``). From then on, the shared
+    /// pool of pixel buffers does so too.
     /// - Parameters:
     ///   - memory: the limits of the memory cache.
     ///   - disk: the directory and the limits of the disk cache.
-    ///   - coder: the coders that read and write images, whatever the manager has.
-    /// - Throws: ``ImageError/Code/cacheUnavailable`` for a directory that is impossible, such as an empty path. Whether the
-    ///   directory can be used turns out when something is stored.
+    ///   - coder: the coders that read and write images, regardless of the manager's coders.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` for a directory that cannot exist, such as an empty path. Other problems
+    ///   with the directory are reported by the first store.
     public convenience init(
         memory: MemoryCache.Configuration = MemoryCache.Configuration(), disk: DiskCache.Configuration,
         coder: any ImageCoder
@@ -185,8 +185,8 @@ extension LayeredImageCache where Memory == MemoryCache, Disk == DiskCache {
 }
 
 extension LayeredImageCache where Memory == MemoryCache, Disk == NoDiskCache {
-    /// Creates a cache in memory alone, which gives memory back when the system runs out of it (``MemoryPressure/system``), as the
-    /// shared pool of pixel buffers does from then on.
+    /// Creates a cache in memory alone, which frees memory when the system runs out of it (``MemoryPressure/system``). From
+    /// then on, the shared pool of pixel buffers does so too.
     /// - Parameter memory: the limits of the memory cache.
     public convenience init(memory: MemoryCache.Configuration = MemoryCache.Configuration()) {
         let memory = MemoryCache(memory)

@@ -1,25 +1,25 @@
 public import FoundationEssentials
 
-/// Several caches as one, such as a program's own in front of one that a group of programs shares. The one that was added last
-/// has the highest priority.
+/// A combination of several caches, such as a program's own cache in front of one that several programs share. The cache that
+/// was added last has the highest priority.
 ///
 /// ```swift
 /// let caches = ImageCaches([shared, own], query: .serial, store: .highestOnly, promotesHits: true)
 /// let manager = ImageManager(cache: caches)
 /// ```
 ///
-/// With one cache every policy comes to the same. Without any, nothing is found and nothing is kept.
+/// With a single cache, all policies have the same effect. Without any cache, nothing is found and nothing is stored.
 public final class ImageCaches: ImageCaching {
-    /// Which of the caches take part in a call.
+    /// A choice of the caches that take part in a call.
     public enum Policy: String, Sendable, Hashable, CaseIterable {
-        /// The one with the highest priority alone.
+        /// Only the cache with the highest priority.
         case highestOnly
-        /// The one with the lowest priority alone.
+        /// Only the cache with the lowest priority.
         case lowestOnly
-        /// One after another, from the highest priority to the lowest. A query ends with the first hit; changes go to
-        /// all, even where one fails.
+        /// One cache after another, from the highest priority to the lowest. A query ends with the first hit. Changes go to all
+        /// caches, even if one of them fails.
         case serial
-        /// All at once. A query ends with the first hit, and the others are cancelled; a miss waits for all.
+        /// All caches at once. A query ends with the first hit, and the others are canceled. A miss waits for all.
         case concurrent
     }
 
@@ -28,14 +28,22 @@ public final class ImageCaches: ImageCaching {
     public let remove: Policy
     public let contains: Policy
     public let removeAll: Policy
-    /// Whether a hit is stored in the caches of higher priority that were asked and did not have it.
+    /// True if a hit is also stored in the caches of higher priority that were asked and did not have it.
     public let promotesHits: Bool
 
     private let list: Lock<[any ImageCaching]>
-    /// The coder of the manager, for caches that are added later.
+    /// The provider of the manager's coder, for caches that are added later.
     private let provider = Lock<(@Sendable () -> EntryCoder?)?>(nil)
 
-    /// - Parameter caches: the last one has the highest priority.
+    /// Creates a combination of caches.
+    /// - Parameters:
+    ///   - caches: the caches; the last one has the highest priority.
+    ///   - query: the caches that lookups ask.
+    ///   - store: the caches that images are stored in.
+    ///   - remove: the caches that images are removed from.
+    ///   - contains: the caches that ``contains(_:in:)`` asks.
+    ///   - removeAll: the caches that ``removeAll(from:)`` empties.
+    ///   - promotesHits: true to store hits in the caches of higher priority too.
     public init(
         _ caches: [any ImageCaching], query: Policy = .serial, store: Policy = .highestOnly,
         remove: Policy = .concurrent, contains: Policy = .serial, removeAll: Policy = .concurrent,
@@ -50,8 +58,8 @@ public final class ImageCaches: ImageCaching {
         self.promotesHits = promotesHits
     }
 
-    /// The caches in the order in which they were added. They can change at any time; calls under way go on with those
-    /// of before.
+    /// The caches in the order in which they were added. They can change at any time; calls in progress continue with the
+    /// previous caches.
     public var caches: [any ImageCaching] {
         get { list.withLock { $0 } }
         set {
@@ -60,7 +68,7 @@ public final class ImageCaches: ImageCaching {
         }
     }
 
-    /// Adds a cache with a higher priority than those that are there already.
+    /// Adds a cache with a higher priority than all present ones.
     public func add(_ cache: any ImageCaching) {
         list.withLock { $0.append(cache) }
         passCoder(to: cache)
@@ -71,7 +79,7 @@ public final class ImageCaches: ImageCaching {
         (cache as? any EntryCoderAdopting)?.adopt(provider)
     }
 
-    /// The caches that take part, highest priority first.
+    /// The caches that take part in a call, highest priority first.
     private func caches(for policy: Policy) -> ArraySlice<any ImageCaching> {
         let caches = Array(caches.reversed())
         return switch policy {
@@ -83,7 +91,8 @@ public final class ImageCaches: ImageCaching {
 
     // MARK: Finding
 
-    /// The decoded image under a key. As this takes no time, caches are asked one after another with any policy.
+    /// Returns the decoded image under a key. Lookups in memory take no time, so caches are asked one after another with any
+    /// policy.
     public func memoryImage(forKey key: ImageKey) -> Image? {
         let caches = caches(for: query)
         for (index, cache) in zip(caches.indices, caches) {
@@ -104,7 +113,7 @@ public final class ImageCaches: ImageCaching {
         for cache in missing {
             if layers.contains(.memory) { cache.storeInMemory(found.image, forKey: key.decoded(with: options)) }
             guard layers.contains(.disk), let data = found.data else { continue }
-            // An image that cannot be promoted is found where it is the next time too.
+            // If promotion fails, later lookups still find the image in its cache.
             try? await cache.store(nil, data: data, forKey: key, in: .disk, options: EncodeOptions())
         }
         return found
@@ -117,14 +126,14 @@ public final class ImageCaches: ImageCaching {
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         let (entry, missing) = await firstHit(query, for: query) { await $0.entry(forKey: key, priority: priority) }
         if promotesHits, let entry {
-            // An entry that cannot be promoted is found where it is the next time too.
+            // If promotion fails, later lookups still find the entry in its cache.
             for cache in missing { try? await cache.store(entry, forKey: key) }
         }
         return entry
     }
 
-    /// Returns the first hit of the caches of a policy, and the caches of higher priority that were asked and had none.
-    /// - Parameter order: whether all are asked at once.
+    /// Returns the first hit of the caches of a policy, and the caches of higher priority that were asked and missed.
+    /// - Parameter order: true if all caches are asked at once.
     private func firstHit<Value: Sendable>(
         _ order: Policy, for policy: Policy, _ find: @escaping @Sendable (any ImageCaching) async -> Value?
     ) async -> (value: Value?, missing: [any ImageCaching]) {
@@ -141,7 +150,7 @@ public final class ImageCaches: ImageCaching {
         return (value, misses.filter { $0 < index }.sorted().map { caches[$0] })
     }
 
-    /// The variants of a source in all caches that a query asks.
+    /// Returns the variants of a source in all caches that a query asks.
     public func variants(ofSource source: String) async -> [ImageVariant] {
         var found: [ImageVariant] = []
         for cache in caches(for: query) {
@@ -152,7 +161,7 @@ public final class ImageCaches: ImageCaching {
         return found
     }
 
-    /// The layers that have something in any of the caches that are asked.
+    /// Returns the layers that contain the key in any of the caches that are asked.
     public func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers {
         let caches = caches(for: contains)
         guard contains == .concurrent, caches.count > 1 else {
@@ -200,7 +209,7 @@ public final class ImageCaches: ImageCaching {
         try await perform(remove) { cache throws(ImageError) in try await cache.remove(key, from: layers) }
     }
 
-    /// Removes every variant of a source, in the caches that ``remove`` says.
+    /// Removes every variant of a source from the caches that ``remove`` selects.
     @discardableResult
     public func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
         try await perform(remove) { cache throws(ImageError) in
@@ -215,7 +224,8 @@ public final class ImageCaches: ImageCaching {
         }
     }
 
-    /// Sweeps all caches, whatever the policies; throws the error of the highest of those that failed, once all are done.
+    /// Sweeps all caches, whatever the policies. If some fail, throws the error of the one with the highest priority, after all
+    /// have finished.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
         var sweep = CacheSweep()
         var failure: ImageError?
@@ -237,8 +247,9 @@ public final class ImageCaches: ImageCaching {
         for cache in caches { await cache.flush() }
     }
 
-    /// Runs `body` for the caches of a policy; throws the error of the highest of those that failed, once all are done.
-    /// - Returns: whether `body` returned true for any of them.
+    /// Runs `body` for the caches of a policy. If some fail, throws the error of the one with the highest priority, after all
+    /// have finished.
+    /// - Returns: true if `body` returned true for any of them.
     @discardableResult
     private func perform(
         _ policy: Policy, _ body: @escaping @Sendable (any ImageCaching) async throws(ImageError) -> Bool

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A cache in memory and on disk: the one that a manager looks in before it loads anything.
+/// A cache in memory and on disk, in which a manager looks before it loads an image.
 public protocol ImageCaching: Sendable {
     /// Returns the decoded image under a key, without waiting.
     func memoryImage(forKey key: ImageKey) -> Image?
@@ -15,7 +15,7 @@ public protocol ImageCaching: Sendable {
         _ image: Image?, data: Data?, forKey key: ImageKey, in layers: CacheLayers,
         options: EncodeOptions
     ) async throws(ImageError)
-    /// Returns the encoded image under a key, with what is known of it; `nil` if there is none that is valid and whole.
+    /// Returns the encoded image under a key, with its properties; `nil` if there is none that is valid and complete.
     func entry(forKey key: ImageKey) async -> DiskCacheEntry?
     /// Returns the encoded image under a key, reading it before less urgent ones. The priority may change while the read waits.
     func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry?
@@ -24,10 +24,10 @@ public protocol ImageCaching: Sendable {
     /// Stores an encoded image.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError)
-    /// Returns those of the layers that have something under the key.
+    /// Returns those of the given layers that have an entry under the key.
     func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers
-    /// Removes what is under a key.
-    /// - Returns: false if there was nothing.
+    /// Removes the entries under a key.
+    /// - Returns: false if there was nothing to remove.
     @discardableResult func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError)
         -> Bool
     /// Removes every variant of a source.
@@ -36,25 +36,26 @@ public protocol ImageCaching: Sendable {
     func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool
     /// Removes everything.
     func removeAll(from layers: CacheLayers) async throws(ImageError)
-    /// Gives back the space of entries that have expired. Those are not found before that either.
+    /// Frees the space of expired entries. Expired entries are never returned, even before that.
     @discardableResult func removeExpired() async throws(ImageError) -> CacheSweep
-    /// Waits until everything that was stored before is on disk.
+    /// Waits until all earlier stores are on disk.
     func flush() async
-    /// True if there is a disk layer, so that it is worth encoding an image for it.
+    /// True if there is a disk layer, so that encoding an image for it is worthwhile.
     var hasDisk: Bool { get }
-    /// True if there is a decoded image under a key; at once, and not counted as a lookup.
+    /// True if there is a decoded image under a key. Returns at once, and does not count as a lookup.
     func containsInMemory(_ key: ImageKey) -> Bool
-    /// Removes an entry that turned out to be damaged from disk. Unlike ``remove(_:from:)`` this doesn't keep loads that are under way from
-    /// storing a better one.
+    /// Removes a damaged entry from disk. Unlike ``remove(_:from:)``, this doesn't keep loads in progress from storing a better
+    /// one.
     func discard(_ key: ImageKey) async
-    /// The recent removals, for caches that keep loads which began before a removal from storing what was removed; `nil` for others.
+    /// The recent removals, if the cache keeps loads that began before a removal from storing the removed image; `nil`
+    /// otherwise.
     var removals: RemovalLog? { get }
 }
 
-// For caches that do less.
+// Defaults for caches with fewer features.
 
 extension ImageCaching {
-    /// For caches that don't decode: the image in memory.
+    /// The default for caches that don't decode: returns the image in memory.
     public func image(forKey key: ImageKey, in layers: CacheLayers, options: DecodeOptions) async
         -> CachedImage?
     {
@@ -64,7 +65,7 @@ extension ImageCaching {
         }
     }
 
-    /// For caches that don't encode: the image in memory, and the bytes on disk.
+    /// The default for caches that don't encode: stores the image in memory, and the bytes on disk.
     public func store(
         _ image: Image?, data: Data?, forKey key: ImageKey, in layers: CacheLayers,
         options: EncodeOptions
@@ -75,7 +76,7 @@ extension ImageCaching {
             data: data, created: Date(), mimeType: ImageFormat(sniffing: data)?.mimeType)
         try await store(entry, forKey: key)
     }
-    /// For caches that know no priorities.
+    /// The default for caches without priorities: ignores the priority.
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         await entry(forKey: key)
     }
@@ -88,14 +89,14 @@ extension ImageCaching {
 
     public var removals: RemovalLog? { nil }
 
-    /// For caches that keep no list.
+    /// The default for caches without a list of their entries: returns no variants.
     public func variants(ofSource source: String) async -> [ImageVariant] { [] }
 
-    /// For caches where nothing expires.
+    /// The default for caches without expiration: does nothing.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep { CacheSweep() }
 }
 
-// Default arguments, also behind `any ImageCaching`.
+// Default arguments, which also work with `any ImageCaching`.
 extension ImageCaching {
     /// Returns the image under a key, decoded if it comes from the disk; `nil` if there is none.
     public func image(forKey key: ImageKey, options: DecodeOptions = DecodeOptions()) async
@@ -104,38 +105,38 @@ extension ImageCaching {
         await image(forKey: key, in: .all, options: options)
     }
 
-    /// Returns the image under a key in some of the layers, decoded if it comes from the disk; `nil` if there is none.
+    /// Returns the image under a key in the given layers, decoded if it comes from the disk; `nil` if there is none.
     public func image(forKey key: ImageKey, in layers: CacheLayers) async -> CachedImage? {
         await image(forKey: key, in: layers, options: DecodeOptions())
     }
 
-    /// Stores an image, its encoded bytes, or both, in memory and on disk unless the layers say otherwise.
+    /// Stores an image, its encoded bytes, or both, in memory and on disk unless `layers` is given.
     public func store(
         _ image: Image?, data: Data? = nil, forKey key: ImageKey, in layers: CacheLayers = .all
     ) async throws(ImageError) {
         try await store(image, data: data, forKey: key, in: layers, options: EncodeOptions())
     }
 
-    /// Stores an image in memory, and encoded with the options on disk.
+    /// Stores an image in memory, and on disk as encoded with the options.
     public func store(_ image: Image, forKey key: ImageKey, options: EncodeOptions)
         async throws(ImageError)
     {
         try await store(image, data: nil, forKey: key, in: .all, options: options)
     }
 
-    /// Returns the layers that have something under the key.
+    /// Returns the layers that have an entry under the key.
     public func contains(_ key: ImageKey) async -> CacheLayers { await contains(key, in: .all) }
 
-    /// Removes what is under a key, in memory and on disk.
+    /// Removes the entries under a key from memory and disk.
     @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool {
         try await remove(key, from: .all)
     }
 
-    /// Removes every variant of a source, in memory and on disk.
+    /// Removes every variant of a source from memory and disk.
     @discardableResult public func removeAll(ofSource source: String) async throws(ImageError) -> Bool {
         try await removeAll(ofSource: source, from: .all)
     }
 
-    /// Removes everything, in memory and on disk.
+    /// Removes everything from memory and disk.
     public func removeAll() async throws(ImageError) { try await removeAll(from: .all) }
 }

@@ -2,9 +2,9 @@
 public protocol MemoryCaching: Sendable {
     /// Returns the image under a key, which counts as used.
     func image(forKey key: ImageKey) -> Image?
-    /// Whether there is an image under a key; does not count as use.
+    /// Returns true if there is an image under a key. This does not count as use.
     func contains(_ key: ImageKey) -> Bool
-    /// Stores an image in place of the one under the key.
+    /// Stores an image and replaces the previous one under the key.
     func store(_ image: Image, forKey key: ImageKey)
     /// Removes an image.
     /// - Returns: false if there was none.
@@ -15,35 +15,35 @@ public protocol MemoryCaching: Sendable {
     /// Removes everything.
     /// - Returns: false if there was nothing.
     @discardableResult func removeAll() -> Bool
-    /// Removes the images whose time is over, which are not found before that either.
+    /// Removes the images whose time to live is over. They are never returned, even before that.
     @discardableResult func removeExpired() -> CacheSweep
-    /// Purges the least valuable images until the rest takes at most `bytes`.
+    /// Purges the least valuable images until the others use at most `bytes`.
     func trim(to bytes: ByteCount)
     var statistics: CacheStatistics { get }
 }
 
 extension MemoryCaching {
 
-    /// For caches where nothing expires.
+    /// The default for caches without expiration: does nothing.
     @discardableResult public func removeExpired() -> CacheSweep { CacheSweep() }
 }
 
-/// The contents of a cache, and what it has done since it was made.
+/// The contents of a cache, and counts of its events since it was created.
 public struct CacheStatistics: Sendable, Hashable, Codable {
-    /// The number of images, or files.
+    /// The number of images or files.
     public var entries = 0
-    /// The bytes that they take.
+    /// The number of bytes that they use.
     public var bytes = 0
     public var hits = 0
     public var misses = 0
     public var stores = 0
-    /// Entries that had to go to keep to the limits.
+    /// The number of entries that were evicted to keep to the limits.
     public var evictions = 0
-    /// Entries that were found damaged and discarded.
+    /// The number of entries that were damaged and discarded.
     public var corruptions = 0
 
     public init() {}
 
-    /// Hits among all lookups, from 0 to 1; 0 before the first.
+    /// The fraction of lookups that were hits, from 0 to 1; 0 before the first lookup.
     public var hitRatio: Double { hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses) }
 }

@@ -4,7 +4,7 @@ public struct NoDiskCache: DiskCaching {
 
     public func entry(forKey key: ImageKey) async -> DiskCacheEntry? { nil }
     public func contains(_ key: ImageKey) async -> Bool { false }
-    /// Does nothing. That isn't an error: a cache in memory alone has been asked for.
+    /// Does nothing. This isn't an error, because the program chose a cache in memory alone.
     public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {}
     @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool { false }
     @discardableResult public func removeAll(ofSource source: String) async throws(ImageError) -> Int { 0 }

@@ -1,11 +1,12 @@
-/// The reads of images that are being decoded, so that whatever is removed or replaced meanwhile stays so.
+/// The reads of images that are being decoded. They ensure that an image that is removed or replaced meanwhile doesn't come
+/// back.
 ///
-/// A read that was overtaken still answers those who wait for it, but its image doesn't go into memory, and later callers don't
-/// share it.
+/// An overtaken read still delivers its image to the callers that wait for it. The image isn't stored in memory, and later
+/// callers don't share it.
 struct ReadsUnderWay {
     private var reads: [Int: ImageRead] = [:]
     private var lastID = 0
-    /// Rises with each change that overtook a read: equal reads of different epochs are different work.
+    /// The number of changes that overtook a read. Equal reads of different epochs are different work.
     private(set) var epoch = 0
 
     /// Begins a read.
@@ -16,14 +17,14 @@ struct ReadsUnderWay {
         return lastID
     }
 
-    /// Whether nothing has overtaken the read yet.
+    /// Returns true if no change has overtaken the read.
     func isCurrent(_ id: Int) -> Bool { reads[id] != nil }
 
     /// Ends a read.
     /// - Returns: false if something overtook it.
     @discardableResult mutating func end(_ id: Int) -> Bool { reads.removeValue(forKey: id) != nil }
 
-    /// Overtakes the reads for which `isConcerned` is true.
+    /// Marks the reads for which `isConcerned` is true as overtaken.
     mutating func overtake(_ isConcerned: (ImageRead) -> Bool) {
         guard !reads.isEmpty else { return }
         let count = reads.count

@@ -1,9 +1,9 @@
-/// The recent removals from a cache, by which a load that began before a removal finds out that its image must not be stored any more.
+/// The recent removals from a cache. With it, a load that began before a removal can tell that it must not store its image.
 ///
-/// A removal wins over every store that began before it. The log is bounded: beyond its length, a load that began earlier takes
-/// everything for removed, and stores nothing.
+/// A removal wins over every store that began before it. The log has a limited length. A load that began before its first
+/// removal treats every image as removed, and stores nothing.
 public final class RemovalLog: Sendable {
-    /// A point in time between two removals.
+    /// A position in the log, between two removals.
     public struct Mark: Sendable {
         fileprivate var number: Int
     }
@@ -15,7 +15,7 @@ public final class RemovalLog: Sendable {
     }
 
     private struct State {
-        /// The last removals, in order; the last one has the number `count`.
+        /// The last removals in order. The last one has the number `count`.
         var removals: [Removal] = []
         var count = 0
     }
@@ -25,7 +25,7 @@ public final class RemovalLog: Sendable {
 
     public init() {}
 
-    /// The present point in time.
+    /// The present position.
     public var mark: Mark { Mark(number: state.withLock { $0.count }) }
 
     /// Records the removal of one image. Call this before the image is removed.
@@ -43,7 +43,7 @@ public final class RemovalLog: Sendable {
         }
     }
 
-    /// Whether an image was removed after a mark; false without a mark.
+    /// Returns true if an image was removed after a mark; false without a mark.
     public func hasRemoval(of key: ImageKey, since mark: Mark?) -> Bool {
         guard let mark else { return false }
         return state.withLock { state in

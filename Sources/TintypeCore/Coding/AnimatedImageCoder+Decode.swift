@@ -1,10 +1,10 @@
 public import FoundationEssentials
 
 extension AnimatedImageCoder {
-    /// All frames as one image, or the first one, so that a coder of frames need not do more than give them.
+    /// Decodes all frames as one image, or only the first one. So an animated coder only needs to provide its frames.
     ///
-    /// The memory is reserved when the header is known. A decoder that gives fewer frames than its ``FrameDecoder/info`` says
-    /// makes a partial image, which is an error unless the options allow it; more than that are not asked for.
+    /// The memory is reserved when the header is known. If a decoder provides fewer frames than its ``FrameDecoder/info`` says,
+    /// the image is partial, which is an error unless the options allow it. Additional frames are ignored.
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let decoder = try frameDecoder(for: data, options: options, context: context)
         let info = decoder.info

@@ -1,32 +1,32 @@
-/// The memory that all decoding of a program together may take: who finds none left waits for those who decode now to end.
+/// The memory that all decoding in a program may use together. A decode that finds no room waits until others end.
 ///
-/// A coder knows from an image's header what decoding takes, and reserves it before it takes any memory
-/// (``DecodeContext/withReservedMemory(_:_:)``), once for each image. The memory is given back when the decode ends: from then on the pixels
-/// belong to whoever has the image, such as a cache with a capacity of its own. A hundred large images that come at once are thus
-/// decoded a few at a time instead of exhausting the memory.
+/// A coder calculates the memory for decoding from an image's header, and reserves it before allocating any
+/// (``DecodeContext/withReservedMemory(_:_:)``), once for each image. The reservation ends with the decode. After that, the
+/// pixels belong to the image's owner, such as a cache with its own capacity. So when a hundred large images arrive at once,
+/// they are decoded a few at a time instead of exhausting the memory.
 ///
-/// - The most urgent is next, and of those the first that came. None that is no more urgent goes before it, even if it would fit.
-/// - An image that takes more than the whole budget is decoded alone. What a single image may take at most is for
-///   ``DecodeLimits`` to say.
-/// - Images that are decoded while they arrive get at most a quarter of the budget, all together, and have no previews where that
-///   is used up. Decodes do not wait for them.
-/// - Frame decoders that give one frame after the other do not count: they live as long as somebody plays the animation.
+/// - The decode with the highest priority is next, and among equals the earliest one. Requests of equal or lower priority never
+///   overtake it, even if they would fit.
+/// - An image that needs more than the whole budget is decoded alone. ``DecodeLimits`` define the limit for a single image.
+/// - Images that are decoded while they arrive use at most a quarter of the budget together. When it is used up, others have no
+///   previews. Full decodes never wait for previews.
+/// - Frame decoders that decode frames one after another don't count, because they live as long as an animation is played.
 ///
-/// Waiting takes no thread: a load gives its thread back meanwhile. Only a coder that is called directly blocks its caller.
+/// A load that waits does not block a thread. Only a coder that is called directly blocks its caller.
 public final class DecodeBudget: Sendable {
-    /// The budget that is used unless another is given: half of the memory that the program may use, at least 256 MB; 1 GB where
-    /// the system does not say.
+    /// The default budget: half of the memory that the program may use, at least 256 MB; 1 GB if the system does not provide
+    /// the amount.
     public static let shared = DecodeBudget(limit: defaultLimit(SystemMemory()))
 
-    /// What a budget is used for now.
+    /// The present use of a budget.
     public struct Statistics: Sendable, Hashable {
-        /// Bytes that are reserved.
+        /// The number of reserved bytes.
         public var reservedBytes: Int
-        /// The most bytes that were reserved at one time.
+        /// The largest number of bytes that were reserved at one time.
         public var peakBytes: Int
-        /// Images that are decoded.
+        /// The number of images that are being decoded.
         public var decodes: Int
-        /// Images that wait to be decoded.
+        /// The number of images that are waiting to be decoded.
         public var waiting: Int
     }
 
@@ -43,7 +43,7 @@ public final class DecodeBudget: Sendable {
         memory.limit.map { ByteCount(max(256 << 20, $0 / 2)) } ?? ByteCount(1 << 30)
     }
 
-    /// How much memory there is. A lower limit ends nothing that has begun.
+    /// The size of the budget. Lowering it does not end decodes in progress.
     public var limit: ByteCount {
         get { ByteCount(state.withLock { $0.machine.limit }) }
         set { admit { $0.setLimit(newValue.bytes) } }
@@ -57,11 +57,11 @@ public final class DecodeBudget: Sendable {
         }
     }
 
-    /// Waits until there is room; follows the cancellation of the calling task.
+    /// Waits until there is room, or the calling task is canceled.
     /// - Throws: ``ImageError/Code/cancelled``
     func reserve(_ bytes: Int, priority: WorkPriority = WorkPriority()) async throws(ImageError) -> DecodeReservation {
         guard let (id, wait) = ask(bytes, priority: priority.value) else { return reservation(bytes) }
-        // The value is read under the lock of the budget, so that the last change counts, however changes overlap.
+        // The value is read under the lock of the budget, so that the last change applies even if changes overlap.
         let follow = { @Sendable [weak self, priority] in self?.admit { $0.move(id, to: priority.value) } ?? () }
         let token = priority.observe { _ in follow() }
         follow()
@@ -75,8 +75,8 @@ public final class DecodeBudget: Sendable {
         return reservation(bytes)
     }
 
-    /// Waits on the calling thread until there is room.
-    /// - Throws: ``ImageError/Code/cancelled``, soon after `isCancelled` says so.
+    /// Blocks the calling thread until there is room.
+    /// - Throws: ``ImageError/Code/cancelled``, soon after `isCancelled` returns true.
     func reserveBlocking(_ bytes: Int, isCancelled: () -> Bool) throws(ImageError) -> DecodeReservation {
         guard let (id, wait) = ask(bytes, priority: .normal) else { return reservation(bytes) }
         let signal = BlockingSignal()
@@ -86,18 +86,18 @@ public final class DecodeBudget: Sendable {
                 guard isGranted else { throw Self.cancellation }
                 return reservation(bytes)
             }
-            // Leaving sends the signal, unless the wait has just ended otherwise.
+            // Leaving sends the signal, unless the wait has just ended in another way.
             if isCancelled() { leave(id) }
         }
     }
 
-    /// Reserves if there is room now, and nobody waits.
+    /// Reserves memory if there is room now and no decode is waiting.
     func tryReserve(_ bytes: Int, priority: ImagePriority = .normal) -> DecodeReservation? {
         let bytes = Self.counted(bytes)
         return state.withLock { $0.machine.reserve(bytes, priority: priority) } ? reservation(bytes) : nil
     }
 
-    /// Reserves for an image that still arrives, if there is room now.
+    /// Reserves memory for an image that is still arriving, if there is room now.
     func tryReservePreview(_ bytes: Int) -> DecodeReservation? {
         let bytes = Self.counted(bytes)
         guard state.withLock({ $0.machine.reservePreview(bytes) }) else { return nil }
@@ -109,10 +109,11 @@ public final class DecodeBudget: Sendable {
     private static let cancellation = ImageError.cancelled(
         stage: .decode, while: "waiting for memory to decode")
 
-    /// What a number of bytes counts as, so that sums cannot overflow.
+    /// Returns a number of bytes within the range that cannot make sums overflow.
     static func counted(_ bytes: Int) -> Int { min(max(0, bytes), DecodeBudgetState.most) }
 
-    /// - Returns: `nil` if the bytes are granted at once.
+    /// Requests memory.
+    /// - Returns: the waiting decode; `nil` if the bytes were granted at once.
     private func ask(_ bytes: Int, priority: ImagePriority) -> (Int, DecodeWait)? {
         let bytes = Self.counted(bytes)
         return state.withLock { state in
@@ -138,7 +139,7 @@ public final class DecodeBudget: Sendable {
         for wait in left.admitted { wait.end(isGranted: true) }
     }
 
-    /// Changes the state, and wakes those whom that lets in, outside the lock.
+    /// Changes the state, and resumes the decodes that it admits, outside the lock.
     private func admit(_ change: (inout DecodeBudgetState) -> [Int]) {
         let admitted = state.withLock { state in
             change(&state.machine).compactMap { state.waiting.removeValue(forKey: $0) }
@@ -147,7 +148,7 @@ public final class DecodeBudget: Sendable {
     }
 }
 
-/// The end of one wait, which may come before anybody listens.
+/// The end of one wait, which may come before the waiting begins.
 private final class DecodeWait: Sendable {
     private enum State {
         case open

@@ -1,7 +1,8 @@
-/// Who may decode now and who waits for memory: the decisions of a ``DecodeBudget``, without its lock and its waiting.
+/// The decisions of a ``DecodeBudget``: which decodes may run and which wait for memory. It has no lock and does not wait
+/// itself.
 ///
-/// The most urgent goes first, and of those the one that came first. Nobody is passed by one that is no more urgent, even if that
-/// one would fit: else a large image would never find room beside a stream of small ones.
+/// The decode with the highest priority is next, and among equals the earliest one. Decodes of equal or lower priority never
+/// overtake it, even if they would fit. Otherwise a large image would never find room beside a stream of small ones.
 struct DecodeBudgetState {
     enum Answer: Equatable {
         case granted
@@ -13,23 +14,23 @@ struct DecodeBudgetState {
         var priority: ImagePriority
     }
 
-    /// What all who decode may take together.
+    /// The size of the budget.
     private(set) var limit: Int
-    /// What those who decode have.
+    /// The bytes that running decodes have reserved.
     private(set) var decodeBytes = 0
     private(set) var decodes = 0
-    /// What decoders of images that still arrive have.
+    /// The bytes that decoders of arriving images have reserved.
     private(set) var previewBytes = 0
-    /// The most that was given away at one time.
+    /// The largest number of bytes that were reserved at one time.
     private(set) var peakBytes = 0
     private var waiters: [Int: Waiter] = [:]
-    /// For each priority the waiters in order; those who left or moved are passed over.
+    /// The waiting decodes at each priority, in order. Those that left or moved are skipped.
     private var lines = [[Int]](repeating: [], count: ImagePriority.allCases.count)
-    /// How many wait at each priority.
+    /// The number of waiting decodes at each priority.
     private var counts = [Int](repeating: 0, count: ImagePriority.allCases.count)
     private var nextID = 0
 
-    /// The most that a limit or a request counts as, so that sums cannot overflow.
+    /// The largest value of a limit or request, so that sums cannot overflow.
     static let most = 1 << 60
 
     init(limit: Int) { self.limit = min(max(1, limit), Self.most) }
@@ -37,7 +38,7 @@ struct DecodeBudgetState {
     var waiting: Int { waiters.count }
     var reservedBytes: Int { decodeBytes + previewBytes }
 
-    /// Asks for memory to decode one image with.
+    /// Requests memory to decode one image.
     /// - Parameter bytes: from 0 to ``most``.
     mutating func request(_ bytes: Int, priority: ImagePriority) -> Answer {
         if reserve(bytes, priority: priority) { return .granted }
@@ -48,15 +49,15 @@ struct DecodeBudgetState {
         return .wait(nextID)
     }
 
-    /// Takes memory if there is some, and nobody waits for it who is as urgent.
+    /// Reserves memory if there is room, and no decode of the same or a higher priority is waiting.
     mutating func reserve(_ bytes: Int, priority: ImagePriority) -> Bool {
         guard fits(bytes), counts[priority.rawValue...].allSatisfy({ $0 == 0 }) else { return false }
         take(bytes)
         return true
     }
 
-    /// Takes memory for an image that still arrives. It may be held as long as a slow server likes, so all of them together
-    /// get no more than a quarter, and nothing that decodes ever waits for them.
+    /// Reserves memory for an image that is still arriving. A slow server can make it hold the memory for a long time. So all
+    /// such images together get at most a quarter of the budget, and decodes never wait for them.
     mutating func reservePreview(_ bytes: Int) -> Bool {
         guard waiters.isEmpty, previewBytes + bytes <= limit / 4,
             reservedBytes + bytes <= limit
@@ -66,7 +67,8 @@ struct DecodeBudgetState {
         return true
     }
 
-    /// - Returns: those who need not wait any longer.
+    /// Returns memory to the budget.
+    /// - Returns: the decodes that no longer wait.
     mutating func release(_ bytes: Int, isPreview: Bool) -> [Int] {
         if isPreview {
             previewBytes -= bytes
@@ -77,11 +79,12 @@ struct DecodeBudgetState {
         return admit()
     }
 
-    /// - Returns: false if the waiter has been let in already.
+    /// Removes a waiting decode.
+    /// - Returns: false for `wasWaiting` if the decode has already been admitted.
     mutating func leave(_ id: Int) -> (wasWaiting: Bool, admitted: [Int]) {
         guard let waiter = waiters.removeValue(forKey: id) else { return (false, []) }
         counts[waiter.priority.rawValue] -= 1
-        // Those behind it may fit.
+        // Those behind it may fit now.
         return (true, admit())
     }
 
@@ -99,7 +102,7 @@ struct DecodeBudgetState {
         return admit()
     }
 
-    /// An image that takes more than all there is decodes when nothing else does.
+    /// Returns true if a decode may begin. An image that exceeds the whole budget is decoded when nothing else is.
     private func fits(_ bytes: Int) -> Bool { decodes == 0 || reservedBytes + bytes <= limit }
 
     private mutating func take(_ bytes: Int) {
@@ -108,7 +111,7 @@ struct DecodeBudgetState {
         peakBytes = max(peakBytes, reservedBytes)
     }
 
-    /// Lets in who has room now, in order, until one has not.
+    /// Admits waiting decodes in order, until the next one does not fit.
     private mutating func admit() -> [Int] {
         var admitted: [Int] = []
         for priority in ImagePriority.allCases.reversed() {

@@ -1,26 +1,32 @@
-/// What a coder works in: the limits, where memory comes from and how much there is, and whether anybody still wants the
-/// result.
+/// The environment of a coder: limits, sources of memory and their budget, and a check for cancellation.
 public struct DecodeContext: Sendable {
     public var limits: DecodeLimits
     public var pool: PixelBufferPool
-    /// What all decodes together may take.
+    /// The memory that all decodes together may use.
     public var budget: DecodeBudget
-    /// What tells decoders that are kept, such as those of frames, to give up what only saves time; `nil` for nothing.
+    /// The source of memory pressure to which long-lived decoders, such as frame decoders, respond by freeing memory that only
+    /// saves time; `nil` for none.
     public var memoryPressure: MemoryPressure? = .system
     let isCancelled: @Sendable () -> Bool
     private let admission: Admission
 
-    /// What becomes of a decode that finds no room in the budget.
+    /// The way to handle a decode that finds no room in the budget.
     enum Admission {
-        /// It waits on its thread.
+        /// The decode waits on its thread.
         case blocks
-        /// It ends, and is begun again when there is room.
+        /// The decode ends, and begins again when there is room.
         case ends(DecodeTicket)
-        /// It ends: it is for a preview.
+        /// The decode ends, because it is for a preview.
         case preview
     }
 
-    /// - Parameter isCancelled: asked now and then during long work, from the thread that does it.
+    /// Creates a context.
+    /// - Parameters:
+    ///   - limits: the limits on the images that are decoded.
+    ///   - pool: the memory for pixels.
+    ///   - budget: the memory that all decodes together may use.
+    ///   - isCancelled: returns true once the result is no longer needed; called regularly during long work, on the thread that
+    ///     does it.
     public init(
         limits: DecodeLimits = DecodeLimits(), pool: PixelBufferPool = .shared, budget: DecodeBudget = .shared,
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -39,24 +45,25 @@ public struct DecodeContext: Sendable {
         self.isCancelled = isCancelled
     }
 
-    /// Ends the work if nobody wants its result any more. Coders call this at least every few hundred rows.
+    /// Ends the work by throwing an error if its result is no longer needed. Coders call this at least every few hundred rows.
     /// - Throws: ``ImageError/Code/cancelled``
     public func checkCancellation() throws(ImageError) {
         if isCancelled() { throw ImageError.cancelled(stage: .decode, while: "decoding") }
     }
 
-    /// Runs `body` with the memory that a decode takes reserved in the ``budget``.
+    /// Runs `body` after reserving the memory for a decode in the ``budget``.
     ///
-    /// A coder calls this once for an image, when it knows the header and before it takes memory; a coder that hands the bytes to
-    /// another one leaves it to that. Cancellation is checked too, so that every decode checks it at least once.
+    /// A coder calls this once for an image, when it knows the header and before it allocates memory. A coder that passes the
+    /// bytes to another coder leaves the call to that one. This method also checks for cancellation, so every decode checks it
+    /// at least once.
     ///
-    /// Where there is no room, a context that a program made waits on the calling thread; never nest calls.
+    /// If there is no room, a context that a program created waits on the calling thread. Never nest calls.
     /// - Parameters:
     ///   - bytes: the memory for the pixels of the result and for everything in between.
     ///   - body: decodes the image.
     /// - Returns: the result of `body`.
-    /// - Throws: ``ImageError/Code/overBudget`` where a load waits in the coder's place; pass it on.
-    ///   ``ImageError/Code/cancelled``; and the errors of `body`.
+    /// - Throws: ``ImageError/Code/overBudget`` if a load waits instead of the coder (pass the error on),
+    ///   ``ImageError/Code/cancelled``, and the errors of `body`.
     public func withReservedMemory<Value>(
         _ bytes: ByteCount, _ body: () throws(ImageError) -> Value
     ) throws(ImageError) -> Value {
@@ -65,7 +72,7 @@ public struct DecodeContext: Sendable {
         return try body()
     }
 
-    /// Reserves the memory that a decode is about to take, as ``withReservedMemory(_:_:)`` does, until the reservation is released.
+    /// Reserves the memory for a decode, like ``withReservedMemory(_:_:)``, until the reservation is released.
     package func reserve(_ bytes: Int) throws(ImageError) -> DecodeReservation {
         try checkCancellation()
         let bytes = DecodeBudget.counted(bytes)
@@ -74,7 +81,7 @@ public struct DecodeContext: Sendable {
             return try budget.reserveBlocking(bytes, isCancelled: isCancelled)
         case .ends(let ticket):
             guard ticket.claim(bytes, from: budget) else { throw Self.overBudget(bytes) }
-            // The ticket holds the memory until all the coders that may be asked are done.
+            // The ticket holds the memory until all coders that may be tried are done.
             return DecodeReservation(bytes: bytes, onRelease: nil)
         case .preview:
             guard let reservation = budget.tryReservePreview(bytes) else { throw Self.overBudget(bytes) }

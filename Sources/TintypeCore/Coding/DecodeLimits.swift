@@ -1,10 +1,10 @@
-/// What an image from outside may cost. Coders compare the header with it before they take memory.
+/// Limits on the cost of images from untrusted sources. Coders check the header against them before they allocate memory.
 public struct DecodeLimits: Sendable, Hashable {
-    /// The most pixels that one frame of the source may have. The default is 2²⁸, which is 16,384 × 16,384.
+    /// The largest number of pixels in one frame of the source. The default is 2²⁸, which is 16,384 × 16,384.
     public var maximumPixels = 1 << 28
-    /// The most bytes that the pixels of the result, all frames together, may take. The default is 1 GiB.
+    /// The largest number of bytes for the pixels of all frames of the result. The default is 1 GiB.
     public var maximumBytes = ByteCount(1 << 30)
-    /// The most frames of an animation.
+    /// The largest number of frames in an animation.
     public var maximumFrames = 10_000
 
     public init(maximumPixels: Int = 1 << 28, maximumBytes: ByteCount = ByteCount(1 << 30), maximumFrames: Int = 10_000)
@@ -14,10 +14,12 @@ public struct DecodeLimits: Sendable, Hashable {
         self.maximumFrames = maximumFrames
     }
 
-    /// Refuses an image by what its header says.
+    /// Checks the contents of a header against the limits.
     /// - Parameters:
     ///   - size: the size in the source.
     ///   - output: the size that it is decoded at.
+    ///   - frameCount: the number of frames.
+    ///   - bytesPerPixel: the bytes of a pixel of the result.
     /// - Throws: ``ImageError/Code/limitExceeded``, and ``ImageError/Code/corruptImage`` for an empty size.
     public func check(size: PixelSize, output: PixelSize, frameCount: Int = 1, bytesPerPixel: Int = 4)
         throws(ImageError)

@@ -1,6 +1,6 @@
-/// What names say of images.
+/// Functions that read a file name.
 enum FileName {
-    /// The last part of a path or a URL, without query and fragment.
+    /// Returns the last component of a path or a URL, without query and fragment.
     static func last(of path: String) -> String {
         let end = path.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? path.endIndex
         let start = path[..<end].utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) }
@@ -9,8 +9,7 @@ enum FileName {
 }
 
 extension DecodeOptions {
-    /// The options, with what a name and a media type say where the options say nothing: a camera file's ending or type, and
-    /// the scale of `@2x`.
+    /// Returns the options, completed from a name and a media type: the format of a camera file, and the scale of `@2x`.
     package func completed(fileName: String, mimeType: String? = nil) -> DecodeOptions {
         var options = self
         if formatHint == nil { options.formatHint = ImageFormat.hint(fileName: fileName, mimeType: mimeType) }
@@ -18,10 +17,11 @@ extension DecodeOptions {
         return options
     }
 
-    /// The options under which an animation is decoded whose first frame is just what these ask for; `nil` if they ask for more
-    /// than a first frame, or if the frames of the whole animation may be other than one that is decoded alone.
+    /// The options for decoding a whole animation whose first frame is the image that these options request; `nil` if they
+    /// request more than the first frame, or if the frames of the whole animation can differ from a frame that is decoded
+    /// alone.
     var ofWholeAnimation: DecodeOptions? {
-        // Under a limit of bytes all frames share the room; and single frames may have more bits.
+        // With a limit of bytes, all frames share the room, and single frames may have more bits.
         guard firstFrameOnly, maximumBytes == nil, !decodeToHDR else { return nil }
         var options = self
         options.firstFrameOnly = false

@@ -1,33 +1,34 @@
-/// How bytes are to become an image. The options are part of what the work is known by: two loads of one URL with equal
-/// options share one decode.
+/// Options for decoding an image. They are part of the identity of the work: two loads of one URL with equal options share one
+/// decode.
 public struct DecodeOptions: Sendable, Hashable {
-    /// The box, in pixels, that the upright image is to fit; `nil`, or a box with a zero side, for the full image.
-    /// The image is decoded at that size and never made larger than it is.
+    /// The box, in pixels, that the upright image has to fit in; `nil`, or a box with a zero side, for the full image. The
+    /// image is decoded at that size, and never enlarged unless ``allowsUpscaling`` is true.
     public var thumbnailSize: PixelSize?
-    /// Whether a thumbnail keeps its shape and fits into the box, or is stretched to exactly the box.
+    /// True to preserve the proportions of a thumbnail, which fits into the box; false to stretch it to exactly the box.
     public var preservesAspectRatio = true
-    /// Whether a thumbnail may be larger than its source.
+    /// True if a thumbnail may be larger than its source.
     public var allowsUpscaling = false
-    /// Whether a thumbnail is to be like the full image, or there soon; images at full size do not change with it.
+    /// The tradeoff between the quality of thumbnails and the time to decode them. It does not affect images at full size.
     public var thumbnailQuality = ThumbnailQuality.high
-    /// The most bytes that the pixels of all frames may take; the image is decoded smaller if it would take more.
-    /// Unlike a limit of ``DecodeLimits``, which refuses the image.
+    /// The largest number of bytes for the pixels of all frames. A larger image is decoded at a smaller size, while a limit of
+    /// ``DecodeLimits`` rejects it.
     public var maximumBytes: ByteCount?
     /// Decodes only the first frame of an animation.
     public var firstFrameOnly = false
-    /// Pixels per point of the result, at least 1.
+    /// The number of pixels per point of the result, at least 1.
     public var scale: Double = 1
-    /// Gives the part that is there of an image whose end is missing, marked as partial, instead of an error.
+    /// Returns the available part of a truncated image, marked as partial, instead of an error.
     public var allowsPartialImage = false
-    /// Leaves the numbers of the pixels in the source's colour space instead of converting them to sRGB.
+    /// Keeps the pixels in the source's color space instead of converting them to sRGB.
     public var keepsColorSpace = false
-    /// Keeps what a source has beyond 8 bits and beyond white, where its coder can: see ``pixelFormat(bitsPerComponent:isHighDynamicRange:)``.
+    /// Preserves more than 8 bits and brightness beyond white, if the coder can: see
+    /// ``pixelFormat(bitsPerComponent:isHighDynamicRange:)``.
     ///
-    /// Without, which is the default, every image is ``PixelFormat/rgba8``: more bits are rounded, PQ and HLG are tone-mapped
-    /// to the range of sRGB. Previews of a PNG that arrives, and frames of animated PNG and of HEIC sequences, have 8 bits in
-    /// either case.
+    /// If this is false, the default, every image is ``PixelFormat/rgba8``: deeper components are rounded to 8 bits, and PQ and
+    /// HLG are tone-mapped to the range of sRGB. Previews of a PNG that is still arriving, and frames of animated PNG and of
+    /// HEIC sequences, always have 8 bits.
     public var decodeToHDR = false
-    /// What the bytes are taken for where their beginning does not tell, as with camera files.
+    /// The format to assume if the signature is ambiguous, as with camera files.
     public var formatHint: ImageFormat?
 
     public init(
@@ -49,8 +50,11 @@ public struct DecodeOptions: Sendable, Hashable {
         self.formatHint = formatHint
     }
 
-    /// The upright size at which an image is decoded under these options.
-    /// - Parameter bytesPerPixel: of the format that it is decoded to.
+    /// Returns the upright size at which an image is decoded under these options.
+    /// - Parameters:
+    ///   - display: the upright size of the source.
+    ///   - frameCount: the number of frames that share ``maximumBytes``.
+    ///   - bytesPerPixel: the bytes of a pixel of the result.
     public func outputSize(for display: PixelSize, frameCount: Int = 1, bytesPerPixel: Int = 4) -> PixelSize {
         var size = display
         if let box = thumbnailSize, !box.isEmpty {
@@ -64,12 +68,15 @@ public struct DecodeOptions: Sendable, Hashable {
         return size
     }
 
-    /// The format that a source is decoded to under these options.
+    /// Returns the pixel format that a source is decoded to under these options.
     ///
-    /// With ``decodeToHDR``, sources of PQ or HLG become ``PixelFormat/rgbaFloat16`` in ``ColorSpace/extendedSRGB``, others of
-    /// more than 8 bits ``PixelFormat/rgba16``. With ``keepsColorSpace`` too, PQ and HLG stay the numbers that they are, in
-    /// 16 bits. Everything else is ``PixelFormat/rgba8``. A coder may choose floating point for sources that have it, as that of
-    /// JPEG XL does.
+    /// With ``decodeToHDR``, PQ and HLG become ``PixelFormat/rgbaFloat16`` in ``ColorSpace/extendedSRGB``, and other sources of
+    /// more than 8 bits become ``PixelFormat/rgba16``. If ``keepsColorSpace`` is true too, PQ and HLG stay unconverted, in 16
+    /// bits. Everything else is ``PixelFormat/rgba8``. A coder may choose floating point for sources that have it, as the JPEG
+    /// XL coder does.
+    /// - Parameters:
+    ///   - bitsPerComponent: the bits of a component of the source.
+    ///   - isHighDynamicRange: true for a source in PQ or HLG.
     public func pixelFormat(bitsPerComponent: Int, isHighDynamicRange: Bool = false) -> PixelFormat {
         guard decodeToHDR else { return .rgba8 }
         if isHighDynamicRange, !keepsColorSpace { return .rgbaFloat16 }

@@ -1,4 +1,4 @@
-/// Memory that a decode may take. Given back by ``release()``, or with the last reference.
+/// Memory that is reserved for a decode, until ``release()`` is called or the last reference is gone.
 package final class DecodeReservation: Sendable {
     let bytes: Int
     private let onRelease: Lock<(@Sendable () -> Void)?>
@@ -10,7 +10,7 @@ package final class DecodeReservation: Sendable {
 
     deinit { release() }
 
-    /// Says that the decode has ended. Further calls do nothing.
+    /// Ends the reservation. Further calls do nothing.
     package func release() {
         let onRelease = onRelease.withLock { $0.take() }
         onRelease?()

@@ -1,8 +1,8 @@
-/// The memory of one load's decode, however many coders try it.
+/// The memory of one load's decode, shared by all coders that try it.
 ///
-/// Holds what has been reserved until the decode ends. Where there is no room it remembers how much was asked for, gives up what
-/// it has, and the decode ends with ``ImageError/Code/overBudget``, to be begun again with a ticket that has that much: nobody ever
-/// waits while holding.
+/// It holds the reserved memory until the decode ends. If there is no room, it stores the requested size and releases its
+/// memory, and the decode ends with ``ImageError/Code/overBudget``. The decode then begins again with a ticket for the
+/// requested size. So no decode waits while it holds memory.
 final class DecodeTicket: Sendable {
     private struct State {
         var held: DecodeReservation?
@@ -17,10 +17,10 @@ final class DecodeTicket: Sendable {
         self.priority = priority
     }
 
-    /// What was asked for in vain.
+    /// The requested size that was not available.
     var wanted: Int? { state.withLock { $0.wanted } }
 
-    /// Makes sure that the ticket has so many bytes.
+    /// Ensures that the ticket has reserved a number of bytes.
     func claim(_ bytes: Int, from budget: DecodeBudget) -> Bool {
         let old: DecodeReservation? = state.withLock { state in
             if let held = state.held, held.bytes >= bytes { return nil }
@@ -29,7 +29,7 @@ final class DecodeTicket: Sendable {
             return state.held
         }
         guard wanted != nil else { return true }
-        // Given back first: with it, the image that runs alone would stand in its own way.
+        // Released first. Otherwise an image that must run alone would block itself.
         old?.release()
         guard let held = budget.tryReserve(bytes, priority: priority) else { return false }
         state.withLock { state in
@@ -39,6 +39,6 @@ final class DecodeTicket: Sendable {
         return true
     }
 
-    /// Says that the decode has ended.
+    /// Ends the reservation.
     func release() { state.withLock { $0.held.take() }?.release() }
 }

@@ -1,6 +1,6 @@
-/// How an image is to be written.
+/// Options for encoding an image.
 ///
-/// What only one format knows stands in a type of its own, such as `WebPEncodeOptions`:
+/// Settings of a single format are in their own type, such as `WebPEncodeOptions`:
 ///
 /// ```swift
 /// var options = EncodeOptions(quality: 0.8)
@@ -8,33 +8,35 @@
 /// options[JPEGEncodeOptions.self].subsampling = .full    // the same, spelled in full
 /// ```
 public struct EncodeOptions: Sendable, Hashable {
-    /// From 0, smallest, to 1, best. Formats without loss ignore it. The default is 0.85.
+    /// The quality, from 0 for the smallest file to 1 for the best image. Lossless formats ignore it. The default is 0.85.
     public var quality = 0.85
-    /// Writes WebP, AVIF and JPEG XL without loss, and HEIC as nearly so as its encoder can.
+    /// Writes WebP, AVIF and JPEG XL without loss, and HEIC with as little loss as its encoder allows.
     public var lossless = false
-    /// Writes JPEG and JPEG XL so that they show early, PNG interlaced.
+    /// Writes JPEG and JPEG XL for progressive display, and PNG interlaced.
     public var progressive = false
-    /// The most bytes that the file may have. A format with loss is tried at lower quality until it fits, GIF with fewer
-    /// colours, PNG with more effort; a file that does not fit all the same is an error.
+    /// The largest number of bytes in the file. To fit, a lossy format is encoded at lower quality, GIF with fewer colors, and
+    /// PNG with more effort. A file that still does not fit is an error.
     public var maximumBytes: ByteCount?
-    /// The box in pixels that the image is shrunk into before it is written.
+    /// The box, in pixels, to which a larger image is scaled down before it is written.
     public var maximumSize: PixelSize?
     /// Writes only the first frame of an animation.
     public var firstFrameOnly = false
-    /// What transparent pixels are laid on in a format that has no alpha.
+    /// The color behind transparent pixels in a format without alpha.
     public var background = Background.white
-    /// Which of the image's metadata go into the file; none by default, since they may tell where a picture was taken.
+    /// The parts of the image's metadata that are written; none by default, since they may reveal the place where a picture was
+    /// taken.
     ///
-    /// JPEG, PNG, WebP, TIFF, AVIF, HEIC and JPEG XL hold them. The orientation in them becomes upright, as the pixels are, the
-    /// size that of the file, and a thumbnail of the source is taken out. A colour profile does not count as metadata: it
-    /// is written wherever the image is not in sRGB.
+    /// JPEG, PNG, WebP, TIFF, AVIF, HEIC and JPEG XL support metadata. The written orientation is upright, because the pixels
+    /// are. The written size is that of the file, and a thumbnail of the source is removed. A color profile does not count as
+    /// metadata: it is written for every image that isn't in sRGB.
     public var metadata: MetadataParts = .none
-    /// Puts a thumbnail of at most 320 pixels a side into JPEG (Exif 2.32, section 4.5.8) and HEIC. Other formats, and images
+    /// Embeds a thumbnail of at most 320 pixels a side in JPEG (Exif 2.32, section 4.5.8) and HEIC. Other formats, and images
     /// that are no larger than that, get none.
     public var embedsThumbnail = false
     var formatSettings = FormatEncodeSettings()
 
-    /// The settings of one format; the defaults unless they were set.
+    /// Accesses the settings of one format, which are the defaults unless they were set.
+    /// - Parameter type: the type of the settings.
     public subscript<Options: FormatEncodeOptions>(_ type: Options.Type) -> Options {
         get { formatSettings[type] }
         set { formatSettings[type] = newValue }
@@ -51,19 +53,20 @@ public struct EncodeOptions: Sendable, Hashable {
         public static let all: MetadataParts = [.exif, .xmp]
     }
 
-    /// Whether an image of high dynamic range is written as such. Without, and in formats that have no such range, it is
-    /// tone-mapped: see ``HDREncoding``. Images of standard range are written the same in either case.
+    /// The encoding of images of high dynamic range. With ``HDREncoding/none``, and in formats without such a range, they are
+    /// tone-mapped. Images of standard range are not affected.
     public var encodeToHDR = HDREncoding.none
 
-    /// How an image of high dynamic range is written. Gain maps are not supported.
+    /// A way to encode an image of high dynamic range. Gain maps are not supported.
     public enum HDREncoding: String, Sendable, Hashable, CaseIterable {
-        /// Within the range of sRGB: highlights are rolled off as when PQ is decoded to 8 bits (ITU-R BT.2390, 5.4.1).
+        /// Reduces the image to the range of sRGB: highlights are rolled off as when PQ is decoded to 8 bits (ITU-R BT.2390,
+        /// 5.4.1).
         case none
         /// PQ with the primaries of BT.2020 (ITU-R BT.2100; ISO 22028-5), in AVIF, HEIC and JPEG XL. Reference white is 203 nits.
         case isoHDR
     }
 
-    /// An opaque colour in sRGB.
+    /// An opaque color in sRGB.
     public struct Background: Sendable, Hashable {
         public var red: UInt8, green: UInt8, blue: UInt8
         public init(red: UInt8, green: UInt8, blue: UInt8) {

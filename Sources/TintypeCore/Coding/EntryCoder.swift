@@ -10,7 +10,7 @@ package struct EntryCoder: Sendable {
     package var limits = DecodeLimits()
     /// The memory that pixels are stored in.
     package var pool = PixelBufferPool.shared
-    /// The memory that all decodes together may take.
+    /// The memory that all decodes together may use.
     package var budget = DecodeBudget.shared
     /// The queue that decodes and encodes.
     package var processing = WorkQueue.processing
@@ -28,7 +28,7 @@ package struct EntryCoder: Sendable {
 
     // MARK: Decoding
 
-    /// Decodes an entry on the processing queue, when there is room for it in the budget.
+    /// Decodes an entry on the processing queue, once there is room for it in the budget.
     /// - Parameters:
     ///   - data: the encoded image.
     ///   - options: the options to decode with.
@@ -46,7 +46,7 @@ package struct EntryCoder: Sendable {
         }
     }
 
-    /// Runs a decode on the processing queue, when there is room for it in the budget.
+    /// Runs a decode on the processing queue, once there is room for it in the budget.
     package func perform<Value: Sendable>(
         priority: WorkPriority = WorkPriority(),
         _ work: @escaping @Sendable (DecodeContext) throws(ImageError) -> Value
@@ -55,10 +55,10 @@ package struct EntryCoder: Sendable {
             limits: limits, pool: pool, budget: budget, priority: priority, work)
     }
 
-    /// True if a cached entry whose decoding failed is damaged for certain, so that it can be discarded.
+    /// Returns true if a failure to decode proves that a cached entry is damaged, so that it can be discarded.
     ///
-    /// Limits, lack of memory, a full budget, and cancellation say nothing about the entry. Neither does a missing coder: another
-    /// program that shares the directory, or this one with another configuration, may well read what is of no known format here.
+    /// Limits, lack of memory, a full budget, and cancellation say nothing about the entry. Neither does a missing coder:
+    /// another program that shares the directory, or this one with another configuration, may be able to read the format.
     package static func shouldDiscardEntry(after error: ImageError) -> Bool {
         [.corruptImage, .truncatedImage, .emptyBody].contains(error.code)
     }
@@ -67,11 +67,11 @@ package struct EntryCoder: Sendable {
 
     /// Encodes an image for a cache, in the format that ``storageFormat(for:encodable:)`` chooses.
     ///
-    /// High dynamic range stays as it is where the format has it: what is read back is what was stored.
+    /// High dynamic range is preserved if the format supports it, so that the image that is read back equals the stored one.
     /// - Parameters:
     ///   - image: the image to encode.
     ///   - options: the options to encode with.
-    ///   - coder: a custom coder of the request, which writes the formats that it can; ``coders`` write the others.
+    ///   - coder: a custom coder of the request, used for the formats that it can write; ``coders`` write the others.
     ///   - priority: the priority of the work, which may change while it waits.
     /// - Returns: the encoded image and its format.
     /// - Throws: ``ImageError/Code/encodeFailed``, ``ImageError/Code/formatNotEncodable`` or ``ImageError/Code/cancelled``.
@@ -92,12 +92,12 @@ package struct EntryCoder: Sendable {
         return (data, format)
     }
 
-    /// The format that an image is stored in.
+    /// Returns the format in which an image is stored.
     ///
-    /// That is the format of its source if it can be written and keeps what the image has: its animation, its alpha, more than
-    /// 8 bits, and high dynamic range. Otherwise it is the first format that does: WebP, PNG or GIF for an animation, PNG for
-    /// alpha or more bits, and JPEG for everything else. Where no format keeps everything, high dynamic range is given up
-    /// first, then depth, then alpha, then the animation.
+    /// This is the format of its source if it can be written and preserves the image's animation, its alpha, more than 8 bits,
+    /// and high dynamic range. Otherwise it is the first format that does: WebP, PNG or GIF for an animation, PNG for alpha or
+    /// more bits, and JPEG for everything else. If no format preserves everything, high dynamic range is dropped first, then
+    /// depth, then alpha, then the animation.
     package static func storageFormat(for image: Image, encodable: Set<ImageFormat>) -> ImageFormat {
         let features = ImageFormat.Features(of: image)
         let preferred: [ImageFormat] =
@@ -116,7 +116,7 @@ package struct EntryCoder: Sendable {
                 return format
             }
         }
-        // Nothing that was preferred can be written: any format is better than none, and always the same one.
+        // No preferred format can be written. Any other is better than none, but always the same one.
         return encodable.min { $0.rawValue < $1.rawValue } ?? preferred[0]
     }
 }

@@ -1,14 +1,14 @@
-/// Settings that one format's encoder has and others have not, carried by ``EncodeOptions``.
+/// Settings that only one format's encoder supports, stored in ``EncodeOptions``.
 ///
-/// A program that adds a format can add settings for it: the core knows none of the types.
+/// A program that adds a format can add settings for it, because the core knows none of the types.
 public protocol FormatEncodeOptions: Sendable, Hashable {
-    /// The defaults.
+    /// Creates the default settings.
     init()
 
-    /// A spelling of the settings for cache keys: different settings have different spellings.
+    /// A text for cache keys: different settings have different texts.
     ///
-    /// The default implementation spells all stored properties. Implement it if one of them has a description that leaves
-    /// something out, as that of `Data` does.
+    /// The default implementation describes all stored properties. Implement it yourself if a property's description is
+    /// incomplete, as that of `Data` is.
     var cacheKey: String { get }
 }
 
@@ -16,8 +16,7 @@ extension FormatEncodeOptions {
     public var cacheKey: String { String(reflecting: self) }
 }
 
-/// Settings by their type. Those that are as ``FormatEncodeOptions/init()`` makes them are not kept, so that options that
-/// mean the same are equal.
+/// Settings by their type. Default settings are not stored, so that equivalent options are equal.
 struct FormatEncodeSettings: Sendable, Hashable {
     private struct Settings: Sendable, Hashable {
         let value: any FormatEncodeOptions

@@ -2,32 +2,50 @@ public import FoundationEssentials
 
 /// Reads, and perhaps writes, one or more formats.
 ///
-/// A coder is a value without state; its methods are called on the threads of a pool, several at once. Bytes come from
-/// outside and may be anything: a coder compares the header with the limits before it takes memory, and answers with a
-/// typed error, never with half an image that is not marked ``Image/isPartial``.
+/// A coder is a stateless value. Several threads of a pool can call its methods at once. The bytes come from untrusted sources.
+/// So a coder checks the header against the limits before it allocates memory, and throws a typed error. It never returns an
+/// incomplete image that isn't marked with ``Image/isPartial``.
 public protocol ImageCoder: Sendable {
-    /// A stable name of the coder and its settings, under which images of requests with a coder of their own are cached
-    /// (``ImageRequest/coder``). Equal identifiers promise equal images. The default is `nil`: such images are cached in memory only.
+    /// A stable name of the coder and its settings. Images of requests with a custom coder (``ImageRequest/coder``) are cached
+    /// under it. Coders with equal identifiers must produce equal images. The default is `nil`: such images are cached in
+    /// memory only.
     var identifier: String? { get }
     /// The formats that the coder reads.
     var decodableFormats: Set<ImageFormat> { get }
     /// The formats that the coder writes.
     var encodableFormats: Set<ImageFormat> { get }
 
-    /// Whether the coder can read the bytes.
-    /// - Parameter format: what the bytes were recognised as, or the caller's hint.
+    /// Returns true if the coder can read the bytes.
+    /// - Parameters:
+    ///   - data: the encoded image.
+    ///   - format: the format that was recognized from the bytes, or the caller's hint.
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool
 
-    /// What the header says. The bytes may be the beginning of a file.
-    /// - Throws: ``ImageError/Code/truncatedImage`` if the header is not complete: more bytes may help.
+    /// Returns the information in the header. The bytes may be only the beginning of a file.
+    /// - Parameters:
+    ///   - data: the encoded image, or its beginning.
+    ///   - context: the limits and the check for cancellation.
+    /// - Returns: the information in the header.
+    /// - Throws: ``ImageError/Code/truncatedImage`` if the header is incomplete: more bytes may help.
     func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo
 
-    /// Decodes an image at the size that the options ask for, upright.
-    /// - Throws: ``ImageError``, without a source; the caller adds it.
+    /// Decodes an image at the size that the options request, upright.
+    /// - Parameters:
+    ///   - data: the encoded image.
+    ///   - options: the options to decode with.
+    ///   - context: the limits, the memory, and the check for cancellation.
+    /// - Returns: the decoded image.
+    /// - Throws: ``ImageError`` without a source, which the caller adds.
     func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image
 
-    /// Writes an image, or all frames of an animation where the format has them.
-    /// - Throws: ``ImageError``, without a source; the caller adds it.
+    /// Encodes an image, with all frames of an animation if the format supports them.
+    /// - Parameters:
+    ///   - image: the image to encode.
+    ///   - format: the format to write.
+    ///   - options: the options to encode with.
+    ///   - context: the check for cancellation.
+    /// - Returns: the encoded image.
+    /// - Throws: ``ImageError`` without a source, which the caller adds.
     func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data
@@ -66,8 +84,13 @@ extension ImageCoder {
 
 /// Reads the frames of an animation one by one.
 public protocol AnimatedImageCoder: ImageCoder {
-    /// A decoder for the frames of one file.
-    /// - Throws: what ``ImageCoder/decode(_:options:context:)`` throws for bytes whose header is no good.
+    /// Returns a decoder for the frames of one file.
+    /// - Parameters:
+    ///   - data: the encoded animation.
+    ///   - options: the options to decode with.
+    ///   - context: the limits, the memory, and the check for cancellation.
+    /// - Returns: a decoder, which is positioned before the first frame.
+    /// - Throws: the errors of ``ImageCoder/decode(_:options:context:)`` for bytes with an unusable header.
     func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder
@@ -84,36 +107,37 @@ extension AnimatedImageCoder {
 
 /// The frames of one animation, in any order. Used by one thread at a time.
 ///
-/// In their order each frame is decoded once. To go elsewhere costs less than decoding from the first frame on where a frame in
-/// between stands for itself, or once frames have been decoded before: see ``seek(to:)``.
+/// In sequence, each frame is decoded once. Seeking is cheaper than decoding from the first frame if a frame in between does
+/// not depend on earlier ones, or after frames have been decoded before: see ``seek(to:)``.
 public protocol FrameDecoder: AnyObject {
     var info: ImageInfo { get }
-    /// The size of the frames that ``nextFrame()`` gives, upright.
+    /// The upright size of the frames that ``nextFrame()`` returns.
     var outputSize: PixelSize { get }
 
-    /// The next frame, composed with what is under it; `nil` behind the last one.
+    /// Decodes the next frame and composes it with the frames below it; `nil` after the last one.
     func nextFrame() throws(ImageError) -> ImageFrame?
 
-    /// Goes back to the first frame.
+    /// Returns to the first frame.
     func rewind() throws(ImageError)
 
-    /// Makes a frame, counted from 0, the next one; behind the last frame there is none.
+    /// Moves to a frame, counted from 0, which becomes the next one. After the last frame there is none.
     ///
-    /// The coders of this package begin at the nearest frame before it that does not show what was before. GIF, PNG and WebP also keep
-    /// up to eight copies of the canvas, 64 MB at most, from the first seek on: among frames that have been decoded
-    /// before, a ninth of the animation at most is then decoded on the way.
+    /// The coders of this package begin at the nearest earlier frame that doesn't depend on those before it. From the first
+    /// seek on, GIF, PNG and WebP also store up to eight copies of the canvas, at most 64 MB. Seeking among frames that have
+    /// been decoded before then decodes at most a ninth of the animation on the way.
+    /// - Parameter index: the number of the frame.
     func seek(to index: Int) throws(ImageError)
 }
 
 extension FrameDecoder {
-    /// Decodes all frames up to the one that is wanted.
+    /// Decodes all frames up to the requested one.
     public func seek(to index: Int) throws(ImageError) {
         try rewind()
         var passed = 0
         while passed < index, try nextFrame() != nil { passed += 1 }
     }
 
-    /// A frame, counted from 0; `nil` if there is none.
+    /// Returns a frame, counted from 0; `nil` if there is none.
     public func frame(at index: Int) throws(ImageError) -> ImageFrame? {
         guard index >= 0 else { return nil }
         try seek(to: index)

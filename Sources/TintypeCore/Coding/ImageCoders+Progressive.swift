@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 
 extension ImageCoders: ProgressiveImageCoder {
-    /// A decoder that chooses a coder when the first bytes tell the format. Of a format whose coder is not progressive there
-    /// are no previews, and the image comes all the same.
+    /// Returns a decoder that chooses a coder once the first bytes reveal the format. If that coder isn't progressive, there
+    /// are no previews, but the image is still decoded.
     public func progressiveDecoder(
         options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any ProgressiveDecoder {
@@ -10,9 +10,9 @@ extension ImageCoders: ProgressiveImageCoder {
     }
 }
 
-/// Waits for the first bytes, and lets the coder of their format do the rest.
+/// Waits for the first bytes, and then delegates to the coder of their format.
 ///
-/// A coder that fails on the way costs the previews, not the image: in the end, all coders are asked again.
+/// If a coder fails on the way, only the previews are lost, not the image: at the end, all coders are tried again.
 private final class ChoosingDecoder: ProgressiveDecoder {
     private let coders: ImageCoders
     private let options: DecodeOptions
@@ -21,7 +21,7 @@ private final class ChoosingDecoder: ProgressiveDecoder {
     private var decoder: (any ProgressiveDecoder)?
     private var hasChosen = false
 
-    /// By then every format that can be recognised has been: see ``ImageFormat``.
+    /// The number of bytes after which every known format has been recognized: see ``ImageFormat``.
     private static let longestBeginning = 4_096
 
     init(coders: ImageCoders, options: DecodeOptions, context: DecodeContext) {
@@ -36,7 +36,7 @@ private final class ChoosingDecoder: ProgressiveDecoder {
             try attempt { decoder throws(ImageError) in try decoder.append(chunk) }
             return
         }
-        // Formats that the core does not know are for their coders to recognise.
+        // Formats that the core doesn't know are recognized by their coders.
         let format = options.formatHint ?? ImageFormat(sniffing: data)
         let coder = coders.coders.last { $0.canDecode(data, format: format) }
         hasChosen = coder != nil || data.count > Self.longestBeginning
@@ -58,7 +58,7 @@ private final class ChoosingDecoder: ProgressiveDecoder {
         return try coders.decode(data, options: options, context: context)
     }
 
-    /// Lets go of a decoder that fails.
+    /// Runs a step, and discards the decoder if it fails.
     private func attempt(_ work: (any ProgressiveDecoder) throws(ImageError) -> Void) throws(ImageError) {
         guard let decoder else { return }
         do throws(ImageError) { try work(decoder) } catch {

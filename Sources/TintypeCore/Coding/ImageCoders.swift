@@ -1,10 +1,10 @@
 public import FoundationEssentials
 
-/// An ordered list of coders that is itself one: the last that was added is asked first.
+/// An ordered list of coders that is itself a coder. The coder that was added last is asked first.
 ///
-/// A coder that fails lets the next one that can read the bytes try; if all fail, the error of the first is the answer.
+/// If a coder fails, the next one that can read the bytes is tried. If all fail, the first one's error is thrown.
 public struct ImageCoders: ImageCoder {
-    /// The coders in order of growing precedence.
+    /// The coders in order of increasing precedence.
     public var coders: [any ImageCoder]
 
     public init(_ coders: [any ImageCoder] = []) { self.coders = coders }
@@ -26,8 +26,11 @@ public struct ImageCoders: ImageCoder {
         try info(of: data, hint: nil, context: context)
     }
 
-    /// What the header says.
-    /// - Parameter hint: what the bytes are taken for where their beginning does not tell, as in ``DecodeOptions/formatHint``.
+    /// Returns the information in the header.
+    /// - Parameters:
+    ///   - data: the encoded image, or its beginning.
+    ///   - hint: the format to assume if the signature is ambiguous, as in ``DecodeOptions/formatHint``.
+    ///   - context: the limits and the check for cancellation.
     public func info(
         of data: Data, hint: ImageFormat?, context: DecodeContext
     ) throws(ImageError) -> ImageInfo {
@@ -40,7 +43,7 @@ public struct ImageCoders: ImageCoder {
         }
     }
 
-    /// The first coder that can write the format writes it.
+    /// Encodes an image with the first coder that can write the format.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {
@@ -56,9 +59,9 @@ public struct ImageCoders: ImageCoder {
         return try coder.encode(image, as: format, options: options, context: context)
     }
 
-    /// A frame decoder of the first animated coder that can read the bytes; `nil` if none of those that can is animated.
+    /// Returns a frame decoder of the first animated coder that can read the bytes; `nil` if none of them is animated.
     ///
-    /// An animated coder that fails lets the next one try.
+    /// If an animated coder fails, the next one is tried.
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> (any FrameDecoder)? {
@@ -90,11 +93,11 @@ public struct ImageCoders: ImageCoder {
         guard !data.isEmpty else { throw ImageError(.emptyBody, stage: .decode, reason: "there are no bytes") }
         let sniffed = ImageFormat(sniffing: data)
         var failure: ImageError?
-        // A wrong hint must not cost the image: without success the bytes are asked themselves.
+        // A wrong hint must not prevent decoding: if it fails, the signature decides.
         for format in hint == nil || hint == sniffed ? [sniffed] : [hint, sniffed] {
             for coder in coders.reversed() where coder.canDecode(data, format: format) {
                 do { return try work(coder) } catch {
-                    // Another coder would find no more room, and is not asked what this one may well read.
+                    // Another coder would find no more room, and must not be blamed for bytes that this one can read.
                     if error.isCancellation || error.code == .overBudget { throw error }
                     failure = failure ?? error
                 }

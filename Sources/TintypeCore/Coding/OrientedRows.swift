@@ -1,7 +1,7 @@
-/// Puts rows, as they come, where they are when the picture stands upright.
+/// Places rows, as they arrive, where they belong in the upright picture.
 ///
-/// The picture as it is stored is never in memory: rows are gathered until there are enough to fill whole cache lines of the upright
-/// one. That takes half the memory, and less time, than turning a picture that is complete.
+/// The stored picture is never completely in memory. Rows are collected until they fill whole cache lines of the upright
+/// picture. This takes half the memory, and less time, than rotating a complete picture.
 struct OrientedRows: ~Copyable {
     private let stored: PixelSize
     private let orientation: Orientation
@@ -10,13 +10,19 @@ struct OrientedRows: ~Copyable {
     private let strip: MutablePixelBuffer
     private var rows = 0
 
-    /// As many pixels of 4 bytes as fill a cache line.
+    /// The number of pixels of 4 bytes that fill a cache line.
     private static let stripRows = 16
 
-    /// - Parameter stored: the size of the rows that come.
+    /// Creates an empty picture.
+    /// - Parameters:
+    ///   - stored: the size of the stored picture, whose rows arrive.
+    ///   - orientation: the orientation of the stored picture.
+    ///   - format: the format of the pixels.
+    ///   - pool: the memory for the pixels.
     init(stored: PixelSize, orientation: Orientation, format: PixelFormat, pool: PixelBufferPool) throws(ImageError) {
         let upright = try MutablePixelBuffer(size: orientation.display(stored), format: format, pool: pool)
-        // A little wider: else the rows of some sizes would all claim the same part of the first-level cache.
+        // A little wider, because otherwise the rows of some sizes would all compete for the same part of the first-level
+        // cache.
         let strip = try MutablePixelBuffer(
             size: PixelSize(width: stored.width + 16, height: Self.stripRows), format: format, pool: pool)
         self.stored = stored
@@ -25,16 +31,16 @@ struct OrientedRows: ~Copyable {
         self.strip = strip
     }
 
-    /// Where the next row goes; the last row's place when all have come.
+    /// Returns the address for the next row, or that of the last row when all have arrived.
     func rowToFill() -> UnsafeMutableRawPointer { strip.row(min(rows, stored.height - 1) % Self.stripRows) }
 
-    /// Takes the row that was filled.
+    /// Accepts the row that was filled.
     mutating func commitRow() {
         rows += 1
         if rows % Self.stripRows == 0 || rows == stored.height { place() }
     }
 
-    /// The picture so far; rows that have not come yet are transparent.
+    /// Returns the picture so far. Rows that haven't arrived yet are transparent.
     func snapshot(pool: PixelBufferPool) throws(ImageError) -> PixelBuffer {
         if rows % Self.stripRows != 0 { place() }
         let copy = try MutablePixelBuffer(size: upright.size, format: upright.format, pool: pool)
@@ -53,7 +59,7 @@ struct OrientedRows: ~Copyable {
         return copy.freeze()
     }
 
-    /// The upright picture, when all rows have come.
+    /// Returns the upright picture after all rows have arrived.
     consuming func finish() -> PixelBuffer {
         precondition(rows == stored.height, "\(rows) of \(stored.height) rows have come")
         return upright.freeze()
@@ -85,7 +91,7 @@ struct OrientedRows: ~Copyable {
             }
             return
         }
-        // Each column of the strip becomes a part of a row, read downwards or upwards.
+        // Each column of the strip becomes a part of a row, read downward or upward.
         let isUpwards = orientation.isReversedDown
         let base = strip.row(isUpwards ? count - 1 : 0)
         let step = isUpwards ? -strip.bytesPerRow : strip.bytesPerRow
@@ -99,7 +105,7 @@ struct OrientedRows: ~Copyable {
 }
 
 extension Orientation {
-    /// Whether the upright picture begins with the end of a stored row.
+    /// True if the upright picture begins with the end of a stored row.
     fileprivate var isReversedAlong: Bool {
         switch self {
         case .upMirrored, .down, .rightMirrored, .left: true
@@ -107,7 +113,7 @@ extension Orientation {
         }
     }
 
-    /// Whether the upright picture begins with the last of the stored rows.
+    /// True if the upright picture begins with the last stored row.
     fileprivate var isReversedDown: Bool {
         switch self {
         case .down, .downMirrored, .right, .rightMirrored: true

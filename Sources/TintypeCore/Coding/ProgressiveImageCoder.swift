@@ -1,17 +1,20 @@
 public import FoundationEssentials
 
-/// Reads images whose bytes are still on their way.
+/// Reads images whose bytes are still arriving.
 public protocol ProgressiveImageCoder: ImageCoder {
-    /// A decoder for the bytes of one file, which come later.
+    /// Returns a decoder for the bytes of one file, which are appended later.
+    /// - Parameters:
+    ///   - options: the options to decode with.
+    ///   - context: the limits, the memory, and the check for cancellation.
     func progressiveDecoder(options: DecodeOptions, context: DecodeContext) throws(ImageError) -> any ProgressiveDecoder
 }
 
-/// One image whose bytes come bit by bit. Used by one thread at a time.
+/// One image whose bytes arrive gradually. Used by one thread at a time.
 ///
-/// Keeps what it has decoded: no byte is decoded twice for a preview. Previews have the orientation, the colours and the
-/// size of the image that ``finish()`` gives.
+/// It keeps its intermediate results: no byte is decoded twice for a preview. Previews have the same orientation, colors and
+/// size as the image that ``finish()`` returns.
 ///
-/// Holds what it reserves in the ``DecodeBudget`` as long as it lives: let go of one that no more bytes come for.
+/// It holds its reservation in the ``DecodeBudget`` for its whole life. Release it if no more bytes will arrive.
 ///
 /// ```swift
 /// let decoder = try coder.progressiveDecoder(options: options, context: context)
@@ -22,14 +25,16 @@ public protocol ProgressiveImageCoder: ImageCoder {
 /// show(try decoder.finish())
 /// ```
 public protocol ProgressiveDecoder: AnyObject {
-    /// Takes the next bytes, and decodes what they allow.
-    /// - Throws: ``ImageError`` for bytes that cannot become an image; more bytes are then of no use.
+    /// Appends the next bytes, and decodes as much as they allow.
+    /// - Parameter chunk: the next bytes of the file.
+    /// - Throws: ``ImageError`` for bytes that cannot become an image. Further bytes are then useless.
     func append(_ chunk: Data) throws(ImageError)
 
-    /// The picture of the bytes so far, marked ``Image/isPartial``; `nil` as long as there is none, or if nothing has come
-    /// that would change the last one.
+    /// Returns the picture of the bytes so far, marked as ``Image/isPartial``; `nil` if there is none yet, or if it has not
+    /// changed since the last call.
     func preview() throws(ImageError) -> Image?
 
-    /// The image, when all bytes have been appended: the same that ``ImageCoder/decode(_:options:context:)`` makes of them.
+    /// Returns the image after all bytes have been appended. It is equal to the result of
+    /// ``ImageCoder/decode(_:options:context:)``.
     func finish() throws(ImageError) -> Image
 }

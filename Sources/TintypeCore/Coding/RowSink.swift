@@ -1,7 +1,7 @@
-/// Takes the rows of an image as a coder decodes them, and makes the upright pixels of the size that was asked for.
+/// Receives the rows of an image as a coder decodes them, and produces upright pixels of the requested size.
 ///
-/// Without a change of size, rows are decoded straight into the buffer that is shown, or turned upright a few at a time; else each
-/// goes through one scratch row into a ``RowResampler``, so that the full bitmap is never made.
+/// If the size does not change, rows are decoded directly into the final buffer, or rotated a few at a time. Otherwise each row
+/// passes through a scratch row into a ``RowResampler``, so the full bitmap never exists.
 ///
 /// ```swift
 /// var sink = try RowSink(stored: size, output: output, orientation: .right, context: context)
@@ -15,22 +15,26 @@ public struct RowSink: ~Copyable {
     private let stored: PixelSize
     private let orientation: Orientation
     private let context: DecodeContext
-    /// The whole picture, or the one row that goes into the resampler.
+    /// The whole picture, or the scratch row for the resampler.
     private var pixels: MutablePixelBuffer
     private var resampler: RowResampler?
-    /// In the place of ``pixels`` for pictures that are not stored upright, at their size.
+    /// Used instead of ``pixels`` for pictures that are not stored upright and keep their size.
     private var turned: OrientedRows?
-    /// In the place of ``resampler`` for formats of more than 8 bits.
+    /// Used instead of ``resampler`` for formats of more than 8 bits.
     private var deepResampler: DeepRowResampler?
-    /// From one row to fill to the next: nothing where there is only one.
+    /// The distance from one row to fill to the next: zero if there is only one row.
     private let rowStep: Int
-    /// How many rows have been committed.
+    /// The number of committed rows.
     public private(set) var rows = 0
 
+    /// Creates a sink.
     /// - Parameters:
-    ///   - stored: the size of the rows that come, before the orientation.
-    ///   - output: the size that is wanted, upright.
-    ///   - format: how the rows that come, and the pixels that are made of them, lie in memory.
+    ///   - stored: the size of the stored picture, before its orientation is applied.
+    ///   - output: the upright size of the result.
+    ///   - orientation: the orientation of the stored picture.
+    ///   - format: the pixel format of the rows and of the result.
+    ///   - context: the limits, the memory, and the check for cancellation.
+    /// - Throws: ``ImageError/Code/limitExceeded`` and ``ImageError/Code/outOfMemory``
     public init(
         stored: PixelSize, output: PixelSize, orientation: Orientation = .up, format: PixelFormat = .rgba8,
         context: DecodeContext
@@ -40,6 +44,7 @@ public struct RowSink: ~Copyable {
             context: context)
     }
 
+    /// Creates a sink for a part of the stored picture.
     /// - Parameter extent: the part of the stored size that the output shows.
     package init(
         stored: PixelSize, extent: ResampledExtent, output: PixelSize, orientation: Orientation = .up,
@@ -68,19 +73,20 @@ public struct RowSink: ~Copyable {
         self.pixels = pixels
     }
 
-    /// Where the next row's pixels go: room for the stored width in premultiplied RGBA of the format.
+    /// Returns the address for the next row's pixels, with room for the stored width in premultiplied RGBA of the format.
     public func rowToFill() -> UnsafeMutableRawPointer {
         turned?.rowToFill() ?? pixels.row(min(rows, stored.height - 1) * rowStep)
     }
 
-    /// The memory of the whole picture, if rows are decoded straight into it: a coder may work in the part behind the row that
-    /// it fills. `nil` if rows are resampled or turned.
+    /// The memory of the whole picture, if rows are decoded directly into it: a coder may use the part after the row that it
+    /// fills as working memory. `nil` if rows are resampled or rotated.
     package var bitmap: UnsafeMutableRawBufferPointer? {
         guard rowStep > 0 else { return nil }
         return UnsafeMutableRawBufferPointer(start: pixels.row(0), count: pixels.byteCount)
     }
 
-    /// Takes the row that was filled. Looks now and then whether anybody still wants the image.
+    /// Accepts the row that was filled. Regularly checks whether the image is still needed.
+    /// - Throws: ``ImageError/Code/cancelled``
     public mutating func commitRow() throws(ImageError) {
         precondition(rows < stored.height, "more rows than the image has")
         resampler?.push(UnsafeRawPointer(pixels.row(0)))
@@ -90,7 +96,7 @@ public struct RowSink: ~Copyable {
         if rows & 127 == 0 { try context.checkCancellation() }
     }
 
-    /// An upright copy of the picture so far. Rows that have not come yet are transparent.
+    /// Returns an upright copy of the picture so far. Rows that haven't arrived yet are transparent.
     public func snapshot() throws(ImageError) -> PixelBuffer {
         let pool = context.pool
         if let resampled = try resampler?.snapshot(pool: pool) {
@@ -103,7 +109,7 @@ public struct RowSink: ~Copyable {
         return try pixels.snapshot(rows: rows, pool: pool).oriented(orientation, pool: pool)
     }
 
-    /// The upright pixels. Rows that never came are transparent.
+    /// Returns the upright pixels. Rows that never arrived are transparent.
     public consuming func finish() throws(ImageError) -> PixelBuffer {
         while rows < stored.height {
             rowToFill().initializeMemory(

@@ -1,10 +1,10 @@
-/// What a thumbnail that is decoded at its size is to be: like the full image, or there soon.
+/// The tradeoff between the quality of a thumbnail and the time to decode it.
 ///
-/// Only JPEG has a faster way. Differences are to a Lanczos reduction of the full image, as they were measured on photographs.
+/// Only JPEG has a faster way. Differences are relative to a Lanczos reduction of the full image, measured on photographs.
 public enum ThumbnailQuality: Sendable, Hashable {
-    /// No difference is seen: above 52 dB. A JPEG is decoded at no less than twice the size, and resampled from there.
+    /// No visible difference: more than 52 dB. A JPEG is decoded at twice the size or more, and resampled from there.
     case high
-    /// Edges may be a little softer or rougher: about 45 dB. A JPEG is decoded at no less than the size; of a progressive one, the scans
-    /// that add least to it are not decoded, unless previews needed them anyway.
+    /// Edges may be slightly softer or rougher: about 45 dB. A JPEG is decoded at the requested size or more. Of a progressive
+    /// JPEG, the scans that contribute least are not decoded, unless previews needed them anyway.
     case fast
 }

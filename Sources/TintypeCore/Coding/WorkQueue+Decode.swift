@@ -1,7 +1,7 @@
 extension WorkQueue {
-    /// Decodes on a thread of the queue, when there is room for it in the budget.
+    /// Decodes on a thread of the queue, once there is room for it in the budget.
     ///
-    /// No thread waits for the room. A coder that finds none ends after the header; that much is decoded twice then.
+    /// No thread waits for the room. A coder that finds none ends after reading the header, which is read again later.
     func decode<Value: Sendable>(
         limits: DecodeLimits, pool: PixelBufferPool, budget: DecodeBudget, priority: WorkPriority = WorkPriority(),
         _ work: @escaping @Sendable (DecodeContext) throws(ImageError) -> Value
@@ -12,7 +12,7 @@ extension WorkQueue {
             defer { attempt.release() }
             do throws(ImageError) {
                 return try await perform(priority: priority) { isCancelled throws(ImageError) in
-                    // Here, so that the room is there for others before the caller is told.
+                    // Released here, so that the room is available to others before the caller continues.
                     defer { attempt.release() }
                     return try work(
                         DecodeContext(

@@ -1,20 +1,24 @@
-/// Pixels that are drawn on, until ``finish()`` makes an image of them.
+/// A canvas of pixels, until ``finish()`` makes an image of them.
 ///
 /// ```swift
 /// var surface = try DrawingSurface(size: PixelSize(width: 64, height: 64))
 /// surface.fill(PixelColor(red: 1, green: 0.5, blue: 0))
-/// surface.withRow(0) { row in … }              // premultiplied RGBA
+/// surface[0, 0] = SIMD4(255, 255, 255, 255)  // premultiplied RGBA
 /// let image = surface.finish()
 /// ```
 ///
-/// Colours are in sRGB, or beyond its range with ``PixelFormat/rgbaFloat16`` (``ColorSpace/extendedSRGB``). Places are in pixels
-/// from the upper left corner; what lies outside the surface is left out.
+/// Colors are in sRGB, or in its extended range with ``PixelFormat/rgbaFloat16`` (``ColorSpace/extendedSRGB``). Positions are
+/// in pixels from the upper left corner. Drawing is clipped to the surface.
 public struct DrawingSurface: ~Copyable {
     public let format: ImageRenderer.Format
     private var pixels: MutablePixelBuffer
     private let pool: PixelBufferPool
 
-    /// A transparent surface, or a black one if its format is opaque.
+    /// Creates a transparent surface, or a black one if its format is opaque.
+    /// - Parameters:
+    ///   - size: the size in pixels.
+    ///   - format: the scale, opacity and pixel format of the image.
+    ///   - pool: the memory for the pixels.
     /// - Throws: ``ImageError/Code/limitExceeded`` for an empty size, and ``ImageError/Code/outOfMemory``.
     public init(
         size: PixelSize, format: ImageRenderer.Format = ImageRenderer.Format(), pool: PixelBufferPool = .shared
@@ -39,7 +43,7 @@ public struct DrawingSurface: ~Copyable {
                 start: pixels.row(row), count: size.width * format.pixelFormat.bytesPerPixel))
     }
 
-    /// One pixel of a surface of 8 bits, premultiplied.
+    /// Accesses a premultiplied pixel of an 8-bit surface.
     public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
         get { address(x, y).loadUnaligned(as: SIMD4<UInt8>.self) }
         set { address(x, y).storeBytes(of: newValue, as: SIMD4<UInt8>.self) }
@@ -54,14 +58,22 @@ public struct DrawingSurface: ~Copyable {
 
     // MARK: Drawing
 
-    /// Lays a colour over the surface, or over a part of it.
-    /// - Parameter area: the size of the part; `nil` for all that is right of and below its corner.
+    /// Draws a color over the surface, or over a part of it.
+    /// - Parameters:
+    ///   - color: the color, which is blended with the present pixels.
+    ///   - x: the left edge of the part.
+    ///   - y: the upper edge of the part.
+    ///   - area: the size of the part; `nil` for everything to the right of and below its corner.
     public mutating func fill(_ color: PixelColor, x: Int = 0, y: Int = 0, size area: PixelSize? = nil) {
         paint(color, x: x, y: y, size: area, blends: true)
     }
 
-    /// Puts a colour in the place of what was there.
-    /// - Parameter area: the size of the part; `nil` for all that is right of and below its corner.
+    /// Replaces the pixels of the surface, or of a part of it, with a color.
+    /// - Parameters:
+    ///   - color: the new color.
+    ///   - x: the left edge of the part.
+    ///   - y: the upper edge of the part.
+    ///   - area: the size of the part; `nil` for everything to the right of and below its corner.
     public mutating func replace(with color: PixelColor = .clear, x: Int = 0, y: Int = 0, size area: PixelSize? = nil) {
         paint(color, x: x, y: y, size: area, blends: false)
     }
@@ -85,11 +97,15 @@ public struct DrawingSurface: ~Copyable {
         }
     }
 
-    /// Lays the picture of an image, or the first frame of an animation, over the surface.
+    /// Draws an image, or the first frame of an animation, over the surface.
     ///
-    /// Its numbers are taken for those of the surface's colour space, which they are unless the image was decoded with
+    /// The image must be in the surface's color space. This is true for all images except those decoded with
     /// ``DecodeOptions/keepsColorSpace``.
-    /// - Parameter size: the size in pixels at which it is drawn; `nil` for its own.
+    /// - Parameters:
+    ///   - image: the image to draw.
+    ///   - x: the left edge of the image on the surface.
+    ///   - y: the upper edge of the image on the surface.
+    ///   - area: the size in pixels at which the image is drawn; `nil` for its own size.
     /// - Throws: ``ImageError/Code/limitExceeded`` for an empty size, and ``ImageError/Code/outOfMemory``.
     public mutating func draw(
         _ image: Image, x: Int = 0, y: Int = 0, size area: PixelSize? = nil
@@ -109,9 +125,9 @@ public struct DrawingSurface: ~Copyable {
         }
     }
 
-    // MARK: The end
+    // MARK: Finishing
 
-    /// The image of what was drawn, without a copy.
+    /// Returns the image of the surface, without copying its pixels.
     public consuming func finish() -> Image {
         if format.isOpaque { makeOpaque() }
         var properties = Image.Properties()
@@ -125,7 +141,7 @@ public struct DrawingSurface: ~Copyable {
         return Image(pixels: pixels.freeze(), properties: properties)
     }
 
-    /// Lays everything on black: premultiplied colours are already what they are on it.
+    /// Makes all pixels opaque, on a black background. Premultiplied colors are already correct for it.
     private mutating func makeOpaque() {
         for y in 0..<size.height {
             PixelBlending.makeOpaque(pixels.row(y), count: size.width, format: format.pixelFormat)
@@ -133,7 +149,7 @@ public struct DrawingSurface: ~Copyable {
     }
 }
 
-/// The part of an area that lies on a surface; its corner and size there.
+/// The part of an area that lies on a surface, with its corner and size.
 private struct Overlap {
     var x: Int
     var y: Int

@@ -1,4 +1,4 @@
-/// Makes images by drawing them: backgrounds, badges, several pictures on one.
+/// Creates images by drawing, such as backgrounds, badges, or a combination of several images.
 ///
 /// ```swift
 /// let renderer = ImageRenderer(size: PixelSize(width: 200, height: 100), format: .init(scale: 2, isOpaque: true))
@@ -8,16 +8,17 @@
 /// }
 /// ```
 ///
-/// What is drawn with is a ``DrawingSurface``; there are no lines and no text. A renderer can be used again, from any thread.
+/// The closure draws on a ``DrawingSurface``, which supports neither lines nor text. A renderer can be used several times, from
+/// any thread.
 public struct ImageRenderer: Sendable {
-    /// What kind of image is made.
+    /// The kind of image that a renderer creates.
     public struct Format: Sendable, Hashable {
-        /// Pixels per point of the image, at least 1. The size of a renderer is in pixels, whatever the scale.
+        /// The number of pixels per point of the image, at least 1. The size of a renderer is in pixels, whatever the scale.
         public var scale: Double
-        /// Whether every pixel is opaque: drawing begins with black in place of transparency, and what is translucent in the
-        /// end lies on black.
+        /// True if every pixel is opaque: drawing begins with black instead of transparency, and translucent pixels are finally
+        /// blended with black.
         public var isOpaque: Bool
-        /// The precision, and the range: ``PixelFormat/rgbaFloat16`` holds colours brighter than white.
+        /// The precision and the range of the pixels. ``PixelFormat/rgbaFloat16`` can represent colors brighter than white.
         public var pixelFormat: PixelFormat
 
         public init(scale: Double = 1, isOpaque: Bool = false, pixelFormat: PixelFormat = .rgba8) {
@@ -27,7 +28,7 @@ public struct ImageRenderer: Sendable {
         }
     }
 
-    /// The size of the images in pixels.
+    /// The size of the images, in pixels.
     public var size: PixelSize
     public var format: Format
 
@@ -36,8 +37,13 @@ public struct ImageRenderer: Sendable {
         self.format = format
     }
 
-    /// The image that `draw` draws, on the calling thread.
-    /// - Throws: what `draw` throws; ``ImageError/Code/limitExceeded`` for an empty size, and ``ImageError/Code/outOfMemory``.
+    /// Returns the image that a closure draws, on the calling thread.
+    /// - Parameters:
+    ///   - pool: the memory for the pixels.
+    ///   - draw: draws on the surface.
+    /// - Returns: the image.
+    /// - Throws: the errors of `draw`; ``ImageError/Code/limitExceeded`` for an empty size, and
+    ///   ``ImageError/Code/outOfMemory``.
     public func image(
         pool: PixelBufferPool = .shared, _ draw: (inout DrawingSurface) throws -> Void
     ) throws -> Image {

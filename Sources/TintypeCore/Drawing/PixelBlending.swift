@@ -1,5 +1,5 @@
-/// Rows of premultiplied pixels laid over each other, in every format: source + destination × (1 − source alpha) (Porter and
-/// Duff, "Compositing digital images", 1984).
+/// Blends rows of premultiplied pixels of any format: source + destination × (1 − source alpha) (Porter and Duff, "Compositing
+/// digital images", 1984).
 enum PixelBlending {
     static func blend(
         _ source: UnsafeRawPointer, over row: UnsafeMutableRawPointer, count: Int, format: PixelFormat
@@ -18,10 +18,10 @@ enum PixelBlending {
                 row.storeBytes(of: over, toByteOffset: offset, as: SIMD4<UInt8>.self)
             } else if over != .zero {
                 let under = row.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
-                // round(x / 255) of a product of two bytes.
+                // round(x / 255) for a product of two bytes.
                 let product = SIMD4<UInt16>(truncatingIfNeeded: under) &* UInt16(255 - over.w) &+ 128
                 let sum = SIMD4<UInt16>(truncatingIfNeeded: over) &+ (product &+ (product &>> 8)) &>> 8
-                // Pixels that are not premultiplied would give more than there is.
+                // Pixels that aren't premultiplied would exceed the maximum.
                 let limited = sum.clamped(lowerBound: .zero, upperBound: SIMD4(repeating: 255))
                 row.storeBytes(
                     of: SIMD4<UInt8>(truncatingIfNeeded: limited), toByteOffset: offset, as: SIMD4<UInt8>.self)
@@ -35,7 +35,7 @@ enum PixelBlending {
                 truncatingIfNeeded: source.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt16>.self))
             let under = SIMD4<UInt32>(
                 truncatingIfNeeded: row.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt16>.self))
-            // round(x / 65535) of a product of two such numbers; it stays within 32 bits.
+            // round(x / 65535) for a product of two such numbers, which stays within 32 bits.
             let product = under &* (65_535 - over.w) &+ 32_768
             let sum = over &+ (product &+ (product &>> 16)) &>> 16
             let limited = sum.clamped(lowerBound: .zero, upperBound: SIMD4(repeating: 65_535))
@@ -58,7 +58,7 @@ enum PixelBlending {
         }
     }
 
-    /// Fills a row with one colour.
+    /// Fills a row with one color.
     static func fill(_ row: UnsafeMutableRawPointer, with color: PixelColor, count: Int, format: PixelFormat) {
         let pixel = color.premultiplied(for: format)
         switch format {
@@ -77,7 +77,7 @@ enum PixelBlending {
         }
     }
 
-    /// Makes every pixel of a row opaque; its colour stays.
+    /// Makes every pixel of a row opaque, with the same color.
     static func makeOpaque(_ row: UnsafeMutableRawPointer, count: Int, format: PixelFormat) {
         switch format {
         case .rgba8: for x in 0..<count { row.storeBytes(of: 255, toByteOffset: x * 4 + 3, as: UInt8.self) }

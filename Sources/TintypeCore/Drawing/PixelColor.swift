@@ -1,4 +1,4 @@
-/// A colour in sRGB, not premultiplied; 0 is none of a component and 1 is all of it.
+/// A color in sRGB, not premultiplied. Components range from 0 to 1.
 public struct PixelColor: Sendable, Hashable {
     public var red: Float
     public var green: Float
@@ -16,19 +16,20 @@ public struct PixelColor: Sendable, Hashable {
     public static let black = PixelColor(red: 0, green: 0, blue: 0)
     public static let white = PixelColor(red: 1, green: 1, blue: 1)
 
-    /// The colour with another opacity.
+    /// Returns the color with another opacity.
+    /// - Parameter alpha: the opacity, from 0 to 1.
     public func withAlpha(_ alpha: Float) -> PixelColor {
         var color = self
         color.alpha = alpha
         return color
     }
 
-    /// The components as pixels have them, within what a format can hold; what is not a number becomes 0.
+    /// Returns the premultiplied components, limited to the range of a format; NaN becomes 0.
     func premultiplied(for format: PixelFormat) -> SIMD4<Float> {
         var color = SIMD4(red, green, blue, alpha)
         color = color.replacing(with: 0, where: color .!= color)
         color.w = min(max(color.w, 0), 1)
-        // Only floating point goes beyond white.
+        // Only floating point can exceed white.
         if format != .rgbaFloat16 { color = color.clamped(lowerBound: .zero, upperBound: .one) }
         return color * SIMD4(color.w, color.w, color.w, 1)
     }

@@ -8,19 +8,19 @@
 /// }
 /// ```
 ///
-/// New codes may be added at any time: they are values of ``Code-swift.struct``, not cases, so no `switch` of yours breaks.
+/// New codes may be added at any time. They are values of ``Code-swift.struct``, not cases, so they break no `switch` of yours.
 public struct ImageError: Error, Sendable {
-    /// What went wrong. Stable: use it for decisions and for metric labels.
+    /// The kind of the error. Codes are stable: use them for decisions and for metric labels.
     public var code: Code
-    /// Where on the way of an image it went wrong.
+    /// The stage of loading in which the error occurred.
     public var stage: Stage
-    /// The URL, path or key that the error concerns; `nil` only for bytes that have neither.
+    /// The URL, path or key that the error is about; `nil` only for data without any of them.
     public var source: String?
-    /// One sentence for a person: what was seen, and where it helps, what to do. It does not repeat ``source``.
+    /// A sentence for people that describes the observation, and possibly a solution. It does not repeat ``source``.
     public var reason: String
-    /// The HTTP status, where a server answered.
+    /// The HTTP status, if a server answered.
     public var statusCode: Int?
-    /// The error of a library or of the system that led to this one.
+    /// The underlying error of a library or of the system.
     public var underlying: (any Error)?
 
     public init(
@@ -43,7 +43,7 @@ public struct ImageError: Error, Sendable {
         return error
     }
 
-    /// The stages of the way of an image.
+    /// The stages of loading an image.
     public enum Stage: String, Sendable, Hashable, CaseIterable {
         case request, cache, load, decode, transform, encode, store
     }
@@ -53,12 +53,12 @@ extension ImageError {
     /// Matches an error by its code in `catch` and `switch`.
     public static func ~= (code: Code, error: ImageError) -> Bool { error.code == code }
 
-    /// True for a load that its caller gave up: nothing failed.
+    /// True if the caller canceled the load: nothing failed.
     public var isCancellation: Bool { code == .cancelled }
 }
 
 extension ImageError: CustomStringConvertible {
-    /// `SOURCE: REASON`, in one line.
+    /// The source and the reason in one line: `SOURCE: REASON`.
     public var description: String {
         guard let source else { return reason }
         return "\(source): \(reason)"
@@ -66,7 +66,7 @@ extension ImageError: CustomStringConvertible {
 }
 
 extension ImageError: Equatable {
-    /// Compares everything but ``underlying``, which need not be comparable.
+    /// Compares everything but ``underlying``, which isn't always comparable.
     public static func == (left: ImageError, right: ImageError) -> Bool {
         left.code == right.code && left.stage == right.stage && left.source == right.source
             && left.reason == right.reason && left.statusCode == right.statusCode

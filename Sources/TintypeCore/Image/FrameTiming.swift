@@ -1,11 +1,11 @@
-/// How long the frames of an animation are really shown.
+/// The actual durations of the frames of an animation.
 package enum FrameTiming {
-    /// What a frame without a delay gets.
+    /// The duration of a frame without a delay.
     package static let standard = Duration.milliseconds(100)
 
-    /// The time that a frame is shown for a delay that its file states.
+    /// Returns the duration of a frame from the delay in its file.
     ///
-    /// Delays under 11 ms were written by tools that meant "as fast as you can"; browsers show such frames for 100 ms,
-    /// and so does this.
+    /// Delays under 11 ms come from tools that meant "as fast as possible". Browsers show such frames for 100 ms, and so does
+    /// this function.
     package static func played(_ stated: Duration) -> Duration { stated < .milliseconds(11) ? standard : stated }
 }

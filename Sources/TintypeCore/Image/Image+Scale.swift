@@ -1,11 +1,10 @@
-/// Pixels per point.
+/// The number of pixels per point.
 extension Image {
-    /// The pixels per point that a name tells: 2 for `photo@2x.png`, 3 for `photo@3x.png`, else 1.
-    ///
-    /// - Parameter name: of a file, a path or a URL, whose last part counts; `%40` stands for `@`.
+    /// Returns the pixels per point that a name specifies: 2 for `photo@2x.png`, 3 for `photo@3x.png`, otherwise 1.
+    /// - Parameter name: a file name, a path or a URL. The last component counts, and `%40` stands for `@`.
     public static func scale(ofName name: String) -> Double {
         let name = FileName.last(of: name)
-        // Something stands before the mark, and an ending after it.
+        // The mark needs a name before it, and an extension after it.
         guard name.utf8.contains(UInt8(ascii: "x")), let dot = name.lastIndex(of: "."),
             dot < name.index(before: name.endIndex)
         else { return 1 }
@@ -15,15 +14,17 @@ extension Image {
         return 1
     }
 
-    /// The image with other pixels per point, at least 1; all else stays, and so do the pixels of every frame.
+    /// Returns the image with another number of pixels per point. The pixels and all other properties stay the same.
+    /// - Parameter scale: the pixels per point, at least 1.
     public func scaled(to scale: Double) -> Image {
         let scale = scale >= 1 ? scale : 1
         return scale == self.scale ? self : with { $0.scale = scale }
     }
 
-    /// The image with the pixels per point that a name tells (``scale(ofName:)``); the image itself if it tells none.
+    /// Returns the image with the pixels per point that a name specifies (``scale(ofName:)``); the same image if it specifies
+    /// none.
     ///
-    /// Loads do this by themselves, by the URL, where a request has no scale of its own.
+    /// Loads do this with the URL if their request has no scale.
     public func scaled(forName name: String) -> Image {
         let scale = Self.scale(ofName: name)
         return scale == 1 ? self : scaled(to: scale)

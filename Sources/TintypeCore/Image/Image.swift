@@ -1,8 +1,8 @@
-/// A decoded image: upright pixels, or several frames of them, with all that is known of where they come from.
+/// A decoded image: upright pixels, or several frames of them, with the properties of their source.
 ///
 /// An image never changes, and copying one copies a reference. Its pixels are premultiplied RGBA; see ``PixelBuffer``.
 public struct Image: Sendable {
-    /// What an image is made of; one object, so that copies are cheap and caches can tell who still holds it.
+    /// The contents of an image: one object, so that copies are cheap and caches can tell whether the image is still in use.
     final class Storage: Sendable {
         let frames: [ImageFrame]
         let properties: Properties
@@ -11,7 +11,7 @@ public struct Image: Sendable {
         init(frames: [ImageFrame], properties: Properties) {
             self.frames = frames
             self.properties = properties
-            // Frames that show the same buffer weigh once.
+            // Frames that share a buffer count once.
             var seen = Set<ObjectIdentifier>()
             memoryCost = frames.reduce(0) { cost, frame in
                 seen.insert(ObjectIdentifier(frame.pixels)).inserted ? cost + frame.pixels.byteCount : cost
@@ -19,29 +19,29 @@ public struct Image: Sendable {
         }
     }
 
-    /// All about an image but its pixels.
+    /// All properties of an image except its pixels.
     public struct Properties: Sendable, Equatable {
-        /// The format that the image was decoded from; `nil` for one that was drawn.
+        /// The format that the image was decoded from; `nil` for a drawn image.
         public var format: ImageFormat?
-        /// Pixels per point, at least 1.
+        /// The number of pixels per point, at least 1.
         public var scale: Double = 1
-        /// How often an animation is played; 0 is for ever.
+        /// The number of times that an animation is played; 0 to repeat it forever.
         public var loopCount = 0
         public var colorSpace = ColorSpace.sRGB
-        /// The bits of a component in the source, such as 10 for many AVIF files.
+        /// The bits of a color component in the source, such as 10 for many AVIF files.
         public var bitsPerComponent = 8
-        /// True if colours may be brighter than the white of a display of standard range: decoded from PQ or HLG with
-        /// ``DecodeOptions/decodeToHDR``, and not tone-mapped.
+        /// True if colors may be brighter than the white of a standard display, because the image was decoded from PQ or HLG
+        /// with ``DecodeOptions/decodeToHDR`` and not tone-mapped.
         public var isHighDynamicRange = false
         /// False if every pixel is known to be opaque.
         public var hasAlpha = true
-        /// The size in the source, upright, before a thumbnail was made of it; `nil` for an image that was drawn.
+        /// The upright size of the source, before it was scaled to a thumbnail; `nil` for a drawn image.
         public var sourceSize: PixelSize?
         /// The orientation of the source, which is already applied.
         public var sourceOrientation = Orientation.up
-        /// What the source says of itself (EXIF and the like).
+        /// The metadata of the source, such as EXIF.
         public var metadata = ImageMetadata()
-        /// True for a picture of a source whose end is missing.
+        /// True if the source is truncated.
         public var isPartial = false
         /// True if a transformer made the image.
         public var isTransformed = false
@@ -55,12 +55,12 @@ public struct Image: Sendable {
 
     let storage: Storage
 
-    /// An image of one picture.
+    /// Creates a still image.
     public init(pixels: PixelBuffer, properties: Properties = Properties()) {
         storage = Storage(frames: [ImageFrame(pixels: pixels)], properties: properties)
     }
 
-    /// An animation; `nil` without frames, or if their sizes differ.
+    /// Creates an animation; `nil` without frames, or if their sizes differ.
     public init?(frames: [ImageFrame], properties: Properties = Properties()) {
         guard let size = frames.first?.pixels.size, frames.allSatisfy({ $0.pixels.size == size }) else { return nil }
         storage = Storage(frames: frames, properties: properties)
@@ -68,13 +68,13 @@ public struct Image: Sendable {
 
     init(storage: Storage) { self.storage = storage }
 
-    /// The picture, or the first frame of an animation.
+    /// The pixels of the image, or of the first frame of an animation.
     public var pixels: PixelBuffer { storage.frames[0].pixels }
-    /// All frames; one for an image that does not move.
+    /// All frames; a single one for a still image.
     public var frames: [ImageFrame] { storage.frames }
     public var properties: Properties { storage.properties }
 
-    /// The size in pixels, upright.
+    /// The upright size in pixels.
     public var size: PixelSize { pixels.size }
     public var format: ImageFormat? { storage.properties.format }
     public var scale: Double { storage.properties.scale }
@@ -86,31 +86,31 @@ public struct Image: Sendable {
     public var isAnimated: Bool { storage.frames.count > 1 }
     public var isPartial: Bool { storage.properties.isPartial }
     public var isTransformed: Bool { storage.properties.isTransformed }
-    /// True if the image was drawn from a vector source, SVG or PDF. Its pixels are as sharp as the size that it was decoded at.
+    /// True if the image was drawn from a vector source, SVG or PDF. Its pixels are sharp at the size that it was decoded at.
     public var isVector: Bool { storage.properties.isVector }
-    /// True if the image is smaller than its source, because a thumbnail was asked for.
+    /// True if the image is smaller than its source, because a thumbnail was requested.
     public var isThumbnail: Bool {
         guard let source = storage.properties.sourceSize, source != size else { return false }
         return size.width <= source.width && size.height <= source.height
     }
 
-    /// The time that one pass through the frames takes.
+    /// The duration of one pass through the frames.
     public var duration: Duration { storage.frames.reduce(.zero) { $0 + $1.duration } }
 
-    /// The bytes that the pixels of all frames take.
+    /// The size of the pixels of all frames, in bytes.
     public var memoryCost: Int { storage.memoryCost }
 
-    /// True if both are the same image, not only alike.
+    /// Returns true if both are the same image, not merely equal ones.
     public func isIdentical(to other: Image) -> Bool { storage === other.storage }
 
-    /// The same pixels with other properties.
+    /// Returns the same pixels with changed properties.
     public func with(_ change: (inout Properties) -> Void) -> Image {
         var properties = storage.properties
         change(&properties)
         return Image(storage: Storage(frames: storage.frames, properties: properties))
     }
 
-    /// The first frame alone; the image itself if it does not move.
+    /// The first frame as a still image; the image itself if it isn't animated.
     public var firstFrame: Image {
         guard isAnimated else { return self }
         return Image(pixels: pixels, properties: properties).with { $0.loopCount = 0 }

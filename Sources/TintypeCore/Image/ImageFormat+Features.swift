@@ -5,13 +5,13 @@ extension ImageFormat {
 
         static let animation = Features(rawValue: 1 << 0)
         static let alpha = Features(rawValue: 1 << 1)
-        /// More than 8 bits a component.
+        /// More than 8 bits per component.
         static let depth = Features(rawValue: 1 << 2)
         static let highDynamicRange = Features(rawValue: 1 << 3)
     }
 
-    /// The features that the coders of this package write. A format that they don't know is taken to store everything: only its
-    /// own coder can tell.
+    /// The features that the coders of this package can write. A format that they don't know is assumed to support everything,
+    /// because only its own coder can tell.
     var features: Features {
         switch self {
         case .jpeg: []
@@ -29,7 +29,7 @@ extension ImageFormat {
 }
 
 extension ImageFormat.Features {
-    /// The features that an image has.
+    /// Returns the features that an image needs.
     init(of image: Image) {
         self = []
         if image.isAnimated { insert(.animation) }

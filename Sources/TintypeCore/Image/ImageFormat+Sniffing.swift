@@ -1,14 +1,15 @@
 public import FoundationEssentials
 
 extension ImageFormat {
-    /// How many bytes from the beginning ``init(sniffing:)`` looks at.
+    /// The number of bytes at the beginning that ``init(sniffing:)`` examines.
     public static let sniffedBytes = 4_096
 
-    /// Recognises a format by its full signature; `nil` if the bytes begin like no format that is known.
+    /// Recognizes a format by its full signature; `nil` if the signature is unknown.
     ///
     /// One or two letters are never enough: an HTML page is not SVG, and a text that begins with `BM` is not a BMP. Sources:
-    /// the formats' specifications, and the WHATWG's "MIME Sniffing Standard", section 6.1.
-    /// - Complexity: O(1); looks at most at the first ``sniffedBytes`` bytes.
+    /// the specifications of the formats, and the WHATWG's "MIME Sniffing Standard", section 6.1.
+    /// - Parameter data: the beginning of a file.
+    /// - Complexity: O(1); examines at most the first ``sniffedBytes`` bytes.
     public init?(sniffing data: Data) {
         let signature = [UInt8](data.prefix(32))
         if let format = Self.signature(signature) ?? Self.bitmap(signature) {
@@ -34,15 +35,16 @@ extension ImageFormat {
         }
         if head.has("%PDF-") { return .pdf }
         if camera(head) { return .raw }
-        // TIFF 6.0 and BigTIFF, in both byte orders. Canon's CR2 says so in the bytes that TIFF leaves free.
+        // TIFF 6.0 and BigTIFF, in both byte orders. Canon's CR2 has its mark in bytes that TIFF leaves unused.
         if head.has("II*\0") { return head.has("CR", at: 8) ? .raw : .tiff }
         return head.has("MM\0*") || head.has("II+\0") || head.has("MM\0+") ? .tiff : nil
     }
 
-    /// Camera files that are no TIFF files by their first bytes: of Fujifilm, Olympus, Panasonic, Canon (CRW), Minolta and Sigma.
+    /// Returns true for camera files whose signature isn't that of TIFF: Fujifilm, Olympus, Panasonic, Canon (CRW), Minolta and
+    /// Sigma.
     private static func camera(_ head: [UInt8]) -> Bool {
         if head.has("FUJIFILM"), head.has("CCD-RAW ", at: 8) { return true }
-        // TIFF with a number of its own in the place of 42.
+        // TIFF with a different number instead of 42.
         if head.has("IIRO") || head.has("IIRS") || head.has("MMOR") || head.has("IIU\0") { return head.count >= 8 }
         // CIFF: the length of its header, then its type.
         if head.has("II\u{1A}\0\0\0") { return head.has("HEAPCCDR", at: 6) }
@@ -50,23 +52,24 @@ extension ImageFormat {
         return head.has("FOVb")
     }
 
-    /// BMP and ICO have short signatures; what follows them must fit too.
+    /// Recognizes BMP and ICO, whose signatures are short, by the fields after the signature.
     private static func bitmap(_ head: [UInt8]) -> ImageFormat? {
         func little(_ offset: Int, _ bytes: Int) -> Int {
             (0..<bytes).reduce(0) { $0 | Int(head[offset + $1]) << (8 * $1) }
         }
         if head.has("BM"), head.count >= 18 {
-            // The size of the header that follows: OS/2 1 and 2, Windows 3, and versions 2 to 5.
+            // The size of the next header: OS/2 1 and 2, Windows 3, and versions 2 to 5.
             return [12, 16, 40, 52, 56, 64, 108, 124].contains(little(14, 4)) ? .bmp : nil
         }
         if head.count >= 22, little(0, 2) == 0, [1, 2].contains(little(2, 2)), little(4, 2) > 0 {
-            // The first entry: a reserved zero, then a length and an offset behind the directory.
+            // The first entry: a reserved zero, then a length, and an offset after the directory.
             return head[9] == 0 && little(14, 4) > 0 && little(18, 4) >= 6 + 16 * little(4, 2) ? .ico : nil
         }
         return nil
     }
 
-    /// The brands of an ISO base media file (ISO/IEC 14496-12, section 4.3): the major one first, then the compatible ones.
+    /// Recognizes the brands of an ISO base media file (ISO/IEC 14496-12, section 4.3): first the major one, then the
+    /// compatible ones.
     private static func isoMedia(_ head: [UInt8]) -> ImageFormat? {
         guard head.count >= 12, head[4..<8].elementsEqual("ftyp".utf8) else { return nil }
         let length = head[0..<4].reduce(0) { $0 << 8 | Int($1) }
@@ -86,7 +89,7 @@ extension ImageFormat {
         ]) ?? first([.heif: ["mif1", "msf1", "mif2"]])
     }
 
-    /// SVG: the root element is `svg`, behind a byte order mark, a declaration, comments and a document type.
+    /// Recognizes SVG: its root element is `svg`, after a byte order mark, a declaration, comments and a document type.
     private static func markup(_ head: [UInt8]) -> ImageFormat? {
         var text = head[...]
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
@@ -98,7 +101,7 @@ extension ImageFormat {
             } else if text.starts(with: "<!--".utf8) {
                 end = "-->"
             } else if text.starts(with: "<!".utf8) {
-                // A document type may carry declarations in brackets.
+                // A document type can contain declarations in brackets.
                 let closing = text.firstIndex(of: UInt8(ascii: ">")) ?? text.endIndex
                 end = text[..<closing].contains(UInt8(ascii: "[")) ? "]>" : ">"
                 guard text.dropFirst(2).starts(with: "DOCTYPE svg".utf8) || end == "]>" else { return nil }
@@ -123,7 +126,7 @@ extension [UInt8] {
 }
 
 extension ImageFormat {
-    /// What bytes that are no image look like, for an error that helps.
+    /// Returns a description of data that isn't an image, for helpful error messages.
     static func guess(_ data: Data) -> String {
         if data.isEmpty { return "there are no bytes" }
         let head = String(decoding: data.prefix(256), as: UTF8.self).drop { $0.isWhitespace }.lowercased()

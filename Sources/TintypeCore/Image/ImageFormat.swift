@@ -1,4 +1,4 @@
-/// A format of image files. Formats that Tintype does not know can be added by a program: any name makes one.
+/// A format of image files. Programs can add formats that Tintype does not know, with any name.
 public struct ImageFormat: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// A short lower-case name, such as `jpeg`.
     public let rawValue: String
@@ -22,7 +22,7 @@ extension ImageFormat {
     public static let pdf = Self(rawValue: "pdf")
     public static let raw = Self(rawValue: "raw")
 
-    /// The formats that ``init(sniffing:)`` recognises, and RAW, which only a hint tells from TIFF in general.
+    /// The formats that ``init(sniffing:)`` recognizes, and RAW, which needs a hint to tell it from TIFF.
     public static let known: [ImageFormat] = [
         .jpeg, .png, .gif, .webp, .bmp, .ico, .tiff, .avif, .heic, .heif, .jxl, .svg, .pdf, .raw,
     ]
@@ -67,26 +67,26 @@ extension ImageFormat {
             ], trait: "RAW"),
     ]
 
-    /// The type of the format in HTTP (RFC 9110, section 8.3), or `nil` for a format unknown to Tintype.
+    /// The media type of the format in HTTP (RFC 9110, section 8.3), or `nil` for a format unknown to Tintype.
     public var mimeType: String? { Self.facts[self]?.mimeTypes.first }
 
-    /// The usual ending of a file's name, without the dot.
+    /// The usual file name extension, without the dot.
     public var fileExtension: String { Self.facts[self]?.extensions.first ?? rawValue }
 
-    /// The package trait that brings the format's coder, or `nil` where it is always there or unknown.
+    /// The package trait that provides the format's coder, or `nil` if the coder is always available or unknown.
     public var trait: String? { Self.facts[self]?.trait }
 
-    /// Whether pixels of the format can be transparent.
+    /// True if pixels of the format can be transparent.
     public var storesAlpha: Bool { Self.facts[self]?.storesAlpha ?? true }
 
-    /// The format with a MIME type, parameters such as `; charset=` ignored.
+    /// Creates the format with a media type. Parameters such as `; charset=` are ignored.
     public init?(mimeType: String) {
         let type = mimeType.prefix { $0 != ";" }.lowercased().filter { !$0.isWhitespace }
         guard let match = Self.facts.first(where: { $0.value.mimeTypes.contains(type) }) else { return nil }
         self = match.key
     }
 
-    /// The format with a file name's ending, in any case, without the dot.
+    /// Creates the format with a file name extension, in any case, without the dot.
     public init?(fileExtension: String) {
         let wanted = fileExtension.lowercased()
         guard let match = Self.facts.first(where: { $0.value.extensions.contains(wanted) }) else { return nil }
@@ -95,10 +95,13 @@ extension ImageFormat {
 }
 
 extension ImageFormat {
-    /// What bytes have to be taken for because they do not tell: ``raw`` for the name or media type of a camera file, which
-    /// begins like any TIFF; `nil` for all others.
+    /// Returns the format to assume if the signature is ambiguous: ``raw`` for the file name or media type of a camera file,
+    /// whose signature is often that of TIFF; `nil` for all others.
     ///
-    /// For ``DecodeOptions/formatHint``; loads ask this where their request has no hint.
+    /// The result is meant for ``DecodeOptions/formatHint``. Loads use it if their request has no hint.
+    /// - Parameters:
+    ///   - fileName: a file name, a path or a URL.
+    ///   - mimeType: the media type, if it is known.
     public static func hint(fileName: String, mimeType: String? = nil) -> ImageFormat? {
         if let mimeType, ImageFormat(mimeType: mimeType) == .raw { return .raw }
         let name = fileName.utf8

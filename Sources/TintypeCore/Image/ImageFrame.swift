@@ -1,7 +1,7 @@
-/// One picture of an animation and how long it is shown.
+/// One picture of an animation, with its duration.
 public struct ImageFrame: Sendable, Equatable {
     public let pixels: PixelBuffer
-    /// How long the frame is shown; zero for an image that does not move.
+    /// The duration of the frame; zero for a still image.
     public let duration: Duration
 
     public init(pixels: PixelBuffer, duration: Duration = .zero) {
@@ -9,6 +9,6 @@ public struct ImageFrame: Sendable, Equatable {
         self.duration = duration
     }
 
-    /// The picture of an image, or its first frame, shown for some time.
+    /// Creates a frame from the pixels of an image, or of its first frame.
     public init(_ image: Image, duration: Duration) { self.init(pixels: image.pixels, duration: duration) }
 }

@@ -1,5 +1,5 @@
 extension ImageInfo {
-    /// The properties of an image that is decoded from what this says.
+    /// Returns the properties of an image that is decoded from a source with this header.
     package func properties(_ options: DecodeOptions) -> Image.Properties {
         var properties = Image.Properties()
         properties.format = format

@@ -1,24 +1,24 @@
-/// What the header of an image says: nothing is decoded to know it.
+/// The contents of an image's header, which can be read without decoding the image.
 public struct ImageInfo: Sendable, Equatable {
     public var format: ImageFormat
-    /// The size of the pixels as they are stored, before ``orientation``.
+    /// The size of the pixels as they are stored, before ``orientation`` is applied.
     public var size: PixelSize
     public var orientation: Orientation
-    /// The number of frames: 1 for an image that does not move.
+    /// The number of frames: 1 for a still image.
     public var frameCount: Int
-    /// How often an animation is played, 0 for ever; `nil` for an image that does not move.
+    /// The number of times that an animation is played, 0 to repeat it forever; `nil` for a still image.
     public var loopCount: Int?
-    /// The time each frame of an animation is shown, as it is played. Empty if nothing moves.
+    /// The actual duration of each frame of an animation. Empty for a still image.
     public var frameDurations: [Duration]
-    /// True unless every pixel is opaque by what the header says; where it leaves that open, the decoded image tells.
+    /// False if the header proves that every pixel is opaque. If it does not, only the decoded image can tell.
     public var hasAlpha: Bool
-    /// The bits of one component of a pixel; for a palette the bits of its colours, which are 8.
+    /// The bits of one component of a pixel; 8 for images with a palette, whose colors have 8 bits.
     public var bitsPerComponent: Int
-    /// True for colours in PQ or HLG (ITU-R BT.2100).
+    /// True for colors in PQ or HLG (ITU-R BT.2100).
     public var isHighDynamicRange: Bool
-    /// The name of the embedded colour profile, or `nil` if there is none.
+    /// The name of the embedded color profile, or `nil` if there is none.
     public var colorProfile: String?
-    /// False if the bytes end before the last frame does, so that there may be more frames than were counted.
+    /// False if the data ends before the last frame, so that there may be more frames than were counted.
     public var isComplete: Bool
 
     public init(
@@ -40,7 +40,7 @@ public struct ImageInfo: Sendable, Equatable {
         self.isHighDynamicRange = isHighDynamicRange
     }
 
-    /// The size at which the image is shown, after ``orientation``.
+    /// The upright size, after ``orientation`` is applied.
     public var displaySize: PixelSize { orientation.display(size) }
     public var isAnimated: Bool { frameCount > 1 }
 }

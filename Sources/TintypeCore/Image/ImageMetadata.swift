@@ -1,8 +1,8 @@
 public import FoundationEssentials
 
-/// What a file says of its image beside the pixels, as it stood there.
+/// The metadata of a file, unchanged.
 public struct ImageMetadata: Sendable, Equatable {
-    /// The Exif block (from its TIFF header on).
+    /// The Exif block, beginning with its TIFF header.
     public var exif: Data?
     /// The XMP packet.
     public var xmp: Data?

@@ -1,12 +1,14 @@
 package import FoundationEssentials
 
-/// What a `data:` URL (RFC 2397) carries in itself, in base64 or percent encoding.
+/// The contents of a `data:` URL (RFC 2397), in base64 or percent encoding.
 package struct DataURL {
     package let data: Data
     package let mimeType: String
 
-    /// Takes `data:[<media type>][;base64],<data>` apart.
-    /// - Parameter limit: the most bytes that the data may have.
+    /// Parses `data:[<media type>][;base64],<data>`.
+    /// - Parameters:
+    ///   - bytes: the URL in UTF-8.
+    ///   - limit: the largest number of bytes in the data.
     package init(_ bytes: [UInt8], limit: Int) throws(ImageError) {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
             let comma = bytes[colon...].firstIndex(of: UInt8(ascii: ","))
@@ -15,12 +17,13 @@ package struct DataURL {
         let fields = String(decoding: bytes[(colon + 1)..<comma], as: UTF8.self).split(
             separator: ";", omittingEmptySubsequences: false)
         let isBase64 = fields.dropFirst().last?.lowercased() == "base64"
-        // RFC 2397: without a media type it is text/plain.
+        // RFC 2397: the default media type is text/plain.
         mimeType = fields.first.flatMap { $0.isEmpty ? nil : $0.lowercased() } ?? "text/plain"
 
         var payload = bytes[(comma + 1)...]
         if let fragment = payload.firstIndex(of: UInt8(ascii: "#")) { payload = payload[..<fragment] }
-        // Percent encoding takes at most 3 characters for a byte, and base64 of that 4 for 3: more cannot come of it.
+        // Percent encoding needs at most 3 characters for a byte, and base64 of that 4 for 3. So the data is at least a quarter
+        // of the payload.
         guard payload.count / 4 <= limit else { throw Self.tooLarge(limit) }
         let unescaped = try Self.percentDecoded(payload)
         data = isBase64 ? try Self.base64Decoded(unescaped, limit: limit) : Data(unescaped)
@@ -56,7 +59,7 @@ package struct DataURL {
         }
     }
 
-    /// Decodes base64 as browsers do: white space does not count, and the padding may be missing.
+    /// Decodes base64 like browsers: white space is ignored, and the padding is optional.
     private static func base64Decoded(_ bytes: [UInt8], limit: Int) throws(ImageError) -> Data {
         var text = bytes.filter { $0 != 0x20 && !(0x09...0x0D).contains($0) }
         guard text.count / 4 * 3 - 2 <= limit else { throw tooLarge(limit) }

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// Loads the images that `data:` URLs (RFC 2397) carry in themselves, in base64 or percent encoding.
+/// Loads the images in `data:` URLs (RFC 2397), in base64 or percent encoding.
 public struct DataURLLoader: ImageLoading {
     /// The largest image that is decoded, in bytes after decoding.
     public var maximumBytes: ByteCount

@@ -3,14 +3,14 @@ internal import Glibc
 
 /// Loads the images of `file:` URLs.
 ///
-/// Only regular files are read: a directory, a pipe or a device is refused, so that a URL from outside cannot make a program wait.
-/// A file's ``LoadedData/validators`` identify its contents by time and size, so that the answer for an unchanged file is
-/// ``LoadedData/notModified(url:validators:statusCode:)``.
+/// Only regular files are read. A directory, a pipe or a device is rejected, so that a URL from an untrusted source cannot
+/// block a program. A file's ``LoadedData/validators`` identify its contents by time and size. So an unchanged file is answered
+/// with ``LoadedData/notModified(url:validators:statusCode:)``.
 public struct FileLoader: ImageLoading {
     /// The largest file that is read.
     public var maximumBytes: ByteCount
 
-    /// How much is read between two looks at whether the load is cancelled.
+    /// The number of bytes that are read between two checks for cancellation.
     private static let chunkBytes = 256 * 1_024
 
     public init(maximumBytes: ByteCount = .megabytes(200)) { self.maximumBytes = maximumBytes }
@@ -21,7 +21,7 @@ public struct FileLoader: ImageLoading {
 
     public func isLocal(_ url: URL) -> Bool { true }
 
-    /// - Throws: ``ImageError/Code/fileUnreadable``, ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/emptyBody``,
+    /// - Throws: ``ImageError/Code/fileUnreadable``, ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/emptyBody``, or
     ///   ``ImageError/Code/incompleteBody`` if the file shrinks meanwhile.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         let source = request.url.shortDescription
@@ -51,7 +51,7 @@ public struct FileLoader: ImageLoading {
     private static func read(
         _ path: String, for request: LoadRequest, limit: Int, isCancelled: () -> Bool
     ) throws(ImageError) -> LoadedData {
-        // Not to wait until somebody writes to a pipe is what O_NONBLOCK is for; regular files do not know it.
+        // O_NONBLOCK avoids waiting for a writer of a pipe. It has no effect on regular files.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw .unreadable(errno) }
         defer { close(descriptor) }

@@ -3,8 +3,8 @@ public import FoundationEssentials
 /// A list of loaders that acts as one: of those that accept a URL, the loader that was added last loads it.
 ///
 /// ```swift
-/// manager.loaders.add(MyAssetLoader())  // asked before the others
-/// let manager = ImageManager(cache: cache, loader: ImageLoaders([downloader]))  // neither file: nor data: URLs
+/// let manager = ImageManager(cache: cache, loader: ImageLoaders([DataURLLoader()]))  // no `file:` URLs
+/// manager.loaders.add(FileLoader())  // asked before the others
 /// ```
 public struct ImageLoaders: ImageLoading {
     /// The loaders in the order in which they were added. They are asked from the last to the first.

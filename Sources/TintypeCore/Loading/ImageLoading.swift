@@ -1,26 +1,31 @@
 public import FoundationEssentials
 
-/// Gets the bytes of an image: over HTTP, from a file, from wherever a program keeps them.
+/// Provides the bytes of an image: over HTTP, from a file, or from any other place.
 public protocol ImageLoading: Sendable {
-    /// True if the loader takes such a URL; usually a question of its scheme.
+    /// Returns true if the loader accepts the URL, which usually depends on its scheme.
     func canLoad(_ url: URL) -> Bool
 
-    /// The schemes that the loader takes, for messages that say what could have been loaded; empty if there is no such list.
+    /// The schemes that the loader accepts, for error messages; empty if there is no such list.
     var schemes: [String] { get }
 
-    /// Gets all the bytes.
+    /// Loads all bytes.
     ///
-    /// Follows the cancellation of the task it is called from, and ends soon after it. Reports what comes through
-    /// ``LoadRequest/receive``, and never after it has returned.
-    /// - Throws: ``ImageError`` of the stage ``ImageError/Stage/load``, saying which URL failed and why.
+    /// Responds to the cancellation of the calling task, and ends soon after it. Reports bytes as they arrive through
+    /// ``LoadRequest/receive``, but never after it has returned.
+    /// - Parameter request: the URL, and the conditions of the load.
+    /// - Returns: the bytes with their description.
+    /// - Throws: ``ImageError`` of the stage ``ImageError/Stage/load``, with the URL and the reason.
     func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData
 
-    /// True if the bytes of a URL are at hand without a network. Such bytes are not copied to the disk cache, and their
-    /// failures are not remembered: the source itself is asked each time.
+    /// Returns true if the bytes of a URL are available without a network. Such bytes are not copied to the disk cache, and
+    /// their failures are not remembered, because the source can be asked each time.
     func isLocal(_ url: URL) -> Bool
 
-    /// True if a URL that failed with an error should not be loaded again for a while. Asked for every failure of a URL that the loader
-    /// takes, whichever stage failed.
+    /// Returns true if a URL that failed with an error should not be loaded again for a while. Called for every failure of a
+    /// URL that the loader accepts, in any stage.
+    /// - Parameters:
+    ///   - error: the error of the load.
+    ///   - url: the URL that failed.
     func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool
 }
 
@@ -34,7 +39,7 @@ extension ImageLoading {
 }
 
 extension ImageError {
-    /// True for failures that another attempt would only repeat: a missing page, an invalid URL, bytes that are no image.
+    /// True for failures that would only repeat: a missing page, an invalid URL, data that isn't an image.
     public var isPermanent: Bool {
         switch code {
         case .badStatus: statusCode.map { (400..<500).contains($0) && ![408, 425, 429].contains($0) } ?? false
@@ -46,16 +51,16 @@ extension ImageError {
     }
 }
 
-/// What a loader is asked for.
+/// The parameters of a call to a loader.
 public struct LoadRequest: Sendable {
     public var url: URL
     /// Header fields for this request alone.
     public var headers: [String: String]
-    /// How urgent it is; watched while the load waits for its turn.
+    /// The priority of the load, which is observed while the load waits for its turn.
     public var priority: WorkPriority
     /// The validators of the cached image. If it is still current, the loader may answer ``LoadedData/notModified(url:validators:statusCode:)``.
     public var validators: CacheValidators?
-    /// Called as bytes come, in order, by one thread at a time.
+    /// Called in order as bytes arrive, by one thread at a time.
     public var receive: @Sendable (LoadProgress) -> Void
 
     public init(
@@ -70,13 +75,13 @@ public struct LoadRequest: Sendable {
     }
 }
 
-/// How far a load has come.
+/// The progress of a load.
 public struct LoadProgress: Sendable {
-    /// The bytes that came since the last report; empty in the first one.
+    /// The bytes that arrived since the last report; empty in the first one.
     public var chunk: Data
-    /// How many bytes have come.
+    /// The number of bytes that have arrived.
     public var receivedBytes: Int
-    /// How many are expected; `nil` if the source did not say.
+    /// The expected number of bytes; `nil` if the source did not announce it.
     public var expectedBytes: Int?
 
     public init(chunk: Data = Data(), receivedBytes: Int, expectedBytes: Int?) {
@@ -85,14 +90,14 @@ public struct LoadProgress: Sendable {
         self.expectedBytes = expectedBytes
     }
 
-    /// From 0 to 1; `nil` if it is not known how much is to come.
+    /// The fraction that has arrived, from 0 to 1; `nil` if the expected size is unknown.
     public var fraction: Double? {
         guard let expectedBytes, expectedBytes > 0 else { return nil }
         return min(1, Double(receivedBytes) / Double(expectedBytes))
     }
 }
 
-/// What an HTTP server gives to ask it later whether anything is new (RFC 9110, section 8.8).
+/// The values with which an HTTP server can be asked whether an answer is still current (RFC 9110, section 8.8).
 public struct CacheValidators: Sendable, Hashable, Codable {
     public var entityTag: String?
     public var lastModified: String?
@@ -105,18 +110,18 @@ public struct CacheValidators: Sendable, Hashable, Codable {
     public var isEmpty: Bool { entityTag == nil && lastModified == nil }
 }
 
-/// The answer of a loader: all bytes of an image and their description, or the word that the cached image is still current.
+/// A loader's answer: all bytes of an image with their description, or the confirmation that the cached image is still current.
 public struct LoadedData: Sendable {
     /// The bytes; empty if ``isNotModified``.
     public var data: Data
-    /// The URL that the bytes came from in the end, after redirects.
+    /// The final URL of the bytes, after redirects.
     public var url: URL
     public var statusCode: Int?
     public var mimeType: String?
     public var validators: CacheValidators?
     /// The protocol of the transfer, such as `HTTP/1.1`.
     public var networkProtocol: String?
-    /// True if the image that ``LoadRequest/validators`` stand for is still current.
+    /// True if the image with the ``LoadRequest/validators`` is still current.
     public var isNotModified = false
 
     public init(
@@ -132,7 +137,10 @@ public struct LoadedData: Sendable {
     }
 
     /// Returns the answer that the cached image is still current.
-    /// - Parameter validators: New validators, if the source sent any.
+    /// - Parameters:
+    ///   - url: the final URL, after redirects.
+    ///   - validators: the new validators, if the source sent any.
+    ///   - statusCode: the HTTP status.
     public static func notModified(url: URL, validators: CacheValidators? = nil, statusCode: Int? = nil) -> LoadedData {
         var loaded = LoadedData(data: Data(), url: url, statusCode: statusCode, validators: validators)
         loaded.isNotModified = true
@@ -147,11 +155,11 @@ public struct LoadedData: Sendable {
 
 /// The description of a loader's answer.
 public struct SourceResponse: Sendable, Hashable {
-    /// The URL that answered in the end, after redirects.
+    /// The final URL of the answer, after redirects.
     public var url: URL
     /// The HTTP status.
     public var statusCode: Int?
-    /// The media type that the source stated.
+    /// The media type that the source specified.
     public var mimeType: String?
     /// The protocol of the transfer, such as `HTTP/1.1`.
     public var networkProtocol: String?

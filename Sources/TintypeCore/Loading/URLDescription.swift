@@ -1,9 +1,10 @@
-/// URLs in messages, logs, and listings: without user info and without the values of the query, which may be credentials or signatures.
+/// URLs in messages, logs, and listings: without user info and without the values of the query, which may be credentials or
+/// signatures.
 package enum URLDescription {
-    /// The longest URL that is shown whole, in bytes; `data:` URLs are longer.
+    /// The longest URL that is shown completely, in bytes; `data:` URLs are longer.
     private static let maximumLength = 2_000
 
-    /// Returns a string without the secrets that it has if it is a URL; other strings are returned unchanged.
+    /// Returns the string without user info and query values if it is a URL; other strings are returned unchanged.
     package static func redacted(_ string: String) -> String {
         var text = string
         if let range = userInfo(text) { text.removeSubrange(range) }
@@ -23,7 +24,7 @@ package enum URLDescription {
         return scheme.upperBound..<text.index(after: at)
     }
 
-    /// The names of a query; of each value only that there is one.
+    /// Returns the names in a query, without their values.
     private static func redactedQuery(_ query: Substring) -> String {
         let end = query.firstIndex(of: "#") ?? query.endIndex
         let items = query[..<end].split(separator: "&", omittingEmptySubsequences: false).map { item in

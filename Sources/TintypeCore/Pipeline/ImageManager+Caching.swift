@@ -67,7 +67,7 @@ extension ImageManager {
     public func cachedLayers(for url: URL) async -> CacheLayers { await cachedLayers(for: ImageRequest(url)) }
 
     /// Removes the image of a request, and no other variant of its source; ``removeAll(of:)-(ImageRequest)`` removes those too.
-    /// - Returns: whether there was one.
+    /// - Returns: true if there was one.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     @discardableResult public func removeCachedImage(
         for request: ImageRequest, from layers: CacheLayers = .all
@@ -76,7 +76,7 @@ extension ImageManager {
     }
 
     /// Removes the image at a URL, and no other variant of it.
-    /// - Returns: whether there was one.
+    /// - Returns: true if there was one.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     @discardableResult public func removeCachedImage(
         for url: URL, from layers: CacheLayers = .all

@@ -2,7 +2,10 @@
 ///
 /// ```swift
 /// let task = manager.task(for: request)
-/// for await event in task.events { … }
+/// for await event in task.events {
+///     if case .preview(let image) = event { show(image) }
+/// }
+/// let image = try await task.image
 /// ```
 ///
 /// The load continues when the task object is released; only ``cancel()`` ends it.

@@ -3,16 +3,16 @@ internal import FoundationEssentials
 /// Decodes one image while its bytes arrive, a pass at a time.
 ///
 /// Each pass takes the chunks that have come since the last one, on a thread of the processing queue.
+// Sendable: the mutable state is used by one pass at a time, each of which is awaited before the next begins.
 final class ProgressiveDecoding: @unchecked Sendable {
-    // Sendable: all that changes is used by one pass at a time, each of which is awaited before the next begins.
-    /// Let go of when it has failed, with the memory that it holds.
+    /// The decoder, which is released after it has failed, with its memory.
     private var decoder: (any ProgressiveDecoder)?
     private let interval: Duration
     private let now: @Sendable () -> ContinuousClock.Instant
     private var data: ArrivingData?
     private var taken = 0
     private var lastPreview: ContinuousClock.Instant?
-    /// True if anybody still wants the pass that runs.
+    /// True if the result of the running pass is still needed.
     private let isCancelled: Lock<@Sendable () -> Bool>
 
     /// - Returns: `nil` if the coder cannot decode while bytes arrive.
@@ -30,7 +30,7 @@ final class ProgressiveDecoding: @unchecked Sendable {
         now = configuration.now
     }
 
-    /// Takes what has come, and makes a preview of it if the last one is long enough ago.
+    /// Decodes the bytes that have arrived, and returns a preview if enough time has passed since the last one.
     func preview(of data: ArrivingData, isCancelled: @escaping @Sendable () -> Bool) -> Image? {
         self.isCancelled.withLock { $0 = isCancelled }
         self.data = data
@@ -39,7 +39,7 @@ final class ProgressiveDecoding: @unchecked Sendable {
             try take()
             if let lastPreview, start < lastPreview + interval { return nil }
             guard let preview = try decoder?.preview() else { return nil }
-            // Counted from its end, so that previews that take long leave as much time to other work.
+            // Counted from its end, so that slow previews leave as much time for other work.
             lastPreview = now()
             return preview
         } catch {
@@ -48,11 +48,11 @@ final class ProgressiveDecoding: @unchecked Sendable {
         }
     }
 
-    /// The image, when so many bytes have come; `nil` if the decoder did not get them all, could not read them, or found no
-    /// room for it.
+    /// Returns the image after a number of bytes have arrived; `nil` if the decoder did not receive them all, could not read
+    /// them, or found no room for the image.
     func finish(bytes: Int, _ context: DecodeContext) throws(ImageError) -> Image? {
         isCancelled.withLock { $0 = context.isCancelled }
-        // Whatever comes of it, the decoder is not needed again.
+        // The decoder is not needed again, whatever the result.
         defer { decoder = nil }
         guard decoder != nil, let data, data.isAll(of: bytes) else { return nil }
         do throws(ImageError) {

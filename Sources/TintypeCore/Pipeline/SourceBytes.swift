@@ -38,7 +38,7 @@ final class SourceBytes: Sendable {
         self.response = response
     }
 
-    /// Whether the disk lacks these bytes, or has them with an older date.
+    /// True if the disk does not have these bytes, or has them with an older date.
     var needsStoring: Bool { !isVariant && (source != .disk || isNotModified) }
 
     /// True if the removal of the variants that these bytes replace has begun.

@@ -1,8 +1,8 @@
 public import FoundationEssentials
 
-/// What the numbers of a pixel mean.
+/// The meaning of the components of a pixel.
 public struct ColorSpace: Hashable, Sendable, CustomStringConvertible {
-    /// A name for people: `sRGB`, or what the profile calls itself.
+    /// A name for people: `sRGB`, or the name in the profile.
     public let name: String
     /// The ICC profile (ICC.1), or `nil` for sRGB.
     public let profile: Data?
@@ -12,15 +12,15 @@ public struct ColorSpace: Hashable, Sendable, CustomStringConvertible {
         self.profile = profile
     }
 
-    /// IEC 61966-2-1, which every image is converted to unless its options keep the source's space.
+    /// The color space of IEC 61966-2-1. Every image is converted to it unless its options keep the source's color space.
     public static let sRGB = ColorSpace(name: "sRGB", profile: nil)
 
-    /// sRGB beyond its range: 0 to 1 are the numbers of sRGB, and its curve goes on above 1, which is the white of a display of
-    /// standard range, and point-symmetrically below 0, for colours outside its gamut. The numbers are not linear: light `x`
-    /// is `sign(x) × curve(|x|)`, as IEC 61966-2-2 (scRGB) and browsers' extended sRGB have it.
+    /// sRGB with an extended range: components from 0 to 1 are those of sRGB. The curve continues above 1, the white of a
+    /// standard display, and point-symmetrically below 0, for colors outside the gamut of sRGB. The components are not linear:
+    /// light `x` is encoded as `sign(x) × curve(|x|)`, as in IEC 61966-2-2 (scRGB) and in browsers' extended sRGB.
     ///
-    /// Pixels of ``PixelFormat/rgbaFloat16`` are in this space. What has no more than sRGB's range may be shown as it is; white
-    /// of 203 nits (ITU-R BT.2408) is 1, 1,000 nits are 2.0, and the most that PQ has, 10,000 nits, is 5.3.
+    /// Pixels of ``PixelFormat/rgbaFloat16`` are in this space. Components from 0 to 1 can be shown as they are. White of 203
+    /// nits (ITU-R BT.2408) is 1, 1,000 nits are 2.0, and the maximum of PQ, 10,000 nits, is 5.3.
     public static let extendedSRGB = ColorSpace(name: "extended sRGB", profile: nil)
 
     public var description: String { name }

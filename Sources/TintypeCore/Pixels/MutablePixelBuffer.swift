@@ -1,4 +1,4 @@
-/// Pixels that one owner is still writing. `freeze()` ends the writing and makes them a ``PixelBuffer``, without a copy.
+/// Pixels that a single owner is writing. ``freeze()`` turns them into a ``PixelBuffer``, without a copy.
 public struct MutablePixelBuffer: ~Copyable {
     public let size: PixelSize
     public let format: PixelFormat
@@ -6,11 +6,15 @@ public struct MutablePixelBuffer: ~Copyable {
     public let bytesPerRow: Int
     private let memory: PixelMemory
 
-    /// Takes memory for an image from a pool.
+    /// Allocates pixels from a pool.
     ///
-    /// The contents are undefined, and may be those of an image of before: every pixel has to be written.
-    /// - Parameter cleared: fills the buffer with transparent black.
-    /// - Throws: ``ImageError/Code/limitExceeded`` for a size that is empty or does not fit into memory at all, and
+    /// The contents are undefined, and may be those of an earlier image: write every pixel.
+    /// - Parameters:
+    ///   - size: the size in pixels.
+    ///   - format: the format of the pixels.
+    ///   - cleared: true to fill the buffer with transparent black.
+    ///   - pool: the memory for the pixels.
+    /// - Throws: ``ImageError/Code/limitExceeded`` for a size that is empty or cannot fit into memory, and
     ///   ``ImageError/Code/outOfMemory``.
     public init(
         size: PixelSize, format: PixelFormat = .rgba8, cleared: Bool = false, pool: PixelBufferPool = .shared
@@ -35,7 +39,7 @@ public struct MutablePixelBuffer: ~Copyable {
     public var height: Int { size.height }
     public var byteCount: Int { bytesPerRow * height }
 
-    /// The address of a row; valid as long as the buffer, or what it was frozen into.
+    /// Returns the address of a row, which is valid as long as the buffer, or the buffer that it was frozen into, exists.
     public func row(_ row: Int) -> UnsafeMutableRawPointer {
         precondition(row >= 0 && row < height, "row \(row) of \(height)")
         return memory.base + row * bytesPerRow
@@ -47,13 +51,15 @@ public struct MutablePixelBuffer: ~Copyable {
         try body(UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount))
     }
 
-    /// Ends the writing.
+    /// Ends the writing and returns the immutable buffer.
     public consuming func freeze() -> PixelBuffer {
         PixelBuffer(memory: memory, size: size, format: format, bytesPerRow: bytesPerRow)
     }
 
-    /// A frozen copy of the pixels as they are now, for previews of an image that is still being decoded.
-    /// - Parameter rows: how many rows have been written, from the top; the others are transparent in the copy.
+    /// Returns an immutable copy of the present pixels, for previews of an image that is still being decoded.
+    /// - Parameters:
+    ///   - rows: the number of written rows, from the top; the others are transparent in the copy.
+    ///   - pool: the memory for the copy.
     public func snapshot(rows: Int? = nil, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
         let copy = try MutablePixelBuffer(size: size, format: format, pool: pool)
         let written = min(rows ?? height, height) * bytesPerRow

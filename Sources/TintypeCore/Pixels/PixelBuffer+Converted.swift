@@ -1,9 +1,13 @@
 extension PixelBuffer {
-    /// The pixels in another format; the buffer itself if it has that format already.
+    /// Returns the pixels in another format; the buffer itself if it already has that format.
     ///
-    /// Numbers are rounded to the nearest: 16 bits to 8 by `round(v × 255 / 65535)`, 8 bits to 16 by `v × 257`, and back they
-    /// come unchanged. What a floating-point buffer has beyond the range from 0 to 1, and colour beyond its alpha, is cut off: an
-    /// image of high dynamic range loses its highlights, which encoders tone-map instead.
+    /// Components are rounded to the nearest: 16 bits to 8 with `round(v × 255 / 65535)`, and 8 bits to 16 with `v × 257`, so a
+    /// conversion from 8 bits and back changes nothing. Floating-point components are limited to 0 to 1, and color to alpha. So
+    /// an image of high dynamic range loses its highlights; encoders tone-map it instead.
+    /// - Parameters:
+    ///   - target: the new format.
+    ///   - pool: the memory for the pixels.
+    /// - Returns: the converted pixels.
     public func converted(
         to target: PixelFormat, pool: PixelBufferPool = .shared
     ) throws(ImageError) -> PixelBuffer {
@@ -18,7 +22,7 @@ extension PixelBuffer {
         return result.freeze()
     }
 
-    /// The four components of one pixel of any format, premultiplied: 1 is the most that the integer formats have.
+    /// Returns the four premultiplied components of one pixel of any format. 1 is the maximum of the integer formats.
     public func component(x: Int, y: Int) -> SIMD4<Float> {
         precondition(x >= 0 && x < width, "column \(x) of \(width)")
         return withRow(y) { row in
@@ -48,7 +52,7 @@ extension PixelBuffer {
             for index in 0..<count { result[index] = UInt16(bytes[index]) &* 257 }
         case (.rgba16, .rgba8):
             let result = row.assumingMemoryBound(to: UInt8.self)
-            // round(v × 255 / 65535) is round(v / 257).
+            // round(v × 255 / 65535) equals round(v / 257).
             for index in 0..<count {
                 result[index] = UInt8(truncatingIfNeeded: (UInt32(words[index]) &+ 128) / 257)
             }
@@ -90,7 +94,7 @@ extension PixelBuffer {
         }
     }
 
-    /// A pixel with alpha within 0 to 1 and colour within 0 to alpha; what is not a number becomes 0.
+    /// Returns a pixel with alpha limited to 0 to 1, and color limited to 0 to alpha; NaN becomes 0.
     private static func limited(_ floats: UnsafePointer<Float>, _ x: Int) -> SIMD4<Float> {
         let pixel = SIMD4<Float>(floats[x * 4], floats[x * 4 + 1], floats[x * 4 + 2], floats[x * 4 + 3])
         let numbers = pixel.replacing(with: 0, where: pixel .!= pixel)

@@ -1,5 +1,8 @@
 extension PixelBuffer {
-    /// The pixels turned upright; the buffer itself where they are already.
+    /// Returns the pixels turned upright; the buffer itself if they already are.
+    /// - Parameters:
+    ///   - orientation: the orientation of the stored pixels.
+    ///   - pool: the memory for the pixels.
     public func oriented(_ orientation: Orientation, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer
     {
         guard orientation != .up else { return self }
@@ -11,8 +14,8 @@ extension PixelBuffer {
         return target.freeze()
     }
 
-    /// Writes the target row by row, within blocks when sides are exchanged: the part of the source that 16 target rows are
-    /// read from, one cache line in each of 64 rows, stays in the first-level cache until it is used up.
+    /// Writes the target row by row. If sides are exchanged, it works in blocks: the part of the source for 16 target rows, one
+    /// cache line in each of 64 rows, then stays in the first-level cache.
     private func copy<Pixel: BitwiseCopyable>(
         as: Pixel.Type, into target: borrowing MutablePixelBuffer, _ orientation: Orientation
     ) {
@@ -20,7 +23,7 @@ extension PixelBuffer {
         let row = bytesPerRow
         let lastX = (width - 1) * pixel
         let lastY = (height - 1) * row
-        // Where target (0, 0) is stored, and how far one step along a target row and down a target column leads.
+        // The source position of target (0, 0), and the source distances of a step along a target row and down a target column.
         let (origin, alongRow, downColumn) =
             switch orientation {
             case .up: (0, pixel, row)
@@ -49,12 +52,12 @@ extension PixelBuffer {
         }
     }
 
-    /// Copies pixels that are `step` bytes apart to successive places.
+    /// Copies pixels at a distance of `step` bytes to consecutive positions.
     @inline(__always)
     private static func copy<Pixel: BitwiseCopyable>(
         _ count: Int, from: UnsafeRawPointer, step: Int, to: UnsafeMutablePointer<Pixel>
     ) {
-        // With a constant step the compiler makes vectors of it.
+        // With a constant step, the compiler vectorizes the loop.
         if step == MemoryLayout<Pixel>.stride {
             to.update(from: from.assumingMemoryBound(to: Pixel.self), count: count)
         } else if step == -MemoryLayout<Pixel>.stride {

@@ -1,11 +1,11 @@
-/// Pixels that no longer change: a size, a format, and rows that begin at multiples of 64 bytes.
+/// Immutable pixels: a size, a format, and rows that begin at multiples of 64 bytes.
 ///
-/// A buffer is made by filling a ``MutablePixelBuffer`` and freezing it; its memory goes back to the pool when the last
-/// image that shows it is gone.
+/// To create a buffer, fill a ``MutablePixelBuffer`` and freeze it. Its memory returns to the pool when the last image that
+/// uses it is gone.
 public final class PixelBuffer: Sendable {
     public let size: PixelSize
     public let format: PixelFormat
-    /// The distance between the beginnings of two rows, in bytes: a multiple of 64, at least the row's own length.
+    /// The distance between the beginnings of two rows, in bytes: a multiple of 64, at least the length of a row.
     public let bytesPerRow: Int
     private let memory: PixelMemory
 
@@ -19,10 +19,10 @@ public final class PixelBuffer: Sendable {
     public var width: Int { size.width }
     public var height: Int { size.height }
 
-    /// What the buffer weighs in a cache: `bytesPerRow × height`.
+    /// The cost of the buffer in a cache: `bytesPerRow × height`.
     public var byteCount: Int { bytesPerRow * height }
 
-    /// Gives access to all rows; bytes of a row beyond its pixels are undefined.
+    /// Gives access to all rows. The bytes of a row after its pixels are undefined.
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -38,7 +38,7 @@ public final class PixelBuffer: Sendable {
             UnsafeRawBufferPointer(start: memory.base + row * bytesPerRow, count: width * format.bytesPerPixel))
     }
 
-    /// The four components of one pixel of an 8-bit buffer. ``component(x:y:)`` takes every format.
+    /// Returns the four components of one pixel of an 8-bit buffer. ``component(x:y:)`` supports every format.
     public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
         precondition(format == .rgba8 && x >= 0 && x < width, "column \(x) of \(width), \(format)")
         return withRow(y) { $0.loadUnaligned(fromByteOffset: x * 4, as: SIMD4<UInt8>.self) }

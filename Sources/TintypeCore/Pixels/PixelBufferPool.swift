@@ -1,15 +1,15 @@
-/// Keeps the memory of pixel buffers that nobody uses any more for the next ones.
+/// A pool that reuses the memory of released pixel buffers.
 ///
-/// Fresh memory is expensive: the kernel clears each page when it is first touched, which was measured to cost as much as
-/// decoding a JPEG. The pool hands out blocks in size classes (four to each power of two, so at most a quarter is slack) and
-/// keeps up to ``limit`` bytes of free ones.
+/// Fresh memory is expensive: the kernel clears each page when it is first used, which can take as long as decoding a JPEG. The
+/// pool allocates blocks in size classes (four for each power of two, so at most a quarter is unused) and keeps up to ``limit``
+/// bytes of free ones.
 ///
-/// - Complexity: taking and giving back are O(1).
+/// - Complexity: allocating and releasing a block are O(1).
 public final class PixelBufferPool: Sendable {
-    /// The pool that is used unless another is given. It keeps up to 64 MB.
+    /// The default pool. It keeps up to 64 MB.
     public static let shared = PixelBufferPool(limit: .megabytes(64))
 
-    /// How many bytes of free memory the pool keeps at most.
+    /// The largest number of bytes of free memory that the pool keeps.
     public let limit: ByteCount
 
     private let state = Lock(State())
@@ -29,17 +29,17 @@ public final class PixelBufferPool: Sendable {
         }
     }
 
-    /// What a pool has done so far.
+    /// Statistics of a pool.
     public struct Statistics: Sendable, Hashable {
-        /// Bytes that are free and kept.
+        /// The number of free bytes in the pool.
         public var freeBytes: Int
-        /// Bytes that are handed out.
+        /// The number of bytes in use.
         public var usedBytes: Int
-        /// The most bytes that were handed out at one time.
+        /// The largest number of bytes that were in use at one time.
         public var peakBytes: Int
-        /// Blocks that were handed out again.
+        /// The number of blocks that were reused.
         public var reused: Int
-        /// Blocks that had to be asked of the system.
+        /// The number of blocks that were requested from the system.
         public var allocated: Int
     }
 
@@ -55,7 +55,7 @@ public final class PixelBufferPool: Sendable {
         }
     }
 
-    /// Gives all free blocks back to the system.
+    /// Returns all free blocks to the system.
     public func drain() {
         let blocks = state.withLock { state in
             state.freeBytes = 0
@@ -67,12 +67,12 @@ public final class PixelBufferPool: Sendable {
         }
     }
 
-    /// Drains by itself from now on when memory is scarce; `nil` to no longer do so.
+    /// Observes a source of memory pressure and drains the pool accordingly; `nil` ends the observation.
     public func observe(_ pressure: MemoryPressure?) {
         subscription.replace(with: pressure) { [weak self] _ in self?.drain() }
     }
 
-    /// A block of at least `bytes` bytes with undefined contents, or `nil` if the system has none.
+    /// Returns a block of at least `bytes` bytes with undefined contents, or `nil` if the system has no memory.
     func take(_ bytes: Int) -> PixelMemory? {
         let capacity = Self.sizeClass(bytes)
         let kept = state.withLock { state -> UInt? in
@@ -101,7 +101,10 @@ public final class PixelBufferPool: Sendable {
         if !keep { PixelMemory.release(base, capacity: capacity) }
     }
 
-    /// The memory that a buffer of a size takes out of a pool: its rows, and what the size class adds.
+    /// Returns the memory that a buffer takes from a pool: its rows, rounded up to a size class.
+    /// - Parameters:
+    ///   - size: the size of the buffer, in pixels.
+    ///   - format: the format of its pixels.
     public static func footprint(of size: PixelSize, format: PixelFormat = .rgba8) -> Int {
         guard !size.isEmpty else { return 0 }
         guard size.width < 1 << 40, size.pixelCount < 1 << 50 else { return .max }
@@ -113,7 +116,7 @@ public final class PixelBufferPool: Sendable {
         PixelMemory.release(base, capacity: capacity)
     }
 
-    /// The next of the sizes 1, 1.25, 1.5 and 1.75 × a power of two that holds `bytes`; whole huge pages for large blocks.
+    /// Returns the smallest size class for `bytes`: 1, 1.25, 1.5 or 1.75 × a power of two; whole huge pages for large blocks.
     static func sizeClass(_ bytes: Int) -> Int {
         let wanted = max(bytes, 4_096)
         let power = 1 << (Int.bitWidth - 1 - wanted.leadingZeroBitCount)

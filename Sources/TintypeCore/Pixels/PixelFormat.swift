@@ -1,11 +1,11 @@
-/// How a pixel lies in memory: always red, green, blue, alpha, with colour premultiplied by alpha.
+/// The memory layout of a pixel: always red, green, blue, alpha, with color premultiplied by alpha.
 public enum PixelFormat: String, Sendable, Hashable, CaseIterable {
-    /// Four bytes; what GTK, cairo's callers and the encoders take.
+    /// Four bytes, as used by GTK, cairo and the encoders.
     case rgba8
-    /// Four 16-bit integers in the machine's order, for sources of more than 8 bits.
+    /// Four 16-bit integers in native byte order, for sources of more than 8 bits.
     case rgba16
-    /// Four 16-bit floating-point numbers (IEEE 754 binary16), for high dynamic range: 1.0 is SDR white. Alpha is from 0 to 1;
-    /// colour, premultiplied too, may be above alpha or below 0. See ``ColorSpace/extendedSRGB``.
+    /// Four 16-bit floating-point numbers (IEEE 754 binary16), for high dynamic range: 1.0 is SDR white. Alpha is from 0 to 1.
+    /// Color is premultiplied too, and may be above alpha or below 0. See ``ColorSpace/extendedSRGB``.
     case rgbaFloat16
 
     public var bitsPerComponent: Int { self == .rgba8 ? 8 : 16 }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// One block of memory for pixels, given back to its pool when nobody refers to it any more.
+/// One block of memory for pixels, returned to its pool with the last reference.
 // Sendable: the fields never change. The bytes are written only through `MutablePixelBuffer`, which has one owner, and
 // only read once a `PixelBuffer` shares them.
 final class PixelMemory: @unchecked Sendable {
@@ -18,12 +18,12 @@ final class PixelMemory: @unchecked Sendable {
         if let pool { pool.giveBack(base, capacity: capacity) } else { Self.release(base, capacity: capacity) }
     }
 
-    /// From this size on, blocks are mapped on their own with huge pages: the page faults of a fresh 48 MB block cost
-    /// 18.8 ms, about as much as decoding a JPEG of that size into it, and 1.9 ms with huge pages.
+    /// The size from which blocks are mapped individually with huge pages: the page faults of a fresh 48 MB block cost 18.8 ms,
+    /// about as much as decoding a JPEG of that size into it, and 1.9 ms with huge pages.
     static let mappingThreshold = 4 << 20
     static let hugePage = 2 << 20
 
-    /// A block of at least `capacity` bytes, aligned to 64 bytes or better, with undefined contents.
+    /// Allocates a block of at least `capacity` bytes, aligned to 64 bytes or more, with undefined contents.
     static func allocate(_ capacity: Int) -> UnsafeMutableRawPointer? {
         if capacity < mappingThreshold { return aligned_alloc(64, (capacity + 63) & ~63) }
         guard

@@ -10,27 +10,31 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
 
     public static let zero = PixelSize(width: 0, height: 0)
 
-    /// True if a side is zero or negative: no image has such a size.
+    /// True if a side is zero or negative, which is not possible for an image.
     public var isEmpty: Bool { width <= 0 || height <= 0 }
 
-    /// `width × height`, or `Int.max` where that does not fit.
+    /// The number of pixels, `width × height`, or `Int.max` if the product is too large.
     public var pixelCount: Int {
         let (count, overflow) = width.multipliedReportingOverflow(by: height)
         return overflow ? .max : count
     }
 
-    /// Width and height exchanged.
+    /// The size with width and height exchanged.
     public var transposed: PixelSize { PixelSize(width: height, height: width) }
 
     public var description: String { "\(width)x\(height)" }
 }
 
 extension PixelSize {
-    /// This size scaled to fit into a box.
+    /// Returns this size scaled to fit into a box.
     ///
-    /// The side that the box bounds becomes exactly the box's; with `preservingAspectRatio` the other follows, rounded up,
-    /// and is at least 1. A size or box with an empty side leaves the size as it is.
-    /// - Parameter upscaling: whether a size smaller than the box may grow. Without, each side is at most what it was.
+    /// The side that limits the size becomes equal to that of the box. With `preservingAspectRatio`, the other side follows,
+    /// rounded up to at least 1. An empty size or box leaves the size unchanged.
+    /// - Parameters:
+    ///   - box: the box.
+    ///   - preservingAspectRatio: true to preserve the proportions; false to stretch the size to the box.
+    ///   - upscaling: true if a size smaller than the box may grow; if false, no side grows.
+    /// - Returns: the scaled size.
     public func scaled(into box: PixelSize, preservingAspectRatio: Bool = true, upscaling: Bool = false) -> PixelSize {
         guard !isEmpty, !box.isEmpty else { return self }
         var result = box
@@ -48,23 +52,23 @@ extension PixelSize {
         return result
     }
 
-    /// The largest size of this shape whose pixels, in `frames` frames of `bytesPerPixel`, take at most `limit` bytes.
+    /// Returns the largest proportional size whose pixels use at most `limit` bytes, with `frames` frames of `bytesPerPixel`.
     ///
-    /// Each side is at least 1. A shape so long that the shorter side would be less becomes as long as the limit allows.
+    /// Each side is at least 1. If the shorter side would be less, the longer side uses the whole limit.
     public func scaled(toBytes limit: Int, bytesPerPixel: Int = 4, frames: Int = 1) -> PixelSize {
         guard !isEmpty else { return PixelSize(width: 1, height: 1) }
         let pixels = max(1, limit / max(1, bytesPerPixel) / max(1, frames))
         if pixelCount <= pixels { return self }
         let ideal = (Double(pixels) * Double(width) / Double(height)).squareRoot()
         let scaledWidth = max(1, ideal < Double(pixels) ? Int(ideal) : pixels)
-        // As long as the limit allows where the width could not be less than 1.
+        // If the width would be less than 1, the height uses the whole limit.
         let proportional = Double(scaledWidth) * Double(height) / Double(width)
         let room = pixels / scaledWidth
         let scaledHeight = max(1, proportional < Double(room) ? Int(proportional) : room)
         return PixelSize(width: scaledWidth, height: scaledHeight)
     }
 
-    /// `side × numerator / denominator`, rounded up, at least 1; in floating point only where the product overflows.
+    /// Returns `side × numerator / denominator`, rounded up, at least 1. Uses floating point only if the product overflows.
     private static func derivedSide(_ side: Int, _ numerator: Int, _ denominator: Int) -> Int {
         let (product, overflow) = side.multipliedReportingOverflow(by: numerator)
         if overflow {

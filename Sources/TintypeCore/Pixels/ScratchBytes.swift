@@ -1,16 +1,16 @@
-/// Memory that a coder works in and nobody else sees: out of a pool, and back there when it is no longer used.
+/// Working memory of a coder, taken from a pool and returned to it.
 package final class ScratchBytes {
     private let memory: PixelMemory
-    /// How many bytes were asked for.
+    /// The requested number of bytes.
     package let count: Int
 
-    /// Memory with undefined contents, aligned to 64 bytes; `nil` if the system has none.
+    /// Allocates memory with undefined contents, aligned to 64 bytes; `nil` if the system has none.
     package init?(_ count: Int, pool: PixelBufferPool) {
         guard let memory = pool.take(count) else { return nil }
         self.memory = memory
         self.count = count
     }
 
-    /// Valid as long as the memory is.
+    /// The address, which is valid as long as this object exists.
     package var base: UnsafeMutableRawPointer { memory.base }
 }

@@ -1,5 +1,5 @@
-/// How urgent a load is. Where work waits (for a connection, for a thread that decodes or transforms), that of a more urgent load
-/// is begun first.
+/// The urgency of a load. Wherever work waits, for a connection or for a thread that decodes or transforms, more urgent work
+/// begins first.
 public enum ImagePriority: Int, Sendable, Hashable, Comparable, CaseIterable {
     case veryLow, low, normal, high, veryHigh
 

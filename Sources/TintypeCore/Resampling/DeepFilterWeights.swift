@@ -1,16 +1,20 @@
 internal import CResample
 
-/// For each destination sample of one direction, which source samples it is made of and with which weights, as
-/// floating-point numbers that add up to one.
+/// The source samples and floating-point weights for each destination sample in one direction. The weights of a sample add up
+/// to one.
 struct DeepFilterWeights {
     private(set) var spans: [cresample_deep_span] = []
     private(set) var weights: [Float] = []
-    /// The most source samples of a destination sample.
+    /// The largest number of source samples for a destination sample.
     private(set) var longestSpan = 0
-    /// The most destination samples that one source sample is part of.
+    /// The largest number of destination samples that one source sample contributes to.
     private(set) var mostOpen = 1
 
-    /// - Parameter extent: how many of the source samples the target shows; `nil` for all.
+    /// Calculates the weights.
+    /// - Parameters:
+    ///   - source: the number of source samples.
+    ///   - extent: the number of source samples that the target shows; `nil` for all.
+    ///   - target: the number of destination samples.
     init(source: Int, extent: Double? = nil, target: Int) {
         spans.reserveCapacity(target)
         LanczosFilter.forEachSample(source: source, extent: extent ?? Double(source), target: target) { first, taps in

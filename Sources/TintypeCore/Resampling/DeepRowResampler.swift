@@ -1,11 +1,12 @@
 internal import CResample
 
-/// Makes an image of another size out of rows of 16-bit components as they come, integers or half-precision numbers.
+/// Scales an image of 16-bit components, integers or half-precision numbers, as its rows arrive.
 ///
-/// The filter is that of ``RowResampler``, over premultiplied components in single precision: integers are within 1/65,535 of
-/// the exact result. No integer color exceeds its alpha; the colors of high dynamic range are left as they come out.
+/// The filter is that of ``RowResampler``, applied to premultiplied components in single precision: integers are within
+/// 1/65,535 of the exact result. No integer color exceeds its alpha. The colors of high dynamic range are not limited.
 ///
-/// The direction in which rows become shorter goes first, so that the work follows the pixels and not the product of the long
+/// The direction in which rows become shorter is processed first, so that the work is proportional to the pixels and not to the
+/// product of the long sides.
 /// sides.
 ///
 /// - Complexity: O(source pixels + target pixels), times about six for each direction; memory for a source row and at most
@@ -17,20 +18,20 @@ struct DeepRowResampler: ~Copyable {
     private let kernels: cresample_deep_kernels
     private let vertical: DeepFilterWeights
     private let horizontal: DeepFilterWeights
-    /// True if rows are made narrower before they are added up, instead of wider afterwards.
+    /// True if rows are narrowed before they are summed, instead of widened afterward.
     private let narrowsFirst: Bool
-    /// True if the sums of unfinished rows are kept instead of source rows.
+    /// True if the sums of unfinished rows are stored instead of source rows.
     private let keepsSums: Bool
-    /// The number of rows of the smaller width that are kept, and of the components of each.
+    /// The number of stored rows of the smaller width, and the number of components in each.
     private let keptRows: Int
     private let rowCount: Int
     private let memory: PixelMemory
     private let kept: UnsafeMutablePointer<Float>
-    /// A row as it came, or as it is when it is finished.
+    /// A source row, or a finished row.
     private let wide: UnsafeMutablePointer<Float>
     private let sum: UnsafeMutablePointer<Float>
     private var nextRow = 0
-    /// The first destination row that is not finished.
+    /// The first unfinished destination row.
     private var firstOpen = 0
 
     /// The kernels for this processor's instruction sets, best first.
@@ -40,6 +41,7 @@ struct DeepRowResampler: ~Copyable {
         return Array(kernels.prefix(Int(count)))
     }()
 
+    /// Creates a resampler.
     /// - Parameter extent: the part of the source that the target shows; `nil` for all of it.
     /// - Throws: ``ImageError/Code/limitExceeded`` and ``ImageError/Code/outOfMemory``
     init(
@@ -73,12 +75,12 @@ struct DeepRowResampler: ~Copyable {
         self.kernels = kernels
     }
 
-    /// Takes the next row: `source.width` premultiplied pixels of the format.
+    /// Adds the next row: `source.width` premultiplied pixels of the format.
     mutating func push(_ row: UnsafeRawPointer) {
         precondition(nextRow < source.height, "more rows than the image has")
         let components = row.assumingMemoryBound(to: UInt16.self)
         let isKept = !keepsSums
-        // What is neither narrowed nor added up at once goes straight to where it is kept.
+        // Rows that are neither narrowed nor summed immediately are unpacked directly into storage.
         let unpacked = narrowsFirst ? wide : isKept ? keptRow(nextRow) : sum
         let read = format == .rgba16 ? kernels.from_uint16 : kernels.from_half
         read?(unpacked, components, source.width * 4)
@@ -91,12 +93,12 @@ struct DeepRowResampler: ~Copyable {
         if keepsSums { addUp(narrow) } else { finishRows() }
     }
 
-    /// A copy of the rows that are finished; those below are transparent.
+    /// Returns a copy of the finished rows; the rows below are transparent.
     func snapshot(pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
         try destination.snapshot(rows: firstOpen, pool: pool)
     }
 
-    /// The resampled pixels, when all rows have come.
+    /// Returns the resampled pixels after all rows have arrived.
     consuming func finish() -> PixelBuffer {
         precondition(nextRow == source.height, "\(nextRow) of \(source.height) rows have come")
         return destination.freeze()
@@ -106,7 +108,7 @@ struct DeepRowResampler: ~Copyable {
 
     private func end(_ y: Int) -> Int { Int(vertical.spans[y].first) + Int(vertical.spans[y].count) }
 
-    /// Adds the row that came last to every destination row that it is part of.
+    /// Adds the last row to every destination row that it contributes to.
     private mutating func addUp(_ row: UnsafeMutablePointer<Float>) {
         let current = nextRow - 1
         var y = firstOpen
@@ -122,7 +124,7 @@ struct DeepRowResampler: ~Copyable {
         }
     }
 
-    /// Adds up every destination row whose last source row has come.
+    /// Sums every destination row whose last source row has arrived.
     private mutating func finishRows() {
         while firstOpen < destination.height, end(firstOpen) <= nextRow {
             let span = vertical.spans[firstOpen]

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// For each destination sample of one direction, which source samples it is made of and with which weights.
+/// The source samples and weights for each destination sample in one direction.
 ///
 /// Weights are fixed-point numbers. Those of a sample add up to exactly one, so that an area of one color keeps it.
 struct FilterWeights {
@@ -18,15 +18,18 @@ struct FilterWeights {
 
     private(set) var spans: [Span] = []
     private(set) var weights: [Int16] = []
-    /// The bits of a weight behind the point: as many as fit into 16 bits, since wide filters have small weights.
+    /// The fractional bits of a weight: as many as fit into 16 bits, since wide filters have small weights.
     private(set) var bits = 0
     /// The `count` of the longest span.
     private(set) var longestSpan = 0
 
+    /// Calculates the weights.
     /// - Parameters:
-    ///   - extent: how many of the source samples the target shows; `nil` for all.
-    ///   - group: to a multiple of how many samples spans are filled up with weights of zero; even.
-    ///   - maximumBits: the most bits behind the point that the sums leave room for.
+    ///   - source: the number of source samples.
+    ///   - extent: the number of source samples that the target shows; `nil` for all.
+    ///   - target: the number of destination samples.
+    ///   - group: an even number. Spans are extended to a multiple of it with weights of zero.
+    ///   - maximumBits: the largest number of fractional bits for which the sums don't overflow.
     init(source: Int, extent: Double? = nil, target: Int, group: Int, maximumBits: Int) {
         let extent = extent ?? Double(source)
         bits = Self.bits(stretch: max(1, extent / Double(target)), maximum: maximumBits)
@@ -37,15 +40,14 @@ struct FilterWeights {
         }
     }
 
-    /// Adds a span with the weights of `taps`, made to add up to one.
+    /// Adds a span with the weights of `taps`, normalized to a sum of one.
     private mutating func append(_ taps: [Double], first: Int, group: Int) {
         let padding = first % 2
         let count = (padding + taps.count + group - 1) / group * group
         spans.append(Span(first: first - padding, count: count, offset: weights.count))
         longestSpan = max(longestSpan, count)
         if padding == 1 { weights.append(0) }
-        // What rounding took from one weight is given to the next: the sum is exact, and the error is of high
-        // frequency.
+        // The rounding error of one weight is added to the next. So the sum is exact, and the error has a high frequency.
         let unit = Double(1 << bits) / taps.reduce(0, +)
         var carry = 0.0
         for tap in taps {
@@ -57,8 +59,8 @@ struct FilterWeights {
         for _ in (padding + taps.count)..<count { weights.append(0) }
     }
 
-    /// The number of bits behind the point that the largest weight has room for. It is about `1 / stretch`, and up to 1.3 times
-    /// that at an edge, where a side of the filter is missing.
+    /// Returns the number of fractional bits for which the largest weight fits. It is about `1 / stretch`, and up to 1.3 times
+    /// that at an edge, where a part of the filter is missing.
     private static func bits(stretch: Double, maximum: Int) -> Int {
         let largest = Double(Int16.max) * stretch / 1.5
         return min(maximum, Int(log2(largest)))

@@ -1,15 +1,16 @@
 internal import CResample
 
-/// The second pass of a ``RowResampler``: makes pixels of the target's width out of rows that are added up.
+/// The second pass of a ``RowResampler``: filters vertically summed rows to the width of the target.
 struct HorizontalPass {
     private let weights: FilterWeights
     private let spans: [cresample_span]
     private let kernels: cresample_kernels
 
-    /// - Parameter extent: how many of the source's columns the target shows; `nil` for all.
+    /// Creates the pass.
+    /// - Parameter extent: the number of source columns that the target shows; `nil` for all.
     init(source: Int, extent: Double? = nil, target: Int, kernels: cresample_kernels) {
         weights = FilterWeights(source: source, extent: extent, target: target, group: 8, maximumBits: 16)
-        // The spans in the kernel's words, filled up to a multiple of 4 with spans of nothing.
+        // The spans in the kernel's format, padded to a multiple of 4 with empty spans.
         var spans = weights.spans.map {
             cresample_span(
                 first_pair: Int32($0.first / 2), groups: Int32($0.count / 8), first_weight: Int32($0.offset))

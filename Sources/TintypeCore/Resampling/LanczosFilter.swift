@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// Lanczos with three lobes (Duchon, "Lanczos filtering in one and two dimensions", 1979), stretched to the scale when
-/// shrinking.
+/// The Lanczos filter with three lobes (Duchon, "Lanczos filtering in one and two dimensions", 1979), stretched to the scale
+/// when it shrinks an image.
 enum LanczosFilter {
-    /// Goes through the samples of a target: the first source sample that each is made of, and the values of the filter from
-    /// there on, which do not yet add up to one.
+    /// Calls a closure for each sample of a target, with the first source sample that contributes to it, and the filter's
+    /// values from there on, which are not normalized.
     /// - Parameters:
-    ///   - source: how many source samples there are.
-    ///   - extent: how many of them, from the first on, the target shows.
+    ///   - source: the number of source samples.
+    ///   - extent: the number of source samples, from the first one, that the target shows.
     static func forEachSample(
         source: Int, extent: Double, target: Int, _ body: (_ first: Int, _ taps: [Double]) -> Void
     ) {
@@ -24,17 +24,17 @@ enum LanczosFilter {
         }
     }
 
-    /// At most so many source samples make a target sample.
+    /// Returns the largest number of source samples that contribute to a target sample.
     static func longestSpan(extent: Double, target: Int) -> Int { Int(2 * support(extent: extent, target: target)) + 1 }
 
-    /// Lanczos at its own size is the identity, with zeros all around that need not be multiplied by.
+    /// Returns the radius of the filter. Without scaling, Lanczos is the identity, whose zeros need not be multiplied.
     private static func support(extent: Double, target: Int) -> Double {
         extent == Double(target) ? 0.5 : 3 * max(1, extent / Double(target))
     }
 
-    /// The values of the Lanczos window with three lobes at `start`, `start + step` and so on.
+    /// Calculates the Lanczos window with three lobes at `start`, `start + step` and so on.
     ///
-    /// Sines of equal steps are turned from one to the next, which takes a tenth of the time of computing each.
+    /// The sines of equal steps are calculated by rotation, which takes a tenth of the time of calculating each one.
     private static func values(from start: Double, step: Double, count: Int, into taps: inout [Double]) {
         taps.removeAll(keepingCapacity: true)
         var fast = Rotation(angle: start * .pi, step: step * .pi)
@@ -54,7 +54,7 @@ enum LanczosFilter {
         }
     }
 
-    /// The sine and cosine of an angle that grows by equal steps.
+    /// The sine and cosine of an angle that grows in equal steps.
     private struct Rotation {
         private(set) var sine: Double
         private var cosine: Double

@@ -1,6 +1,10 @@
 extension PixelBuffer {
-    /// The pixels at another size, in the same format; the buffer itself if it has that size already.
-    /// - Throws: ``ImageError/Code/limitExceeded`` for a size without pixels, and ``ImageError/Code/outOfMemory``.
+    /// Returns the pixels at another size, in the same format; the buffer itself if it already has that size.
+    /// - Parameters:
+    ///   - target: the new size.
+    ///   - pool: the memory for the pixels.
+    /// - Returns: the resampled pixels.
+    /// - Throws: ``ImageError/Code/limitExceeded`` for an empty size, and ``ImageError/Code/outOfMemory``.
     public func resized(to target: PixelSize, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
         guard target != size else { return self }
         guard format == .rgba8 else { return try resizedDeep(to: target, pool: pool) }

@@ -1,7 +1,8 @@
-/// The part of a source, from its upper left corner on, that a resampled picture shows: a size in pixels that need not be whole.
+/// The part of a source, beginning at its upper left corner, that a resampled picture shows: a size in pixels that can be
+/// fractional.
 ///
-/// A JPEG decoder that reduces while it decodes rounds sides up: of 1593 columns at an eighth it gives 200, of which the picture
-/// fills 199.125. Taken for 200, a thumbnail would be stretched.
+/// A JPEG decoder that scales while it decodes rounds sides up: at an eighth, 1593 columns become 200, of which the picture
+/// fills 199.125. If all 200 were used, a thumbnail would be stretched.
 package struct ResampledExtent: Equatable, Sendable {
     package var width: Double
     package var height: Double
@@ -11,6 +12,6 @@ package struct ResampledExtent: Equatable, Sendable {
         self.height = height
     }
 
-    /// All of a size.
+    /// Creates the extent of a whole size.
     package init(_ size: PixelSize) { self.init(width: Double(size.width), height: Double(size.height)) }
 }

@@ -1,6 +1,6 @@
 /// The working memory of a ``RowResampler``: the last source rows, the sums of unfinished rows, and one row between the passes.
 ///
-/// All of it is one block from the pool; nothing is allocated per row.
+/// All of it is one block from the pool. No memory is allocated per row.
 struct ResamplerMemory {
     /// The number of blocks of 16 pixels in a source row.
     let blocks: Int
@@ -12,12 +12,15 @@ struct ResamplerMemory {
     private let copies: UnsafeMutableRawPointer
     private let rowBytes: Int
     private let capacity: Int
-    /// The addresses of the last `capacity` rows, twice in a row, so that any successive rows are successive here.
+    /// The addresses of the last `capacity` rows, twice in sequence, so that any consecutive rows are consecutive here.
     private let addresses: UnsafeMutablePointer<UnsafePointer<UInt8>?>
 
+    /// Allocates the memory.
     /// - Parameters:
-    ///   - rows: how many source rows are kept.
-    ///   - sums: how many rows of sums there are; zero if none are kept.
+    ///   - width: the width of a source row.
+    ///   - rows: the number of stored source rows.
+    ///   - sumRows: the number of rows of sums; zero if none are stored.
+    ///   - pool: the memory.
     init(width: Int, rows: Int, sums sumRows: Int, pool: PixelBufferPool) throws(ImageError) {
         blocks = (width + 15) / 16
         rowBytes = width * 4
@@ -38,31 +41,31 @@ struct ResamplerMemory {
         pairs = (copies + copyBytes + sumBytes).bindMemory(to: Int16.self, capacity: pairBytes / 2)
         addresses = (copies + copyBytes + sumBytes + pairBytes)
             .bindMemory(to: UnsafePointer<UInt8>?.self, capacity: 2 * rows)
-        // A row that never comes is read with weight zero: the address must be good.
+        // A row that never arrives is read with weight zero, so its address must be valid.
         for index in 0..<2 * rows {
             (addresses + index).initialize(to: UnsafePointer(copies.assumingMemoryBound(to: UInt8.self)))
         }
     }
 
-    /// The sums of a destination row.
+    /// Returns the sums of a destination row.
     func sums(of y: Int) -> UnsafeMutablePointer<Int32> {
         sumRows == 0 ? sums : sums + y % sumRows * blocks * 64
     }
 
-    /// The addresses of source rows from a row on.
+    /// Returns the addresses of source rows, beginning with a row.
     func rows(from row: Int) -> UnsafeMutablePointer<UnsafePointer<UInt8>?> { addresses + row % capacity }
 
-    /// The place for the copy of a source row.
+    /// Returns the address for the copy of a source row.
     func copy(at row: Int) -> UnsafeMutableRawPointer { copies + row % capacity * blocks * 64 }
 
-    /// Keeps a copy of a source row.
+    /// Stores a copy of a source row.
     func keepCopy(of source: UnsafeRawPointer, at row: Int) {
         let copy = copy(at: row)
         copy.copyMemory(from: source, byteCount: rowBytes)
         keep(copy, at: row)
     }
 
-    /// Keeps the address of a source row.
+    /// Stores the address of a source row.
     func keep(_ source: UnsafeRawPointer, at row: Int) {
         let slot = row % capacity
         let address = source.assumingMemoryBound(to: UInt8.self)

@@ -1,16 +1,16 @@
 internal import CResample
 
-/// Makes each source row as narrow as the target before rows are added up.
+/// Narrows each source row to the width of the target before rows are summed.
 ///
-/// That is for images which become much narrower and much higher at once: adding up many wide rows only to shrink each
-/// would take source width × target height. It costs a rounding to 8 bits in between: up to 4/255 in noise.
+/// This is for images that become much narrower and much higher at once. Otherwise the work of summing wide rows would be
+/// source width × target height. It costs a rounding to 8 bits in between: up to 4/255 in noise.
 struct RowNarrower {
     private let pass: HorizontalPass
     private let memory: ResamplerMemory
     private let kernels: cresample_kernels
 
-    /// `nil` unless the image becomes at least four times as narrow and four times as high: below that, the order of
-    /// the passes costs at most four times the work, and no precision.
+    /// Creates a narrower; `nil` unless the image becomes at least four times narrower and four times higher. Below that, the
+    /// order of the passes costs at most four times the work, and no precision.
     init?(
         from source: PixelSize, extent: ResampledExtent, to target: PixelSize, pool: PixelBufferPool,
         kernels: cresample_kernels
@@ -21,10 +21,10 @@ struct RowNarrower {
         self.kernels = kernels
     }
 
-    /// The row at the target's width; valid until the next.
+    /// Returns the row at the target's width, valid until the next call.
     func narrow(_ source: UnsafeRawPointer) -> UnsafeRawPointer {
         memory.keepCopy(of: source, at: 0)
-        // Rows are added in pairs: the second has weight zero, and its place is then free for the result.
+        // Rows are summed in pairs. The second has weight zero, so its memory is free for the result.
         let one: [Int16] = [1 << 14, 0]
         kernels.accumulate(memory.pairs, memory.sums(of: 0), true, memory.rows(from: 0), one, 2, 14, memory.blocks)
         let narrowed = memory.copy(at: 1)

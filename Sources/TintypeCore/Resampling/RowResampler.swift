@@ -1,14 +1,14 @@
 internal import CResample
 
-/// Makes an image of another size out of rows of 8 bits as they come, top to bottom. ``RowSink`` and
-/// ``PixelBuffer/resized(to:pool:)`` take the other formats too.
+/// Scales an image of 8-bit components as its rows arrive, from top to bottom. ``RowSink`` and
+/// ``PixelBuffer/resized(to:pool:)`` support the other formats too.
 ///
-/// The filter is Lanczos with three lobes (Duchon, "Lanczos filtering in one and two dimensions", 1979), stretched to
-/// the scale when shrinking, over premultiplied components. Components are within 1/255 of the exact result (4/255
-/// where an image becomes much narrower and much higher at once), an area of one color keeps that color, and no
-/// color exceeds its alpha.
+/// The filter is Lanczos with three lobes (Duchon, "Lanczos filtering in one and two dimensions", 1979), stretched to the scale
+/// when it shrinks an image, and applied to premultiplied components. Components are within 1/255 of the exact result (4/255 if
+/// an image becomes much narrower and much higher at once). An area of one color keeps that color, and no color exceeds its
+/// alpha.
 ///
-/// Rows are first added up vertically, at the source's width, then filtered horizontally.
+/// Rows are first summed vertically, at the source's width, then filtered horizontally.
 ///
 /// - Complexity: O(source pixels + target pixels), times about six for each direction; memory for at most 32 source
 ///   rows, or 16 and the sums of eight rows (a source pixel in a sum takes 16 bytes), whatever the scale.
@@ -20,14 +20,14 @@ public struct RowResampler: ~Copyable {
     private let destination: MutablePixelBuffer
     private let memory: ResamplerMemory
     private let kernels: cresample_kernels
-    /// The number of source rows that are added up at once, when the filter is too high to keep all of its rows; else `nil`.
+    /// The number of source rows that are summed at once if the filter is too high to store all of its rows; otherwise `nil`.
     private let batch: Int?
     private var nextRow = 0
-    /// The first destination row that is not finished.
+    /// The first unfinished destination row.
     private var firstOpen = 0
 
-    /// Up to this many rows of the filter, the source rows themselves are kept, and each destination row is added up at
-    /// once.
+    /// The largest height of the filter, in rows, for which the source rows themselves are stored and each destination row is
+    /// summed at once.
     private static let keptRows = 32
     private static let batchRows = 16
 
@@ -38,11 +38,17 @@ public struct RowResampler: ~Copyable {
         return Array(kernels.prefix(Int(count)))
     }()
 
+    /// Creates a resampler.
+    /// - Parameters:
+    ///   - source: the size of the source.
+    ///   - target: the size of the result.
+    ///   - pool: the memory for the pixels.
     /// - Throws: ``ImageError/Code/limitExceeded`` and ``ImageError/Code/outOfMemory``
     public init(from source: PixelSize, to target: PixelSize, pool: PixelBufferPool = .shared) throws(ImageError) {
         try self.init(from: source, to: target, pool: pool, kernels: Self.kernels[0])
     }
 
+    /// Creates a resampler for a part of a source.
     /// - Parameter extent: the part of the source that the target shows; `nil` for all of it.
     init(
         from source: PixelSize, extent: ResampledExtent? = nil, to target: PixelSize, pool: PixelBufferPool,
@@ -68,9 +74,9 @@ public struct RowResampler: ~Copyable {
         self.kernels = kernels
     }
 
-    /// Refuses sides without pixels, and such as no memory holds.
+    /// Rejects empty sides, and sides that no memory can hold.
     static func checkSides(_ source: PixelSize, _ target: PixelSize) throws(ImageError) {
-        // The tables of weights have about six numbers for each pixel of the longer side, which no other limit bounds.
+        // The tables of weights have about six numbers for each pixel of the longer side, which no other limit restricts.
         let longest = 1 << 22
         guard !source.isEmpty, !target.isEmpty,
             max(source.width, source.height, target.width, target.height) <= longest
@@ -81,26 +87,27 @@ public struct RowResampler: ~Copyable {
         }
     }
 
-    /// Takes the next row: `source.width` pixels of premultiplied RGBA, 8 bits.
+    /// Adds the next row.
+    /// - Parameter row: `source.width` pixels of premultiplied RGBA, 8 bits.
     public mutating func push(_ row: UnsafeRawPointer) {
         memory.keepCopy(of: narrower?.narrow(row) ?? row, at: nextRow)
         advance()
     }
 
-    /// Takes the next row without copying it. The row must stay where it is until the end, and be readable up to a
-    /// multiple of 64 bytes.
+    /// Adds the next row without copying it. The row must stay valid until the end, and be readable up to a multiple of 64
+    /// bytes.
     mutating func push(lasting row: UnsafeRawPointer) {
         guard narrower == nil else { return push(row) }
         memory.keep(row, at: nextRow)
         advance()
     }
 
-    /// A copy of the rows that are finished; those below are transparent.
+    /// Returns a copy of the finished rows; the rows below are transparent.
     public func snapshot(pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
         try destination.snapshot(rows: firstOpen, pool: pool)
     }
 
-    /// The resampled pixels, when all rows have come.
+    /// Returns the resampled pixels after all rows have arrived.
     public consuming func finish() -> PixelBuffer {
         precondition(nextRow == source.height, "\(nextRow) of \(source.height) rows have come")
         return destination.freeze()
@@ -120,12 +127,12 @@ public struct RowResampler: ~Copyable {
         }
     }
 
-    /// Adds the rows from `start` up to the last that has come to every destination row that they are part of.
+    /// Adds the rows from `start` to the last one to every destination row that they contribute to.
     private mutating func addBatch(from start: Int) {
         var y = firstOpen
         while y < destination.height, vertical.spans[y].first < nextRow {
             let span = vertical.spans[y]
-            // Spans begin and end at even rows, and so do batches: a last odd row has a weight of zero behind it.
+            // Spans and batches begin and end at even rows: a last odd row is followed by a weight of zero.
             let end = min(span.end, nextRow + nextRow % 2)
             add(rows: max(span.first, start)..<end, to: y, begins: span.first >= start)
             y += 1

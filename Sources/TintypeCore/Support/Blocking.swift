@@ -1,4 +1,4 @@
-/// Waits on the calling thread for the result of an asynchronous function, which must not need that thread.
+/// Blocks the calling thread until an asynchronous function, which must not need that thread, returns a result.
 func blocking<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Value {
     let signal = BlockingSignal()
     let result = Lock<Value?>(nil)

@@ -1,4 +1,4 @@
-/// Lets a thread wait for another one's answer.
+/// Lets a thread wait for the answer of another thread.
 final class BlockingSignal: @unchecked Sendable {  // Sendable: `answer` is read and written with the monitor locked.
     private let monitor = ThreadMonitor()
     private var answer: Bool?
@@ -9,7 +9,7 @@ final class BlockingSignal: @unchecked Sendable {  // Sendable: `answer` is read
     }
 
     /// Waits for the answer.
-    /// - Returns: `nil` if it has not come after so long.
+    /// - Returns: `nil` if no answer arrives within the time.
     func wait(milliseconds: Int) -> Bool? {
         monitor.locked {
             if answer == nil { monitor.wait(milliseconds: milliseconds) }

@@ -1,6 +1,6 @@
-/// A number of bytes, written with its unit: `.megabytes(100)`.
+/// A number of bytes with a unit: `.megabytes(100)`.
 ///
-/// Units are decimal, as storage is sold and as `du --si` prints it: a megabyte is 1,000,000 bytes.
+/// Units are decimal, like those of storage devices and of `du --si`: a megabyte is 1,000,000 bytes.
 public struct ByteCount: Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
     public var bytes: Int
 
@@ -12,7 +12,7 @@ public struct ByteCount: Hashable, Comparable, Sendable, ExpressibleByIntegerLit
     public static func megabytes(_ count: Int) -> ByteCount { scaled(count, 1_000_000) }
     public static func gigabytes(_ count: Int) -> ByteCount { scaled(count, 1_000_000_000) }
 
-    /// More than any machine has: a limit that is never reached.
+    /// A limit that is never reached, because no machine has so much memory.
     public static let unlimited = ByteCount(.max)
 
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }

@@ -12,7 +12,7 @@ extension Duration {
     /// The duration in milliseconds, with the precision of a `Double`.
     package var inMilliseconds: Double { inSeconds * 1_000 }
 
-    /// The duration in whole nanoseconds; the most or the least there can be where it is longer than 292 years.
+    /// The duration in whole nanoseconds, limited to the range of `Int64`, about 292 years.
     var inNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,8 +1,8 @@
 /// Starts all searches at once, and returns the first result.
 ///
-/// The other searches are cancelled, and not waited for: one that ignores cancellation delays nobody.
-/// - Returns: the result, the index of its search, and the searches that had ended without one; `nil` if no search has a result, or
-///   the calling task is cancelled.
+/// The other searches are canceled, but not waited for. So a search that ignores cancellation delays nothing.
+/// - Returns: the result, the index of its search, and the searches that ended without a result; `nil` if no search has a
+///   result, or the calling task is canceled.
 func firstResult<Value: Sendable>(
     of searches: [@Sendable () async -> Value?]
 ) async -> (index: Int, value: Value, misses: [Int])? {

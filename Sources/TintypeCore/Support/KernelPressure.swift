@@ -1,23 +1,23 @@
 internal import Glibc
 
-/// The kernel's signals of memory pressure: triggers of pressure stall information, and the counters of the program's
-/// control group. What a kernel lacks, or does not let the program have, is left out.
+/// The kernel's signals of memory pressure: triggers of pressure stall information, and the counters of the program's control
+/// group. Signals that the kernel lacks, or denies to the program, are omitted.
 final class KernelPressure: PressureSignals {
-    /// Programs lost 50 ms of the last 2 s to waiting for memory. Without privileges the window has to be a multiple of 2 s
+    /// Fires when programs waited 50 ms of the last 2 s for memory. Without privileges, the window has to be a multiple of 2 s
     /// (kernel documentation, accounting/psi).
     static let warningTrigger = "some 50000 2000000"
-    /// No program did anything else for 50 ms of the last 2 s.
+    /// Fires when all programs waited for memory at once for 50 ms of the last 2 s.
     static let criticalTrigger = "full 50000 2000000"
 
     private enum Source {
         case stall(MemoryPressure.Level)
-        /// The counters when they were last read.
+        /// The counters at the last reading.
         case group(GroupMemoryEvents)
     }
 
     private struct State {
         var sources: [(descriptor: Int32, source: Source)] = []
-        /// A pipe whose far end is closed to wake the thread that waits.
+        /// A pipe. Closing its far end wakes the waiting thread.
         var wake: (near: Int32, far: Int32) = (-1, -1)
         var isClosed = false
     }
@@ -56,11 +56,11 @@ final class KernelPressure: PressureSignals {
         }
     }
 
-    /// A trigger lives as long as its descriptor.
+    /// Opens a trigger, which lives as long as its descriptor.
     private func openTrigger(_ trigger: String) -> Int32? {
         let descriptor = Glibc.open("\(system.root)/proc/pressure/memory", O_RDWR | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
-        // The zero at the end counts.
+        // The terminating zero is part of the message.
         let written = trigger.withCString { write(descriptor, $0, strlen($0) + 1) }
         if written > 0 { return descriptor }
         Glibc.close(descriptor)
@@ -82,13 +82,13 @@ final class KernelPressure: PressureSignals {
         }
     }
 
-    /// The most severe of what the sources tell; those that have gone are closed.
+    /// Returns the most severe level among the signals, and closes sources that no longer exist.
     func take(_ signals: [(descriptor: Int32, events: Int32)]) -> MemoryPressure.Level? {
         state.withLock { state in
             var levels: [MemoryPressure.Level] = []
             for (descriptor, events) in signals where events != 0 {
                 guard let index = state.sources.firstIndex(where: { $0.descriptor == descriptor }) else { continue }
-                // An error alone: the trigger or the group is no more.
+                // Only an error: the trigger or the group no longer exists.
                 guard events & POLLPRI != 0 else {
                     Glibc.close(descriptor)
                     state.sources.remove(at: index)
@@ -114,10 +114,10 @@ final class KernelPressure: PressureSignals {
         }
     }
 
-    /// For tests: what is watched.
+    /// The observed descriptors; for tests.
     var descriptors: [Int32] { state.withLock { $0.sources.map(\.descriptor) } }
 
-    /// A small file from its beginning.
+    /// Reads a small file from its beginning.
     private func text(of descriptor: Int32) -> String {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = pread(descriptor, &buffer, buffer.count, 0)
@@ -125,14 +125,14 @@ final class KernelPressure: PressureSignals {
     }
 }
 
-/// How often a control group came to its limits: `memory.events` (kernel documentation, cgroup-v2).
+/// The number of times that a control group reached its limits: `memory.events` (kernel documentation, cgroup-v2).
 struct GroupMemoryEvents: Equatable {
-    /// The group was over `memory.high` and had to give memory back.
+    /// The group exceeded `memory.high` and had to return memory.
     var high = 0
-    /// The group was about to exceed `memory.max`, or did and lost a process.
+    /// The group was about to exceed `memory.max`, or exceeded it and lost a process.
     var limit = 0
 
-    /// Lines of a name and a number; what else there is does not count.
+    /// Parses lines of a name and a number. Others are ignored.
     init(_ text: String) {
         for line in text.split(separator: "\n") {
             let fields = line.split(separator: " ")
@@ -145,7 +145,7 @@ struct GroupMemoryEvents: Equatable {
         }
     }
 
-    /// What happened since earlier counts; `nil` if nothing did.
+    /// Returns the level of the events since earlier counts; `nil` if there were none.
     func level(since earlier: GroupMemoryEvents) -> MemoryPressure.Level? {
         limit > earlier.limit ? .critical : high > earlier.high ? .warning : nil
     }

@@ -1,11 +1,11 @@
 internal import CXXHash
 
-/// A hash that nobody outside the process can foresee: XXH3 with a secret that is drawn at random when it is first used.
+/// A hash that is unpredictable outside the process: XXH3 with a secret that is chosen at random on first use.
 ///
-/// A string of 64 bytes takes about 10 ns, an eighth of what Swift's own hashing takes. Who does not know the secret cannot tell
-/// which strings collide, so names from outside do not slow a table down.
+/// A string of 64 bytes takes about 10 ns, an eighth of the time of Swift's own hashing. Without the secret, collisions can't
+/// be constructed. So strings from untrusted sources cannot slow down a table.
 enum KeyedHash {
-    /// What the default secret of XXH3 has; 136 are the least.
+    /// The size of XXH3's default secret. The minimum is 136.
     private static let secretSize = 192
 
     // Sendable: the bytes are written before the constant has its value, and never after that.
@@ -16,13 +16,13 @@ enum KeyedHash {
         return UnsafeRawPointer(bytes)
     }()
 
-    /// The hash of the string's UTF-8.
+    /// Returns the hash of the string's UTF-8.
     static func hash(_ string: String) -> UInt64 {
         var string = string
         return string.withUTF8 { XXH3_64bits_withSecret($0.baseAddress, $0.count, secret, secretSize) }
     }
 
-    /// A hash of two, in their order.
+    /// Returns a combined hash, which depends on the order.
     static func combine(_ first: UInt64, _ second: UInt64) -> UInt64 {
         withUnsafeBytes(of: (first, second)) { XXH3_64bits_withSecret($0.baseAddress, $0.count, secret, secretSize) }
     }

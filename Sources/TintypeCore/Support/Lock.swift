@@ -2,11 +2,11 @@ internal import Glibc
 
 /// A mutual-exclusion lock around a value.
 ///
-/// Tintype has one lock type so that ThreadSanitizer can follow every one: `Synchronization.Mutex` keeps its slow path in a
-/// library that is not instrumented and reports races that are none. An uncontended `withLock` costs about 16 ns.
+/// Tintype has one lock type so that ThreadSanitizer can follow every lock: `Synchronization.Mutex` keeps its slow path in a
+/// library that is not instrumented, which causes false reports. An uncontended `withLock` costs about 16 ns.
 ///
-/// Nothing of somebody else's (a delegate, a coder, a continuation) is ever called while the lock is held.
-// Sendable: the value is reached only between lock and unlock.
+/// No code of another component (a delegate, a coder, a continuation) is ever called while the lock is held.
+// Sendable: the value is accessed only between lock and unlock.
 package final class Lock<State: ~Copyable>: @unchecked Sendable {
     private let memory: LockedMemory<State>
 
@@ -22,8 +22,8 @@ package final class Lock<State: ~Copyable>: @unchecked Sendable {
 
     /// Runs `body` with exclusive access to the value.
     ///
-    /// The signature is that of `Mutex.withLock` (SE-0433): what is not `Sendable` can neither be taken out of the lock nor be put
-    /// into it while somebody else keeps a reference.
+    /// The signature is that of `Mutex.withLock` (SE-0433): a value that isn't `Sendable` can neither leave the lock nor enter
+    /// it while a reference remains elsewhere.
     @inline(__always)
     package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending State) throws(Failure) -> sending Result
@@ -31,10 +31,10 @@ package final class Lock<State: ~Copyable>: @unchecked Sendable {
         try memory.withLock(body)
     }
 
-    /// Runs `body` with exclusive access to the value, without the compiler's check that nothing of it leaves.
+    /// Runs `body` with exclusive access to the value, without the compiler's check that no part of it leaves the lock.
     ///
-    /// For a value that is not `Sendable` and is handed on to a closure of the caller's, which the compiler can't follow. The caller
-    /// proves that whatever leaves is used by one thread at a time.
+    /// Use it for a value that is not `Sendable` and is passed to a closure of the caller, which the compiler can't follow. The
+    /// caller has to prove that one thread at a time uses any part that leaves the lock.
     func withLockUnchecked<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -43,23 +43,26 @@ package final class Lock<State: ~Copyable>: @unchecked Sendable {
         return try body(&memory.state.pointee)
     }
 
-    /// Runs `body` if nobody else has the lock.
-    /// - Returns: `nil` if somebody has.
+    /// Runs `body` if no other thread holds the lock.
+    /// - Returns: `nil` if the lock is held.
     func withLockIfFree<Result>(_ body: (inout sending State) -> sending Result) -> sending Result? {
         memory.withLockIfFree(body)
     }
 }
 
-/// Several values, each with a lock of its own, for what is divided so that threads seldom meet.
+/// Several values, each with its own lock, for data that is divided to avoid contention.
 ///
-/// All are in one block of memory and none shares a cache line with another. No reference count is touched on the way to
-/// them, for that would make the threads meet again.
-// Sendable: each value is reached only between lock and unlock.
+/// All values are in one block of memory, and none shares a cache line with another. Accessing them changes no reference count,
+/// which would cause contention again.
+// Sendable: each value is accessed only between lock and unlock.
 final class StripedLock<State: ~Copyable>: @unchecked Sendable {
     let count: Int
     private let base: UnsafeMutableRawPointer
 
-    /// - Parameter makeState: makes each of the values.
+    /// Creates the values.
+    /// - Parameters:
+    ///   - count: the number of values.
+    ///   - makeState: returns one of the values.
     init(count: Int, _ makeState: () -> sending State) {
         self.count = max(1, count)
         base = LockedMemory<State>.allocateStripes(count: self.count)
@@ -84,28 +87,28 @@ final class StripedLock<State: ~Copyable>: @unchecked Sendable {
     }
 
     /// Runs `body` with exclusive access to all values.
-    /// - Parameter body: gets what goes through them.
+    /// - Parameter body: receives a function that visits the values.
     func withAll<Result>(_ body: (_ forEach: ((inout State) -> Void) -> Void) -> Result) -> Result {
-        // Always in one order, so that no two wait for each other.
+        // Always in the same order, to avoid deadlocks.
         for index in 0..<count { memory(index).lock() }
         defer { for index in 0..<count { memory(index).unlock() } }
         return body { change in for index in 0..<count { change(&memory(index).state.pointee) } }
     }
 }
 
-/// A mutex and, right behind it, what it guards. The memory is the owner's.
+/// A mutex, followed by the value that it guards. The owner manages the memory.
 ///
-/// Behind a pointer: a variable of an object would be checked for overlapping access at each use, which the mutex rules
-/// out already and which costs as much as the mutex.
-// Sendable: the owner reaches the value only between lock and unlock.
+/// It is behind a pointer, because Swift checks each use of an object's variable for overlapping access. The mutex already
+/// prevents that, and the check costs as much as the mutex.
+// Sendable: the owner accesses the value only between lock and unlock.
 private struct LockedMemory<State: ~Copyable>: @unchecked Sendable {
-    /// Two threads that write to one cache line wait for each other.
+    /// Threads that write to the same cache line wait for each other.
     private static var cacheLine: Int { 64 }
     private static var stateOffset: Int {
         let alignment = MemoryLayout<State>.alignment
         return (MemoryLayout<pthread_mutex_t>.size + alignment - 1) / alignment * alignment
     }
-    /// The bytes from one to the next.
+    /// The distance between two values, in bytes.
     static var stride: Int { (stateOffset + MemoryLayout<State>.size + cacheLine - 1) / cacheLine * cacheLine }
 
     let base: UnsafeMutableRawPointer
@@ -137,7 +140,7 @@ private struct LockedMemory<State: ~Copyable>: @unchecked Sendable {
     func initialize(_ value: consuming sending State) {
         base.bindMemory(to: pthread_mutex_t.self, capacity: 1).initialize(to: pthread_mutex_t())
         (base + Self.stateOffset).bindMemory(to: State.self, capacity: 1).initialize(to: value)
-        // Spins a little before it sleeps: what is done under a lock takes less time than to wake a thread up.
+        // Spins before it sleeps, because work under a lock takes less time than waking a thread.
         var attributes = pthread_mutexattr_t()
         pthread_mutexattr_init(&attributes)
         pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ADAPTIVE_NP))

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// The digest of RFC 1321. It protects nothing: other programs named files with it.
+/// The digest of RFC 1321. It isn't used for security, but for the file names of other programs' caches.
 enum MD5 {
-    /// The 16 bytes of the digest as 32 lower-case hexadecimal digits.
+    /// Returns the 16 bytes of the digest as 32 lowercase hexadecimal digits.
     static func hexadecimal(_ message: some Collection<UInt8>) -> String {
         var padded = Array(message)
         let bits = UInt64(padded.count) &* 8
         padded.append(0x80)
-        // Zeros up to 8 bytes before the end of a block, where the length goes.
+        // Zeros up to 8 bytes before the end of a block, which hold the length.
         padded.append(contentsOf: repeatElement(0, count: (120 - padded.count % 64) % 64))
         withUnsafeBytes(of: bits.littleEndian) { padded.append(contentsOf: $0) }
         var state: SIMD4<UInt32> = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476]
@@ -48,7 +48,7 @@ enum MD5 {
         [7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21],
     ]
 
-    /// 2³² times the sines of 1 to 64, without their signs.
+    /// The absolute values of the sines of 1 to 64, times 2³².
     private static let sines = (1...64).map { UInt32(truncatingIfNeeded: Int64(abs(sin(Double($0))) * 4_294_967_296)) }
 
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }

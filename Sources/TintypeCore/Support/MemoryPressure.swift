@@ -1,41 +1,41 @@
 internal import Glibc
 internal import Logging
 
-/// Tells when the system, or the program's control group, runs out of memory.
+/// A source of notifications when the system, or the program's control group, runs out of memory.
 ///
-/// It listens to what Linux offers: the triggers of `/proc/pressure/memory` (pressure stall information), and the event
-/// counters of the program's control group (version 2). Where there is neither, this is logged once, and only
-/// ``report(_:)`` tells of pressure.
+/// It uses the signals of Linux: the triggers of `/proc/pressure/memory` (pressure stall information), and the event counters
+/// of the program's control group (version 2). If neither exists, this is logged once, and only ``report(_:)`` sends
+/// notifications.
 ///
 /// ```swift
 /// cache.observe(.system)                       // Trims to its watermarks by itself.
 /// MemoryPressure.system.report(.critical)      // What a desktop's own monitor has noticed.
 /// ```
 public final class MemoryPressure: Sendable {
-    /// How scarce memory is.
+    /// The severity of memory pressure.
     public enum Level: Int, Sendable, Hashable, Comparable, CaseIterable {
-        /// Programs wait for memory, or the control group is over its `memory.high`.
+        /// Some programs wait for memory, or the control group exceeds its `memory.high`.
         case warning
-        /// All programs at once wait for memory, or the control group has reached its limit.
+        /// All programs wait for memory at once, or the control group has reached its limit.
         case critical
 
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// An observer, which is told until this is released or cancelled.
+    /// An observation, which continues until this object is released or canceled.
     public final class Observation: Sendable {
         private let end: @Sendable () -> Void
         fileprivate init(end: @escaping @Sendable () -> Void) { self.end = end }
         deinit { end() }
-        /// Tells the observer no more. May be called twice.
+        /// Ends the observation. May be called several times.
         public func cancel() { end() }
     }
 
-    /// What an owner observes: nothing, or one source of pressure at a time.
+    /// An owner's observation of at most one source of pressure.
     final class Subscription: Sendable {
         private let observation = Lock<Observation?>(nil)
 
-        /// Observes `pressure` in place of what was observed before; nothing if it is `nil`.
+        /// Observes `pressure` instead of the previous source; `nil` ends the observation.
         func replace(with pressure: MemoryPressure?, _ observer: @escaping @Sendable (Level) -> Void) {
             let new = pressure?.observe(observer)
             let old = observation.withLock { observation in
@@ -55,43 +55,51 @@ public final class MemoryPressure: Sendable {
 
     private let core: PressureCore
 
-    /// Pressure that nothing but ``report(_:)`` tells of, for a program that watches memory by itself.
+    /// Creates a source that only ``report(_:)`` triggers, for a program that monitors memory itself.
     public convenience init() { self.init(NoSignals(), log: { _ in }) }
 
-    /// - Parameter log: where it is told that the signals offer nothing.
+    /// Creates a source.
+    /// - Parameters:
+    ///   - signals: the signals to observe.
+    ///   - log: receives a message if no signals are available.
     init(_ signals: any PressureSignals, log: @escaping @Sendable (String) -> Void) {
         core = PressureCore(signals, log: log)
     }
 
     deinit { core.signals.close() }
 
-    /// Calls `observer` whenever memory is scarce, on a thread of its own, until the observation ends.
+    /// Calls `observer` on a separate thread whenever memory is scarce, until the observation ends.
+    /// - Parameter observer: receives the level of pressure.
+    /// - Returns: the observation. Keep it as long as it should continue.
     public func observe(_ observer: @escaping @Sendable (Level) -> Void) -> Observation {
         let token = core.add(observer)
         return Observation { [core] in core.remove(token) }
     }
 
-    /// Tells all observers before it returns.
+    /// Notifies all observers before it returns.
+    /// - Parameter level: the level of pressure.
     public func report(_ level: Level) { core.report(level) }
 }
 
-/// What tells of memory pressure.
+/// A source of signals of memory pressure.
 protocol PressureSignals: Sendable {
-    /// False if there is nothing to wait for. Called once, before the first `next`.
+    /// Opens the signals. Called once, before the first `next`.
+    /// - Returns: false if there are none.
     func open() -> Bool
-    /// Waits until memory is scarce; `nil` after it was closed, or when the signals have gone.
+    /// Waits until memory is scarce.
+    /// - Returns: `nil` after the signals were closed, or no longer exist.
     func next() -> MemoryPressure.Level?
     func close()
 }
 
-/// A kernel that tells nothing.
+/// The signals of a kernel without any.
 private struct NoSignals: PressureSignals {
     func open() -> Bool { false }
     func next() -> MemoryPressure.Level? { nil }
     func close() {}
 }
 
-/// What the watching thread shares with its owner, which it does not keep alive.
+/// The state that the observing thread shares with its owner, without keeping the owner alive.
 private final class PressureCore: Sendable {
     private struct State {
         var observers: [Int: @Sendable (MemoryPressure.Level) -> Void] = [:]
@@ -121,7 +129,7 @@ private final class PressureCore: Sendable {
     }
 
     func remove(_ token: Int) {
-        // Released outside of the lock: it may own anything.
+        // Released outside the lock, because it may own anything.
         let observer = state.withLock { $0.observers.removeValue(forKey: token) }
         withExtendedLifetime(observer) {}
     }

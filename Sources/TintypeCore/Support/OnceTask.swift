@@ -1,4 +1,4 @@
-/// Work that is begun at most once, and whose result any number of callers can wait for.
+/// Work that begins at most once, and whose result any number of callers can await.
 final class OnceTask<Value: Sendable>: Sendable {
     private enum State {
         case idle

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// How much memory a program may use: what the machine has, or what its control group allows.
+/// The amount of memory that a program may use: the memory of the machine, or the limit of its control group.
 ///
-/// The limit of a group holds for all groups below it, so every level from the program's own group up to the root counts.
+/// The limit of a group applies to all groups below it. So every level from the program's own group to the root counts.
 struct SystemMemory {
-    /// What stands before `/proc` and `/sys`; tests put a folder there.
+    /// The prefix of `/proc` and `/sys`, for tests.
     var root = ""
 
-    /// The bytes that the program may use at most; `nil` where the system does not say.
+    /// The largest number of bytes that the program may use; `nil` if the system does not provide it.
     var limit: Int? {
         [machineTotal, controlGroupLimit].compactMap { $0 }.min()
     }
@@ -50,7 +50,7 @@ struct SystemMemory {
         var limits: [Int] = []
         while true {
             let folder = parts.isEmpty ? mount : "\(mount)/\(parts.joined(separator: "/"))"
-            // "max", and in version 1 a number near Int.max, say that there is no limit.
+            // "max", and in version 1 a number near Int.max, mean that there is no limit.
             if let text = lines(of: "\(folder)/\(file)").first, let bytes = Int(text), bytes > 0, bytes < 1 << 60 {
                 limits.append(bytes)
             }
@@ -58,7 +58,7 @@ struct SystemMemory {
         }
     }
 
-    /// The lines of a small file; none if it cannot be read.
+    /// Returns the lines of a small file; none if it cannot be read.
     private func lines(of path: String) -> [Substring] {
         guard let file = fopen(root + path, "re") else { return [] }
         defer { fclose(file) }

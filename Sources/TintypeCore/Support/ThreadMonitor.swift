@@ -2,8 +2,8 @@ internal import Glibc
 
 /// A mutex with a condition, for threads that wait for each other.
 ///
-/// Waiting with a time limit goes by the monotonic clock: setting the clock of the system neither ends nor prolongs it.
-// Sendable: the pointers never change, and what they lead to is made for several threads.
+/// Waiting with a time limit uses the monotonic clock: changes of the system's clock have no effect on it.
+// Sendable: the pointers never change, and their targets are meant for several threads.
 struct ThreadMonitor: ~Copyable, @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -26,17 +26,17 @@ struct ThreadMonitor: ~Copyable, @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` with the mutex held.
+    /// Runs `body` while holding the mutex.
     func locked<Result>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return body()
     }
 
-    /// Waits for a signal. Only with the mutex held; it may return without one, too.
+    /// Waits for a signal. Call it only while holding the mutex. It may also return without a signal.
     func wait() { pthread_cond_wait(condition, mutex) }
 
-    /// Waits for a signal, but no longer than so many milliseconds. Only with the mutex held; it may return earlier, too.
+    /// Waits for a signal, up to a number of milliseconds. Call it only while holding the mutex. It may also return earlier.
     func wait(milliseconds: Int) {
         var deadline = timespec()
         clock_gettime(CLOCK_MONOTONIC, &deadline)
@@ -47,9 +47,9 @@ struct ThreadMonitor: ~Copyable, @unchecked Sendable {
         pthread_cond_timedwait(condition, mutex, &deadline)
     }
 
-    /// Wakes one of the threads that wait.
+    /// Wakes one waiting thread.
     func signal() { pthread_cond_signal(condition) }
 
-    /// Wakes all threads that wait.
+    /// Wakes all waiting threads.
     func broadcast() { pthread_cond_broadcast(condition) }
 }

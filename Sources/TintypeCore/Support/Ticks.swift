@@ -3,10 +3,10 @@ internal import CLinux
 internal import Synchronization
 #endif
 
-/// Numbers that rise with time, to tell which of two things came later.
+/// Numbers that increase with time, to determine which of two events came later.
 ///
-/// On x86 it is the counter of the processor (10 ns), which all threads read without meeting; elsewhere a number that they
-/// share, because counters there may stand still from one call to the next.
+/// On x86, this is the processor's counter (10 ns), which threads read without contention. Elsewhere it is a shared number,
+/// because those counters may not advance between two calls.
 enum Ticks {
     #if arch(x86_64)
     @inline(__always)

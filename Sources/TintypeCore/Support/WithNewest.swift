@@ -1,7 +1,7 @@
-/// Runs `body` while a worker takes what it sends, one value at a time: values that come while the worker is busy replace each
-/// other, and the newest is next.
+/// Runs `body` while a worker processes the values that it sends, one at a time. Values that arrive while the worker is busy
+/// replace each other, and the newest one is next.
 ///
-/// When `body` has ended, the value that is being worked on is finished, and one that still waits is dropped.
+/// When `body` ends, the value in progress is completed, and a waiting one is dropped.
 func withNewest<Value: Sendable, Result: Sendable>(
     _ work: @escaping @Sendable (Value) async -> Void,
     during body: (_ send: @escaping @Sendable (Value) -> Void) async -> Result

@@ -1,4 +1,4 @@
-/// The priority of work that is queued or under way, which may change at any time.
+/// The priority of work that is queued or in progress, which can change at any time.
 ///
 /// A queue observes the priority and moves its work when it changes.
 public final class WorkPriority: Sendable {
@@ -12,7 +12,8 @@ public final class WorkPriority: Sendable {
         var lastApplied = 0
         /// The value that the last reserved change leads to.
         var reserved: ImagePriority
-        /// True while a thread tells the observers; it tells them of later changes too, so that these come in order.
+        /// True while a thread notifies the observers. That thread notifies them of later changes too, so that these arrive in
+        /// order.
         var isTelling = false
         var told: ImagePriority
     }
@@ -25,8 +26,8 @@ public final class WorkPriority: Sendable {
 
     /// The current priority.
     ///
-    /// The observers are told of a change before the setter returns, unless another thread is telling them just then: that thread
-    /// tells them of this change too. The last value that an observer receives is the current one.
+    /// Observers are notified of a change before the setter returns, unless another thread is already notifying them; then that
+    /// thread reports this change too. The last value that an observer receives is the current one.
     public var value: ImagePriority {
         get { state.withLock { $0.value } }
         set {
@@ -35,8 +36,8 @@ public final class WorkPriority: Sendable {
         }
     }
 
-    /// Numbers a change, so that of two changes the later one wins even if it is applied first.
-    /// - Returns: `nil` if the priority is that already, or is about to be.
+    /// Numbers a change, so that the later of two changes wins even if it is applied first.
+    /// - Returns: `nil` if the priority already has the value, or is about to have it.
     func reserveChange(to value: ImagePriority) -> Int? {
         state.withLock { state in
             guard state.reserved != value else { return nil }
@@ -75,7 +76,9 @@ public final class WorkPriority: Sendable {
 
     /// Calls `observer` whenever the value changes, until the token is passed to ``stopObserving(_:)``.
     ///
-    /// Read ``value`` after this call, not before: else a change in between is missed.
+    /// Read ``value`` after this call, not before. Otherwise you miss a change in between.
+    /// - Parameter observer: receives the new value.
+    /// - Returns: the token.
     public func observe(_ observer: @escaping @Sendable (ImagePriority) -> Void) -> Int {
         state.withLock { state in
             state.nextObserver += 1
@@ -84,7 +87,8 @@ public final class WorkPriority: Sendable {
         }
     }
 
-    /// Ends the observation that `token` stands for.
+    /// Ends an observation.
+    /// - Parameter token: the result of ``observe(_:)``.
     public func stopObserving(_ token: Int) {
         state.withLock { state in
             // From the end: the work that ends is seldom the one that was queued first.

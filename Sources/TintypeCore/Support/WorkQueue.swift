@@ -1,18 +1,18 @@
 internal import Glibc
 internal import Synchronization
 
-/// A bounded pool of threads for work that computes or blocks, most urgent first.
+/// A pool of a limited number of threads for work that computes or blocks, most urgent first.
 ///
-/// Decoding and file access must not occupy Swift's cooperative threads, of which there are as many as cores: a slow disk would
-/// stop every task of the program. A queue starts its threads when there is work for them, at most ``width`` of them.
+/// Decoding and file access must not occupy Swift's cooperative threads, of which there are only as many as cores: a slow disk
+/// would stop every task of the program. A queue starts its threads when there is work for them, at most ``width`` of them.
 ///
-/// - Complexity: adding, cancelling and moving work to another priority are O(1).
+/// - Complexity: adding, canceling and moving work to another priority are O(1).
 public final class WorkQueue: Sendable {
-    /// For decoding and transforming: one thread to each core.
+    /// The queue for decoding and transforming, with one thread per core.
     public static let processing = WorkQueue(
         label: "processing", width: max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
 
-    /// For files: reads wait for the disk, so there are more threads than cores.
+    /// The queue for files. Reads wait for the disk, so it has more threads than cores.
     public static let files = WorkQueue(label: "files", width: 4)
 
     public let label: String
@@ -27,21 +27,25 @@ public final class WorkQueue: Sendable {
 
     deinit { core.close() }
 
-    /// How much work waits and runs.
+    /// The numbers of waiting and running work items.
     public var load: (waiting: Int, running: Int) { core.load }
 
-    /// Runs `work` on a thread of the queue and returns what it returns.
+    /// Runs `work` on a thread of the queue and returns its result.
     ///
-    /// If the calling task is cancelled while the work still waits, it never runs. Work that runs is told by the closure it is
-    /// given, and should end soon.
-    /// - Throws: ``ImageError/Code/cancelled``, and what `work` throws.
+    /// If the calling task is canceled while the work is waiting, it never runs. Running work can check the closure that it
+    /// receives, and should end soon after a cancellation.
+    /// - Parameters:
+    ///   - priority: the priority of the work, which can change while it waits.
+    ///   - work: the work. It receives a closure that returns true after a cancellation.
+    /// - Returns: the result of `work`.
+    /// - Throws: ``ImageError/Code/cancelled``, and the errors of `work`.
     public func perform<Value: Sendable>(
         priority: WorkPriority = WorkPriority(),
         _ work: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws(ImageError) -> Value
     ) async throws(ImageError) -> Value {
         let item = WorkItem(priority: priority.value)
         let token = priority.observe { [core, priority] _ in core.move(item, to: priority) }
-        // Registered first, then read: a change between the two is not lost.
+        // Registered first, then read, so that no change in between is lost.
         core.move(item, to: priority)
         defer { priority.stopObserving(token) }
         let result: Result<Value, ImageError> = await withTaskCancellationHandler {
@@ -70,9 +74,9 @@ public final class WorkQueue: Sendable {
     }
 }
 
-/// One piece of work.
-// Sendable: `run` is set before the item is added and taken by the one thread that moves `state` away from waiting;
-// the other fields are read and written under the queue's mutex, except `cancelled`, which is atomic.
+/// A work item.
+// Sendable: `run` is set before the item is added, and taken by the one thread that moves `state` on from waiting. The other
+// fields are accessed under the queue's mutex, except `cancelled`, which is atomic.
 private final class WorkItem: @unchecked Sendable {
     enum State { case new, waiting, running, ended }
 
@@ -85,20 +89,19 @@ private final class WorkItem: @unchecked Sendable {
 
     var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
-    /// Lets ThreadSanitizer see that what was written before the first call comes before what follows the second. A
-    /// continuation orders them too, but in a library that is not instrumented: one that is resumed before it is awaited
-    /// looks like a race.
+    /// Shows ThreadSanitizer that everything before the first call happens before everything after the second. A continuation
+    /// orders them too, but in a library that is not instrumented: one that is resumed before it is awaited looks like a race.
     func order() { cancelled.logicalOr(false, ordering: .acquiringAndReleasing) }
 
     func markCancelled() { cancelled.store(true, ordering: .relaxed) }
 }
 
-/// What the threads of a queue share. They hold it, not the queue, so that a queue can go away.
-// Sendable: all state is read and written with the monitor locked.
+/// The state that the threads of a queue share. They reference it instead of the queue, so that the queue can be released.
+// Sendable: all state is accessed with the monitor locked.
 private final class WorkQueueCore: @unchecked Sendable {
     private let monitor = ThreadMonitor()
     private let width: Int
-    /// For each priority the waiting items in order, with gaps where items were cancelled or moved.
+    /// The waiting items of each priority in order, with gaps where items were canceled or moved.
     private var buckets = [Bucket](repeating: Bucket(), count: ImagePriority.allCases.count)
     private var waiting = 0
     private var running = 0
@@ -106,14 +109,14 @@ private final class WorkQueueCore: @unchecked Sendable {
     private var idle = 0
     private var isClosed = false
 
-    /// A queue whose front moves along an array; the array is cut when half of it is behind the front.
+    /// A queue whose front moves along an array. The array is trimmed when half of it is before the front.
     private struct Bucket {
         var items: [WorkItem] = []
         var front = 0
 
         mutating func append(_ item: WorkItem) { items.append(item) }
 
-        /// The first item that still waits at this priority; items that were moved or cancelled are passed over.
+        /// Removes and returns the first item that still waits at this priority. Moved or canceled items are skipped.
         mutating func popFirst(_ priority: ImagePriority) -> WorkItem? {
             while front < items.count {
                 let item = items[front]
@@ -140,7 +143,7 @@ private final class WorkQueueCore: @unchecked Sendable {
     func add(_ item: WorkItem) {
         enum Outcome { case queued, cancelled, noThread }
         let outcome: Outcome = locked {
-            // The task may have been cancelled before it came here.
+            // The task may already have been canceled.
             guard !item.isCancelled else {
                 item.state = .ended
                 return .cancelled
@@ -155,10 +158,10 @@ private final class WorkQueueCore: @unchecked Sendable {
             return .queued
         }
         switch outcome {
-        // After the unlock: else the thread would wake to wait for the mutex.
+        // After the unlock, because otherwise the thread would wake up only to wait for the mutex.
         case .queued: monitor.signal()
         case .cancelled: end(item, isRunning: false)
-        case .noThread: end(item, isRunning: true)  // The system gives no thread at all: better here than never.
+        case .noThread: end(item, isRunning: true)  // The system provides no thread, so it runs here.
         }
     }
 
@@ -173,13 +176,14 @@ private final class WorkQueueCore: @unchecked Sendable {
         if wasWaiting { end(item, isRunning: false) }
     }
 
-    /// Moves an item to the priority as it is now: read under the mutex, so that the last change counts, however changes overlap.
+    /// Moves an item to the present priority. It is read under the mutex, so that the last change applies even if changes
+    /// overlap.
     func move(_ item: WorkItem, to source: WorkPriority) {
         locked {
             let priority = source.value
             guard item.priority != priority else { return }
             item.priority = priority
-            // The old place is passed over, because the priority there no longer fits.
+            // The old entry is skipped, because its priority no longer matches.
             if item.state == .waiting { buckets[priority.rawValue].append(item) }
         }
     }
@@ -215,7 +219,7 @@ private final class WorkQueueCore: @unchecked Sendable {
         return true
     }
 
-    /// Takes one item after another until the queue is closed and empty.
+    /// Runs items until the queue is closed and empty.
     private func runThread() {
         while let item = next() {
             end(item, isRunning: true)

@@ -1,7 +1,9 @@
 extension Image {
-    /// Returns the image that a transformer makes of this one, or of every frame of this animation.
+    /// Returns the result of a transformer for this image, or for every frame of this animation.
     ///
     /// Runs on the calling thread. An empty sequence of transformers returns the image unchanged.
+    /// - Parameter transformer: the transformer.
+    /// - Returns: the transformed image.
     /// - Throws: ``ImageError/Code/transformFailed``, or the ``ImageError`` that the transformer throws.
     public func transformed(_ transformer: any ImageTransformer) throws(ImageError) -> Image {
         if let list = transformer as? ImageTransformers, list.transformers.isEmpty { return self }
@@ -30,7 +32,7 @@ extension Image {
         }
     }
 
-    /// The result of one transformer, with the metadata of this image unless the transformer says otherwise.
+    /// Returns the result of one transformer, with the metadata of this image unless the transformer changes it.
     func applying(_ transformer: any ImageTransformer) throws -> Image {
         let result = try transformer.transform(self)
         guard transformer.preservesMetadata else { return result }
@@ -43,7 +45,7 @@ extension Image {
             if new.decodeOptions == defaults.decodeOptions { new.decodeOptions = source.decodeOptions }
             if new.bitsPerComponent == defaults.bitsPerComponent { new.bitsPerComponent = source.bitsPerComponent }
             if new.scale == defaults.scale { new.scale = source.scale }
-            // The numbers of the pixels still mean what they meant, unless the transformer says what they mean now.
+            // The color space stays the same, unless the transformer specifies another one.
             if new.colorSpace == defaults.colorSpace, result.pixels.format == pixels.format {
                 new.colorSpace = source.colorSpace
                 new.isHighDynamicRange = source.isHighDynamicRange

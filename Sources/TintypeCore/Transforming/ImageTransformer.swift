@@ -1,32 +1,37 @@
-/// Makes a new image of an image: resizes, crops, tints.
+/// Creates a new image from an image, for example by resizing, cropping or tinting it.
 ///
 /// ```swift
-/// struct Sepia: ImageTransformer {
-///     let key = "sepia"
-///     func transform(_ image: Image) throws -> Image { … }
+/// struct Halved: ImageTransformer {
+///     let key = "halved"
+///
+///     func transform(_ image: Image) throws -> Image {
+///         try image.resized(to: PixelSize(width: (image.size.width + 1) / 2, height: (image.size.height + 1) / 2))
+///     }
 /// }
 /// ```
 public protocol ImageTransformer: Sendable {
-    /// The part of the cache key for this work. Equal keys promise equal work, so the key names every parameter. A load with an empty key
-    /// is refused.
+    /// The part of the cache key for this work. Equal keys mean equal work, so the key has to contain every parameter. A load
+    /// with an empty key is rejected.
     var key: String { get }
 
-    /// True if the result keeps the metadata of its source that the transformer doesn't set: format, Exif and XMP, source size
-    /// and orientation, color space, decode options. The default is `true`.
+    /// True if the result keeps the metadata that the transformer doesn't set: format, Exif and XMP, source size and
+    /// orientation, color space, decode options. The default is `true`.
     var preservesMetadata: Bool { get }
 
-    /// Makes the new image. Called on a thread of the processing queue.
-    /// - Throws: Any error; a load then fails with ``ImageError/Code/transformFailed``.
+    /// Returns the new image. Called on a thread of the processing queue.
+    /// - Parameter image: the decoded image.
+    /// - Returns: the transformed image.
+    /// - Throws: any error; a load then fails with ``ImageError/Code/transformFailed``.
     func transform(_ image: Image) throws -> Image
 }
 
 extension ImageTransformer {
     public var preservesMetadata: Bool { true }
 
-    /// The keys of the transformers that this one consists of, in order.
+    /// The keys of the component transformers, in order.
     var componentKeys: [String] { (self as? ImageTransformers)?.transformers.map(\.key) ?? [key] }
 
-    /// True if a transformer in this one has an empty key.
+    /// True if any component has an empty key.
     var hasEmptyKey: Bool { componentKeys.contains("") }
 }
 
@@ -60,8 +65,8 @@ public struct ClosureTransformer: ImageTransformer {
     ///
     /// - Parameters:
     ///   - key: The part of the cache key that names the work and all of its parameters; not empty.
-    ///   - preservesMetadata: Whether the result keeps the metadata of its source.
-    ///   - body: Makes the new image.
+    ///   - preservesMetadata: true if the result keeps the metadata of its source.
+    ///   - body: returns the new image.
     public init(key: String, preservesMetadata: Bool = true, _ body: @escaping @Sendable (Image) throws -> Image) {
         self.key = key
         self.preservesMetadata = preservesMetadata

@@ -1,14 +1,16 @@
 #if HTTP
 public import FoundationEssentials
 
-/// An answer of an ``OriginServer``, with the faults that a test wants.
+/// An answer of an ``OriginServer``, with faults on demand.
 ///
 /// ```swift
-/// OriginResponse(png, type: "image/png")
-/// OriginResponse(png).reset(after: 100)          // the connection breaks
-/// OriginResponse(png).silence(after: 100)        // nothing more comes, and the connection stays
-/// OriginResponse(png).announcing(contentLength: 1_000_000)
-/// OriginResponse(chunks: [first, second], gate: gate)
+/// let responses = [
+///     "/image.png": OriginResponse(png, type: "image/png"),
+///     "/broken.png": OriginResponse(png).reset(after: 100),  // The connection breaks.
+///     "/stalled.png": OriginResponse(png).silence(after: 100),  // No more bytes arrive.
+///     "/short.png": OriginResponse(png).announcing(contentLength: 1_000_000),
+///     "/slow.png": OriginResponse(chunks: [first, second], gate: gate),
+/// ]
 /// ```
 public struct OriginResponse: Sendable {
     /// The way in which the end of the body is marked (RFC 9112, section 6).

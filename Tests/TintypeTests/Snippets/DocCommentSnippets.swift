@@ -26,6 +26,85 @@ struct DocCommentSnippets {
         show(image)
     }
 
+    func imageCache(path: String, key: ImageKey) async throws {
+        // snippet: doc-image-cache
+        let cache = try ImageCache(
+            memory: .init(capacity: .megabytes(100), capacityAfterPurge: .megabytes(60)),
+            disk: .init(directory: path, capacity: .gigabytes(2), maximumAge: .days(7)))
+        let image = cache.memory.image(forKey: key)
+        let swept = try await cache.disk.removeExpired()
+        // snippet.end
+        show((image, swept))
+    }
+
+    func memoryImageCache() {
+        // snippet: doc-memory-image-cache
+        let manager = ImageManager(cache: MemoryImageCache(memory: .init(capacity: .megabytes(100))))
+        // snippet.end
+        show(manager)
+    }
+
+    func imageCaches(shared: ImageCache, own: ImageCache) {
+        // snippet: doc-image-caches
+        let caches = ImageCaches([shared, own], query: .serial, store: .highestOnly, promotesHits: true)
+        let manager = ImageManager(cache: caches)
+        // snippet.end
+        show(manager)
+    }
+
+    func memoryCache(image: Image, key: ImageKey) {
+        // snippet: doc-memory-cache
+        let cache = MemoryCache(.init(capacity: .megabytes(100), capacityAfterPurge: .megabytes(60)))
+        cache.store(image, forKey: key)
+        let cached = cache.image(forKey: key)
+        // snippet.end
+        show(cached)
+    }
+
+    func loaders(cache: ImageCache) {
+        // snippet: doc-image-loaders
+        let manager = ImageManager(cache: cache, loader: ImageLoaders([DataURLLoader()]))  // no `file:` URLs
+        manager.loaders.add(FileLoader())  // asked before the others
+        // snippet.end
+    }
+
+    func task(manager: ImageManager, request: ImageRequest) async throws {
+        // snippet: doc-image-task
+        let task = manager.task(for: request)
+        for await event in task.events {
+            if case .preview(let image) = event { show(image) }
+        }
+        let image = try await task.image
+        // snippet.end
+        show(image)
+    }
+
+    @Test("A transformer needs only a key and a function")
+    func transformer() async throws {
+        // snippet: doc-transformer
+        struct Halved: ImageTransformer {
+            let key = "halved"
+
+            func transform(_ image: Image) throws -> Image {
+                try image.resized(to: PixelSize(width: (image.size.width + 1) / 2, height: (image.size.height + 1) / 2))
+            }
+        }
+        // snippet.end
+        let image = try DrawingSurface(size: PixelSize(width: 9, height: 4)).finish()
+        #expect(try image.transformed(Halved()).size == PixelSize(width: 5, height: 2))
+    }
+
+    @Test("A surface can be drawn on pixel by pixel")
+    func surface() throws {
+        // snippet: doc-drawing-surface
+        var surface = try DrawingSurface(size: PixelSize(width: 64, height: 64))
+        surface.fill(PixelColor(red: 1, green: 0.5, blue: 0))
+        surface[0, 0] = SIMD4(255, 255, 255, 255)  // premultiplied RGBA
+        let image = surface.finish()
+        // snippet.end
+        #expect(image.pixels[0, 0] == SIMD4(255, 255, 255, 255) && image.pixels[1, 0].x == 255)
+    }
+
     func sizeClasses() -> MemoryCache.Configuration {
         var configuration = MemoryCache.Configuration()
         // snippet: doc-size-classes

@@ -41,3 +41,75 @@ struct TestingSnippets {
     }
 }
 #endif
+
+@Suite("Snippets: tests without a server", .timeLimited)
+struct TestLoaderSnippets {
+    private func makePNG() throws -> Data {
+        // snippet: doc-sample-images
+        let png = try SampleImages.draw(.colorWheel, scale: 0.1).data
+        // snippet.end
+        return png
+    }
+
+    @Test("A test loader counts its requests")
+    func testLoader() async throws {
+        let png = try makePNG()
+        // snippet: doc-test-loader
+        let url = try #require(URL(string: "test:/avatar.png"))
+        let loader = TestLoader([url: .data(png, mimeType: "image/png")])
+        let manager = ImageManager(cache: MemoryImageCache(), loader: loader)
+        _ = try await manager.image(for: url)
+        _ = try await manager.image(for: url)
+        #expect(loader.requestCount(for: url) == 1)
+        // snippet.end
+    }
+
+    @Test("A gate stops a load until the test opens it")
+    func gate() async throws {
+        let (png, loader) = (try makePNG(), TestLoader())
+        let url = try #require(URL(string: "test:/avatar.png"))
+        let manager = ImageManager(cache: MemoryImageCache(), loader: loader)
+        // snippet: doc-gate
+        let gate = OriginGate()
+        loader.answer(url, with: .data(png).waiting(at: gate))
+        let task = manager.task(for: url)
+        try await gate.waitForArrivals(1)
+        task.cancel()
+        gate.open()
+        // snippet.end
+        await #expect(throws: ImageError.self) { try await task.image }
+    }
+
+    @Test("A test waits for a value")
+    func watched() async throws {
+        let (png, url) = (try makePNG(), try #require(URL(string: "test:/avatar.png")))
+        let loader = TestLoader([url: .data(png)])
+        var request = LoadRequest(url: url)
+        // snippet: doc-watched
+        let received = Watched(0)
+        request.receive = { progress in received.update { $0 = progress.receivedBytes } }
+        // snippet.hide
+        _ = try await loader.load(request)
+        // snippet.show
+        try await received.wait { $0 >= 100 }
+        // snippet.end
+    }
+
+    #if HTTP
+    @Test("A server misbehaves on demand")
+    func responses() throws {
+        let (png, gate) = (try makePNG(), OriginGate())
+        let (first, second) = (png.prefix(100), png.dropFirst(100))
+        // snippet: doc-origin-response
+        let responses = [
+            "/image.png": OriginResponse(png, type: "image/png"),
+            "/broken.png": OriginResponse(png).reset(after: 100),  // The connection breaks.
+            "/stalled.png": OriginResponse(png).silence(after: 100),  // No more bytes arrive.
+            "/short.png": OriginResponse(png).announcing(contentLength: 1_000_000),
+            "/slow.png": OriginResponse(chunks: [first, second], gate: gate),
+        ]
+        // snippet.end
+        #expect(responses["/slow.png"]?.body == png)
+    }
+    #endif
+}

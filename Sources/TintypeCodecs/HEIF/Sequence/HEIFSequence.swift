@@ -6,7 +6,7 @@ internal import TintypeCore
 struct HEIFSequence {
     let image: HEVCTrack
     let alpha: HEVCTrack?
-    /// Whether colors are multiplied by alpha in the file.
+    /// True if colors are premultiplied in the file.
     let isPremultiplied: Bool
     /// The description that the header gives. The size is that of the pictures before they are turned.
     let info: ImageInfo
@@ -110,7 +110,7 @@ struct HEIFSequence {
 }
 
 extension MediaTrack {
-    /// Whether the track is an image sequence of its own, not a smaller one of another.
+    /// True if the track is an image sequence of its own, not a thumbnail or auxiliary track of another.
     fileprivate var isMain: Bool { handler == "pict" && references["thmb"] == nil && references["auxl"] == nil }
 }
 #endif

@@ -1,35 +1,35 @@
-/// Keeps what saves the most time for its bytes, and what was used last where that serves better.
+/// Keeps the images that save the most time for their bytes, or the most recently used ones where that works better.
 ///
-/// - New entries come into a *window*, a queue. What is used there, or asked for again soon after it was evicted, moves
-///   into the *main* part. There the entry that is worth least goes first: its uses, times what a miss would cost for
-///   each of its bytes (GreedyDual-Size-Frequency: Cherkasova, 1998); what has left raises the worth of all that comes
-///   later, so the old ages.
-/// - The keys of what was evicted are remembered as *ghosts*, up to the size of the cache. One that comes back tells
-///   which part was too small, and the border between the two moves (as in ARC: Megiddo and Modha, 2003).
-/// - A ``ShadowLRU`` tells what plain LRU would hold. Where it would have cost less, its choice is followed (see
+/// - New entries go into a *window*, a queue. An entry that is used there, or requested again soon after its eviction, moves
+///   into the *main* part. The main part evicts the entry with the lowest value: the number of its uses, multiplied by the cost
+///   of a miss for each of its bytes (GreedyDual-Size-Frequency: Cherkasova, 1998). Each eviction raises the value of all later
+///   entries, so old entries age.
+/// - The keys of evicted entries are remembered as *ghosts*, up to the size of the cache. When a ghost is requested again, it
+///   shows which part was too small, and the border between the parts moves (as in ARC: Megiddo and Modha, 2003).
+/// - A ``ShadowLRU`` tracks the entries that plain LRU would hold. While LRU would have cost less, its choice is followed (see
 ///   ``LossComparison``).
-/// - A newcomer that would take more than a quarter of the room goes before anything else has to. If it is asked for
-///   again, it has earned its place.
+/// - A new entry that needs more than a quarter of the capacity is evicted before any other. If it is requested again, it
+///   stays.
 ///
 /// `Documentation/cache-policy.md` has the measurements.
 ///
-/// - Complexity: a use is O(1), everything else O(log n), amortised. About 200 bytes for each entry, ghosts included.
+/// - Complexity: a use is O(1), everything else O(log n), amortized. About 200 bytes for each entry, including ghosts.
 struct AdaptiveEviction: EvictionPolicy {
     private enum Part: UInt8 { case window, main, windowGhosts, mainGhosts }
 
     /// An entry of the cache, or a ghost.
     private struct Node {
         var key = 0
-        /// Where the cache has it; none for a ghost.
+        /// The slot of the entry in the cache; none for a ghost.
         var slot = Slot.none
         var bytes = 0
-        /// Milliseconds of a miss for each byte.
+        /// The time of a miss for each byte, in milliseconds.
         var density = 0.0
         var uses: Int32 = 0
         var part = Part.window
     }
 
-    /// More uses count no more, so that what was popular once can be forgotten.
+    /// The largest number of uses that is counted, so that formerly popular entries can be evicted.
     private static let mostUses: Int32 = 15
 
     private var nodes: [Node] = []
@@ -42,18 +42,18 @@ struct AdaptiveEviction: EvictionPolicy {
     private var windowGhosts = SlotList()
     private var mainGhosts = SlotList()
     private var main = SlotHeap()
-    /// By part.
+    /// The bytes of each part.
     private var bytes = PartBytes()
-    /// The bytes that the window may have; the rest is for the main part.
+    /// The bytes that the window may hold; the rest is for the main part.
     private var windowTarget = 0.0
-    /// What was worth least when something last left the main part.
+    /// The value of the entry that was last evicted from the main part.
     private var age = 0.0
 
     private var shadow = ShadowLRU()
     private var comparison = LossComparison()
     private var room = Room(bytes: .max)
     private var count = 0
-    /// Milliseconds to load everything that is held.
+    /// The time to load everything in the cache, in milliseconds.
     private var fill = 0.0
 
     private struct PartBytes {
@@ -61,12 +61,12 @@ struct AdaptiveEviction: EvictionPolicy {
         var held: Int { window + main }
     }
 
-    /// For tests: whether LRU is followed now.
+    /// True while LRU is followed; for tests.
     var prefersLRU: Bool { comparison.prefersLRU }
 
     mutating func grow() { nodesOfSlots.append(.none) }
 
-    // MARK: Entries come and are used
+    // MARK: Insertions and uses
 
     mutating func inserted(_ slot: Slot, key: Int, cost: Int) {
         let cost = max(1, cost)
@@ -91,7 +91,8 @@ struct AdaptiveEviction: EvictionPolicy {
     @inline(__always)
     mutating func used(_ slot: Slot) { used(slot, times: 1) }
 
-    /// The entry was asked for several times since anything came or went; where among the uses of others is where the last one was.
+    /// Records several uses since the last insertion or removal. Among the uses of other entries, they count at the time of the
+    /// last one.
     /// - Parameter times: 1 to 1,000.
     @inline(__always)
     mutating func used(_ slot: Slot, times: Int32) {
@@ -102,17 +103,17 @@ struct AdaptiveEviction: EvictionPolicy {
         if shadow.isRecent(node) { shadow.touch(node) } else { usedStale(node) }
     }
 
-    /// LRU would have missed it.
+    /// Records a use that LRU would have missed.
     @inline(never)
     private mutating func usedStale(_ node: Slot) {
         let cost = nodes[Int(node)].bytes
         comparison.missed(LossComparison.timeOfMiss(bytes: cost), byPolicy: false, byLRU: true, fill: fill)
         shadow.load(node, bytes: cost)
-        // The room that was asked for last may have been a small one, for once.
+        // The last requested room may have been exceptionally small.
         shadow.limit(to: Room(bytes: max(room.bytes, bytes.held), count: max(room.count, count)))
     }
 
-    /// A ghost comes back: the part that it was in should have been larger.
+    /// Moves the border when a ghost is requested again: the part that it was in should have been larger.
     private mutating func moveBorder(for ghost: Slot, cost: Int) {
         func ratio(_ other: Int, _ own: Int) -> Double { max(1, Double(other) / Double(max(1, own))) }
         if nodes[Int(ghost)].part == .windowGhosts {
@@ -123,7 +124,7 @@ struct AdaptiveEviction: EvictionPolicy {
         windowTarget = min(max(0, windowTarget), Double(bytes.held))
     }
 
-    // MARK: Entries go
+    // MARK: Evictions
 
     mutating func removed(_ slot: Slot) {
         let node = nodesOfSlots[Int(slot)]
@@ -159,17 +160,17 @@ struct AdaptiveEviction: EvictionPolicy {
         return node
     }
 
-    /// Whether others should go for a newcomer: if it is not large, or was asked for before.
+    /// Returns true if other entries should be evicted for a new one: if it is small, or was requested before.
     private func hasEarned(_ newcomer: Slot, _ room: Room) -> Bool {
         let node = nodes[Int(nodesOfSlots[Int(newcomer)])]
         return node.bytes <= room.bytes / 4 || node.uses > 1
     }
 
-    /// Takes an entry out of its part.
+    /// Removes an entry from its part.
     private mutating func leave(_ node: Slot) {
         detach(node)
         count -= 1
-        // Sums of fractions drift; an empty cache starts afresh.
+        // Rounding errors of the sum add up, so an empty cache resets it.
         fill = count == 0 ? 0 : max(0, fill - LossComparison.timeOfMiss(bytes: nodes[Int(node)].bytes))
         nodes[Int(node)].slot = .none
     }
@@ -177,14 +178,14 @@ struct AdaptiveEviction: EvictionPolicy {
     // MARK: Ghosts
 
     private mutating func becomeGhost(_ node: Slot, of part: Part) {
-        // Two keys with one hash: the older ghost gives way.
+        // If two keys have the same hash, the newer ghost replaces the older one.
         if let other = nodesOfGhosts[nodes[Int(node)].key] { forget(other) }
         nodesOfGhosts[nodes[Int(node)].key] = node
         attach(node, to: part)
     }
 
-    /// All ghosts together would fill the cache once; those of the window go first while they and the window would fill
-    /// more than that. Where very small images gave way to large ones, their number is limited too.
+    /// Limits the ghosts to the bytes that would fill the cache once. The window's ghosts are removed first while they and the
+    /// window exceed that. The number of ghosts is limited too, for the case that large images replaced very small ones.
     private mutating func limitGhosts(_ room: Room) {
         let most = max(1_024, 2 * count)
         while bytes.windowGhosts + bytes.mainGhosts > room.bytes || windowGhosts.count + mainGhosts.count > most {

@@ -1,6 +1,7 @@
-/// The policy that the configuration of a memory cache names.
+/// The eviction policy that a memory cache is configured with.
 ///
-/// Both stand side by side, the other one empty: a hit decides with one branch which to tell, and changes it in place.
+/// Both policies are stored side by side, and the unused one is empty. A hit needs only one branch to choose the policy, and
+/// changes it in place.
 struct ConfiguredEviction: EvictionPolicy {
     private var kind: MemoryCache.Policy
     private var leastRecentlyUsed = LeastRecentlyUsed()
@@ -26,7 +27,7 @@ struct ConfiguredEviction: EvictionPolicy {
 
     mutating func used(_ slot: Slot) { used(slot, times: 1) }
 
-    /// The entry was asked for several times since anything came or went.
+    /// Records several uses since the last insertion or removal.
     mutating func used(_ slot: Slot, times: Int32) {
         switch kind {
         case .adaptive: adaptive.used(slot, times: times)

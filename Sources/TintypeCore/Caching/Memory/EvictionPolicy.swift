@@ -1,30 +1,32 @@
-/// Decides which entry of a memory cache has to go next. It knows entries by their slots only.
+/// Decides which entry of a memory cache to evict next. It knows entries only by their slots.
 protocol EvictionPolicy {
     init()
-    /// There is a slot more than before.
+    /// Makes room for one more slot.
     mutating func grow()
+    /// Records a new entry.
     /// - Parameters:
-    ///   - key: a hash by which the policy may know the entry again after it was evicted.
-    ///   - cost: its bytes.
+    ///   - slot: the slot of the entry.
+    ///   - key: a hash by which the policy can recognize the entry after its eviction.
+    ///   - cost: the bytes of the entry.
     mutating func inserted(_ slot: Slot, key: Int, cost: Int)
-    /// The entry was asked for. O(1), for this is on the way of every hit.
+    /// Records a use of the entry. O(1), because every hit calls it.
     mutating func used(_ slot: Slot)
-    /// The program took the entry out.
+    /// Records that the program removed the entry.
     mutating func removed(_ slot: Slot)
-    /// Takes out the entry that has to go; `nil` if there is none.
+    /// Removes and returns the entry to evict; `nil` if there is none.
     /// - Parameters:
-    ///   - room: what is to be left.
-    ///   - newcomer: the entry that has just come, if that is why one has to go. It may be the one.
+    ///   - room: the capacity to keep to.
+    ///   - newcomer: the new entry that exceeded the capacity, if there is one. It may be evicted itself.
     mutating func evict(room: Room, newcomer: Slot?) -> Slot?
 }
 
-/// What the entries of a cache may take.
+/// The capacity for the entries of a cache.
 struct Room {
     var bytes: Int
     var count = Int.max
 }
 
-/// The entry that was not used for the longest time goes first. Everything is O(1).
+/// Evicts the least recently used entry first. Everything is O(1).
 struct LeastRecentlyUsed: EvictionPolicy {
     private var links = SlotLinks()
     private var order = SlotList()

@@ -1,23 +1,23 @@
 extension MemoryCache {
-    /// The limits of a memory cache. All of them can be changed while the cache is used.
+    /// The limits of a memory cache. They can be changed while the cache is used.
     public struct Configuration: Sendable, Hashable {
-        /// The most that the pixels of all images may take.
+        /// The most bytes that the pixels of all images may use.
         public var capacity: ByteCount
-        /// What is left after a purge, which happens when ``capacity`` is exceeded; `nil` for the capacity itself, so
-        /// that only as much goes as has to.
+        /// The bytes that remain after a purge, which begins when ``capacity`` is exceeded; `nil` for the capacity itself, so
+        /// that only as many images as necessary are evicted.
         public var capacityAfterPurge: ByteCount?
-        /// The most images; `nil` for any number.
+        /// The largest number of images; `nil` for no limit.
         public var maximumCount: Int?
-        /// The largest image that is kept; `nil` for the capacity. Larger ones are found only as long as somebody else
-        /// holds them.
+        /// The largest image that is stored; `nil` for the capacity. Larger images are found only while another part of the
+        /// program holds them.
         public var maximumEntryBytes: ByteCount?
-        /// How long an image is kept from when it was stored; `nil` for as long as there is room.
+        /// The time for which an image stays in the cache after it was stored; `nil` for no limit.
         public var timeToLive: Duration?
-        /// Which images go first.
+        /// The order of eviction.
         public var policy: Policy
-        /// How many images of each size are kept, beside the other limits; empty for any number. An image counts for the
-        /// smallest class that it fits in, and what is larger than every class is not kept. From a class that is full goes
-        /// what was not used for the longest time, whatever the policy.
+        /// The largest number of images in each class of sizes, in addition to the other limits; empty for no limit. An image
+        /// belongs to the smallest class that it fits in. Images that are larger than every class aren't stored. A full class
+        /// evicts its least recently used image, whatever the policy.
         ///
         /// ```swift
         /// configuration.sizeClasses = [
@@ -26,9 +26,9 @@ extension MemoryCache {
         /// ]
         /// ```
         public var sizeClasses: [SizeClass]
-        /// What is left when the system runs out of memory.
+        /// The capacity that remains under memory pressure.
         public var watermarks: Watermarks
-        /// Whether an image that had to go is still found while another part of the program holds it; true by default.
+        /// True to still find evicted images while another part of the program holds them; this is the default.
         public var keepsWeakReferences: Bool
 
         public init(
@@ -48,21 +48,21 @@ extension MemoryCache {
         }
     }
 
-    /// Which images go first when there is no more room.
+    /// The order in which images are evicted when the cache is full.
     public enum Policy: Sendable, Hashable, CaseIterable {
-        /// Those that save the least time for the bytes they take, by their size and by how often they are asked for;
-        /// those that were not used for the longest time where that serves better, such as in a feed that is scrolled
-        /// back. A newcomer of more than a quarter of the room has to be asked for twice before others go for it.
+        /// Evicts the images that save the least time for their bytes, judged by size and frequency of use, or the least
+        /// recently used ones where that works better, such as in a feed that is scrolled back. A new image that needs more
+        /// than a quarter of the capacity has to be requested twice before other images are evicted for it.
         case adaptive
-        /// Those that were not used for the longest time.
+        /// Evicts the least recently used images.
         case leastRecentlyUsed
     }
 
-    /// How many images up to a size are kept.
+    /// A limit on the number of images up to a size.
     public struct SizeClass: Sendable, Hashable {
         /// The largest image of the class.
         public var upTo: ByteCount
-        /// The most images of the class.
+        /// The largest number of images in the class.
         public var count: Int
 
         public init(upTo: ByteCount, count: Int) {
@@ -71,7 +71,7 @@ extension MemoryCache {
         }
     }
 
-    /// The parts of the capacity, from 0 to 1, that are left at each level of memory pressure.
+    /// The fractions of the capacity, from 0 to 1, that remain at each level of memory pressure.
     public struct Watermarks: Sendable, Hashable {
         public var warning: Double
         public var critical: Double
@@ -81,7 +81,7 @@ extension MemoryCache {
             self.critical = critical
         }
 
-        /// The part that is left at a level.
+        /// Returns the fraction that remains at a level.
         public func fraction(at level: MemoryPressure.Level) -> Double {
             let fraction =
                 switch level {
@@ -94,7 +94,7 @@ extension MemoryCache {
 }
 
 extension ByteCount {
-    /// A fifth of the memory that the machine has or the program's control group allows, at most 512 MB.
+    /// A fifth of the memory of the machine or of the program's control group, at most 512 MB.
     static let memoryCacheDefault = memoryCacheDefault(SystemMemory())
 
     static func memoryCacheDefault(_ memory: SystemMemory) -> ByteCount {

@@ -1,22 +1,24 @@
-/// Decoded images in memory, bounded in bytes; what saves the least time for its bytes goes first.
+/// A cache of decoded images in memory with a capacity in bytes. By default, it evicts the images that save the least time for
+/// their bytes.
 ///
-/// An image counts the bytes of its pixels, and a key those that it has if they are more than 1,024. By default it takes at most a fifth of the memory that the machine or the
-/// control group has, and at most 512 MB. An image that is still held elsewhere stays reachable after it had to go, and
-/// is the same image then (``Configuration/keepsWeakReferences``); it neither counts nor is it kept alive.
+/// The cost of an image is the size of its pixels. Keys of more than 1,024 bytes count too. The default capacity is a fifth of
+/// the memory of the machine or control group, at most 512 MB. An evicted image that another part of the program still holds
+/// can still be found, and is the same image then (``Configuration/keepsWeakReferences``). The cache neither counts it nor
+/// keeps it alive.
 ///
 /// ```swift
 /// let cache = MemoryCache(.init(capacity: .megabytes(100), capacityAfterPurge: .megabytes(60)))
 /// cache.store(image, forKey: key)
-/// cache.image(forKey: key)
+/// let cached = cache.image(forKey: key)
 /// ```
 ///
-/// Which images go is measured, see ``Policy/adaptive``; plain LRU can be chosen.
+/// The order of eviction adapts to the requests, see ``Policy/adaptive``. You can choose plain LRU instead.
 ///
-/// Threads that look up images at the same time do not wait for each other: each processor has a lock of its own, and a
-/// hit only notes that the image was used.
+/// Concurrent lookups do not wait for each other: each processor has its own lock, and a hit only records that the image was
+/// used.
 ///
-/// - Complexity: a lookup is O(1) and allocates nothing; storing and evicting are O(log n) for each image, amortised, and
-///   O(1) with ``Policy/leastRecentlyUsed``.
+/// - Complexity: a lookup is O(1) and allocates nothing. Storing and evicting are O(log n) for each image, amortized, and O(1)
+///   with ``Policy/leastRecentlyUsed``.
 public final class MemoryCache: MemoryCaching {
     private let entries: MemoryEntries
     private let state: Lock<MemoryStore>
@@ -28,15 +30,16 @@ public final class MemoryCache: MemoryCaching {
         self.init(configuration, now: { ContinuousClock.now - start })
     }
 
-    /// - Parameter now: the time since some moment, which never goes back; asked only where entries have a time to
-    ///   live.
+    /// - Parameters:
+    ///   - configuration: the limits of the cache.
+    ///   - now: returns the time since a fixed moment, which never decreases; called only if entries have a time to live.
     init(_ configuration: Configuration, now: @escaping @Sendable () -> Duration) {
         entries = MemoryEntries()
         state = Lock(MemoryStore(limits: configuration, entries: entries))
         self.now = now
     }
 
-    /// The limits. What no longer fits under new ones goes at once.
+    /// The limits. Images that exceed new limits are evicted at once.
     public var configuration: Configuration {
         get { state.withLock { $0.limits } }
         set {
@@ -48,7 +51,7 @@ public final class MemoryCache: MemoryCaching {
         switch entries.lookUp(key, now: { now().inNanoseconds }) {
         case .hit(let storage): return Image(storage: storage)
         case .fullHit(let storage):
-            // Who has the lock takes the notes, or the next one does.
+            // The thread that holds the lock takes the records, or the next one does.
             _ = state.withLockIfFree { $0.noteUses() }
             return Image(storage: storage)
         case .miss: return nil
@@ -62,11 +65,11 @@ public final class MemoryCache: MemoryCaching {
 
     public func store(_ image: Image, forKey key: ImageKey) { change { $0.store(image, forKey: key, now: time) } }
 
-    /// Stores an image that counts another number of bytes than its pixels take.
+    /// Stores an image with a cost other than the size of its pixels.
     /// - Parameters:
     ///   - image: the image to store.
     ///   - key: the key to store under.
-    ///   - cost: the bytes that the image counts.
+    ///   - cost: the bytes that the image counts for.
     public func store(_ image: Image, forKey key: ImageKey, cost: ByteCount) {
         change { $0.store(image, forKey: key, cost: cost.bytes, now: time) }
     }
@@ -79,22 +82,24 @@ public final class MemoryCache: MemoryCaching {
 
     @discardableResult public func removeAll() -> Bool { change { $0.removeAll() } }
 
-    /// Removes the images whose time to live is over. Those are not found before that either, and leave memory as others are stored.
+    /// Removes the images whose time to live is over. They are never returned, even before that, and are also removed gradually
+    /// as other images are stored.
     @discardableResult public func removeExpired() -> CacheSweep { change { $0.removeExpired(now: time) } }
 
     public func trim(to bytes: ByteCount) { change { $0.trim(to: bytes.bytes) } }
 
-    /// Purges what the configuration's ``Configuration/watermarks`` say for this level of memory pressure.
+    /// Purges images until the ``Configuration/watermarks`` for this level of memory pressure hold.
+    /// - Parameter level: the level of memory pressure.
     public func trim(_ level: MemoryPressure.Level) {
         change { store in
-            // Of a cache without a capacity, a part of what it holds.
+            // For a cache without a capacity, the fraction applies to its present size.
             let capacity = store.limits.capacity == .unlimited ? store.statistics.bytes : store.limits.capacity.bytes
             let fraction = store.limits.watermarks.fraction(at: level)
             store.trim(to: Int(exactly: (Double(capacity) * fraction).rounded()) ?? .max)
         }
     }
 
-    /// Trims by itself from now on when memory is scarce; `nil` to no longer do so.
+    /// Observes a source of memory pressure and trims the cache accordingly; `nil` ends the observation.
     public func observe(_ pressure: MemoryPressure?) {
         subscription.replace(with: pressure) { [weak self] level in self?.trim(level) }
     }
@@ -103,11 +108,11 @@ public final class MemoryCache: MemoryCaching {
 
     private func time() -> Int64 { now().inNanoseconds }
 
-    /// For tests: entries that only somebody else may keep.
+    /// The number of entries with only a weak reference to their image; for tests.
     var heldCount: Int { state.withLock { $0.heldCount } }
 
-    /// Changes the state; images that fall out are released when the lock is left, because giving their memory back
-    /// takes another lock and may take long.
+    /// Changes the state. Discarded images are released after the lock, because freeing their memory takes another lock and can
+    /// take long.
     private func change<Result: Sendable>(_ body: @Sendable (inout MemoryStore) -> Result) -> Result {
         let (result, discarded) = state.withLock { store in
             let result = body(&store)
@@ -119,7 +124,7 @@ public final class MemoryCache: MemoryCaching {
 }
 
 extension MemoryStore {
-    /// The images to release; costs nothing if there are none.
+    /// Returns the images to release; free of cost if there are none.
     @inline(__always)
     fileprivate mutating func takeDiscarded() -> [Image.Storage] {
         guard !discarded.isEmpty else { return [] }

@@ -2,33 +2,34 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// The entries of a memory cache, which threads look up without waiting for each other.
+/// The entries of a memory cache, which threads can look up without waiting for each other.
 ///
-/// There is a lock for each processor. A lookup takes the one of the processor it runs on, which nobody else wants, and whose
-/// memory no other processor had to give up; who changes the table takes all of them. So lookups on two processors share nothing
-/// but the image that both find.
+/// There is a lock for each processor. A lookup takes the lock of the processor it runs on, so there is usually no contention,
+/// and the lock's memory stays in the processor's own cache. A thread that changes the table takes all locks. So lookups on two
+/// processors share nothing but the image that both find.
 ///
-/// Anybody may look up. Entries come and go only under the lock of ``MemoryStore``, which is taken before those here, never after
-/// them; so what the store knows of its entries stays true while it works, and it may read the table as it is.
+/// Any thread may look up entries. Entries are inserted and removed only under the lock of ``MemoryStore``, which is always
+/// taken before these locks, never after. So the store's knowledge of its entries stays valid while it works, and it may read
+/// the table without a lock here.
 // Sendable: the table is read under the lock of one processor or of the store, and changed under all of them.
 final class MemoryEntries: @unchecked Sendable {
-    /// Where an entry is.
+    /// The position of an entry in the table.
     typealias Place = MemoryTable.Index
 
-    /// What a lookup that has to be quick can tell.
+    /// The result of a quick lookup.
     enum Lookup {
         case hit(Image.Storage)
-        /// A hit, after which there are so many notes that they should be taken.
+        /// A hit, after which there are enough records of uses that they should be taken.
         case fullHit(Image.Storage)
         case miss
-        /// There is an entry, but it is too old, or only somebody else keeps its image.
+        /// There is an entry, but it may have expired, or the cache has only a weak reference to its image.
         case unsure
     }
 
     private let readers: StripedLock<MemoryReader>
     private let mask: Int
     private let table: UnsafeMutablePointer<MemoryTable>
-    /// A bit for each processor that has notes of uses.
+    /// A bit for each processor that has recorded uses.
     private let noted = Atomic<UInt64>(0)
 
     init() {
@@ -46,11 +47,11 @@ final class MemoryEntries: @unchecked Sendable {
         table.deallocate()
     }
 
-    /// The lock to take. It may be that of another processor when it is taken, which does no harm.
+    /// The lock to take. The thread may have moved to another processor by then, which does no harm.
     @inline(__always)
     private var reader: Int { Int(sched_getcpu()) & mask }
 
-    // MARK: For everybody
+    // MARK: For all threads
 
     @inline(__always)
     func lookUp(_ key: ImageKey, now: () -> Int64) -> Lookup {
@@ -70,7 +71,7 @@ final class MemoryEntries: @unchecked Sendable {
         }
     }
 
-    /// Whether there is an entry for certain, or for certain none; `nil` where that takes a closer look.
+    /// Returns true if there is certainly an entry, false if there is certainly none, and `nil` if only the store can tell.
     func contains(_ key: ImageKey, now: () -> Int64) -> Bool? {
         readers.withLock(reader) { _ in
             guard let cell = table.pointee.find(key) else { return false }
@@ -80,7 +81,7 @@ final class MemoryEntries: @unchecked Sendable {
         }
     }
 
-    /// Hits and misses of all lookups.
+    /// The hits and misses of all lookups.
     var counts: (hits: Int, misses: Int) {
         var counts = (hits: 0, misses: 0)
         for index in 0..<readers.count {
@@ -97,7 +98,7 @@ final class MemoryEntries: @unchecked Sendable {
 
     // MARK: For the store
 
-    /// Where the entry of a key is, and what slot it has.
+    /// Returns the position of the entry of a key, and its slot.
     func find(_ key: ImageKey) -> (place: Place, slot: Slot)? {
         table.pointee.find(key).map { ($0, table.pointee.slot($0)) }
     }
@@ -113,7 +114,7 @@ final class MemoryEntries: @unchecked Sendable {
         }
     }
 
-    /// Puts another entry of the same key in the place of one; the image of that is the caller's to release.
+    /// Replaces an entry with another one of the same key, and returns the old image, which the caller releases.
     func replace(_ place: Place, _ image: Image.Storage?, deadline: Int64, slot: Slot) -> Image.Storage? {
         readers.withAll { forEach in
             forEach { $0.dropNote(place) }
@@ -121,7 +122,7 @@ final class MemoryEntries: @unchecked Sendable {
         }
     }
 
-    /// Takes the image out of an entry, which stays.
+    /// Removes and returns the image of an entry, which stays in the table.
     func takeImage(_ place: Place) -> Image.Storage? {
         readers.withAll { forEach in
             forEach { $0.dropNote(place) }
@@ -129,7 +130,7 @@ final class MemoryEntries: @unchecked Sendable {
         }
     }
 
-    /// Removes an entry; the image is the caller's to release.
+    /// Removes an entry, and returns its image, which the caller releases.
     func remove(_ place: Place) -> Image.Storage? {
         readers.withAll { forEach in
             forEach { $0.dropNote(place) }
@@ -137,7 +138,7 @@ final class MemoryEntries: @unchecked Sendable {
         }
     }
 
-    /// Moves the notes of all uses to the end of an array, in no order.
+    /// Moves the records of all uses to the end of an array, in no particular order.
     func takeUses(_ uses: inout [MemoryReader.Use]) {
         var remaining = noted.exchange(0, ordering: .relaxed)
         while remaining != 0 {

@@ -1,7 +1,7 @@
-/// What the lookups on one processor need to themselves: they count, and note which entries they used.
+/// The state of the lookups on one processor: counts of hits and misses, and records of the used entries.
 ///
-/// A hit changes no order. It notes when the entry was used, once for each entry however often that is; ``MemoryStore`` takes the
-/// notes before it decides anything by them, and puts those of all processors in the order of their time.
+/// A hit changes no order. It records the time of the use, once for each entry, no matter how many uses there are.
+/// ``MemoryStore`` takes the records before each decision, and sorts those of all processors by time.
 struct MemoryReader: ~Copyable {
     private struct Note {
         var tick: UInt64
@@ -9,25 +9,25 @@ struct MemoryReader: ~Copyable {
         var count: Int32
     }
 
-    /// A use of an entry, or several, of which the last counts.
+    /// One or several uses of an entry. The time is that of the last use.
     struct Use {
         var tick: UInt64
         var slot: Slot
         var count: Int32
     }
 
-    /// The notes that are collected before a hit has them taken.
+    /// The number of records after which a hit has them taken.
     private static let fullNotes = 1_024
-    /// More uses count no more.
+    /// The largest number of uses that is counted.
     private static let mostUses: Int32 = 1_000
 
     var hits = 0
     var misses = 0
     private(set) var noteCount = 0
-    /// As many as cells, like the notes.
+    /// The capacity of the records and of the table of cells.
     private var capacity = 0
     private var notes = UnsafeMutablePointer<Note>.allocate(capacity: 0)
-    /// Where the note of each cell is; -1 if there is none.
+    /// The index of each cell's record; -1 if there is none.
     private var notesOfCells = UnsafeMutablePointer<Int32>.allocate(capacity: 0)
 
     deinit {
@@ -51,7 +51,7 @@ struct MemoryReader: ~Copyable {
         }
     }
 
-    /// Moves the notes to the end of an array.
+    /// Moves the records to the end of an array.
     mutating func takeUses(_ uses: inout [Use], slotOfCell: (MemoryTable.Index) -> Slot) {
         for position in 0..<noteCount {
             let note = notes[position]
@@ -61,7 +61,7 @@ struct MemoryReader: ~Copyable {
         noteCount = 0
     }
 
-    /// Forgets that a cell was used, whose entry goes.
+    /// Removes the record of a cell whose entry is being removed.
     mutating func dropNote(_ cell: MemoryTable.Index) {
         guard noteCount > 0, notesOfCells[Int(cell)] >= 0 else { return }
         let note = Int(notesOfCells[Int(cell)])
@@ -71,7 +71,7 @@ struct MemoryReader: ~Copyable {
         notesOfCells[Int(cell)] = -1
     }
 
-    /// Makes room for the notes of so many cells.
+    /// Makes room for the records of `count` cells.
     mutating func reserve(_ count: Int) {
         guard count > capacity else { return }
         let newNotes = UnsafeMutablePointer<Note>.allocate(capacity: count)

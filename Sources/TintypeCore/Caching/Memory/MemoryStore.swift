@@ -1,9 +1,9 @@
 /// The state of a memory cache: entries in slots, found by key and by source, and the policy that evicts them.
 ///
-/// A value without a lock or a clock. Whatever takes an image out hands it back in `discarded`, so that its memory is
-/// given back after the lock is left.
+/// A value without a lock or a clock. Methods that remove an image put it into `discarded`, so that its memory is freed after
+/// the lock is released.
 struct MemoryStore {
-    /// An image that was evicted, and that somebody else may still hold.
+    /// An evicted image that another part of the program may still hold.
     private final class WeakImage {
         weak var storage: Image.Storage?
         init(_ storage: Image.Storage) { self.storage = storage }
@@ -12,36 +12,36 @@ struct MemoryStore {
     private struct Entry {
         var key: ImageKey
         var place: MemoryEntries.Place
-        /// The image, if only somebody else may keep it; else the table has it.
+        /// The weak reference to the image of an evicted entry; otherwise the image is in the table.
         var held: WeakImage?
-        /// The bytes that the entry counts, or would count if it were kept.
+        /// The bytes that the entry counts for, or would count for if its image were kept.
         var cost: Int
-        /// When the entry ends, in nanoseconds by the clock of the caller.
+        /// The time when the entry expires, in nanoseconds of the caller's clock.
         var deadline: Int64
     }
 
-    /// The entries as lookups see them.
+    /// The table that lookups read.
     private let entries: MemoryEntries
     private var uses = RecentUses()
     private var slots: [Entry?] = []
     private var free: [Slot] = []
     private var policy: ConfiguredEviction
     private var classes: SizeClasses
-    /// The slot that was last looked at for having expired.
+    /// The slot that was last checked for expiration.
     private var expiryHand = 0
-    /// Whether an entry may have a deadline.
+    /// True if any entry may have a deadline.
     private var hasDeadlines = false
-    /// Entries that only somebody else may keep, the latest first.
+    /// Entries with only a weak reference to their image, the latest first.
     private var heldLinks = SlotLinks()
     private var heldList = SlotList()
-    /// The variants of each source; originals are found by their key.
+    /// The variants of each source. Originals are found by their key.
     private var variantLinks = SlotLinks()
     private var variants: [String: SlotList] = [:]
 
     private(set) var limits: MemoryCache.Configuration
-    /// All but hits and misses, which lookups count.
+    /// The statistics except hits and misses, which lookups count.
     private var counts = CacheStatistics()
-    /// Images that are to be released by the caller, outside of any lock.
+    /// Images that the caller releases, outside of any lock.
     var discarded: [Image.Storage] = []
 
     init(limits: MemoryCache.Configuration, entries: MemoryEntries) {
@@ -51,7 +51,7 @@ struct MemoryStore {
         classes = SizeClasses(limits.sizeClasses)
     }
 
-    /// Entries that are reachable only through a weak reference, dead ones included.
+    /// The number of entries with only a weak reference, including those whose image is gone.
     var heldCount: Int { heldList.count }
     var statistics: CacheStatistics {
         var statistics = counts
@@ -61,7 +61,7 @@ struct MemoryStore {
 
     // MARK: Lookup
 
-    /// Tells the policy of the uses that lookups have noted. Before the policy is asked for anything.
+    /// Tells the policy about the recorded uses. Called before each decision of the policy.
     mutating func noteUses() {
         uses.take(from: entries)
         for position in 0..<uses.count {
@@ -71,7 +71,7 @@ struct MemoryStore {
         }
     }
 
-    /// The image under a key for which there was an entry, but not one that lookups can tell all of.
+    /// Returns the image under a key when the quick lookup could not give the complete answer.
     mutating func image(forKey key: ImageKey, now: () -> Int64) -> Image? {
         noteUses()
         guard let (place, slot) = entries.find(key), let storage = live(slot, place, now: now) else {
@@ -84,7 +84,7 @@ struct MemoryStore {
             policy.used(slot, times: 1)
             if !classes.isEmpty { classes.used(slot) }
         } else if let entry = slots[Int(slot)], entry.cost <= largestEntry {
-            // Somebody held it all the time: it is kept again, as the image it was.
+            // Another part of the program still holds it: the cache keeps it again, as the same image.
             leave(slot)
             insert(storage, forKey: key, cost: entry.cost, deadline: entry.deadline, replacing: slot)
         }
@@ -103,7 +103,7 @@ struct MemoryStore {
 
     // MARK: Change
 
-    /// - Parameter cost: the bytes that the image counts; `nil` for those of its pixels.
+    /// - Parameter cost: the bytes that the image counts for; `nil` for the size of its pixels.
     mutating func store(_ image: Image, forKey key: ImageKey, cost: Int? = nil, now: () -> Int64) {
         noteUses()
         let old = entries.find(key)?.slot
@@ -123,8 +123,8 @@ struct MemoryStore {
         sweepExpired(2, now: now)
     }
 
-    /// The bytes that a key counts: nothing for a name or an ordinary URL, and for a longer one, such as a `data:` URL with the image
-    /// in it, both copies that are kept.
+    /// Returns the bytes that a key counts for: none for a name or an ordinary URL; for a longer one, such as a `data:` URL
+    /// that contains the image, the bytes of both stored copies.
     private static func cost(of key: ImageKey) -> Int {
         let bytes = key.source.utf8.count + key.variant.description.utf8.count
         return bytes <= longestFreeKey ? 0 : 2 * bytes
@@ -132,8 +132,8 @@ struct MemoryStore {
 
     private static let longestFreeKey = 1_024
 
-    /// Whether an entry whose image had to go stays as long as somebody else holds the image. Its key counts nothing then, so a
-    /// long one does not stay.
+    /// Returns true if an evicted entry stays while another part of the program holds its image. The keys of such entries don't
+    /// count, so entries with a long key don't stay.
     private func keepsWeakReference(_ key: ImageKey) -> Bool {
         limits.keepsWeakReferences && Self.cost(of: key) == 0
     }
@@ -169,7 +169,7 @@ struct MemoryStore {
         return entry.held == nil || entry.held?.storage != nil
     }
 
-    /// - Returns: false if there was nothing.
+    /// - Returns: false if there was nothing to remove.
     mutating func removeAll() -> Bool {
         let wasThere = counts.entries > 0 || slots.indices.contains { isAlive(Slot($0)) }
         for case let entry? in slots {
@@ -194,8 +194,8 @@ struct MemoryStore {
         return CacheSweep(files: before.entries - counts.entries, bytes: before.bytes - counts.bytes)
     }
 
-    /// Looks at the next slots in turn and removes the entries that have expired. With two for each store, expired images
-    /// leave memory while others come, and none costs more than O(1).
+    /// Checks the next slots in turn and removes expired entries. Two checks for each store remove expired images gradually, at
+    /// O(1) each.
     private mutating func sweepExpired(_ count: Int, now: () -> Int64) {
         guard hasDeadlines, !slots.isEmpty else { return }
         let time = now()
@@ -208,12 +208,12 @@ struct MemoryStore {
 
     // MARK: Limits
 
-    /// The largest image that is kept.
+    /// The largest image that can be stored.
     private var largestEntry: Int {
         min(limits.capacity, limits.maximumEntryBytes ?? .unlimited, classes.largestEntry ?? .unlimited).bytes
     }
 
-    /// Puts other limits in force. What no longer fits goes at once.
+    /// Applies new limits. Entries that exceed them are evicted at once.
     mutating func change(limits new: MemoryCache.Configuration) {
         noteUses()
         let old = limits
@@ -231,8 +231,7 @@ struct MemoryStore {
         enforceLimits()
     }
 
-    /// Hands all entries to the policy and the size classes that are configured now, in the order in which they would
-    /// have had to go.
+    /// Passes all entries to the configured policy and size classes, in the order in which they would have been evicted.
     private mutating func rebuildOrder() {
         var order: [Slot] = []
         while let slot = policy.evict(room: Room(bytes: 0, count: 0), newcomer: nil) { order.append(slot) }
@@ -248,7 +247,7 @@ struct MemoryStore {
         }
     }
 
-    /// Tells the policy of an entry, and lets go of another one of its size class if there are too many.
+    /// Tells the policy about an entry, and evicts another one of its size class if the class is full.
     private mutating func addToOrder(_ slot: Slot, key: ImageKey, cost: Int) {
         policy.inserted(slot, key: Int(truncatingIfNeeded: key.digest), cost: cost)
         guard let surplus = classes.inserted(slot, cost: cost) else { return }
@@ -256,13 +255,13 @@ struct MemoryStore {
         demote(surplus)
     }
 
-    /// Evicts until all limits hold. A purge leaves one image that fits, even if it is over the lower watermark: else
-    /// the image that was just stored would be gone at once.
+    /// Evicts entries until all limits hold. A purge keeps one image that fits the capacity, even if it exceeds the lower
+    /// watermark. Otherwise an image could be evicted as soon as it is stored.
     private mutating func enforceLimits(newcomer: Slot? = nil) {
         let capacity = limits.capacity.bytes
         let maximumCount = max(0, limits.maximumCount ?? .max)
         if counts.bytes > capacity {
-            // If the policy turns the newcomer away, nothing else has to go.
+            // If the policy rejects the new entry, no other needs to be evicted.
             let first = evictOne(Room(bytes: capacity, count: maximumCount), newcomer: newcomer)
             if first == newcomer, counts.bytes <= capacity { return }
             let target = min(capacity, limits.capacityAfterPurge?.bytes ?? capacity)
@@ -278,7 +277,7 @@ struct MemoryStore {
     mutating func trim(to bytes: Int) {
         noteUses()
         while counts.bytes > bytes, evictOne(Room(bytes: max(0, bytes))) != nil {}
-        // Who trims wants memory back, the few bytes of dead entries too.
+        // A trim also frees the few bytes of entries whose image is gone.
         sweepHeld(heldList.count)
     }
 
@@ -288,14 +287,14 @@ struct MemoryStore {
         return slot
     }
 
-    /// Keeps an entry no longer than somebody else keeps its image. The policy knows of it.
+    /// Replaces the image of an entry with a weak reference. The policy has already removed the entry.
     private mutating func demote(_ slot: Slot) {
         counts.evictions += 1
         classes.removed(slot)
         let cost = slots[Int(slot)]?.cost ?? 0
         counts.entries -= 1
         counts.bytes -= cost
-        // Taken out of the table, so that the reference here is the only one if nobody else has the image.
+        // Removed from the table, so that this reference is the only one if no other part of the program holds the image.
         guard let place = slots[Int(slot)]?.place, var storage = entries.takeImage(place) else { return }
         let isWanted = slots[Int(slot)].map { keepsWeakReference($0.key) } ?? false
         if !isWanted || isKnownUniquelyReferenced(&storage) {
@@ -308,7 +307,7 @@ struct MemoryStore {
 
     // MARK: Slots
 
-    /// - Parameter old: the entry that was under the key; it has left all lists.
+    /// - Parameter old: the previous entry under the key, which has already been removed from all lists.
     private mutating func insert(
         _ storage: Image.Storage, forKey key: ImageKey, cost: Int, deadline: Int64, replacing old: Slot?
     ) {
@@ -323,7 +322,7 @@ struct MemoryStore {
         key: ImageKey, image: Image.Storage?, cost: Int, deadline: Int64, replacing old: Slot?
     ) -> Slot {
         if deadline != MemoryTable.forever { hasDeadlines = true }
-        // Lookups find the old image or the new one, never none.
+        // Lookups find either the old or the new image at any time.
         if let old, let place = slots[Int(old)]?.place {
             if let storage = entries.replace(place, image, deadline: deadline, slot: old) { discarded.append(storage) }
             slots[Int(old)] = Entry(key: key, place: place, cost: cost, deadline: deadline)
@@ -345,13 +344,13 @@ struct MemoryStore {
         return slot
     }
 
-    /// Removes an entry of either kind.
+    /// Removes an entry, with or without a weak reference.
     private mutating func remove(_ slot: Slot) {
         leave(slot)
         forget(slot)
     }
 
-    /// Takes an entry of either kind out of the order it is in.
+    /// Removes an entry from the order of eviction or from the list of weak references.
     private mutating func leave(_ slot: Slot) {
         guard let entry = slots[Int(slot)] else { return }
         if entry.held == nil {
@@ -364,7 +363,7 @@ struct MemoryStore {
         }
     }
 
-    /// Takes a slot that is in no list any more out of the tables.
+    /// Frees a slot that is no longer in any list.
     private mutating func forget(_ slot: Slot) {
         guard let entry = slots[Int(slot)] else { return }
         let key = entry.key
@@ -376,7 +375,7 @@ struct MemoryStore {
         if !list.isEmpty { variants[key.source] = list }
     }
 
-    // MARK: Images that somebody else holds
+    // MARK: Weak references
 
     private mutating func hold(_ storage: Image.Storage, at slot: Slot) {
         slots[Int(slot)]?.held = WeakImage(storage)
@@ -384,8 +383,8 @@ struct MemoryStore {
         sweepHeld(2)
     }
 
-    /// Looks at the entries that were looked at longest ago and removes those whose image is gone. With two for each
-    /// one that is added, dead entries never outnumber the living by much, and none costs more than O(1).
+    /// Checks the entries that were checked the longest time ago, and removes those whose image is gone. Two checks for each
+    /// new entry keep the number of dead entries low, at O(1) each.
     private mutating func sweepHeld(_ count: Int) {
         for _ in 0..<min(count, heldList.count) {
             let slot = heldList.last

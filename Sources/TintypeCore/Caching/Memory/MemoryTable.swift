@@ -1,26 +1,26 @@
 internal import Glibc
 
-/// The entries of a memory cache as lookups need them: a table with open addressing that leads from the hash of a key to the
-/// cell of its entry. Cells stay where they are.
+/// The entries of a memory cache for lookups: a table with open addressing that maps the hash of a key to the cell of its
+/// entry. Cells never move.
 ///
-/// Any number of threads may read it while nobody changes it; ``SharedTable`` sees to that. Behind pointers, because arrays
-/// would be checked for their bounds and for being shared several times in each hit.
+/// Any number of threads may read it while none changes it; ``MemoryEntries`` ensures that. Its storage is behind pointers,
+/// because each hit would check the bounds and the uniqueness of arrays several times.
 struct MemoryTable: ~Copyable {
     /// The number of a cell.
     typealias Index = Int32
 
     private struct Cell {
         var key: KeyBytes
-        /// `nil` if only somebody else keeps the image.
+        /// The image; `nil` if the cache has only a weak reference to it.
         var image: Image.Storage?
-        /// When the entry ends, in nanoseconds; `forever` for never.
+        /// The time when the entry expires, in nanoseconds; `forever` for never.
         var deadline: Int64
-        /// Where ``MemoryStore`` has the entry.
+        /// The slot of the entry in ``MemoryStore``.
         var slot: Slot
     }
 
-    /// A key as bytes, source and variant one after the other. To compare strings that are in memory, Swift would count
-    /// references to them up and down, and threads would wait for each other there.
+    /// A key as bytes, the source followed by the variant. Comparing strings in memory would change their reference counts, and
+    /// threads would contend for them.
     private struct KeyBytes {
         let digest: UInt64
         let bytes: UnsafeMutableRawPointer
@@ -56,14 +56,14 @@ struct MemoryTable: ~Copyable {
 
     static let forever = Int64.max
 
-    /// The upper half of a key's hash above the number of its cell, counted from 1; 0 where there is nothing. A power of
-    /// two, at most half of them taken.
+    /// The upper half of a key's hash, combined with the number of its cell, counted from 1; 0 for an empty bucket. The number
+    /// of buckets is a power of two, and at most half of them are used.
     private var buckets = UnsafeMutablePointer<UInt64>.allocate(capacity: 0)
     private var bucketCount = 0
     private var cells = UnsafeMutablePointer<Cell>.allocate(capacity: 0)
-    /// The cells that there is room for.
+    /// The number of cells with allocated memory.
     private(set) var capacity = 0
-    /// Cells that were ever used; those among them that are free are in `free`.
+    /// The number of cells that were ever used. Those that are free again are in `free`.
     private var cellCount = 0
     private var free: [Index] = []
 
@@ -79,7 +79,7 @@ struct MemoryTable: ~Copyable {
 
     // MARK: Lookup
 
-    /// The cell of a key.
+    /// Returns the cell of a key.
     @inline(__always)
     func find(_ key: ImageKey) -> Index? {
         guard bucketCount > 0 else { return nil }
@@ -123,7 +123,7 @@ struct MemoryTable: ~Copyable {
         return index
     }
 
-    /// Puts another entry of the same key in the place of one, so that nobody finds none meanwhile.
+    /// Replaces an entry with another one of the same key. Lookups find one of them at any time.
     mutating func replace(
         _ index: Index, _ image: Image.Storage?, deadline: Int64, slot: Slot
     ) -> Image.Storage? {
@@ -135,7 +135,7 @@ struct MemoryTable: ~Copyable {
         return old
     }
 
-    /// Takes the image out of an entry, which stays.
+    /// Removes and returns the image of an entry, which stays in the table.
     mutating func takeImage(_ index: Index) -> Image.Storage? { cells[Int(index)].image.take() }
 
     mutating func remove(_ index: Index) -> Image.Storage? {
@@ -159,7 +159,7 @@ struct MemoryTable: ~Copyable {
     private mutating func removeBucket(_ bucket: UInt64) {
         var hole = Int(bucket >> 32) & (bucketCount - 1)
         while buckets[hole] != bucket { hole = (hole + 1) & (bucketCount - 1) }
-        // What could not be put where it belonged because something was here moves up, so that nothing is in its way later.
+        // Entries that were displaced because this bucket was full move up, so that later lookups still find them.
         var position = hole
         while true {
             position = (position + 1) & (bucketCount - 1)
@@ -174,11 +174,11 @@ struct MemoryTable: ~Copyable {
         buckets[hole] = 0
     }
 
-    /// Doubles the room.
+    /// Doubles the capacity.
     private mutating func grow() {
         let newCapacity = max(8, capacity * 2)
         let newCells = UnsafeMutablePointer<Cell>.allocate(capacity: newCapacity)
-        newCells.moveInitialize(from: cells, count: cellCount)  // All are taken, or there would be room.
+        newCells.moveInitialize(from: cells, count: cellCount)  // All cells are in use, or the table would not grow.
         cells.deallocate()
         cells = newCells
         capacity = newCapacity

@@ -1,6 +1,6 @@
-/// The uses of entries since they were looked at last, in the order of their time.
+/// The recent uses of entries, sorted by time.
 ///
-/// Its memory is kept from one time to the next, so that a hit which has the notes taken allocates nothing.
+/// Its memory is reused, so that a hit that has the records taken allocates nothing.
 struct RecentUses {
     private var uses: [MemoryReader.Use] = []
     private var sorted: [MemoryReader.Use] = []
@@ -9,8 +9,8 @@ struct RecentUses {
     var count: Int { uses.count }
     subscript(position: Int) -> MemoryReader.Use { uses[position] }
 
-    /// Takes the notes of all processors in place of what was here.
-    /// - Complexity: O(n) for n notes, but for about log₂₅₆ of the time they span.
+    /// Replaces the contents with the records of all processors.
+    /// - Complexity: O(n) for n records, times about log₂₅₆ of the time that they span.
     mutating func take(from entries: MemoryEntries) {
         uses.removeAll(keepingCapacity: true)
         entries.takeUses(&uses)
@@ -30,7 +30,7 @@ struct RecentUses {
         }
     }
 
-    /// By one byte of the ticks after the other, the lowest first.
+    /// Sorts by one byte of the ticks after another, beginning with the lowest.
     private mutating func sortByDigits() {
         let first = uses.reduce(UInt64.max) { min($0, $1.tick) }
         let span = uses.reduce(0) { max($0, $1.tick - first) }

@@ -1,7 +1,7 @@
-/// What a cache of the same size would hold if it let go of what was not used for the longest time.
+/// The entries that a plain LRU cache of the same size would hold.
 ///
-/// Its entries are those of an adaptive cache and its ghosts. It holds no images and costs what keeping their order costs; by it
-/// the cache sees what plain LRU would have done with the same requests.
+/// Its entries are those of an adaptive cache and its ghosts. It holds no images, and its only cost is keeping the order. It
+/// shows how plain LRU would have handled the same requests.
 struct ShadowLRU {
     private enum Place: UInt8 { case nowhere, recent, stale }
 
@@ -13,10 +13,10 @@ struct ShadowLRU {
 
     private var entries: [Entry] = []
     private var links = SlotLinks()
-    /// What LRU would hold, the latest first.
+    /// The entries that LRU would hold, the latest first.
     private var recent = SlotList()
     private var recentBytes = 0
-    /// What the cache holds and LRU would not, what was dropped last first.
+    /// The entries that the cache holds and LRU would not, the last dropped first.
     private var stale = SlotList()
 
     mutating func grow() {
@@ -24,18 +24,18 @@ struct ShadowLRU {
         links.grow()
     }
 
-    /// Whether LRU would have the entry.
+    /// Returns true if LRU would hold the entry.
     @inline(__always)
     func isRecent(_ node: Slot) -> Bool { entries[Int(node)].place == .recent }
 
-    /// The entry that the cache holds and LRU would have dropped first.
+    /// The entry that the cache holds and that LRU would have dropped first.
     var oldestStale: Slot? { stale.isEmpty ? nil : stale.last }
 
-    /// An entry of the cache that is recent was used.
+    /// Records the use of an entry of the cache that LRU would hold too.
     @inline(__always)
     mutating func touch(_ node: Slot) { links.moveToFront(node, of: &recent) }
 
-    /// An entry came into the cache, or LRU would have loaded it again.
+    /// Records that an entry was inserted into the cache, or that LRU would have loaded it again.
     mutating func load(_ node: Slot, bytes: Int) {
         remove(node)
         entries[Int(node)] = Entry(bytes: bytes, place: .recent, isResident: true)
@@ -43,13 +43,13 @@ struct ShadowLRU {
         recentBytes += bytes
     }
 
-    /// An entry left the cache; LRU may still have it.
+    /// Records that an entry was evicted from the cache. LRU may still hold it.
     mutating func evicted(_ node: Slot) {
         entries[Int(node)].isResident = false
         if entries[Int(node)].place == .stale { remove(node) }
     }
 
-    /// An entry is forgotten altogether.
+    /// Removes an entry completely.
     mutating func remove(_ node: Slot) {
         switch entries[Int(node)].place {
         case .nowhere: break
@@ -61,7 +61,7 @@ struct ShadowLRU {
         entries[Int(node)].place = .nowhere
     }
 
-    /// Drops what LRU would drop to keep to the room.
+    /// Drops the entries that LRU would evict to keep to the capacity.
     mutating func limit(to room: Room) {
         while recentBytes > room.bytes || recent.count > room.count, !recent.isEmpty {
             let node = recent.last

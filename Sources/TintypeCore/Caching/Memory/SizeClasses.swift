@@ -5,7 +5,8 @@ struct SizeClasses {
     private var classOfSlots: [UInt8] = []
     private var links = SlotLinks()
 
-    /// - Parameter classes: in any order; the first 255 count.
+    /// Creates empty classes.
+    /// - Parameter classes: the classes in any order. Only the first 255 are used.
     init(_ classes: [MemoryCache.SizeClass]) {
         self.classes = Array(classes.sorted { $0.upTo < $1.upTo }.prefix(255))
         lists = [SlotList](repeating: SlotList(), count: self.classes.count)
@@ -13,7 +14,7 @@ struct SizeClasses {
 
     var isEmpty: Bool { classes.isEmpty }
 
-    /// The largest image for which there is a class; `nil` if there are no classes.
+    /// The size of the largest class; `nil` if there are no classes.
     var largestEntry: ByteCount? { classes.last?.upTo }
 
     mutating func grow() {
@@ -22,10 +23,10 @@ struct SizeClasses {
         links.grow()
     }
 
-    /// The entry that has to go from the class of the new one, if that has too many now.
+    /// Records a new entry, and returns the entry of its class to evict if the class is full.
     mutating func inserted(_ slot: Slot, cost: Int) -> Slot? {
         guard !isEmpty else { return nil }
-        // What became too large for every class waits in the last one; the cache lets go of it.
+        // An entry that has become too large for every class waits in the last one until the cache evicts it.
         let index = classes.firstIndex { cost <= $0.upTo.bytes } ?? classes.count - 1
         classOfSlots[Int(slot)] = UInt8(index)
         links.prepend(slot, to: &lists[index])

@@ -1,13 +1,13 @@
-/// Slots in the order of a priority that only ever rises: the lowest is found first.
+/// Slots ordered by a priority that only rises, lowest first.
 ///
-/// Raising a priority is one assignment; the slot finds its new place when it comes to the top. So hits cost nothing
-/// here, and what they would have cost is paid, once for each slot and not for each hit, when something has to go.
+/// Raising a priority is a single assignment. The slot moves to its new position when it reaches the top. So hits cost almost
+/// nothing, and the reordering is paid for once per slot at an eviction, not at each hit.
 ///
-/// - Complexity: `raise` is O(1), everything else O(log n), amortised.
+/// - Complexity: `raise` is O(1), everything else O(log n), amortized.
 struct SlotHeap {
     private struct Node {
         var slot: Slot
-        /// The priority by which the node was put in its place, which is at most the slot's.
+        /// The priority by which the node was positioned, which is at most the slot's priority.
         var filed: Double
     }
 
@@ -28,11 +28,11 @@ struct SlotHeap {
         siftUp(nodes.count - 1)
     }
 
-    /// Gives a slot of the heap a priority that is not lower than its own.
+    /// Raises the priority of a slot of the heap.
     @inline(__always)
     mutating func raise(_ slot: Slot, to priority: Double) { priorities[Int(slot)] = priority }
 
-    /// The slot with the lowest priority, which stays where it is.
+    /// Returns the slot with the lowest priority without removing it.
     mutating func lowest() -> (slot: Slot, priority: Double)? {
         while let top = nodes.first {
             let priority = priorities[Int(top.slot)]

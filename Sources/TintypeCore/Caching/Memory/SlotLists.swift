@@ -1,4 +1,4 @@
-/// The place of an entry in the arrays of a memory cache.
+/// The position of an entry in the arrays of a memory cache.
 typealias Slot = Int32
 
 extension Slot {
@@ -14,7 +14,7 @@ struct SlotList {
     var isEmpty: Bool { first == .none }
 }
 
-/// Links of lists of slots, kept in an array: moving a slot allocates nothing and touches no reference count.
+/// Links of lists of slots, stored in an array: moving a slot allocates nothing and changes no reference count.
 ///
 /// A slot is in at most one list of the same links.
 struct SlotLinks {
@@ -48,7 +48,7 @@ struct SlotLinks {
         list.count -= 1
     }
 
-    /// Puts a slot of the list in front of all others.
+    /// Moves a slot of the list to the front.
     @inline(__always)
     mutating func moveToFront(_ slot: Slot, of list: inout SlotList) {
         guard list.first != slot else { return }

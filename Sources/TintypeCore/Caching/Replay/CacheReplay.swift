@@ -1,21 +1,22 @@
-/// Plays a trace to the policies of this library, and to one that it was compared with.
+/// Runs a trace through the eviction policies of this library, and through one that they are compared with.
 package enum CacheReplay {
     package enum Policy: String, CaseIterable, Sendable {
-        /// That of the disk cache, and of memory caches that choose it.
+        /// The policy of the disk cache, and an option of the memory cache.
         case leastRecentlyUsed = "LRU"
-        /// That of the memory cache.
+        /// The default policy of the memory cache.
         case adaptive
-        /// By use, and by what a miss costs for each byte (GreedyDual-Size-Frequency), where that is the time to load it.
+        /// A policy that weighs uses by the cost of a miss for each byte (GreedyDual-Size-Frequency), which is the time to load
+        /// it.
         case greedyDual = "GDSF"
     }
 
-    /// What came of it. Ratios are parts of all requests, from 0 to 1.
+    /// The result of a replay. Ratios are fractions of all requests, from 0 to 1.
     package struct Result: Sendable {
         package var hits = 0
         package var hitBytes = 0.0
         package var requests = 0
         package var requestedBytes = 0.0
-        /// In milliseconds, of all misses: to decode what the disk has, and to load and decode it.
+        /// The time of all misses of a memory cache, in milliseconds.
         package var decodeTime = 0.0
         package var loadTime = 0.0
 
@@ -23,13 +24,19 @@ package enum CacheReplay {
         package var byteRatio: Double { requestedBytes == 0 ? 0 : hitBytes / requestedBytes }
     }
 
-    /// Of a memory cache's miss, in milliseconds: 0.3 to find the bytes, and 2 for each decoded megabyte.
+    /// Returns the time of a miss in a memory cache, in milliseconds: 0.3 to find the bytes, and 2 for each decoded megabyte.
     package static func decodeTime(_ size: Int) -> Double { 0.3 + 2e-6 * Double(size) }
 
-    /// Of a disk cache's miss, in milliseconds: 60 for the round trip, 2 megabytes a second, and decoding to ten times the size.
+    /// Returns the time of a miss in a disk cache, in milliseconds: 60 for the round trip, the transfer at 2 megabytes per
+    /// second, and decoding to ten times the size.
     package static func loadTime(_ size: Int) -> Double { 60 + 5e-4 * Double(size) + 2e-5 * Double(size) }
 
-    /// - Parameter capacity: in bytes; larger objects are never kept.
+    /// Replays a trace.
+    /// - Parameters:
+    ///   - trace: the requests.
+    ///   - policy: the eviction policy.
+    ///   - capacity: the capacity in bytes. Larger objects are never stored.
+    /// - Returns: counts and times of hits and misses.
     package static func run(_ trace: CacheTrace, policy: Policy, capacity: Int) -> Result {
         switch policy {
         case .leastRecentlyUsed: run(trace, ConfiguredEviction(.leastRecentlyUsed), capacity)
@@ -68,7 +75,7 @@ package enum CacheReplay {
             }
             slots[request.key] = slot
             used += request.size
-            // Spread, as hashes of keys are.
+            // Spread out like the hashes of keys.
             let key = Int(truncatingIfNeeded: EntryTable.mixed(Int64(request.key)))
             policy.inserted(slot, key: key, cost: request.size)
             while used > capacity, let victim = policy.evict(room: Room(bytes: capacity), newcomer: slot) {
@@ -81,8 +88,8 @@ package enum CacheReplay {
     }
 }
 
-/// What saves the least time for its bytes goes first: its uses times the time to load it, by its size; what has gone
-/// raises the worth of all that comes later (Cherkasova, 1998).
+/// Evicts the entry that saves the least time for its bytes: the number of its uses, multiplied by the time to load it, divided
+/// by its size. Each eviction raises the value of all later entries (Cherkasova, 1998).
 private struct GreedyDualEviction: EvictionPolicy {
     private var heap = SlotHeap()
     private var entries: [(size: Int, uses: Int)] = []

@@ -1,4 +1,4 @@
-/// Requests to a cache in their order, each for an object of a size in bytes.
+/// A sequence of cache requests, each for an object with a size in bytes.
 package struct CacheTrace: Sendable {
     package struct Request: Sendable, Equatable {
         package var key: Int
@@ -6,19 +6,19 @@ package struct CacheTrace: Sendable {
     }
 
     package private(set) var requests: [Request] = []
-    /// How many different objects are asked for.
+    /// The number of different objects.
     package private(set) var objects = 0
-    /// Their bytes together, each at its first size.
+    /// The total size of all objects, each at its first size.
     package private(set) var footprint = 0
 
-    /// A line that is none of a trace.
+    /// An error for a line that does not belong to a trace.
     package struct SyntaxError: Error, Equatable {
-        /// From 1 on.
+        /// The number of the line, from 1.
         package var line: Int
     }
 
-    /// Reads lines of `seq,key,size`: a number or a time that is not looked at, what the object is known by (any text
-    /// without a comma), and its bytes. A first line of titles, empty lines and spaces around fields do not matter.
+    /// Reads lines of the form `seq,key,size`: a number or a time, which is ignored; the name of the object, any text without a
+    /// comma; and its size in bytes. A header line, empty lines and spaces around fields are ignored.
     package init(csv text: some StringProtocol) throws(SyntaxError) {
         var numbers: [Substring: Int] = [:]
         var line = 0

@@ -1,19 +1,23 @@
 internal import CSQLite
 
-/// A connection to an SQLite database; used by one thread at a time.
+/// A connection to an SQLite database, used by one thread at a time.
 final class Database {
     enum Mode {
         case create, readWrite, readOnly
-        /// For a database that nobody can write to: takes no locks and makes no files.
+        /// For a database that no process can write to: takes no locks and creates no files.
         case immutable
     }
 
     let path: String
     fileprivate let handle: OpaquePointer
-    /// How many pages the log had after the last transaction; counted after ``leaveCheckpointsToCaller()``.
+    /// The number of pages in the log after the last transaction; counted after ``leaveCheckpointsToCaller()``.
     private(set) var logPages = 0
 
-    /// - Parameter busyTimeout: how many milliseconds to wait for another process that writes.
+    /// Opens a database.
+    /// - Parameters:
+    ///   - path: the path of the database file.
+    ///   - mode: the access to the file.
+    ///   - busyTimeout: the number of milliseconds to wait while another process writes.
     init(path: String, mode: Mode, busyTimeout: Int32) throws(SQLiteError) {
         var flags = SQLITE_OPEN_NOMUTEX
         var name = path
@@ -41,14 +45,14 @@ final class Database {
 
     deinit { sqlite3_close_v2(handle) }
 
-    /// Runs statements that take no values and give no rows.
+    /// Executes statements without values or rows.
     func execute(_ sql: String) throws(SQLiteError) {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw error() }
     }
 
     func prepare(_ sql: String) throws(SQLiteError) -> Statement {
         var statement: OpaquePointer?
-        // Statements are kept as long as their connection; SQLite likes to know.
+        // Statements live as long as their connection. SQLite optimizes for that.
         let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
         guard sqlite3_prepare_v3(handle, sql, -1, flags, &statement, nil) == SQLITE_OK, let statement else {
             throw error()
@@ -56,20 +60,20 @@ final class Database {
         return Statement(statement, database: self)
     }
 
-    /// The first column of the first row that a statement gives.
+    /// Returns the first column of the first row of a statement's result.
     func integer(_ sql: String) throws(SQLiteError) -> Int64? {
         let statement = try prepare(sql)
         return try statement.step() ? statement.integer(0) : nil
     }
 
-    /// The rows that the last statement changed.
+    /// The number of rows that the last statement changed.
     var changes: Int { Int(sqlite3_changes(handle)) }
 
     // MARK: The log
 
-    /// Leaves it to the caller to bring what the log has into the database, for which SQLite waits for the disk.
+    /// Leaves checkpoints to the caller, because SQLite waits for the disk during a checkpoint.
     func leaveCheckpointsToCaller() {
-        // Takes the place of SQLite's own hook, which does so at the end of a transaction.
+        // Replaces SQLite's own hook, which runs a checkpoint at the end of a transaction.
         _ = sqlite3_wal_hook(
             handle,
             { database, _, _, count in
@@ -80,10 +84,11 @@ final class Database {
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// Brings into the database what the log has, as far as nobody reads an older state. Others read and write meanwhile.
+    /// Copies the log into the database, except for pages that a reader of an older state still needs. Other connections can
+    /// read and write meanwhile.
     func checkpoint() throws(SQLiteError) { try execute("PRAGMA wal_checkpoint(PASSIVE)") }
 
-    /// Runs `body` in a transaction that nobody else writes beside; what it wrote is undone if it throws.
+    /// Runs `body` in a transaction, during which no other connection can write. If `body` throws, its changes are undone.
     func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
         try execute("BEGIN IMMEDIATE")
         do throws(SQLiteError) {
@@ -91,7 +96,7 @@ final class Database {
             try execute("COMMIT")
             return result
         } catch {
-            // SQLite may have rolled back already; then this says so, which does not matter.
+            // If SQLite has already rolled back, this fails, which does no harm.
             sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
             throw error
         }

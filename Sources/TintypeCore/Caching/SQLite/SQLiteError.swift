@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// What SQLite says of a call that failed.
+/// An error that SQLite reports for a failed call.
 struct SQLiteError: Error, Sendable, CustomStringConvertible {
     /// The extended result code.
     var code: Int32
@@ -9,7 +9,7 @@ struct SQLiteError: Error, Sendable, CustomStringConvertible {
     /// The code without its extension, such as `SQLITE_FULL`.
     var primaryCode: Int32 { code & 0xFF }
 
-    /// True if the file is damaged, or is no database at all.
+    /// True if the file is damaged, or isn't a database.
     var isCorruption: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
 
     var description: String { "\(message) (SQLite \(code))" }

@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import FoundationEssentials
 
-/// A prepared statement; used by the thread that uses its connection.
+/// A prepared statement, used by the thread that uses its connection.
 final class Statement {
     private let handle: OpaquePointer
     private let database: Database
@@ -13,7 +13,7 @@ final class Statement {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Tells SQLite to copy what it is given.
+    /// Tells SQLite to copy a value.
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
     // MARK: Values, numbered from 1
@@ -56,7 +56,8 @@ final class Statement {
 
     // MARK: Running
 
-    /// Goes to the next row; false behind the last one.
+    /// Advances to the next row.
+    /// - Returns: false after the last row.
     func step() throws(SQLiteError) -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
@@ -65,13 +66,13 @@ final class Statement {
         }
     }
 
-    /// Runs a statement that gives no rows, and makes it ready for the next time.
+    /// Executes a statement without rows, and resets it for its next use.
     func run() throws(SQLiteError) {
         defer { reset() }
         _ = try step()
     }
 
-    /// Ends the reading; until then the connection's transaction stays open.
+    /// Ends the reading. Until then, the connection's transaction stays open.
     func reset() { sqlite3_reset(handle) }
 
     // MARK: Columns, numbered from 0
@@ -86,7 +87,7 @@ final class Statement {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether a column is exactly this text; cheaper than making a string of it.
+    /// Returns true if a column is equal to a text, without the cost of creating a string.
     func isText(_ column: Int32, equalTo value: String) -> Bool {
         guard let text = sqlite3_column_text(handle, column) else { return false }
         let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, column)))
