@@ -10,6 +10,8 @@
 /// - An image that needs more than the whole budget is decoded alone. ``DecodeLimits`` define the limit for a single image.
 /// - Images that are decoded while they arrive use at most a quarter of the budget together. When it is used up, others have no
 ///   previews. Full decodes never wait for previews.
+/// - The bodies that loads hold count, from the first byte that arrives until the last load of the URL ends. They are never refused; decodes wait for
+///   them, but one may always run.
 /// - Frame decoders that decode frames one after another don't count, because they live as long as an animation is played.
 ///
 /// A load that waits does not block a thread. Only a coder that is called directly blocks its caller.
@@ -20,9 +22,11 @@ public final class DecodeBudget: Sendable {
 
     /// The present use of a budget.
     public struct Statistics: Sendable, Hashable {
-        /// The number of reserved bytes.
+        /// The number of bytes that decodes have reserved.
         public var reservedBytes: Int
-        /// The largest number of bytes that were reserved at one time.
+        /// The number of bytes of encoded images that loads hold.
+        public var bodyBytes: Int
+        /// The largest number of bytes that decodes had reserved at one time.
         public var peakBytes: Int
         /// The number of images that are being decoded.
         public var decodes: Int
@@ -52,7 +56,8 @@ public final class DecodeBudget: Sendable {
     public var statistics: Statistics {
         state.withLock { state in
             Statistics(
-                reservedBytes: state.machine.reservedBytes, peakBytes: state.machine.peakBytes,
+                reservedBytes: state.machine.reservedBytes, bodyBytes: state.machine.bodyBytes,
+                peakBytes: state.machine.peakBytes,
                 decodes: state.machine.decodes, waiting: state.machine.waiting)
         }
     }
@@ -102,6 +107,18 @@ public final class DecodeBudget: Sendable {
         let bytes = Self.counted(bytes)
         guard state.withLock({ $0.machine.reservePreview(bytes) }) else { return nil }
         return DecodeReservation(bytes: bytes) { [self] in admit { $0.release(bytes, isPreview: true) } }
+    }
+
+    // MARK: Bodies
+
+    /// Counts the bytes of an encoded image that a load holds.
+    func addBody(_ bytes: Int) {
+        if bytes > 0 { state.withLock { $0.machine.addBody(bytes) } }
+    }
+
+    /// Ends the count of bytes that were added.
+    func removeBody(_ bytes: Int) {
+        if bytes > 0 { admit { $0.removeBody(bytes) } }
     }
 
     // MARK: Inside

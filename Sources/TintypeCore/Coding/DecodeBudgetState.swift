@@ -21,6 +21,8 @@ struct DecodeBudgetState {
     private(set) var decodes = 0
     /// The bytes that decoders of arriving images have reserved.
     private(set) var previewBytes = 0
+    /// The bytes of encoded images that loads hold.
+    private(set) var bodyBytes = 0
     /// The largest number of bytes that were reserved at one time.
     private(set) var peakBytes = 0
     private var waiters: [Int: Waiter] = [:]
@@ -37,6 +39,8 @@ struct DecodeBudgetState {
 
     var waiting: Int { waiters.count }
     var reservedBytes: Int { decodeBytes + previewBytes }
+    /// All bytes that count.
+    private var bytes: Int { reservedBytes + bodyBytes }
 
     /// Requests memory to decode one image.
     /// - Parameter bytes: from 0 to ``most``.
@@ -60,11 +64,22 @@ struct DecodeBudgetState {
     /// such images together get at most a quarter of the budget, and decodes never wait for them.
     mutating func reservePreview(_ bytes: Int) -> Bool {
         guard waiters.isEmpty, previewBytes + bytes <= limit / 4,
-            reservedBytes + bytes <= limit
+            self.bytes + bytes <= limit
         else { return false }
         previewBytes += bytes
         peakBytes = max(peakBytes, reservedBytes)
         return true
+    }
+
+    /// Counts bytes of an encoded image, which a loader has taken already. They are never refused, but decodes wait for them; one decode
+    /// may always run, and so the bodies are used up in the end.
+    mutating func addBody(_ bytes: Int) { bodyBytes += bytes }
+
+    /// Subtracts bytes of an encoded image.
+    /// - Returns: the decodes that no longer wait.
+    mutating func removeBody(_ bytes: Int) -> [Int] {
+        bodyBytes -= bytes
+        return admit()
     }
 
     /// Returns memory to the budget.
@@ -103,7 +118,7 @@ struct DecodeBudgetState {
     }
 
     /// Returns true if a decode may begin. An image that exceeds the whole budget is decoded when nothing else is.
-    private func fits(_ bytes: Int) -> Bool { decodes == 0 || reservedBytes + bytes <= limit }
+    private func fits(_ bytes: Int) -> Bool { decodes == 0 || self.bytes + bytes <= limit }
 
     private mutating func take(_ bytes: Int) {
         decodeBytes += bytes

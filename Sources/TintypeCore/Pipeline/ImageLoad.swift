@@ -238,7 +238,9 @@ final class ImageLoad: Sendable {
     ) async throws(ImageError) -> (SourceBytes, Decoded)? {
         let start = ContinuousClock.now
         guard let entry = await environment.cache.entry(forKey: key, priority: context.priority) else { return nil }
-        let bytes = SourceBytes(entry, source: .disk, isVariant: true, diskTime: ContinuousClock.now - start)
+        let bytes = SourceBytes(
+            entry, source: .disk, isVariant: true, diskTime: ContinuousClock.now - start,
+            reservation: environment.reservation(bytes: entry.data.count))
         var options = thumbnail ?? DecodeOptions()
         options.formatHint = nil  // That of the original.
         options.scale = self.options().scale

@@ -145,6 +145,9 @@ final class LoadEnvironment: Sendable {
 
     // MARK: Coding
 
+    /// Counts the bytes of a source in the decode budget, as long as loads hold them.
+    func reservation(bytes: Int = 0) -> BodyReservation { BodyReservation(configuration.budget, bytes: bytes) }
+
     /// The coders, limits, and shared resources for decoding and encoding.
     var entryCoder: EntryCoder {
         EntryCoder(

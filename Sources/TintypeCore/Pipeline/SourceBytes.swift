@@ -13,6 +13,8 @@ final class SourceBytes: Sendable {
     let diskTime: Duration
     let loadTime: Duration
     let response: SourceResponse?
+    /// The bytes as the decode budget counts them.
+    let reservation: BodyReservation
 
     private struct State {
         var replacement: OnceTask<Void>?
@@ -26,7 +28,7 @@ final class SourceBytes: Sendable {
     init(
         _ entry: DiskCacheEntry, source: ImageSource, isNotModified: Bool = false, replacesVariants: Bool = false,
         isVariant: Bool = false, diskTime: Duration = .zero, loadTime: Duration = .zero,
-        response: SourceResponse? = nil
+        response: SourceResponse? = nil, reservation: BodyReservation
     ) {
         self.entry = entry
         self.source = source
@@ -36,6 +38,7 @@ final class SourceBytes: Sendable {
         self.diskTime = diskTime
         self.loadTime = loadTime
         self.response = response
+        self.reservation = reservation
     }
 
     /// True if the disk does not have these bytes, or has them with an older date.

@@ -67,7 +67,11 @@ struct SourceLoad: Sendable {
     private func cachedBytes(priority: WorkPriority) async -> SourceBytes? {
         let start = ContinuousClock.now
         let entry = await environment.cache.entry(forKey: ImageKey(source: source), priority: priority)
-        return entry.map { SourceBytes($0, source: .disk, diskTime: ContinuousClock.now - start) }
+        return entry.map { entry in
+            SourceBytes(
+                entry, source: .disk, diskTime: ContinuousClock.now - start,
+                reservation: environment.reservation(bytes: entry.data.count))
+        }
     }
 
     /// Discards a cached original that is damaged, and tells whether the source may have a better one.
@@ -170,9 +174,12 @@ struct SourceLoad: Sendable {
         let start = ContinuousClock.now
         let arriving = isProgressive ? ArrivingData() : nil
         if let arriving { context.update(.arriving(arriving)) }
+        let reservation = environment.reservation()
         let request = LoadRequest(
             url: url, headers: headers, priority: context.priority, validators: cached?.entry.validators
-        ) { progress in
+        ) { [weak reservation] progress in
+            // Weak: a loader may keep the closure.
+            reservation?.grow(to: progress.receivedBytes)
             arriving?.append(progress)
             context.update(
                 .progress(
@@ -180,7 +187,8 @@ struct SourceLoad: Sendable {
         }
         do throws(ImageError) {
             let loaded = try await environment.loaders.load(request)
-            let bytes = try sourceBytes(loaded, replacing: cached, loadTime: ContinuousClock.now - start)
+            let bytes = try sourceBytes(
+                loaded, replacing: cached, loadTime: ContinuousClock.now - start, reservation: reservation)
             environment.shared.failures.withLock { $0.remove(.init(source: source, headers: download.headers)) }
             return .success(bytes)
         } catch {
@@ -190,7 +198,7 @@ struct SourceLoad: Sendable {
     }
 
     private func sourceBytes(
-        _ loaded: LoadedData, replacing cached: SourceBytes?, loadTime: Duration
+        _ loaded: LoadedData, replacing cached: SourceBytes?, loadTime: Duration, reservation: BodyReservation
     ) throws(ImageError) -> SourceBytes {
         let now = environment.configuration.date()
         if loaded.isNotModified {
@@ -205,18 +213,20 @@ struct SourceLoad: Sendable {
             entry.validators = loaded.validators ?? entry.validators
             return SourceBytes(
                 entry, source: .disk, isNotModified: true, diskTime: cached.diskTime, loadTime: loadTime,
-                response: loaded.response)
+                response: loaded.response, reservation: cached.reservation)
         }
         guard !loaded.data.isEmpty else {
             throw ImageError(.emptyBody, stage: .load, reason: "the source sent no bytes")
         }
         let entry = DiskCacheEntry(
             data: loaded.data, created: now, mimeType: loaded.mimeType, validators: loaded.validators)
+        reservation.grow(to: loaded.data.count)
         let isSame = cached?.data == loaded.data
         return SourceBytes(
             entry, source: .network, isNotModified: isSame,
             replacesVariants: !isSame && (policy == .reload || policy == .revalidate),
-            diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, response: loaded.response)
+            diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, response: loaded.response,
+            reservation: reservation)
     }
 
     /// Removes all variants of the bytes that new ones replace, once for all loads of the new ones.

@@ -2,7 +2,8 @@ import CAllocations
 import Foundation
 import Tintype
 
-/// The cost of the pipeline itself: loads with a loader and a coder that do nothing, beside bare tasks that do nothing.
+/// The cost of the pipeline itself: loads with a loader and a coder that do nothing, beside bare tasks, and beside bare steps on the queue
+/// that decodes.
 struct LoadSpeed {
     var isSmoke: Bool
 
@@ -17,6 +18,11 @@ struct LoadSpeed {
         let urls = try (0..<count).map { try url($0) }
         let parts: [(name: String, body: @Sendable (ImageManager) async throws -> Void)] = [
             ("bare tasks", { _ in await bareTasks(urls.count) }),
+            ("bare steps on the processing queue, all at once", { _ in try await bareStepsAtOnce(urls.count) }),
+            (
+                "bare steps on the processing queue, one after another",
+                { _ in for _ in urls { try await WorkQueue.processing.perform { _ in } } }
+            ),
             ("distinct URLs, all at once", { try await loadAtOnce(urls, with: $0) }),
             (
                 "distinct URLs, one after another",
@@ -27,7 +33,6 @@ struct LoadSpeed {
         var samples = parts.map { _ in (processor: Sample(), wall: Sample(), allocations: Sample()) }
         for round in 0...rounds {
             for index in parts.indices {
-                if let only = ProcessInfo.processInfo.environment["ONLY"], Int(only) != index { continue }
                 // Each has a new manager, so that nothing is in memory.
                 let manager = ImageManager(
                     cache: MemoryImageCache(), loader: NoOpLoader(), coders: ImageCoders([NoOpCoder(image: image)]))
@@ -59,6 +64,12 @@ struct LoadSpeed {
 private func bareTasks(_ count: Int) async {
     let tasks = (0..<count).map { number in Task { number } }
     for task in tasks { _ = await task.value }
+}
+
+/// The least that a load does whose image is decoded on another thread.
+private func bareStepsAtOnce(_ count: Int) async throws {
+    let tasks = (0..<count).map { _ in Task { try await WorkQueue.processing.perform { _ in } } }
+    for task in tasks { try await task.value }
 }
 
 private func loadAtOnce(_ urls: [URL], with manager: ImageManager) async throws {
