@@ -4,8 +4,8 @@ public import TintypeCore
 
 /// Reads HEIF and HEIC, stills and sequences, and writes HEIC stills. With the package trait `HEIF`.
 ///
-/// - Stills are read and written with libheif: of several, the primary image is read. Its cropping, rotation and mirroring are
-///   libheif's work; sizes are those after it, and an EXIF orientation is ignored, as the format has it.
+/// - Stills are read with libheif and libde265, and written with libheif: of several, the primary image is read. Sizes are those after
+///   cropping, rotation and mirroring, and an EXIF orientation is ignored, as the format has it.
 /// - An embedded thumbnail is used where it is of the image's shape and not smaller than what is asked for.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
 ///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits of stills stay so; sequences become 8. Gain maps are not read.
@@ -13,7 +13,7 @@ public import TintypeCore
 ///   included. A file that holds one of two frames or more and a still image, too, is read as the sequence. It is played for
 ///   ever, unless an edit list says how often. Frames come while the file arrives.
 /// - Sequences in fragments, and those coded otherwise, are not read.
-/// - libheif decodes an image in one call: cancellation takes hold before and after it, and while its rows are converted.
+/// - An image or tile is decoded in one call: cancellation takes hold between tiles, and while rows are converted.
 /// - Of a still whose end is missing there is no partial image: libheif refuses it.
 public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
@@ -44,7 +44,10 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
         return try data.withBytes { bytes throws(ImageError) in
             let boxes = TopLevelBoxes(bytes)
             let file = try HEIFFile(bytes, boxes: boxes, format: Self.format(data), limits: context.limits)
-            return try HEIFStillDecoder(file: file, options: options, context: context).run()
+            let items = try? boxes.first("meta").map { meta throws(ImageError) in
+                try ItemTable(UnsafeRawBufferPointer(rebasing: bytes[meta.payload]), of: bytes)
+            }
+            return try HEIFStillDecoder(file: file, items: items, options: options, context: context).run()
         }
     }
 
