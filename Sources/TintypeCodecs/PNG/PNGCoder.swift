@@ -4,8 +4,8 @@ public import TintypeCore
 /// Reads and writes PNG (third edition) with libpng: all depths and color types, interlaced, and animations.
 ///
 /// Pixels become RGBA with 8 bits; 16 bits are rounded to the nearest, or kept with ``DecodeOptions/decodeToHDR`` in an image
-/// that does not move. `gAMA` and `cHRM` are not applied, an ICC profile is
-/// converted to sRGB, the Exif orientation is applied. Broken ancillary chunks are passed over.
+/// that does not move. `gAMA`, `cHRM` and code points of high dynamic range are not applied; other code points
+/// (`cICP`) and an ICC profile are converted to sRGB, the Exif orientation is applied. Broken ancillary chunks are passed over.
 public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 
