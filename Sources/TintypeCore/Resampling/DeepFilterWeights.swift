@@ -10,10 +10,14 @@ struct DeepFilterWeights {
     /// The most destination samples that one source sample is part of.
     private(set) var mostOpen = 1
 
-    /// - Parameter extent: how many of the source samples the target shows; `nil` for all.
-    init(source: Int, extent: Double? = nil, target: Int) {
-        spans.reserveCapacity(target)
-        LanczosFilter.forEachSample(source: source, extent: extent ?? Double(source), target: target) { first, taps in
+    /// - Parameters:
+    ///   - extent: how many of the source samples the target shows; `nil` for all.
+    ///   - part: The target samples that are made; `nil` for all.
+    init(source: Int, extent: Double? = nil, target: Int, part: Range<Int>? = nil) {
+        spans.reserveCapacity(part?.count ?? target)
+        LanczosFilter.forEachSample(
+            source: source, extent: extent ?? Double(source), target: target, part: part
+        ) { first, taps in
             let sum = taps.reduce(0, +)
             spans.append(
                 cresample_deep_span(

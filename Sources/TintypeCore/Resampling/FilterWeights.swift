@@ -25,14 +25,16 @@ struct FilterWeights {
 
     /// - Parameters:
     ///   - extent: how many of the source samples the target shows; `nil` for all.
+    ///   - part: The target samples that are made; `nil` for all.
     ///   - group: to a multiple of how many samples spans are filled up with weights of zero; even.
     ///   - maximumBits: the most bits behind the point that the sums leave room for.
-    init(source: Int, extent: Double? = nil, target: Int, group: Int, maximumBits: Int) {
+    init(source: Int, extent: Double? = nil, target: Int, part: Range<Int>? = nil, group: Int, maximumBits: Int) {
+        let count = part?.count ?? target
         let extent = extent ?? Double(source)
         bits = Self.bits(stretch: max(1, extent / Double(target)), maximum: maximumBits)
-        spans.reserveCapacity(target)
-        weights.reserveCapacity(target * (LanczosFilter.longestSpan(extent: extent, target: target) + group))
-        LanczosFilter.forEachSample(source: source, extent: extent, target: target) { first, taps in
+        spans.reserveCapacity(count)
+        weights.reserveCapacity(count * (LanczosFilter.longestSpan(extent: extent, target: target) + group))
+        LanczosFilter.forEachSample(source: source, extent: extent, target: target, part: part) { first, taps in
             append(taps, first: first, group: group)
         }
     }

@@ -6,9 +6,14 @@ struct HorizontalPass {
     private let spans: [cresample_span]
     private let kernels: cresample_kernels
 
-    /// - Parameter extent: how many of the source's columns the target shows; `nil` for all.
-    init(source: Int, extent: Double? = nil, target: Int, kernels: cresample_kernels) {
-        weights = FilterWeights(source: source, extent: extent, target: target, group: 8, maximumBits: 16)
+    /// - Parameters:
+    ///   - extent: how many of the source's columns the target shows; `nil` for all.
+    ///   - part: The columns of the target that are made; `nil` for all.
+    init(
+        source: Int, extent: Double? = nil, target: Int, part: Range<Int>? = nil, kernels: cresample_kernels
+    ) {
+        weights = FilterWeights(
+            source: source, extent: extent, target: target, part: part, group: 8, maximumBits: 16)
         // The spans in the kernel's words, filled up to a multiple of 4 with spans of nothing.
         var spans = weights.spans.map {
             cresample_span(
