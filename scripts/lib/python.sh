@@ -22,9 +22,9 @@ require_tintype() {
     tintype="${TINTYPE:-}"
     if [ -z "$tintype" ]; then
         require_swift
-        echo "== Building the command with the traits $tintype_traits ==" >&2
-        swift build -c release --product tintype "${tintype_trait_build[@]}" >&2
-        tintype=.build-traits/release/tintype
+        echo "== Building the command with all formats ==" >&2
+        swift build -c release --product tintype "${tintype_all[@]}" >&2
+        tintype=.build/release/tintype
     fi
     [ -x "$tintype" ] || { echo "$tintype is no program" >&2; return 69; }
     tintype="$(realpath "$tintype")"

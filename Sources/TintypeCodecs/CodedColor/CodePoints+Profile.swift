@@ -1,4 +1,3 @@
-#if AVIF || HEIF || JXL
 internal import CLCMS2
 internal import FoundationEssentials
 internal import TintypeCore
@@ -50,4 +49,3 @@ extension CodePoints {
         cmsWriteTag(profile, cmsSigProfileDescriptionTag, UnsafeRawPointer(text))
     }
 }
-#endif

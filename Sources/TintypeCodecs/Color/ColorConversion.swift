@@ -55,6 +55,23 @@ final class ColorConversion {
         }
     }
 
+    /// True if grays stay about what they are, because the curve of the profile is like that of sRGB. The average of converted pixels
+    /// is then close to the converted average, and a picture can be reduced first.
+    var keepsAverages: Bool {
+        let most = 12
+        switch format {
+        case .rgba8:
+            var grays = (0...255).map { SIMD4(repeating: UInt8($0)) }
+            grays.withUnsafeMutableBytes { if let base = $0.baseAddress { convert(base, count: 256) } }
+            return grays.enumerated().allSatisfy { abs(Int($1.y) - $0) <= most }
+        case .rgba16:
+            var grays = (0...255).map { SIMD4(repeating: UInt16($0) * 257) }
+            grays.withUnsafeMutableBytes { if let base = $0.baseAddress { convert(base, count: 256) } }
+            return grays.enumerated().allSatisfy { abs(Int($1.y) - $0 * 257) <= most * 257 }
+        case .rgbaFloat16: return false
+        }
+    }
+
     deinit {
         if case .transform(let transform) = method { cmsDeleteTransform(transform) }
         cmsDeleteContext(context)

@@ -34,6 +34,11 @@ struct DecodedColor {
     }
 }
 
+extension DecodedColor {
+    /// True if pixels may be averaged before they are converted.
+    var keepsAverages: Bool { conversion?.keepsAverages ?? true }
+}
+
 extension ColorConversion.Source {
     /// True if decoded pixels are RGB before any conversion.
     fileprivate var isRGB: Bool {

@@ -48,7 +48,9 @@ struct GIFEncoder {
                     PixelRect(size: image.size)
                 }
             let area = Self.cut(pixels.straightPixels, rect, image.size)
-            let quantizer = ColorQuantizer(area, maximum: isOpaque ? colors : min(colors, 255))
+            // Some viewers clear to the background color unless the frame that is cleared has a transparent index.
+            let hasTransparentIndex = !isOpaque || clearsAfterwards
+            let quantizer = ColorQuantizer(area, maximum: hasTransparentIndex ? min(colors, 255) : colors)
             // A palette that is exact leaves nothing to spread.
             let indices =
                 dithers && !quantizer.isExact
@@ -56,8 +58,7 @@ struct GIFEncoder {
                 : quantizer.indices(of: area)
             try writer.write(
                 indices, rect: rect, palette: quantizer.palette, delay: delays[index],
-                clearsAfterwards: clearsAfterwards,
-                isOpaque: isOpaque)
+                clearsAfterwards: clearsAfterwards, hasTransparentIndex: hasTransparentIndex)
             previous = isOpaque && !clearsAfterwards ? pixels : nil
         }
         return try writer.finish()

@@ -42,16 +42,18 @@ final class GIFWriter {
     }
 
     /// - Parameters:
-    ///   - indices: of the colors of the rectangle; the index behind the last color is transparent.
+    ///   - indices: of the colors of the rectangle.
     ///   - delay: in hundredths of a second.
+    ///   - hasTransparentIndex: whether the index behind the last color is transparent.
     func write(
         _ indices: [UInt8], rect: PixelRect, palette: [SIMD3<UInt8>], delay: Int, clearsAfterwards: Bool,
-        isOpaque: Bool
+        hasTransparentIndex: Bool
     ) throws(ImageError) {
-        let colors = palette.count + (isOpaque ? 0 : 1)
-        let transparent = isOpaque ? nil : UInt8(palette.count)
+        let colors = palette.count + (hasTransparentIndex ? 1 : 0)
+        let transparent = hasTransparentIndex ? UInt8(palette.count) : nil
         let control: [UInt8] = [
-            (clearsAfterwards ? 2 << 2 : 1 << 2) | (isOpaque ? 0 : 1), UInt8(delay & 0xFF), UInt8(delay >> 8),
+            (clearsAfterwards ? 2 << 2 : 1 << 2) | (hasTransparentIndex ? 1 : 0), UInt8(delay & 0xFF),
+            UInt8(delay >> 8),
             transparent ?? 0,
         ]
         try check(EGifPutExtension(file, GRAPHICS_EXT_FUNC_CODE, Int32(control.count), control))

@@ -4,8 +4,8 @@ public import TintypeCore
 
 /// Reads HEIF and HEIC, still images and sequences, and writes HEIC still images. Requires the package trait `HEIF`.
 ///
-/// - Still images are read and written with libheif. If there are several, the primary image is read. libheif applies its
-///   cropping, rotation and mirroring. Sizes are those after that, and an EXIF orientation is ignored, as the format specifies.
+/// - Still images are read with libheif and libde265, and written with libheif. If there are several, the primary image is read. Sizes are
+///   those after cropping, rotation and mirroring, and an EXIF orientation is ignored, as the format specifies.
 /// - An embedded thumbnail is used if it has the proportions of the image and is at least as large as the requested size.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
 ///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits of still images are preserved; sequences always have 8. Gain maps are not
@@ -14,7 +14,7 @@ public import TintypeCore
 ///   transparency. If a file contains both a sequence of at least two frames and a still image, the sequence is read. It
 ///   repeats forever, unless an edit list specifies otherwise. Frames become available while the file arrives.
 /// - Sequences in fragments, or with another coding, are not supported.
-/// - libheif decodes an image in one call. So cancellation takes effect before and after it, and while rows are converted.
+/// - An image or tile is decoded in one call. So cancellation takes effect between tiles, and while rows are converted.
 /// - A truncated still image has no partial image, because libheif rejects it.
 public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
@@ -45,7 +45,10 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
         return try data.withBytes { bytes throws(ImageError) in
             let boxes = TopLevelBoxes(bytes)
             let file = try HEIFFile(bytes, boxes: boxes, format: Self.format(data), limits: context.limits)
-            return try HEIFStillDecoder(file: file, options: options, context: context).run()
+            let items = try? boxes.first("meta").map { meta throws(ImageError) in
+                try ItemTable(UnsafeRawBufferPointer(rebasing: bytes[meta.payload]), of: bytes)
+            }
+            return try HEIFStillDecoder(file: file, items: items, options: options, context: context).run()
         }
     }
 

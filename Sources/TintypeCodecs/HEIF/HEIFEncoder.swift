@@ -51,7 +51,7 @@ struct HEIFEncoder {
                 .formatNotEncodable, stage: .encode, reason: "the installed libheif has no encoder for HEVC")
         }
         defer { heif_encoder_release(encoder) }
-        try check(heif_encoder_set_lossy_quality(encoder, Int32(quality)))
+        try check(heif_encoder_set_lossy_quality(encoder, Int32(Self.coderQuality(quality))))
         if options.lossless { try check(heif_encoder_set_lossless(encoder, 1)) }
         let chroma = options.lossless ? ChromaSubsampling.full : options.heic.subsampling
         if chroma != .half { try check(heif_encoder_set_parameter_string(encoder, "chroma", chroma.name)) }
@@ -90,6 +90,16 @@ struct HEIFEncoder {
             try check(heif_context_write(context, &writer, data))
         }
         return data
+    }
+
+    /// The quality of libheif at which x265 gives about as much as JPEG and AVIF do at a quality: libheif's 85 is a rate factor of 7.5,
+    /// with files five times as large as JPEG's.
+    static func coderQuality(_ quality: Int) -> Int {
+        let points = [(0, 0), (50, 32), (85, 54), (95, 72), (100, 100)]
+        let end = points.firstIndex { quality <= $0.0 } ?? points.count - 1
+        guard end > 0 else { return 0 }
+        let ((x0, y0), (x1, y1)) = (points[end - 1], points[end])
+        return y0 + (min(quality, x1) - x0) * (y1 - y0) / (x1 - x0)
     }
 
     private func addMetadata(_ context: OpaquePointer, _ handle: OpaquePointer) throws(ImageError) {

@@ -6,6 +6,8 @@ internal import TintypeCore
 /// Decodes the primary image of a HEIF file.
 struct HEIFStillDecoder {
     let file: HEIFFile
+    /// The items of the file; `nil` if their description is damaged, which libheif may overlook.
+    let items: ItemTable?
     let options: DecodeOptions
     let context: DecodeContext
 
@@ -23,14 +25,30 @@ struct HEIFStillDecoder {
         defer { reservation.release() }
         try context.checkCancellation()
         let thumbnail = thumbnail(atLeast: output)
-        defer { if let thumbnail { heif_image_handle_release(thumbnail) } }
+        defer { if let thumbnail { heif_image_handle_release(thumbnail.handle) } }
         let picture =
-            if let small = try decode(thumbnail, to: output) { small } else { try decode(file.handle, to: output) }
+            if let small = try decode(thumbnail, to: output) { small } else {
+                try decode(Item(handle: file.handle, id: items?.primary), to: output)
+            }
         var properties = info.properties(options)
         properties.colorSpace = picture.colorSpace
         properties.isHighDynamicRange = options.decodeToHDR && picture.isHighDynamicRange
         properties.metadata = file.metadata
         return Image(pixels: picture.pixels, properties: properties)
+    }
+
+    /// An image of the file.
+    private struct Item {
+        var handle: OpaquePointer
+        /// Its number in the table of items.
+        var id: Int?
+
+        var size: PixelSize {
+            PixelSize(
+                width: Int(heif_image_handle_get_width(handle)), height: Int(heif_image_handle_get_height(handle)))
+        }
+
+        var hasAlpha: Bool { heif_image_handle_has_alpha_channel(handle) != 0 }
     }
 
     private struct Picture {
@@ -42,7 +60,7 @@ struct HEIFStillDecoder {
     // MARK: Thumbnail
 
     /// The embedded thumbnail, to be released, if it shows the whole image at no less than the size that is wanted.
-    private func thumbnail(atLeast output: PixelSize) -> OpaquePointer? {
+    private func thumbnail(atLeast output: PixelSize) -> Item? {
         let size = file.info.size
         guard output != size else { return nil }
         var ids = [heif_item_id](repeating: 0, count: 8)
@@ -51,23 +69,21 @@ struct HEIFStillDecoder {
             var handle: OpaquePointer?
             let error = heif_image_handle_get_thumbnail(file.handle, id, &handle)
             guard error.code == heif_error_Ok, let handle else { continue }
-            let small = PixelSize(
-                width: Int(heif_image_handle_get_width(handle)), height: Int(heif_image_handle_get_height(handle)))
+            let item = Item(handle: handle, id: Int(id))
+            let small = item.size
             let isLargeEnough = small.width >= output.width && small.height >= output.height
             // The shape is the same if the short side is off by less than a pixel.
             let skew = abs(small.width * size.height - small.height * size.width)
             let isSameShape = skew < max(size.width, size.height)
-            let hasAlpha = heif_image_handle_has_alpha_channel(handle) != 0
-            if isLargeEnough, isSameShape, small.pixelCount < size.pixelCount, hasAlpha == file.info.hasAlpha {
-                return handle
-            }
+            let isSmaller = small.pixelCount < size.pixelCount
+            if isLargeEnough, isSameShape, isSmaller, item.hasAlpha == file.info.hasAlpha { return item }
             heif_image_handle_release(handle)
         }
         return nil
     }
 
     /// The thumbnail's pixels; `nil` if there is none or it is damaged.
-    private func decode(_ thumbnail: OpaquePointer?, to output: PixelSize) throws(ImageError) -> Picture? {
+    private func decode(_ thumbnail: Item?, to output: PixelSize) throws(ImageError) -> Picture? {
         guard let thumbnail else { return nil }
         do throws(ImageError) {
             let decoded: Picture = try decode(thumbnail, to: output)
@@ -80,21 +96,55 @@ struct HEIFStillDecoder {
 
     // MARK: Pixels
 
-    private func decode(_ handle: OpaquePointer, to output: PixelSize) throws(ImageError) -> Picture {
+    private func decode(_ item: Item, to output: PixelSize) throws(ImageError) -> Picture {
+        if let picture = try decodePlanes(of: item, to: output) { return picture }
         // Gray comes as one plane, so that its profile applies. libheif 1.15 gives colors as planes of red, green and blue.
-        let image = try planes(of: handle, heif_colorspace_undefined, heif_chroma_undefined)
+        let image = try planes(of: item.handle, heif_colorspace_undefined, heif_chroma_undefined)
         defer { heif_image_release(image) }
-        if let planes = PlanarPicture(heif: image) { return try convert(planes, of: image, handle, to: output) }
+        if let planes = PlanarPicture(heif: image) { return try convert(planes, of: image, item, to: output) }
         // Planes that do not fit together are left to libheif.
-        let colors = try self.planes(of: handle, heif_colorspace_RGB, heif_chroma_444)
+        let colors = try self.planes(of: item.handle, heif_colorspace_RGB, heif_chroma_444)
         defer { heif_image_release(colors) }
         guard let planes = PlanarPicture(heif: colors) else {
             throw .corrupt("the planes of the HEIF image do not fit together")
         }
-        return try convert(planes, of: colors, handle, to: output)
+        return try convert(planes, of: colors, item, to: output)
     }
 
-    /// The decoded image, to be released by the caller.
+    /// Decodes an image of HEVC pictures without libheif, so that its chroma is interpolated.
+    /// - Returns: `nil` if the image is coded or derived in another way, or if it's damaged: libheif has the last word.
+    private func decodePlanes(of item: Item, to output: PixelSize) throws(ImageError) -> Picture? {
+        guard let items, let id = item.id else { return nil }
+        do throws(ImageError) {
+            guard let still = try HEVCStill(id, in: items, limits: context.limits), still.displaySize == item.size
+            else {
+                return nil
+            }
+            let alphaStill = try item.hasAlpha ? HEVCStill.alpha(of: id, in: items, limits: context.limits) : nil
+            guard item.hasAlpha == (alphaStill != nil) else { return nil }
+            if let alphaStill {
+                guard alphaStill.aperture.size == still.aperture.size, alphaStill.orientation == still.orientation
+                else { return nil }
+            }
+            let image = try still.decode(context)
+            let alpha = try alphaStill?.decode(context)
+            defer { withExtendedLifetime((image, alpha)) {} }
+            var transparency: PlanarRows.Alpha?
+            if let alpha = alpha?.planes, let aperture = alphaStill?.aperture {
+                transparency = PlanarRows.Alpha(plane: alpha.luma, bits: alpha.bits, aperture: aperture)
+            }
+            return try convert(
+                image.planes, aperture: still.aperture, orientation: still.orientation, alpha: transparency,
+                coding: file.coding ?? image.coding, of: item, to: output)
+        } catch {
+            switch error.code {
+            case .corruptImage, .truncatedImage, .formatNotEnabled: return nil
+            default: throw error
+            }
+        }
+    }
+
+    /// The image as libheif decodes it, to be released by the caller.
     private func planes(
         of handle: OpaquePointer, _ space: heif_colorspace, _ chroma: heif_chroma
     ) throws(ImageError) -> OpaquePointer {
@@ -113,11 +163,10 @@ struct HEIFStillDecoder {
     }
 
     private func convert(
-        _ planes: PlanarPicture, of image: OpaquePointer, _ handle: OpaquePointer, to output: PixelSize
+        _ planes: PlanarPicture, of image: OpaquePointer, _ item: Item, to output: PixelSize
     ) throws(ImageError) -> Picture {
         let size = planes.size
-        let alpha = PlanarRows.Alpha(heif: image, size: size)
-        guard handle != file.handle || size == file.info.size else {
+        guard item.handle != file.handle || size == file.info.size else {
             throw .corrupt("the HEIF file says \(file.info.size), but its image is \(size)")
         }
         // Some files say it nowhere but in the coded image.
@@ -125,6 +174,16 @@ struct HEIFStillDecoder {
             file.coding ?? HEIFFile.coding { heif_image_get_nclx_color_profile(image, $0) }
             ?? ColorCoding(codePoints: .sRGB, matrix: 2, isFullRange: true)
         if heif_image_get_colorspace(image) == heif_colorspace_RGB { (coding.matrix, coding.isFullRange) = (0, true) }
+        return try convert(
+            planes, aperture: PixelRect(size: size), orientation: .up, alpha: PlanarRows.Alpha(heif: image, size: size),
+            coding: coding, of: item, to: output)
+    }
+
+    private func convert(
+        _ planes: PlanarPicture, aperture: PixelRect, orientation: Orientation, alpha: PlanarRows.Alpha?,
+        coding: ColorCoding, of item: Item, to output: PixelSize
+    ) throws(ImageError) -> Picture {
+        let size = aperture.size
         let isHighDynamicRange = file.profile == nil && coding.codePoints.isHighDynamicRange
         let format = options.pixelFormat(
             bitsPerComponent: file.info.bitsPerComponent, isHighDynamicRange: isHighDynamicRange)
@@ -133,9 +192,10 @@ struct HEIFStillDecoder {
             profile: file.profile, codePoints: coding.codePoints, isGray: planes.chroma == nil,
             keepsColorSpace: options.keepsColorSpace, format: format, bitsPerComponent: planes.bits)
         let rows = PlanarRows(
-            image: planes, aperture: PixelRect(size: size), alpha: alpha,
-            isPremultiplied: heif_image_handle_is_premultiplied_alpha(handle) != 0, coding: coding, color: color)
-        var sink = try RowSink(stored: size, output: output, format: format, context: context)
+            image: planes, aperture: aperture, alpha: alpha,
+            isPremultiplied: heif_image_handle_is_premultiplied_alpha(item.handle) != 0, coding: coding, color: color)
+        var sink = try RowSink(
+            stored: size, output: output, orientation: orientation, format: format, context: context)
         for y in 0..<size.height {
             rows.convert(y, to: sink.rowToFill())
             try sink.commitRow()

@@ -42,11 +42,17 @@ struct VisualSampleEntry {
     /// The contents of the first box of a type within.
     func first(_ type: String) -> UnsafeRawBufferPointer? { boxes.first { $0.type == type }?.contents }
 
-    /// The part of a picture that is to be shown, by a `clap` box (section 12.1.4); all of it where there is none, or one that
-    /// does not lie within it on whole pixels.
+    /// The part of a picture that is shown, by a `clap` box; all of it without one.
     func aperture(of size: PixelSize) throws(ImageError) -> PixelRect {
-        let whole = PixelRect(size: size)
-        guard let box = boxes.first(where: { $0.type == "clap" }) else { return whole }
+        guard let box = boxes.first(where: { $0.type == "clap" }) else { return PixelRect(size: size) }
+        return try PixelRect(cleanAperture: box, of: size) ?? PixelRect(size: size)
+    }
+}
+
+extension PixelRect {
+    /// The part of a picture that a `clap` box states (ISO/IEC 14496-12, section 12.1.4).
+    /// - Returns: `nil` if the part doesn't lie within the picture on whole pixels.
+    init?(cleanAperture box: MediaBox, of size: PixelSize) throws(ImageError) {
         var reader = box.reader
         func fraction() throws(ImageError) -> Double {
             let (numerator, denominator) = (try reader.int32(), try reader.int32())
@@ -57,9 +63,9 @@ struct VisualSampleEntry {
         let x = try fraction() + (Double(size.width) - width) / 2
         let y = try fraction() + (Double(size.height) - height) / 2
         let isWhole = [width, height, x, y].allSatisfy { $0 == $0.rounded() && abs($0) < 1e9 }
-        guard isWhole, width > 0, height > 0, x >= 0, y >= 0 else { return whole }
-        let rect = PixelRect(x: Int(x), y: Int(y), size: PixelSize(width: Int(width), height: Int(height)))
-        return rect.maxX <= size.width && rect.maxY <= size.height ? rect : whole
+        guard isWhole, width > 0, height > 0, x >= 0, y >= 0 else { return nil }
+        self.init(x: Int(x), y: Int(y), size: PixelSize(width: Int(width), height: Int(height)))
+        if maxX > size.width || maxY > size.height { return nil }
     }
 }
 #endif

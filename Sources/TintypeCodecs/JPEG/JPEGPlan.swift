@@ -51,10 +51,10 @@ struct JPEGPlan {
             from: source, to: target, quality: options.thumbnailQuality, isProgressive: segments.isProgressive)
         size = try reader.start(eighths: eighths, asCMYK: isCMYK)
         extent = JPEGScale.extent(source, eighths)
-        convertsAfter = !isCMYK && target.pixelCount < size.pixelCount
         color = DecodedColor(
             profile: segments.profile,
             source: isCMYK ? .cmyk(inverted: isInverted) : header.components == 1 ? .gray : .rgb, options: options)
+        convertsAfter = !isCMYK && target.pixelCount < size.pixelCount && color.keepsAverages
     }
 
     /// Each scan of a hostile file costs a pass over all its blocks: the larger the image, the fewer are allowed. Encoders

@@ -49,10 +49,11 @@ final class JXLFrameDecoder: ArrivingFrames {
         // libjxl's planes, of the picture and of what the next frame refers to, the frame as it gives it, a copy of that for a
         // preview, and the black.
         let planes = (3 + Int(reader.basic.num_extra_channels)) * (info.isAnimated ? 2 : 1)
+        let frame = reader.largestFrame
+        try Self.checkPlanes(reader.basic, frame, context.limits)
         setup = try FrameSetup(
-            info, for: purpose, options: options, context: context, format: format,
+            info, for: purpose, options: options, context: context, format: format, stored: frame,
             bitmaps: planes + decodedFormat.bytesPerPixel / 2 + (reader.blackChannel == nil ? 0 : 1))
-        try Self.checkPlanes(reader.basic, info, context.limits)
         ink =
             reader.blackChannel == nil
             ? nil : try JXLInk(profile: reader.profile, size: info.size, format: decodedFormat)
@@ -71,15 +72,20 @@ final class JXLFrameDecoder: ArrivingFrames {
     }
 
     /// libjxl works on planes of floating-point numbers, one for each color and each extra channel.
-    private static func checkPlanes(_ basic: JxlBasicInfo, _ info: ImageInfo, _ limits: DecodeLimits) throws(ImageError)
+    private static func checkPlanes(_ basic: JxlBasicInfo, _ size: PixelSize, _ limits: DecodeLimits) throws(ImageError)
     {
+        guard size.pixelCount <= limits.maximumPixels else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "a frame has \(size) pixels, over the limit of \(limits.maximumPixels)")
+        }
         let planes = 3 + Int(basic.num_extra_channels)
-        let (bytes, overflow) = info.size.pixelCount.multipliedReportingOverflow(by: 4 * planes)
+        let (bytes, overflow) = size.pixelCount.multipliedReportingOverflow(by: 4 * planes)
         let (limit, isUnlimited) = limits.maximumBytes.bytes.multipliedReportingOverflow(by: 4)
         guard !overflow, isUnlimited || bytes <= limit else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "\(info.size) pixels in \(planes) planes take more memory than the limits allow")
+                reason: "\(size) pixels in \(planes) planes take more memory than the limits allow")
         }
     }
 

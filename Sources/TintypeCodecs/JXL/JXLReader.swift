@@ -169,6 +169,26 @@ final class JXLReader {
 
     // MARK: Frames
 
+    /// The size of the largest frame: frames may be larger than the image, which shows a part of them. libjxl decodes them whole.
+    var largestFrame: PixelSize {
+        let image = PixelSize(width: Int(basic.xsize), height: Int(basic.ysize))
+        guard let decoder = JxlDecoderCreate(nil) else { return image }
+        defer { JxlDecoderDestroy(decoder) }
+        guard JxlDecoderSetCoalescing(decoder, 0) == JXL_DEC_SUCCESS,
+            JxlDecoderSubscribeEvents(decoder, Int32(JXL_DEC_FRAME.rawValue)) == JXL_DEC_SUCCESS,
+            JxlDecoderSetInput(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), count)
+                == JXL_DEC_SUCCESS
+        else { return image }
+        var largest = image
+        while JxlDecoderProcessInput(decoder) == JXL_DEC_FRAME {
+            var header = JxlFrameHeader()
+            guard JxlDecoderGetFrameHeader(decoder, &header) == JXL_DEC_SUCCESS else { break }
+            let frame = PixelSize(width: Int(header.layer_info.xsize), height: Int(header.layer_info.ysize))
+            if frame.pixelCount > largest.pixelCount { largest = frame }
+        }
+        return largest
+    }
+
     /// Begins a pass through the frames at one of them.
     func startFrames(at index: Int) throws(ImageError) {
         try start(JXL_DEC_COLOR_ENCODING.rawValue | JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue)

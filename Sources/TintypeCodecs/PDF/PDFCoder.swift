@@ -35,8 +35,9 @@ public struct PDFCoder: ImageCoder {
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let page = try PDFPage(data, allowsCut: options.allowsPartialImage)
-        let size = options.vectorSize(for: page.info.size)
-        try page.info.check(context.limits, output: size, keptFrames: 1)
+        let size = options.vectorSize(width: page.width, height: page.height)
+        // A page has no pixels but those that are drawn.
+        try context.limits.check(size: size, output: size)
         let reservation = try context.reserve(output: size, isCopied: false, source: size, bitmaps: 0)
         defer { reservation.release() }
         try context.checkCancellation()

@@ -9,8 +9,8 @@ final class PDFPage {
     /// True if the document's end is missing.
     let isCut: Bool
     /// In points.
-    private let width: Double
-    private let height: Double
+    let width: Double
+    let height: Double
     private let document: OpaquePointer
     private let page: OpaquePointer
 

@@ -40,7 +40,7 @@ final class PNGArrivingRows {
         try pusher.start()
         color = chunks.color(profile, options)
         hasAlpha = pusher.header.has_alpha != 0
-        convertsAfter = output.pixelCount < source.pixelCount
+        convertsAfter = output.pixelCount < source.pixelCount && color.keepsAverages
         finisher = RowFinisher(
             width: source.width, conversion: convertsAfter ? nil : color.conversion, premultiplies: hasAlpha)
         if chunks.header.isInterlaced {

@@ -22,6 +22,9 @@ struct PNGChunks {
     /// True with an alpha channel or transparent colors.
     private(set) var hasAlpha: Bool
     private(set) var profileName: String?
+    /// The code points of `cICP`, which take precedence over a profile (section 4.3); `nil` for those of high dynamic range, which are
+    /// not applied.
+    private var codePoints: CodePoints?
     /// The chunk of the profile, whole.
     private var profileChunk: Range<Int>?
     private(set) var exif: Data?
@@ -96,6 +99,7 @@ struct PNGChunks {
     /// Returns the embedded color profile; `nil` if there is none that can be read.
     /// - Parameter bytes: the same as those of the initializer.
     func profile(in bytes: UnsafeRawBufferPointer) -> Data? {
+        if let codePoints { return codePoints.profile }
         guard let profileChunk, let contents = Self.checkedContents(profileChunk, of: bytes) else { return nil }
         return PNGProfile.read(bytes[contents], isGray: header.isGray)
     }
@@ -106,7 +110,15 @@ struct PNGChunks {
         // One of no frames is none.
         case .actl: announcesAnimation = bytes.bigEndian32(at: payload.lowerBound) != 0
         case .trns: hasAlpha = true
-        case .iccp where profileName == nil:
+        case .cicp where payload.count == 4 && !hasPixelData && codePoints == nil:
+            let points = CodePoints(
+                primaries: Int(bytes[payload.lowerBound]), transfer: Int(bytes[payload.lowerBound + 1]))
+            // Red, green and blue in full range are all that can be.
+            guard bytes[payload.lowerBound + 2] == 0, bytes[payload.lowerBound + 3] == 1, !points.isHighDynamicRange
+            else { break }
+            codePoints = points
+            profileName = points.isSRGB ? nil : points.name
+        case .iccp where profileName == nil && codePoints == nil:
             // A name in Latin-1, then a zero.
             let name = bytes[payload].prefix(79).prefix { $0 != 0 }
             profileName = String(decoding: name.map { UInt16($0) }, as: UTF16.self)
@@ -157,7 +169,8 @@ struct PNGChunks {
         /// The letters as bytes.
         var bytes: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: rawValue >> $0) } }
 
-        static let ihdr = Self("IHDR"), plte = Self("PLTE"), trns = Self("tRNS"), iccp = Self("iCCP")
+        static let ihdr = Self("IHDR"), plte = Self("PLTE"), trns = Self("tRNS"), iccp = Self("iCCP"),
+            cicp = Self("cICP")
         static let exif = Self("eXIf"), itxt = Self("iTXt"), idat = Self("IDAT"), iend = Self("IEND")
         static let text = Self("tEXt"), ztxt = Self("zTXt")
         static let actl = Self("acTL"), fctl = Self("fcTL"), fdat = Self("fdAT")

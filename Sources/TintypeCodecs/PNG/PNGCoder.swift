@@ -4,8 +4,8 @@ public import TintypeCore
 /// Reads and writes PNG (third edition) with libpng: all depths and color types, interlaced, and animations.
 ///
 /// Pixels become RGBA with 8 bits. 16 bits are rounded to the nearest, or preserved in a still image with
-/// ``DecodeOptions/decodeToHDR``. `gAMA` and `cHRM` are ignored, an ICC profile is converted to sRGB, and the Exif orientation
-/// is applied. Invalid ancillary chunks are skipped.
+/// ``DecodeOptions/decodeToHDR``. `gAMA`, `cHRM`, and code points of high dynamic range are ignored; other code points (`cICP`) and an
+/// ICC profile are converted to sRGB, and the Exif orientation is applied. Invalid ancillary chunks are skipped.
 public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 

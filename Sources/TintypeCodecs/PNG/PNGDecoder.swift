@@ -31,7 +31,7 @@ struct PNGDecoder {
         var sink = try RowSink(
             stored: source, output: output, orientation: chunks.orientation, format: working, context: context)
         // Few pixels are sooner converted than many.
-        let convertsAfter = output.pixelCount < source.pixelCount
+        let convertsAfter = output.pixelCount < source.pixelCount && color.keepsAverages
         let finisher = RowFinisher(
             width: source.width, conversion: convertsAfter ? nil : color.conversion, premultiplies: reader.hasAlpha,
             format: working)

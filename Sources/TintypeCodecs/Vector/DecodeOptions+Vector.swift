@@ -2,11 +2,29 @@
 internal import TintypeCore
 
 extension DecodeOptions {
-    /// The size at which a picture without pixels of its own is drawn: a box is filled upwards too.
+    /// Returns the size at which a picture without pixels of its own is drawn: a box is filled upwards too.
     func vectorSize(for size: PixelSize) -> PixelSize {
         var options = self
         options.allowsUpscaling = true
         return options.outputSize(for: size)
+    }
+
+    /// Returns the size at which a picture is drawn whose sides aren't whole: of one that is a fraction of a pixel wide, a box shows the
+    /// shape.
+    func vectorSize(width: Double, height: Double) -> PixelSize {
+        let size = CairoCanvas.pixels(width, height)
+        guard let box = thumbnailSize, !box.isEmpty, preservesAspectRatio, !size.isEmpty else {
+            return vectorSize(for: size)
+        }
+        // A power of two, so that whole sides keep their ratio exactly.
+        var unit = 1.0
+        while min(width, height) * unit < 4_096, max(width, height) * unit < 1e15 { unit *= 2 }
+        let fine = PixelSize(
+            width: Int((width * unit).rounded(.up)), height: Int((height * unit).rounded(.up)))
+        var options = self
+        options.thumbnailSize = fine.scaled(into: box, upscaling: true)
+        options.preservesAspectRatio = false
+        return options.vectorSize(for: size)
     }
 }
 #endif

@@ -40,7 +40,7 @@ struct WebPStillDecoder {
     /// - Parameter rows: how many rows have been decoded; the others become transparent.
     func picture(_ pixels: consuming MutablePixelBuffer, rows: Int) throws(ImageError) -> PixelBuffer {
         // Few pixels are sooner converted than many.
-        let convertsAfter = target.pixelCount < size.pixelCount
+        let convertsAfter = target.pixelCount < size.pixelCount && color.keepsAverages
         let finisher = RowFinisher(
             width: size.width, conversion: convertsAfter ? nil : color.conversion, premultiplies: hasAlpha,
             makesOpaque: hidesAlpha)

@@ -111,16 +111,23 @@ public struct DrawingSurface: ~Copyable {
         _ image: Image, x: Int = 0, y: Int = 0, size area: PixelSize? = nil
     ) throws(ImageError) {
         let pixelFormat = format.pixelFormat
-        guard let part = Overlap(of: area ?? image.size, x: x, y: y, on: size) else { return }
-        let picture = try image.pixels.resized(to: area ?? image.size, pool: pool)
-            .converted(to: pixelFormat, pool: pool)
+        let area = area ?? image.size
+        guard let part = Overlap(of: area, x: x, y: y, on: size) else { return }
+        var (left, top) = (part.x - x, part.y - y)
+        var picture = image.pixels
+        if area != image.size {
+            // Only the part on the surface is made.
+            let visible = ResampledPart(columns: left..<left + part.width, rows: top..<top + part.height)
+            picture = try picture.resized(to: area, part: visible, pool: pool)
+            (left, top) = (0, 0)
+        }
+        picture = try picture.converted(to: pixelFormat, pool: pool)
         for line in 0..<part.height {
             let target = pixels.row(part.y + line) + part.x * pixelFormat.bytesPerPixel
-            picture.withRow(part.y + line - y) { row in
+            picture.withRow(top + line) { row in
                 guard let source = row.baseAddress else { return }
                 PixelBlending.blend(
-                    source + (part.x - x) * pixelFormat.bytesPerPixel, over: target, count: part.width,
-                    format: pixelFormat)
+                    source + left * pixelFormat.bytesPerPixel, over: target, count: part.width, format: pixelFormat)
             }
         }
     }

@@ -15,9 +15,12 @@ struct DeepFilterWeights {
     ///   - source: the number of source samples.
     ///   - extent: the number of source samples that the target shows; `nil` for all.
     ///   - target: the number of destination samples.
-    init(source: Int, extent: Double? = nil, target: Int) {
-        spans.reserveCapacity(target)
-        LanczosFilter.forEachSample(source: source, extent: extent ?? Double(source), target: target) { first, taps in
+    ///   - part: the destination samples to calculate; `nil` for all.
+    init(source: Int, extent: Double? = nil, target: Int, part: Range<Int>? = nil) {
+        spans.reserveCapacity(part?.count ?? target)
+        LanczosFilter.forEachSample(
+            source: source, extent: extent ?? Double(source), target: target, part: part
+        ) { first, taps in
             let sum = taps.reduce(0, +)
             spans.append(
                 cresample_deep_span(

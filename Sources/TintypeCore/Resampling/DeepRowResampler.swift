@@ -42,29 +42,35 @@ struct DeepRowResampler: ~Copyable {
     }()
 
     /// Creates a resampler.
-    /// - Parameter extent: the part of the source that the target shows; `nil` for all of it.
+    /// - Parameters:
+    ///   - extent: the part of the source that the target shows; `nil` for all of it.
+    ///   - part: the part of the target to calculate; `nil` for all of it.
     /// - Throws: ``ImageError/Code/limitExceeded`` and ``ImageError/Code/outOfMemory``
     init(
-        from source: PixelSize, extent: ResampledExtent? = nil, to target: PixelSize, format: PixelFormat,
-        pool: PixelBufferPool = .shared, kernels: cresample_deep_kernels = Self.kernels[0]
+        from source: PixelSize, extent: ResampledExtent? = nil, to target: PixelSize, part: ResampledPart? = nil,
+        format: PixelFormat, pool: PixelBufferPool = .shared, kernels: cresample_deep_kernels = Self.kernels[0]
     ) throws(ImageError) {
         precondition(format != .rgba8, "8 bits have a resampler of their own")
-        try RowResampler.checkSides(source, target)
-        let vertical = DeepFilterWeights(source: source.height, extent: extent?.height, target: target.height)
+        let part = part ?? ResampledPart(target)
+        let shown = part.size
+        try RowResampler.checkSides(source, shown)
+        let vertical = DeepFilterWeights(
+            source: source.height, extent: extent?.height, target: target.height, part: part.rows)
         let keptRows = min(vertical.mostOpen, vertical.longestSpan)
-        let rowCount = min(source.width, target.width) * 4
-        let wideCount = max(source.width, target.width) * 4
+        let rowCount = min(source.width, shown.width) * 4
+        let wideCount = max(source.width, shown.width) * 4
         let bytes = ((keptRows + 1) * rowCount + wideCount) * MemoryLayout<Float>.stride
         guard let memory = pool.take(bytes) else {
             throw ImageError(
                 .outOfMemory, stage: .decode, reason: "the system has no \(ByteCount(bytes)) to resample in")
         }
-        destination = try MutablePixelBuffer(size: target, format: format, pool: pool)
+        destination = try MutablePixelBuffer(size: shown, format: format, pool: pool)
         kept = memory.base.bindMemory(to: Float.self, capacity: bytes / MemoryLayout<Float>.stride)
         sum = kept + keptRows * rowCount
         wide = kept + (keptRows + 1) * rowCount
-        horizontal = DeepFilterWeights(source: source.width, extent: extent?.width, target: target.width)
-        narrowsFirst = target.width <= source.width
+        horizontal = DeepFilterWeights(
+            source: source.width, extent: extent?.width, target: target.width, part: part.columns)
+        narrowsFirst = shown.width <= source.width
         keepsSums = vertical.mostOpen <= vertical.longestSpan
         self.memory = memory
         self.vertical = vertical

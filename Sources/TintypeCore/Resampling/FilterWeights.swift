@@ -28,14 +28,16 @@ struct FilterWeights {
     ///   - source: the number of source samples.
     ///   - extent: the number of source samples that the target shows; `nil` for all.
     ///   - target: the number of destination samples.
+    ///   - part: the destination samples to calculate; `nil` for all.
     ///   - group: an even number. Spans are extended to a multiple of it with weights of zero.
     ///   - maximumBits: the largest number of fractional bits for which the sums don't overflow.
-    init(source: Int, extent: Double? = nil, target: Int, group: Int, maximumBits: Int) {
+    init(source: Int, extent: Double? = nil, target: Int, part: Range<Int>? = nil, group: Int, maximumBits: Int) {
+        let count = part?.count ?? target
         let extent = extent ?? Double(source)
         bits = Self.bits(stretch: max(1, extent / Double(target)), maximum: maximumBits)
-        spans.reserveCapacity(target)
-        weights.reserveCapacity(target * (LanczosFilter.longestSpan(extent: extent, target: target) + group))
-        LanczosFilter.forEachSample(source: source, extent: extent, target: target) { first, taps in
+        spans.reserveCapacity(count)
+        weights.reserveCapacity(count * (LanczosFilter.longestSpan(extent: extent, target: target) + group))
+        LanczosFilter.forEachSample(source: source, extent: extent, target: target, part: part) { first, taps in
             append(taps, first: first, group: group)
         }
     }

@@ -7,9 +7,14 @@ struct HorizontalPass {
     private let kernels: cresample_kernels
 
     /// Creates the pass.
-    /// - Parameter extent: the number of source columns that the target shows; `nil` for all.
-    init(source: Int, extent: Double? = nil, target: Int, kernels: cresample_kernels) {
-        weights = FilterWeights(source: source, extent: extent, target: target, group: 8, maximumBits: 16)
+    /// - Parameters:
+    ///   - extent: the number of source columns that the target shows; `nil` for all.
+    ///   - part: the columns of the target to calculate; `nil` for all.
+    init(
+        source: Int, extent: Double? = nil, target: Int, part: Range<Int>? = nil, kernels: cresample_kernels
+    ) {
+        weights = FilterWeights(
+            source: source, extent: extent, target: target, part: part, group: 8, maximumBits: 16)
         // The spans in the kernel's format, padded to a multiple of 4 with empty spans.
         var spans = weights.spans.map {
             cresample_span(

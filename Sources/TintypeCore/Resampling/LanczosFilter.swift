@@ -8,14 +8,16 @@ enum LanczosFilter {
     /// - Parameters:
     ///   - source: the number of source samples.
     ///   - extent: the number of source samples, from the first one, that the target shows.
+    ///   - part: the target samples to calculate; `nil` for all.
     static func forEachSample(
-        source: Int, extent: Double, target: Int, _ body: (_ first: Int, _ taps: [Double]) -> Void
+        source: Int, extent: Double, target: Int, part: Range<Int>? = nil,
+        _ body: (_ first: Int, _ taps: [Double]) -> Void
     ) {
         let scale = extent / Double(target)
         let stretch = max(1, scale)
         let support = support(extent: extent, target: target)
         var taps: [Double] = []
-        for index in 0..<target {
+        for index in part ?? 0..<target {
             let center = (Double(index) + 0.5) * scale
             let first = max(0, Int(center - support + 0.5))
             let end = max(first + 1, min(source, Int(center + support + 0.5)))

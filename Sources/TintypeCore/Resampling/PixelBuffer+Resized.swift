@@ -7,8 +7,13 @@ extension PixelBuffer {
     /// - Throws: ``ImageError/Code/limitExceeded`` for an empty size, and ``ImageError/Code/outOfMemory``.
     public func resized(to target: PixelSize, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
         guard target != size else { return self }
-        guard format == .rgba8 else { return try resizedDeep(to: target, pool: pool) }
-        var resampler = try RowResampler(from: size, to: target, pool: pool)
+        return try resized(to: target, part: ResampledPart(target), pool: pool)
+    }
+
+    /// A part of the pixels at another size.
+    func resized(to target: PixelSize, part: ResampledPart, pool: PixelBufferPool) throws(ImageError) -> PixelBuffer {
+        guard format == .rgba8 else { return try resizedDeep(to: target, part: part, pool: pool) }
+        var resampler = try RowResampler(from: size, to: target, part: part, pool: pool)
         for row in 0..<height {
             withRow(row) { bytes in
                 if let base = bytes.baseAddress { resampler.push(lasting: base) }
@@ -17,8 +22,10 @@ extension PixelBuffer {
         return resampler.finish()
     }
 
-    private func resizedDeep(to target: PixelSize, pool: PixelBufferPool) throws(ImageError) -> PixelBuffer {
-        var resampler = try DeepRowResampler(from: size, to: target, format: format, pool: pool)
+    private func resizedDeep(
+        to target: PixelSize, part: ResampledPart, pool: PixelBufferPool
+    ) throws(ImageError) -> PixelBuffer {
+        var resampler = try DeepRowResampler(from: size, to: target, part: part, format: format, pool: pool)
         for row in 0..<height {
             withRow(row) { bytes in
                 if let base = bytes.baseAddress { resampler.push(base) }

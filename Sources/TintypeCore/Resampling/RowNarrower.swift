@@ -12,12 +12,13 @@ struct RowNarrower {
     /// Creates a narrower; `nil` unless the image becomes at least four times narrower and four times higher. Below that, the
     /// order of the passes costs at most four times the work, and no precision.
     init?(
-        from source: PixelSize, extent: ResampledExtent, to target: PixelSize, pool: PixelBufferPool,
-        kernels: cresample_kernels
+        from source: PixelSize, extent: ResampledExtent, to target: PixelSize, part: ResampledPart,
+        pool: PixelBufferPool, kernels: cresample_kernels
     ) throws(ImageError) {
-        guard source.width / 4 >= target.width, target.height / 4 >= source.height else { return nil }
+        guard source.width / 4 >= part.size.width, part.size.height / 4 >= source.height else { return nil }
         memory = try ResamplerMemory(width: source.width, rows: 2, sums: 0, pool: pool)
-        pass = HorizontalPass(source: source.width, extent: extent.width, target: target.width, kernels: kernels)
+        pass = HorizontalPass(
+            source: source.width, extent: extent.width, target: target.width, part: part.columns, kernels: kernels)
         self.kernels = kernels
     }
 

@@ -49,23 +49,31 @@ public struct RowResampler: ~Copyable {
     }
 
     /// Creates a resampler for a part of a source.
-    /// - Parameter extent: the part of the source that the target shows; `nil` for all of it.
+    /// - Parameters:
+    ///   - extent: the part of the source that the target shows; `nil` for all of it.
+    ///   - part: the part of the target to calculate; `nil` for all of it.
     init(
-        from source: PixelSize, extent: ResampledExtent? = nil, to target: PixelSize, pool: PixelBufferPool,
-        kernels: cresample_kernels = Self.kernels[0]
+        from source: PixelSize, extent: ResampledExtent? = nil, to target: PixelSize, part: ResampledPart? = nil,
+        pool: PixelBufferPool, kernels: cresample_kernels = Self.kernels[0]
     ) throws(ImageError) {
-        try Self.checkSides(source, target)
+        let part = part ?? ResampledPart(target)
+        try Self.checkSides(source, part.size)
         let extent = extent ?? ResampledExtent(source)
         let vertical = FilterWeights(
-            source: source.height, extent: extent.height, target: target.height, group: 2, maximumBits: 22)
+            source: source.height, extent: extent.height, target: target.height, part: part.rows, group: 2,
+            maximumBits: 22)
         let batch = vertical.longestSpan <= Self.keptRows ? nil : Self.batchRows
-        let narrower = try RowNarrower(from: source, extent: extent, to: target, pool: pool, kernels: kernels)
-        let width = narrower == nil ? source.width : target.width
+        let narrower = try RowNarrower(
+            from: source, extent: extent, to: target, part: part, pool: pool, kernels: kernels)
+        let width = narrower == nil ? source.width : part.size.width
         let memory = try ResamplerMemory(
             width: width, rows: batch ?? vertical.longestSpan, sums: batch == nil ? 0 : 8, pool: pool)
-        destination = try MutablePixelBuffer(size: target, pool: pool)
-        horizontal = HorizontalPass(
-            source: width, extent: narrower == nil ? extent.width : nil, target: target.width, kernels: kernels)
+        destination = try MutablePixelBuffer(size: part.size, pool: pool)
+        horizontal =
+            narrower == nil
+            ? HorizontalPass(
+                source: width, extent: extent.width, target: target.width, part: part.columns, kernels: kernels)
+            : HorizontalPass(source: width, target: width, kernels: kernels)
         self.narrower = narrower
         self.source = source
         self.vertical = vertical

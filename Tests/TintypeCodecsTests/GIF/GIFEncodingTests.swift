@@ -101,6 +101,20 @@ struct GIFEncodingTests {
         #expect(try roundTrip(image).frames == frames)
     }
 
+    @Test("an opaque frame that is cleared has a transparent index, which some viewers clear to")
+    func clearedFrames() throws {
+        // The first frame has 256 colors, of which one makes room.
+        let frames = [
+            try RasterSamples.pixels(16, 16) { x, y in [UInt8(x * 16), UInt8(y * 16), 7, 255] },
+            try RasterSamples.pixels(16, 16) { x, _ in x == 1 ? green : clear },
+        ].map { ImageFrame(pixels: $0, duration: .milliseconds(50)) }
+        let data = try coder.encode(try #require(Image(frames: frames)), as: .gif, options: EncodeOptions())
+        let controls = data.indices.filter { data[$0...].starts(with: [0x21, 0xF9, 4]) }.map { data[$0 + 3] }
+        #expect(controls == [2 << 2 | 1, 1 << 2 | 1])
+        let result = try coder.decode(data)
+        #expect(RasterSamples.psnr(result.frames[0].pixels, frames[0].pixels) > 30 && result.frames[1] == frames[1])
+    }
+
     @Test("a delay longer than GIF has is cut, and leaves the delays of later frames as they are")
     func longDelay() throws {
         let frames = try [700_000, 50, 50].enumerated().map { index, milliseconds in

@@ -2,8 +2,9 @@
 import Foundation
 import TestSupport
 import Testing
-import TintypeCodecs
 import TintypeCore
+
+@testable import TintypeCodecs
 
 @Suite("HEIF", .timeLimited)
 struct HEIFCoderTests {
@@ -28,6 +29,19 @@ struct HEIFCoderTests {
         #expect(try coder.encode(image, as: .heic, options: options).count <= (low.count + high.count) / 2)
         options.maximumBytes = 50
         expectCode(.encodeFailed) { try coder.encode(image, as: .heic, options: options) }
+    }
+
+    @Test("a quality gives about the bytes that it does in JPEG, and 0 and 100 are the ends of libheif's own scale")
+    func qualities() throws {
+        let picture = try RasterSamples.gradient(256, 256)
+        let (heic, jpeg) = (
+            try encode(picture, quality: 0.85), try JPEGCoder().encode(picture, as: .jpeg, options: EncodeOptions())
+        )
+        #expect(heic.count < jpeg.count * 2)
+        #expect(HEIFEncoder.coderQuality(0) == 0 && HEIFEncoder.coderQuality(100) == 100)
+        for quality in 1...100 {
+            #expect(HEIFEncoder.coderQuality(quality) >= HEIFEncoder.coderQuality(quality - 1))
+        }
     }
 
     @Test("lossless is the best that the encoder can do")

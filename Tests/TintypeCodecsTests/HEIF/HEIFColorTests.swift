@@ -85,15 +85,23 @@ struct HEIFColorTests {
         return data
     }
 
-    @Test(
-        "planes in full resolution become the colors of the standards, in all matrices and ranges", arguments: [8, 10])
+    @Test("planes become the colors of the standards, in all layouts, matrices and ranges", arguments: [8, 10])
     func planes(bits: Int) throws {
-        for (matrix, isFullRange) in [(1, false), (1, true), (6, true), (9, false)] {
-            // Even sizes, because libheif crops others.
-            let noise = PlanarNoise(64, 48, .full, bits: bits, seed: UInt64(bits + matrix))
-            let data = try file(noise, matrix: matrix, isFullRange: isFullRange)
-            noise.expectColors(try HEIFCoder().decode(data).pixels, matrix: matrix, isFullRange: isFullRange)
+        for layout in [PlanarPicture.Chroma.full, .halfWidth, .half] {
+            for (matrix, isFullRange) in [(1, false), (1, true), (6, true), (9, false)] {
+                // Even sizes, because libheif crops others.
+                let noise = PlanarNoise(64, 48, layout, bits: bits, seed: UInt64(bits + matrix))
+                let data = try file(noise, matrix: matrix, isFullRange: isFullRange)
+                noise.expectColors(try HEIFCoder().decode(data).pixels, matrix: matrix, isFullRange: isFullRange)
+            }
         }
+    }
+
+    @Test("red, green and blue that are coded as they are keep their range", arguments: [true, false])
+    func identity(isFullRange: Bool) throws {
+        let noise = PlanarNoise(64, 48, .full, bits: 8, seed: 9)
+        let data = try file(noise, matrix: 0, isFullRange: isFullRange)
+        noise.expectColors(try HEIFCoder().decode(data).pixels, matrix: 0, isFullRange: isFullRange)
     }
 
     @Test("the gray profile of an image without chroma is applied, also if the color space is to be kept")

@@ -85,12 +85,13 @@ struct JPEGDecodeTests {
     }
 
     @Test(
-        "The scale has twice the target's sides where the source has", .capability("3.1"),
+        "The scale has two and a half times the target's sides where the source has", .capability("3.1"),
         arguments: [
-            (PixelSize(width: 4000, height: 3000), PixelSize(width: 250, height: 187), 1),
-            (PixelSize(width: 4000, height: 3000), PixelSize(width: 251, height: 188), 2),
-            (PixelSize(width: 4000, height: 3000), PixelSize(width: 900, height: 675), 4),
-            (PixelSize(width: 4000, height: 3000), PixelSize(width: 1200, height: 900), 8),
+            (PixelSize(width: 4000, height: 3000), PixelSize(width: 200, height: 150), 1),
+            (PixelSize(width: 4000, height: 3000), PixelSize(width: 201, height: 151), 2),
+            (PixelSize(width: 4000, height: 3000), PixelSize(width: 400, height: 300), 2),
+            (PixelSize(width: 4000, height: 3000), PixelSize(width: 800, height: 600), 4),
+            (PixelSize(width: 4000, height: 3000), PixelSize(width: 801, height: 601), 8),
             (PixelSize(width: 100, height: 100), PixelSize(width: 200, height: 200), 8),
         ])
     func scale(source: PixelSize, target: PixelSize, eighths: Int) {

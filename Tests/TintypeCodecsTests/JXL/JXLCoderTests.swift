@@ -1,4 +1,5 @@
 #if JXL
+import CJXL
 import Foundation
 import TestSupport
 import Testing
@@ -31,6 +32,54 @@ struct JXLCoderTests {
     @Test("without loss every pixel comes back, also the translucent ones")
     func lossless() throws {
         try TraitCoderChecks.expectLossless(coder, .jxl)
+    }
+
+    @Test("a frame larger than the image is cropped, and counts in the limits")
+    func largeFrame() throws {
+        let data = try Self.cropped()
+        let image = try coder.decode(data)
+        #expect(image.size == PixelSize(width: 16, height: 16))
+        // The image begins at column 100 and row 50 of the frame.
+        #expect(image.pixels[0, 0] == [100, 50, 7, 255] && image.pixels[15, 15] == [115, 65, 7, 255])
+        var context = DecodeContext()
+        context.limits.maximumPixels = 256 * 200
+        #expect(throws: Never.self) { try coder.decode(data, options: DecodeOptions(), context: context) }
+        context.limits.maximumPixels -= 1
+        expectCode(.limitExceeded) { try coder.decode(data, options: DecodeOptions(), context: context) }
+    }
+
+    /// An image of 16x16 pixels in a frame of 256x200.
+    private static func cropped() throws -> Data {
+        let encoder = try #require(JxlEncoderCreate(nil))
+        defer { JxlEncoderDestroy(encoder) }
+        var info = JxlBasicInfo()
+        JxlEncoderInitBasicInfo(&info)
+        (info.xsize, info.ysize, info.bits_per_sample, info.num_color_channels) = (16, 16, 8, 3)
+        info.uses_original_profile = 1
+        try #require(JxlEncoderSetBasicInfo(encoder, &info) == JXL_ENC_SUCCESS)
+        var color = JxlColorEncoding()
+        JxlColorEncodingSetToSRGB(&color, 0)
+        try #require(JxlEncoderSetColorEncoding(encoder, &color) == JXL_ENC_SUCCESS)
+        let settings = try #require(JxlEncoderFrameSettingsCreate(encoder, nil))
+        try #require(JxlEncoderSetFrameLossless(settings, 1) == JXL_ENC_SUCCESS)
+        var header = JxlFrameHeader()
+        JxlEncoderInitFrameHeader(&header)
+        header.layer_info.have_crop = 1
+        (header.layer_info.crop_x0, header.layer_info.crop_y0) = (-100, -50)
+        (header.layer_info.xsize, header.layer_info.ysize) = (256, 200)
+        try #require(JxlEncoderSetFrameHeader(settings, &header) == JXL_ENC_SUCCESS)
+        var pixels: [UInt8] = []
+        for y in 0..<200 { for x in 0..<256 { pixels += [UInt8(x), UInt8(y), 7] } }
+        var format = JxlPixelFormat(num_channels: 3, data_type: JXL_TYPE_UINT8, endianness: JXL_NATIVE_ENDIAN, align: 0)
+        try #require(JxlEncoderAddImageFrame(settings, &format, pixels, pixels.count) == JXL_ENC_SUCCESS)
+        JxlEncoderCloseInput(encoder)
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let written = try bytes.withUnsafeMutableBufferPointer { buffer in
+            var (next, room) = (buffer.baseAddress, buffer.count)
+            try #require(JxlEncoderProcessOutput(encoder, &next, &room) == JXL_ENC_SUCCESS)
+            return buffer.count - room
+        }
+        return Data(bytes.prefix(written))
     }
 
     @Test("with loss the picture is close, quality costs bytes, and a limit of bytes is kept")

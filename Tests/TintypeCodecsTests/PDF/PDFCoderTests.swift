@@ -54,6 +54,18 @@ struct PDFCoderTests {
         #expect(stretched.size == PixelSize(width: 40, height: 40) && stretched.pixels[30, 15] == blue)
     }
 
+    @Test("a page of a fraction of a point keeps its shape in a box, and a huge one has a thumbnail")
+    func extremeSizes() throws {
+        let data = SamplePDF("/MediaBox [0 0 0.5 10]", SamplePDF.halves).data
+        #expect(try coder.decode(data).size == PixelSize(width: 1, height: 10))
+        let tall = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 1_000, height: 1_000) }
+        #expect(tall.size == PixelSize(width: 50, height: 1_000))
+        let huge = SamplePDF("/MediaBox [0 0 1036800 518400]", "1 0 0 rg 0 0 1036800 518400 re f").data
+        expectCode(.limitExceeded) { try coder.decode(huge) }
+        let small = try coder.decode(huge) { $0.thumbnailSize = PixelSize(width: 100, height: 100) }
+        #expect(small.size == PixelSize(width: 100, height: 50) && small.pixels[50, 25] == red)
+    }
+
     @Test("files that a stream refers to are not read")
     func externalStream() throws {
         let folder = try TemporaryDirectory()

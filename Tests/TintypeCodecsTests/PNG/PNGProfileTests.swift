@@ -54,6 +54,46 @@ struct PNGProfileTests {
         #expect(RasterSamples.distance(try decoder.finish().pixels[0, 0], wanted) <= 1)
     }
 
+    @Test("code points count before a profile, whole and while bytes arrive")
+    func codePoints() throws {
+        let profile = ("iCCP", compressed(try ProfileSamples.linear()))
+        let pixel: [UInt8] = [200, 100, 50]
+        // CIE's formulas in double precision.
+        let cases: [([UInt8], [UInt8], String?)] = [
+            ([12, 13, 0, 1], [215, 93, 31], "Display P3"), ([1, 8, 0, 1], [229, 168, 122], "BT.709, gamma 1.0"),
+            ([1, 13, 0, 1], pixel, nil),
+        ]
+        for (points, wanted, name) in cases {
+            for chunks in [[("cICP", points)], [("cICP", points), profile], [profile, ("cICP", points)]] {
+                let file = HandmadePNG(width: 1, height: 1, colorType: 2, chunks: chunks, rows: [pixel]).data
+                #expect(try coder.info(file).colorProfile == name)
+                let color = SIMD4(wanted[0], wanted[1], wanted[2], 255)
+                #expect(RasterSamples.distance(try coder.decode(file).pixels[0, 0], color) <= 1, "\(points)")
+                let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+                try decoder.append(file)
+                #expect(RasterSamples.distance(try decoder.finish().pixels[0, 0], color) <= 1, "\(points)")
+            }
+        }
+    }
+
+    @Test("a thumbnail has the colors of the whole image made smaller, also with a profile of linear light")
+    func linearThumbnails() throws {
+        let picture = try RasterSamples.image(64, 64) { x, y in
+            (x ^ y) & 1 == 0 ? [0, 0, 0, 255] : [255, UInt8(x * 4), UInt8(y * 4), 255]
+        }
+        let profile = try ProfileSamples.linear()
+        let image = picture.with { $0.colorSpace = ColorSpace(name: "linear", profile: profile) }
+        var options = EncodeOptions()
+        options.lossless = true
+        for (coder, format) in [(PNGCoder() as any ImageCoder, ImageFormat.png), (WebPCoder(), .webp)] {
+            let file = try coder.encode(image, as: format, options: options)
+            let whole = try coder.decode(file)
+            let small = try coder.decode(file) { $0.thumbnailSize = PixelSize(width: 24, height: 24) }
+            let expected = try whole.pixels.resized(to: small.size)
+            #expect(RasterSamples.psnr(small.pixels, expected) > 50, "\(format)")
+        }
+    }
+
     @Test("a profile for pixels of another kind, and one whose checksum is wrong, are as if they were not there")
     func unusable() throws {
         let profile = compressed(try ProfileSamples.linear())

@@ -84,6 +84,48 @@ struct ImageRendererTests {
         #expect(isClose(image.pixels.component(x: 5, y: 3), red) && isClose(image.pixels.component(x: 6, y: 3), black))
     }
 
+    @Test(
+        "of an image that is drawn larger than the surface, only the visible part is made, and it is the same",
+        arguments: PixelFormat.allCases)
+    func clipping(pixelFormat: PixelFormat) throws {
+        var generator = SeededRandom(seed: 12)
+        let noise = try ImageRenderer(size: PixelSize(width: 12, height: 9), format: format(pixelFormat)).image {
+            for y in 0..<9 {
+                for x in 0..<12 {
+                    let color = PixelColor(
+                        red: .random(in: 0...1, using: &generator), green: .random(in: 0...1, using: &generator),
+                        blue: .random(in: 0...1, using: &generator), alpha: .random(in: 0...1, using: &generator))
+                    $0.replace(with: color, x: x, y: y, size: PixelSize(width: 1, height: 1))
+                }
+            }
+        }
+        for area in [
+            PixelSize(width: 40, height: 30), PixelSize(width: 11, height: 40), PixelSize(width: 30, height: 7),
+        ] {
+            let whole = try ImageRenderer(size: area, format: format(pixelFormat)).image {
+                try $0.draw(noise, size: area)
+            }
+            for (x, y) in [(-17, -11), (-3, -1), (4, -2), (-2, 3)] {
+                let part = try ImageRenderer(size: size, format: format(pixelFormat)).image {
+                    try $0.draw(noise, x: x, y: y, size: area)
+                }
+                for row in 0..<size.height {
+                    for column in 0..<size.width {
+                        let isCovered = 0..<area.width ~= column - x && 0..<area.height ~= row - y
+                        let expected = isCovered ? whole.pixels.component(x: column - x, y: row - y) : .zero
+                        #expect(part.pixels.component(x: column, y: row) == expected)
+                    }
+                }
+            }
+        }
+        // Memory for the whole area is not to be had.
+        let huge = PixelSize(width: 1 << 40, height: 1 << 40)
+        let part = try ImageRenderer(size: size, format: format(pixelFormat)).image {
+            try $0.draw(noise, x: -(1 << 39), y: -(1 << 39), size: huge)
+        }
+        #expect(part.pixels.component(x: 0, y: 0) == part.pixels.component(x: 9, y: 5))
+    }
+
     @Test("rows and pixels are written by hand, and begun and ended by hand", .capability("MET-25"))
     func rows() throws {
         var surface = try DrawingSurface(size: size)

@@ -94,8 +94,8 @@ struct HEIFSequence {
         self = sequence
     }
 
-    /// The names of auxiliary tracks of transparency (ISO/IEC 23008-12, sections 6.6.2.1.1 and annex B).
-    private static let alphaTypes: Set<String> = [
+    /// The names of auxiliary tracks and images of transparency (ISO/IEC 23008-12, sections 6.6.2.1.1 and annex B).
+    static let alphaTypes: Set<String> = [
         "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1",
     ]
 

@@ -1,5 +1,4 @@
 #if HEIF
-internal import CDE265
 internal import FoundationEssentials
 internal import TintypeCore
 
@@ -11,7 +10,7 @@ internal import TintypeCore
 final class HEVCDecoder {
     private let track: HEVCTrack
     private let context: DecodeContext
-    private var decoder: UnsafeMutableRawPointer?
+    private var stream: HEVCStream?
     /// The place, in the order of decoding, of the sample that comes next.
     private var nextSample = 0
     /// The place, in the order of showing, of the picture that is expected next.
@@ -27,13 +26,6 @@ final class HEVCDecoder {
         self.context = context
     }
 
-    deinit { close() }
-
-    private func close() {
-        if let decoder { de265_free_decoder(decoder) }
-        decoder = nil
-    }
-
     /// One picture. Those after the last one come at the price of one; for another, decoding begins at a sync sample before.
     ///
     /// Its planes are valid until the next call.
@@ -43,11 +35,12 @@ final class HEVCDecoder {
     /// - Throws: ``ImageError/Code/truncatedImage`` if the file ends before the picture's sample does.
     func picture(_ rank: Int, in data: Data) throws(ImageError) -> HEVCPicture {
         do throws(ImageError) {
-            if decoder == nil || rank != nextRank || isFlushed && !pending.contains(rank) { try seek(rank) }
-            return try data.withBytes { bytes throws(ImageError) in try advance(to: rank, bytes) }
+            if stream == nil || rank != nextRank || isFlushed && !pending.contains(rank) { try seek(rank) }
+            guard let stream else { throw Self.missing(rank) }
+            return try data.withBytes { bytes throws(ImageError) in try advance(stream, to: rank, bytes) }
         } catch {
             // What is in the decoder now is of no use for another picture.
-            close()
+            stream = nil
             throw error
         }
     }
@@ -55,44 +48,35 @@ final class HEVCDecoder {
     /// Begins at the sync sample that a picture needs, unless that is behind and the picture still to come.
     private func seek(_ rank: Int) throws(ImageError) {
         let start = track.samples.decodingStart(forRank: rank)
-        guard decoder == nil || isFlushed || rank < nextRank || start > nextSample else { return }
-        try open(at: start)
+        guard stream == nil || isFlushed || rank < nextRank || start > nextSample else { return }
+        // The old decoder's memory goes back before a new one takes any.
+        stream = nil
+        stream = try HEVCStream(track.configuration, pictures: track.pictures)
+        (nextSample, nextRank, pending, holdsPicture, isFlushed) = (start, 0, [], false, false)
     }
 
-    private func open(at sample: Int) throws(ImageError) {
-        close()
-        guard let created = de265_new_decoder() else { throw Self.outOfMemory }
-        decoder = created
-        // No worker threads: parallel work comes from the pool that decodes several images at once.
-        de265_set_parameter_bool(created, DE265_DECODER_PARAM_SUPPRESS_FAULTY_PICTURES, 1)
-        (nextSample, nextRank, pending, holdsPicture, isFlushed) = (sample, 0, [], false, false)
-        for set in track.configuration.parameterSets {
-            try set.withBytes { unit throws(ImageError) in try push(unit, rank: 0) }
-        }
-    }
-
-    private func advance(to rank: Int, _ bytes: UnsafeRawBufferPointer) throws(ImageError) -> HEVCPicture {
-        guard let decoder else { throw Self.outOfMemory }
-        if holdsPicture { de265_release_next_picture(decoder) }
+    private func advance(
+        _ stream: HEVCStream, to rank: Int, _ bytes: UnsafeRawBufferPointer
+    ) throws(ImageError) -> HEVCPicture {
+        if holdsPicture { stream.releaseNext() }
         holdsPicture = false
         while true {
-            if let image = de265_peek_next_picture(decoder) {
-                let shown = Int(de265_get_image_PTS(image))
+            if let shown = stream.nextRank {
                 pending.remove(shown)
-                if shown == rank {
+                if shown == rank, let picture = try stream.next() {
                     (holdsPicture, nextRank) = (true, rank + 1)
-                    return try HEVCPicture(image, parameters: track.pictures)
+                    return picture
                 }
                 // Pictures that are only decoded because others are made of them.
-                de265_release_next_picture(decoder)
+                stream.releaseNext()
                 guard shown < rank else { throw Self.missing(rank) }
-            } else if try !work(decoder) {
+            } else if try !stream.work() {
                 try context.checkCancellation()
                 if nextSample < track.samples.count, track.samples.samples[nextSample].bytes.upperBound <= bytes.count {
-                    try pushSample(bytes, for: rank, decoder)
+                    try pushSample(bytes, for: rank, to: stream)
                 } else if !isFlushed, pending.contains(rank) {
                     isFlushed = true
-                    de265_flush_data(decoder)
+                    stream.flush()
                 } else {
                     throw nextSample < track.samples.count ? Self.truncated(rank) : Self.missing(rank)
                 }
@@ -100,51 +84,19 @@ final class HEVCDecoder {
         }
     }
 
-    /// Decodes something; `false` if there is nothing left to decode.
-    private func work(_ decoder: UnsafeMutableRawPointer) throws(ImageError) -> Bool {
-        var more: Int32 = 0
-        let error = de265_decode(decoder, &more)
-        switch error {
-        case DE265_OK: return more != 0
-        case DE265_ERROR_WAITING_FOR_INPUT_DATA: return false
-        case DE265_ERROR_OUT_OF_MEMORY: throw Self.outOfMemory
-        default: throw Self.damaged(error)
-        }
-    }
-
     /// - Parameter wanted: the place, in the order of showing, of the picture that is waited for.
     private func pushSample(
-        _ bytes: UnsafeRawBufferPointer, for wanted: Int, _ decoder: UnsafeMutableRawPointer
+        _ bytes: UnsafeRawBufferPointer, for wanted: Int, to stream: HEVCStream
     ) throws(ImageError) {
         let rank = track.samples.ranks[nextSample]
         let sample = UnsafeRawBufferPointer(rebasing: bytes[track.samples.samples[nextSample].bytes])
-        try track.configuration.forEachUnit(of: sample) { unit throws(ImageError) in try push(unit, rank: rank) }
+        try stream.push(sample: sample, rank: rank)
         nextSample += 1
         pending.insert(rank)
-        if pending.allSatisfy({ $0 <= wanted }) { de265_push_end_of_frame(decoder) }
-    }
-
-    private func push(_ unit: UnsafeRawBufferPointer, rank: Int) throws(ImageError) {
-        // libde265 knows no layers but the first, and what has no header is filling.
-        guard let decoder, let header = HEVCUnit(unit), header.layer == 0 else { return }
-        if let parameters = try HEVCPictureParameters(unit: unit), parameters != track.pictures {
-            throw .corrupt("the frames of the HEIF file change from \(track.pictures.size) to \(parameters.size)")
-        }
-        let error = de265_push_NAL(
-            decoder, unit.baseAddress, Int32(clamping: unit.count), de265_PTS(rank), nil)
-        guard error == DE265_OK else {
-            throw error == DE265_ERROR_OUT_OF_MEMORY ? Self.outOfMemory : Self.damaged(error)
-        }
+        if pending.allSatisfy({ $0 <= wanted }) { stream.endPicture() }
     }
 
     // MARK: Errors
-
-    private static let outOfMemory = ImageError(
-        .outOfMemory, stage: .decode, reason: "libde265 has no memory for the image")
-
-    private static func damaged(_ error: de265_error) -> ImageError {
-        .corrupt("the HEIF file is damaged (libde265: \(String(cString: de265_get_error_text(error))))")
-    }
 
     private static func missing(_ rank: Int) -> ImageError {
         .corrupt("the HEIF file is damaged: frame \(rank + 1) of its sequence cannot be decoded")

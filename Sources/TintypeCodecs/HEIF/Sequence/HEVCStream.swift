@@ -1,0 +1,86 @@
+#if HEIF
+internal import CDE265
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// A libde265 decoder: NAL units go in, and pictures come out. Used by one thread at a time.
+final class HEVCStream {
+    private let decoder: UnsafeMutableRawPointer
+    private let configuration: HEVCConfiguration
+    private let pictures: HEVCPictureParameters
+
+    /// - Parameters:
+    ///   - configuration: The parameter sets to begin with.
+    ///   - pictures: The size and depth of the pictures. Parameter sets that state others are refused, because the decoder would take
+    ///     memory for them.
+    init(_ configuration: HEVCConfiguration, pictures: HEVCPictureParameters) throws(ImageError) {
+        guard let created = de265_new_decoder() else { throw Self.outOfMemory }
+        decoder = created
+        self.configuration = configuration
+        self.pictures = pictures
+        // No worker threads: parallel work comes from the pool that decodes several images at once.
+        de265_set_parameter_bool(decoder, DE265_DECODER_PARAM_SUPPRESS_FAULTY_PICTURES, 1)
+        for set in configuration.parameterSets {
+            try set.withBytes { unit throws(ImageError) in try push(unit, rank: 0) }
+        }
+    }
+
+    deinit { de265_free_decoder(decoder) }
+
+    /// Adds the coded picture in a sample.
+    /// - Parameter rank: A number that comes out with the picture.
+    func push(sample: UnsafeRawBufferPointer, rank: Int) throws(ImageError) {
+        try configuration.forEachUnit(of: sample) { unit throws(ImageError) in try push(unit, rank: rank) }
+    }
+
+    private func push(_ unit: UnsafeRawBufferPointer, rank: Int) throws(ImageError) {
+        // libde265 only knows the first layer. Units without a header are padding.
+        guard let header = HEVCUnit(unit), header.layer == 0 else { return }
+        if let parameters = try HEVCPictureParameters(unit: unit), parameters != pictures {
+            throw .corrupt("the frames of the HEIF file change from \(pictures.size) to \(parameters.size)")
+        }
+        let error = de265_push_NAL(decoder, unit.baseAddress, Int32(clamping: unit.count), de265_PTS(rank), nil)
+        guard error == DE265_OK else {
+            throw error == DE265_ERROR_OUT_OF_MEMORY ? Self.outOfMemory : Self.damaged(error)
+        }
+    }
+
+    /// Tells the decoder that the units of a picture are complete.
+    func endPicture() { de265_push_end_of_frame(decoder) }
+
+    /// Tells the decoder that no more units follow, so that it gives out all pictures.
+    func flush() { de265_flush_data(decoder) }
+
+    /// Decodes a part of what was pushed.
+    /// - Returns: `false` if nothing is left to decode.
+    func work() throws(ImageError) -> Bool {
+        var more: Int32 = 0
+        let error = de265_decode(decoder, &more)
+        switch error {
+        case DE265_OK: return more != 0
+        case DE265_ERROR_WAITING_FOR_INPUT_DATA: return false
+        case DE265_ERROR_OUT_OF_MEMORY: throw Self.outOfMemory
+        default: throw Self.damaged(error)
+        }
+    }
+
+    /// The number that was pushed with the next picture; `nil` if none is complete.
+    var nextRank: Int? { de265_peek_next_picture(decoder).map { Int(de265_get_image_PTS($0)) } }
+
+    /// Returns the next picture, which the decoder keeps until ``releaseNext()``; `nil` if none is complete.
+    func next() throws(ImageError) -> HEVCPicture? {
+        guard let image = de265_peek_next_picture(decoder) else { return nil }
+        return try HEVCPicture(image, parameters: pictures)
+    }
+
+    /// Discards the next picture.
+    func releaseNext() { de265_release_next_picture(decoder) }
+
+    private static let outOfMemory = ImageError(
+        .outOfMemory, stage: .decode, reason: "libde265 has no memory for the image")
+
+    private static func damaged(_ error: de265_error) -> ImageError {
+        .corrupt("the HEIF file is damaged (libde265: \(String(cString: de265_get_error_text(error))))")
+    }
+}
+#endif

@@ -1,0 +1,159 @@
+#if HEIF
+import Foundation
+import TestSupport
+import Testing
+import TintypeCore
+
+@testable import TintypeCodecs
+
+@Suite("HEIF stills", .timeLimited)
+struct HEIFStillTests {
+    /// Writes a picture without loss, as tiles of a grid if it has several columns or rows, or as one image.
+    private func file(
+        _ noise: PlanarNoise, tile: PixelSize? = nil, alpha: Int? = nil, tileProperties: [Data] = [],
+        _ transformations: [Data] = []
+    ) throws -> Data {
+        let size = noise.picture.size
+        let tile = tile ?? size
+        let (columns, rows) = (
+            (size.width + tile.width - 1) / tile.width, (size.height + tile.height - 1) / tile.height
+        )
+        let color = HEIFTestSequence.color(primaries: 1, transfer: 13, matrix: 1, isFullRange: false)
+        var tiles: [HEIFTestStill.Item] = []
+        for index in 0..<columns * rows {
+            let (column, row) = (index % columns, index / columns)
+            let pictures = try HEVCTestEncoder(
+                width: tile.width, height: tile.height, layout: noise.picture.layout.encoded, bits: noise.picture.bits
+            ).encode(frames: 1) { _, plane, x, y in
+                let plane = (plane, noise.size(plane))
+                let unit = plane.1 == size ? (1, 1) : (2, noise.picture.layout == .half ? 2 : 1)
+                // Beyond the picture, the last numbers are repeated.
+                let x = min(x + column * tile.width / unit.0, plane.1.width - 1)
+                let y = min(y + row * tile.height / unit.1, plane.1.height - 1)
+                return noise.numbers[plane.0][y * plane.1.width + x]
+            }
+            tiles.append(
+                HEIFTestStill.Item(
+                    data: pictures.samples[0].data,
+                    properties: [
+                        HEIFTestSequence.configuration(pictures.sets), HEIFTestStill.size(tile.width, tile.height),
+                        color,
+                    ] + tileProperties))
+        }
+        var items = tiles
+        if columns * rows > 1 {
+            var grid = HEIFTestStill.Item(
+                type: "grid",
+                data: HEIFTestStill.grid(rows: UInt8(rows), columns: UInt8(columns), size.width, size.height),
+                properties: [HEIFTestStill.size(size.width, size.height), color])
+            grid.references = [("dimg", tiles.indices.map { $0 + 2 })]
+            grid.isInner = true
+            items.insert(grid, at: 0)
+        }
+        items[0].properties += transformations
+        if let alpha {
+            let pictures = try HEVCTestEncoder(width: size.width, height: size.height, layout: .gray)
+                .encode(frames: 1) { _, _, x, _ in x == 0 ? 255 : alpha }
+            var item = HEIFTestStill.Item(
+                data: pictures.samples[0].data,
+                properties: [
+                    HEIFTestSequence.configuration(pictures.sets), HEIFTestStill.size(size.width, size.height),
+                    HEIFTestStill.alphaType,
+                ] + transformations)
+            item.references = [("auxl", [1])]
+            items.append(item)
+        }
+        return HEIFTestStill(items: items).data
+    }
+
+    @Test(
+        "chroma that pixels share is interpolated, in one picture and across the tiles of a grid", arguments: [8, 10])
+    func chroma(bits: Int) throws {
+        for layout in [PlanarPicture.Chroma.half, .halfWidth, .full] {
+            let noise = PlanarNoise(96, 80, layout, bits: bits, seed: UInt64(bits))
+            for tile in [nil, PixelSize(width: 64, height: 48), PixelSize(width: 32, height: 80)] {
+                let image = try HEIFCoder().decode(try file(noise, tile: tile))
+                noise.expectColors(image.pixels, matrix: 1, isFullRange: false)
+            }
+        }
+    }
+
+    @Test("a gray picture of limited range reaches black and white")
+    func gray() throws {
+        let noise = PlanarNoise(64, 64, .none, bits: 8, seed: 5)
+        noise.expectColors(try HEIFCoder().decode(try file(noise)).pixels, matrix: 1, isFullRange: false)
+    }
+
+    @Test("cropping, rotation, and mirroring come in this order, and transparency goes with them")
+    func transformations() throws {
+        let noise = PlanarNoise(96, 80, .half, bits: 8, seed: 6)
+        let whole = try HEIFCoder().decode(try file(noise, alpha: 128))
+        #expect(whole.hasAlpha && whole.pixels[0, 3].w == 255 && whole.pixels[9, 3].w == 128)
+        for tile in [nil, PixelSize(width: 48, height: 48)] {
+            for quarters in UInt8(0)..<4 {
+                for leftRight in [nil, false, true] {
+                    // 60x40 pixels from (22, 17) on.
+                    var boxes = [HEIFTestStill.aperture(60, 40, right: 4, down: -3), HEIFTestStill.rotation(quarters)]
+                    if let leftRight { boxes.append(HEIFTestStill.mirror(leftRight: leftRight)) }
+                    let data = try file(noise, tile: tile, alpha: 128, boxes)
+                    let image = try HEIFCoder().decode(data)
+                    #expect(
+                        image.size
+                            == (quarters % 2 == 0 ? PixelSize(width: 60, height: 40) : PixelSize(width: 40, height: 60))
+                    )
+                    #expect(try HEIFCoder().info(data).size == image.size)
+                    for y in 0..<image.size.height {
+                        for x in 0..<image.size.width {
+                            let place = Self.source(x, y, image.size, quarters: Int(quarters), leftRight: leftRight)
+                            let expected = whole.pixels[place.x + 22, place.y + 17]
+                            guard image.pixels[x, y] != expected else { continue }
+                            Issue.record(
+                                "\(x), \(y) of \(quarters) quarters, mirrored \(String(describing: leftRight))")
+                            return
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The pixel of the cropped picture that is shown at a place.
+    private static func source(
+        _ x: Int, _ y: Int, _ size: PixelSize, quarters: Int, leftRight: Bool?
+    ) -> (x: Int, y: Int) {
+        // Back through the mirroring, then through each turn counterclockwise.
+        var (x, y, width, height) = (x, y, size.width, size.height)
+        if leftRight == true { x = width - 1 - x }
+        if leftRight == false { y = height - 1 - y }
+        for _ in 0..<quarters {
+            (x, y) = (height - 1 - y, x)
+            (width, height) = (height, width)
+        }
+        return (x, y)
+    }
+
+    @Test("a grid whose tiles are missing, damaged, or of two sizes is refused")
+    func damagedGrids() throws {
+        let noise = PlanarNoise(96, 80, .half, bits: 8, seed: 7)
+        let data = try file(noise, tile: PixelSize(width: 48, height: 40))
+        #expect(throws: Never.self) { try HEIFCoder().decode(data) }
+        // Of five columns, there are tiles for two.
+        let grid = try #require(data.range(of: Data("idat".utf8)))
+        var wide = data
+        wide[grid.upperBound + 3] = 4
+        expectCode(.corruptImage) { try HEIFCoder().decode(wide) }
+        try HEIFCoder().survives(damageTo: data, cases: 300, seed: 8)
+    }
+}
+
+extension PlanarPicture.Chroma {
+    fileprivate var encoded: HEVCTestEncoder.Layout {
+        switch self {
+        case .none: .gray
+        case .full: .full
+        case .halfWidth: .halfWidth
+        case .half: .half
+        }
+    }
+}
+#endif
