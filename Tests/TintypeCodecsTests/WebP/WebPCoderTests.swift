@@ -85,6 +85,17 @@ struct WebPCoderTests {
         }
     }
 
+    @Test("a thumbnail of odd sides isn't shifted", arguments: [(321, 241), (320, 241), (321, 240)])
+    func oddThumbnails(width: Int, height: Int) throws {
+        let picture = try RasterSamples.image(width, height) { x, y in
+            [UInt8(x * 3 & 255), UInt8((y * 5 + x) & 255), (x / 20 + y / 20) & 1 == 0 ? 40 : 220, 255]
+        }
+        let data = try coder.encode(picture, as: .webp, options: EncodeOptions(quality: 0.9))
+        let whole = try coder.decode(data)
+        let small = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 40, height: 40) }
+        #expect(RasterSamples.psnr(small.pixels, try whole.pixels.resized(to: small.size)) > 45)
+    }
+
     @Test("a written animation with holes says that it has alpha, and one without that it has none")
     func statedAlpha() throws {
         for color in [clear, blue] {
