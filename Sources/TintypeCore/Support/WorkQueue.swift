@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// A bounded pool of threads for work that computes or blocks, most urgent first.
