@@ -11,21 +11,28 @@ struct DataLoad: Sendable {
         self.environment = environment
         key = DataLoadKey(
             source: environment.key(for: request).source, download: environment.downloadKey(for: request),
-            policy: request.cachePolicy,
+            generation: environment.generation, policy: request.cachePolicy,
             queriesDisk: request.queryFrom.contains(.disk) && request.cachePolicy != .reload
                 && !environment.loaders.isLocal(request.url),
-            retriesFailed: request.retriesFailed, formatHint: request.decodeOptions.formatHint,
+            replacesVariants: !request.storeTo.isEmpty
+                && (request.cachePolicy == .reload || request.cachePolicy == .revalidate),
+            retriesFailed: request.retriesFailed,
+            formatHint: request.decodeOptions.formatHint,
             coder: request.coder.map { $0.identifier ?? "#\(request.coderToken)" } ?? "")
     }
 
     /// The bytes as this request's result.
     func image() async throws(ImageError) -> EncodedImage {
-        let mark = environment.cache.removals?.mark
         let output = try await environment.shared.data.value(for: key, priority: LoadPriority(request.priority)) {
             context in
             do throws(ImageError) {
-                let output = try await run(priority: context.priority)
-                _ = await store(output, since: mark)
+                let mark = environment.cache.removals?.mark
+                let downloads = environment.shared.downloads
+                let hold = downloads.hold(key.download, mark: mark)
+                defer { downloads.release(hold) }
+                var output = try await run(hold, priority: context.priority)
+                output.mark = mark
+                _ = await store(output)
                 return .success(output)
             } catch {
                 return .failure(error)
@@ -35,7 +42,7 @@ struct DataLoad: Sendable {
             data: output.bytes.data, info: output.info, source: output.bytes.source, url: request.url,
             key: ImageKey(source: key.source), mimeType: output.bytes.entry.mimeType)
         image.freshness = output.freshness
-        image.storeError = await store(output, since: mark)
+        image.storeError = await store(output)
         image.metrics.disk = output.bytes.diskTime
         image.metrics.load = output.bytes.loadTime
         image.metrics.decode = output.time
@@ -44,11 +51,12 @@ struct DataLoad: Sendable {
         return image
     }
 
-    private func run(priority: WorkPriority) async throws(ImageError) -> DataOutput {
+    private func run(_ hold: Downloads.Hold, priority: WorkPriority) async throws(ImageError) -> DataOutput {
         let source = SourceLoad(
             environment: environment, url: request.url, headers: request.headers, source: key.source,
             download: key.download, policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
-            isProgressive: false, replacesVariants: !request.storeTo.isEmpty)
+            decoding: .init(request, isHeader: true), isProgressive: false, replacesVariants: !request.storeTo.isEmpty,
+            hold: hold)
         let steps = SourceLoad.Steps<Header>(
             decode: { bytes throws(ImageError) in
                 let start = ContinuousClock.now
@@ -69,10 +77,10 @@ struct DataLoad: Sendable {
         var time: Duration
     }
 
-    private func store(_ output: DataOutput, since mark: RemovalLog.Mark?) async -> ImageError? {
+    private func store(_ output: DataOutput) async -> ImageError? {
         guard request.storeTo.contains(.disk), !environment.loaders.isLocal(request.url), output.bytes.needsStoring
         else { return nil }
-        let mark = output.bytes.replacement.hasBegun ? environment.cache.removals?.mark : mark
+        let mark = output.bytes.hasReplacement(for: key.source) ? environment.cache.removals?.mark : output.mark
         return await environment.storeOriginal(
             output.bytes, source: key.source, download: key.download, since: mark, waits: request.waitsForStore)
     }
@@ -85,4 +93,6 @@ struct DataOutput: Sendable {
     var freshness: Freshness
     /// The time that reading the header took.
     var time: Duration
+    /// The state of the cache's removals when the load began.
+    var mark: RemovalLog.Mark?
 }

@@ -15,6 +15,7 @@ final class PipelineOutput: Sendable {
     private struct State {
         var mayBeCached: Bool?
         var isInMemory = false
+        var mark: RemovalLog.Mark?
     }
 
     private let state = Lock(State())
@@ -31,6 +32,13 @@ final class PipelineOutput: Sendable {
         self.decodeTime = decodeTime
         self.transformTime = transformTime
         self.isStored = isStored
+    }
+
+    /// The state of the cache's removals when the load began. What was removed since is stored by none of its callers, not even by
+    /// those that joined it after the removal.
+    var mark: RemovalLog.Mark? {
+        get { state.withLock { $0.mark } }
+        set { state.withLock { $0.mark = newValue } }
     }
 
     /// True if the program allows the caches to keep the image: its answer to the first request that asks.
