@@ -61,7 +61,7 @@ struct StoredDepthTests {
         return (made, again.image)
     }
 
-    @Test("a stored thumbnail of 16 bits comes back with 16 bits, exactly", .capability("COD-18", "MGR-27"))
+    @Test("a stored thumbnail of 16 bits comes back with 16 bits, exactly", .capability("COD-18", "MGR-27", "CTX-15"))
     func deep() async throws {
         let data = try picture(.rgba16).encoded(as: .png)
         let (made, stored) = try await load(data)

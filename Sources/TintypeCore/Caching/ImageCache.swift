@@ -98,35 +98,49 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
 
     @discardableResult
     public func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        if !layers.isEmpty {
-            removalLog.recordRemoval(of: key)
-            overtakeReads { $0.key == key || $0.memoryKey == key }
-        }
-        var wasThere = false
-        if layers.contains(.memory), memory.remove(key) { wasThere = true }
-        if layers.contains(.disk), try await disk.remove(key) { wasThere = true }
-        return wasThere
+        let wasInMemory = removeFromMemory(key, layers)
+        guard layers.contains(.disk) else { return wasInMemory }
+        defer { removeFromMemory(key, layers) }
+        return try await disk.remove(key) || wasInMemory
+    }
+
+    /// Removes an image from memory, if the layers say so, and keeps it away from loads that are under way.
+    ///
+    /// A removal from disk calls this twice: a load that begins before the disk is done may still find the image there.
+    @discardableResult private func removeFromMemory(_ key: ImageKey, _ layers: CacheLayers) -> Bool {
+        guard !layers.isEmpty else { return false }
+        removalLog.recordRemoval(of: key, from: layers)
+        overtakeReads { $0.key == key || $0.memoryKey == key }
+        return layers.contains(.memory) && memory.remove(key)
     }
 
     @discardableResult
     public func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        if !layers.isEmpty {
-            removalLog.recordRemoval(ofSource: source)
-            overtakeReads { $0.key.source == source }
-        }
-        var wasThere = false
-        if layers.contains(.memory), memory.removeAll(ofSource: source) > 0 { wasThere = true }
-        if layers.contains(.disk), try await disk.removeAll(ofSource: source) > 0 { wasThere = true }
-        return wasThere
+        let wasInMemory = removeFromMemory(source: source, layers)
+        guard layers.contains(.disk) else { return wasInMemory }
+        defer { removeFromMemory(source: source, layers) }
+        return try await disk.removeAll(ofSource: source) > 0 || wasInMemory
+    }
+
+    @discardableResult private func removeFromMemory(source: String, _ layers: CacheLayers) -> Bool {
+        guard !layers.isEmpty else { return false }
+        removalLog.recordRemoval(ofSource: source, from: layers)
+        overtakeReads { $0.key.source == source }
+        return layers.contains(.memory) && memory.removeAll(ofSource: source) > 0
     }
 
     public func removeAll(from layers: CacheLayers) async throws(ImageError) {
-        if !layers.isEmpty {
-            removalLog.recordRemovalOfAll()
-            overtakeReads { _ in true }
-        }
+        removeAllFromMemory(layers)
+        guard layers.contains(.disk) else { return }
+        defer { removeAllFromMemory(layers) }
+        try await disk.removeAll()
+    }
+
+    private func removeAllFromMemory(_ layers: CacheLayers) {
+        guard !layers.isEmpty else { return }
+        removalLog.recordRemovalOfAll(from: layers)
+        overtakeReads { _ in true }
         if layers.contains(.memory) { memory.removeAll() }
-        if layers.contains(.disk) { try await disk.removeAll() }
     }
 
     /// Removes expired images from memory, and sweeps the disk; see ``DiskCache/removeExpired()``.

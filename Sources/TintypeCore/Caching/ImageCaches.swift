@@ -32,6 +32,7 @@ public final class ImageCaches: ImageCaching {
     public let promotesHits: Bool
 
     private let list: Lock<[any ImageCaching]>
+    private let removalLog = RemovalLog()
     /// The provider of the manager's coder, for caches that are added later.
     private let provider = Lock<(@Sendable () -> EntryCoder?)?>(nil)
 
@@ -206,23 +207,37 @@ public final class ImageCaches: ImageCaching {
 
     @discardableResult
     public func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        try await perform(remove) { cache throws(ImageError) in try await cache.remove(key, from: layers) }
+        // Twice: what a load that begins meanwhile still finds in one of the caches must not come back either.
+        removalLog.recordRemoval(of: key, from: layers)
+        defer { removalLog.recordRemoval(of: key, from: layers) }
+        return try await perform(remove) { cache throws(ImageError) in try await cache.remove(key, from: layers) }
     }
 
     /// Removes every variant of a source from the caches that ``remove`` selects.
     @discardableResult
     public func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        try await perform(remove) { cache throws(ImageError) in
+        removalLog.recordRemoval(ofSource: source, from: layers)
+        defer { removalLog.recordRemoval(ofSource: source, from: layers) }
+        return try await perform(remove) { cache throws(ImageError) in
             try await cache.removeAll(ofSource: source, from: layers)
         }
     }
 
     public func removeAll(from layers: CacheLayers) async throws(ImageError) {
+        removalLog.recordRemovalOfAll(from: layers)
+        defer { removalLog.recordRemovalOfAll(from: layers) }
         try await perform(removeAll) { cache throws(ImageError) in
             try await cache.removeAll(from: layers)
             return false
         }
     }
+
+    /// Discards a damaged entry from all caches that a removal concerns.
+    public func discard(_ key: ImageKey) async {
+        for cache in caches(for: remove) { await cache.discard(key) }
+    }
+
+    public var removals: RemovalLog? { removalLog }
 
     /// Sweeps all caches, whatever the policies. If some fail, throws the error of the one with the highest priority, after all
     /// have finished.

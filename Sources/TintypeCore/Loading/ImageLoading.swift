@@ -171,3 +171,17 @@ public struct SourceResponse: Sendable, Hashable {
         self.networkProtocol = networkProtocol
     }
 }
+
+// Descriptions without user info, query values, and header fields, which may have credentials.
+
+extension LoadRequest: CustomStringConvertible {
+    public var description: String { url.shortDescription }
+}
+
+extension LoadedData: CustomStringConvertible {
+    public var description: String { "\(ByteCount(data.count)) from \(url.shortDescription)" }
+}
+
+extension SourceResponse: CustomStringConvertible {
+    public var description: String { (statusCode.map { "\($0) " } ?? "") + url.shortDescription }
+}

@@ -8,11 +8,12 @@ package enum URLDescription {
     package static func redacted(_ string: String) -> String {
         var text = string
         if let range = userInfo(text) { text.removeSubrange(range) }
-        if let query = text.firstIndex(of: "?"), text.utf8.count <= maximumLength {
-            text = String(text[...query]) + redactedQuery(text[text.index(after: query)...])
+        let isLong = text.utf8.count > maximumLength
+        if let query = text.firstIndex(of: "?") {
+            text = String(text[...query]) + (isLong ? "…" : redactedQuery(text[text.index(after: query)...]))
         }
-        guard text.utf8.count > maximumLength else { return text }
-        return String(text.prefix(60)) + "…"
+        guard isLong else { return text }
+        return text.count > 61 ? String(text.prefix(60)) + "…" : text
     }
 
     /// The range of `user:password@` in the authority of a URL (RFC 3986, section 3.2).

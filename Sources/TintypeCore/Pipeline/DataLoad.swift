@@ -11,20 +11,27 @@ struct DataLoad: Sendable {
         self.environment = environment
         key = DataLoadKey(
             source: environment.key(for: request).source, download: environment.downloadKey(for: request),
-            policy: request.cachePolicy,
+            generation: environment.generation, policy: request.cachePolicy,
             queriesDisk: environment.queriesDisk(request),
-            retriesFailed: request.retriesFailed, formatHint: request.decodeOptions.formatHint,
+            replacesVariants: !request.storeTo.isEmpty
+                && (request.cachePolicy == .reload || request.cachePolicy == .revalidate),
+            retriesFailed: request.retriesFailed,
+            formatHint: request.decodeOptions.formatHint,
             coder: request.coder.map { $0.identifier ?? "#\(request.coderToken)" } ?? "")
     }
 
     /// The bytes as this request's result.
     func image() async throws(ImageError) -> EncodedImage {
-        let mark = environment.cache.removals?.mark
         let output = try await environment.shared.data.value(for: key, priority: LoadPriority(request.priority)) {
             context in
             do throws(ImageError) {
-                let output = try await run(SourceLoad.Job(context))
-                _ = await store(output, since: mark)
+                let mark = environment.cache.removals?.mark
+                let downloads = environment.shared.downloads
+                let hold = downloads.hold(key.download, mark: mark)
+                defer { downloads.release(hold) }
+                var output = try await run(hold, SourceLoad.Job(context))
+                output.mark = mark
+                _ = await store(output)
                 return .success(output)
             } catch {
                 return .failure(error)
@@ -34,7 +41,7 @@ struct DataLoad: Sendable {
             data: output.bytes.data, info: output.info, source: output.bytes.source, url: request.url,
             key: ImageKey(source: key.source), mimeType: output.bytes.entry.mimeType)
         image.freshness = output.freshness
-        image.storeError = await store(output, since: mark)
+        image.storeError = await store(output)
         image.metrics.disk = output.bytes.diskTime
         image.metrics.load = output.bytes.loadTime
         image.metrics.decode = output.time
@@ -43,11 +50,12 @@ struct DataLoad: Sendable {
         return image
     }
 
-    private func run(_ job: SourceLoad.Job) async throws(ImageError) -> DataOutput {
+    private func run(_ hold: Downloads.Hold, _ job: SourceLoad.Job) async throws(ImageError) -> DataOutput {
         let source = SourceLoad(
             environment: environment, url: request.url, headers: request.headers, source: key.source,
             download: key.download, policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
-            isProgressive: false, replacesVariants: !request.storeTo.isEmpty)
+            decoding: .init(request, isHeader: true), isProgressive: false, replacesVariants: !request.storeTo.isEmpty,
+            hold: hold)
         let steps = SourceLoad.Steps<Header>(
             decode: { bytes throws(ImageError) in
                 let start = ContinuousClock.now
@@ -68,9 +76,9 @@ struct DataLoad: Sendable {
         var time: Duration
     }
 
-    private func store(_ output: DataOutput, since mark: RemovalLog.Mark?) async -> ImageError? {
+    private func store(_ output: DataOutput) async -> ImageError? {
         guard environment.layersToStore(request).contains(.disk), output.bytes.needsStoring else { return nil }
-        let mark = output.bytes.hasReplacedVariants ? environment.cache.removals?.mark : mark
+        let mark = output.bytes.hasReplacement(for: key.source) ? environment.cache.removals?.mark : output.mark
         return await environment.storeOriginal(
             output.bytes, source: key.source, download: key.download, since: mark, waits: request.waitsForStore)
     }
@@ -83,4 +91,6 @@ struct DataOutput: Sendable {
     var freshness: Freshness
     /// The time that reading the header took.
     var time: Duration
+    /// The state of the cache's removals when the load began.
+    var mark: RemovalLog.Mark?
 }

@@ -5,10 +5,15 @@ struct DownloadKey: Hashable, Sendable {
     let url: String
     /// The significant header fields, by lowercase names.
     let headers: [String: String]
+    /// The generation of the manager's loaders.
+    private let loaders: Int
     private let digest: UInt64
 
-    /// - Parameter insignificant: The lowercase names of header fields that don't change the answer.
-    init(url: URL, headers: [String: String], ignoring insignificant: Set<String> = []) {
+    /// - Parameters:
+    ///   - insignificant: The lowercase names of header fields that don't change the answer.
+    ///   - loaders: The generation of the manager's loaders: a load doesn't join a transfer of loaders that were replaced before.
+    init(url: URL, headers: [String: String], ignoring insignificant: Set<String> = [], loaders: Int = 0) {
+        self.loaders = loaders
         self.url = url.absoluteString
         guard !headers.isEmpty else {
             self.headers = [:]
@@ -30,6 +35,7 @@ struct DownloadKey: Hashable, Sendable {
 
     static func == (one: DownloadKey, other: DownloadKey) -> Bool {
         one.digest == other.digest && one.url == other.url && one.headers == other.headers
+            && one.loaders == other.loaders
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(digest) }

@@ -8,6 +8,8 @@ final class Downloads: Sendable {
     /// A load's interest in a download.
     struct Hold: Sendable {
         let key: DownloadKey
+        /// The state of the cache's removals when the load began.
+        let mark: RemovalLog.Mark?
         /// The number of transfers that had ended when the load began.
         fileprivate let begin: Int
     }
@@ -38,8 +40,11 @@ final class Downloads: Sendable {
     /// The number of loads that wait for transfers.
     var waitingCount: Int { transfers.waitingCount }
 
+    /// The number of downloads that loads hold.
+    var heldCount: Int { state.withLock { $0.records.count } }
+
     /// Keeps the bytes of a download here, from now on, until ``release(_:)``.
-    func hold(_ key: DownloadKey) -> Hold {
+    func hold(_ key: DownloadKey, mark: RemovalLog.Mark? = nil) -> Hold {
         state.withLock { state in
             if let record = state.records[key] {
                 record.holders += 1
@@ -48,7 +53,7 @@ final class Downloads: Sendable {
                 record.holders = 1
                 state.records[key] = record
             }
-            return Hold(key: key, begin: state.transfersEnded)
+            return Hold(key: key, mark: mark, begin: state.transfersEnded)
         }
     }
 
@@ -73,15 +78,17 @@ final class Downloads: Sendable {
     }
 
     /// Returns the bytes of a transfer: the one that is under way, or one that `transfer` begins in the task of the job.
+    /// - Parameter isUsable: False for bytes of an earlier transfer that the load must not use.
     func download(
         _ hold: Hold, onlyNew: Bool, within job: SourceLoad.Job, onUpdate: @escaping @Sendable (LoadUpdate) -> Void,
-        transfer: @escaping @Sendable (TaskCoalescer<DownloadKey, SourceBytes>.Context) async -> Outcome
+        transfer: @escaping @Sendable (TaskCoalescer<DownloadKey, SourceBytes>.Context) async -> Outcome,
+        isUsable: @escaping @Sendable (SourceBytes) -> Bool
     ) async -> Outcome {
         await transfers.value(
             for: hold.key, priority: LoadPriority(job.priority), within: job.cancellation, onUpdate: onUpdate
         ) { [self] context in
             // One may have ended between the caller's look and now.
-            if let bytes = bytes(for: hold, onlyNew: onlyNew) { return .success(bytes) }
+            if let bytes = bytes(for: hold, onlyNew: onlyNew), isUsable(bytes) { return .success(bytes) }
             let outcome = await transfer(context)
             state.withLock { state in
                 state.transfersEnded += 1

@@ -35,3 +35,10 @@ public struct EncodedImage: Sendable {
         self.metrics = metrics
     }
 }
+
+extension EncodedImage: CustomStringConvertible {
+    /// The format, the number of bytes, the place, and the URL without user info and query values.
+    public var description: String {
+        "\(info.format.rawValue), \(ByteCount(data.count)) from \(source.rawValue): \(url.shortDescription)"
+    }
+}

@@ -12,13 +12,37 @@ public struct RememberedFailure: Sendable {
 
 /// The sources that failed a short while ago, so that a list of broken images doesn't ask for each of them again and again.
 ///
-/// Failures are remembered by source and header fields: an answer to one token says nothing about another. They are remembered for a
-/// time and up to a count; the oldest are dropped first.
+/// Failures are remembered by source and header fields: an answer to one token says nothing about another. Those of decoding are
+/// remembered by the way of decoding too: what one coder can't read, another one may. Failures are remembered for a time and up to a
+/// count; the oldest are dropped first.
 struct FailureMemory {
     /// The identity of a failure.
     struct Key: Hashable {
         var source: String
         var headers: [String: String]
+        /// The way of decoding that failed; `nil` for a failed transfer.
+        var decoding: Decoding?
+    }
+
+    /// The parts of a request that decide whether bytes can be decoded.
+    struct Decoding: Hashable {
+        var coder: String?
+        var coderToken: Int
+        var formatHint: ImageFormat?
+        var allowsPartialImage: Bool
+        /// True if only the header is read.
+        var isHeader: Bool
+
+        init(_ request: ImageRequest, isHeader: Bool = false) {
+            coder = request.coder?.identifier
+            coderToken = request.coderToken
+            formatHint = request.decodeOptions.formatHint
+            allowsPartialImage = request.decodeOptions.allowsPartialImage
+            self.isHeader = isHeader
+        }
+
+        /// True if the request has a coder of its own.
+        var hasOwnCoder: Bool { coder != nil || coderToken != 0 }
     }
 
     private struct Failure {

@@ -5,16 +5,18 @@ extension ImageLoad {
     /// are waiting already.
     ///
     /// The writes are on their way when this returns, so that a removal after the load comes after them.
-    /// - Parameter mark: The state of the cache's removals when the load began. What was removed since stays removed.
     /// - Returns: the error of the write, if the request waits for it.
-    func store(_ output: PipelineOutput, since mark: RemovalLog.Mark?) async -> ImageError? {
+    func store(_ output: PipelineOutput) async -> ImageError? {
         guard !layersToStore.isEmpty, !output.image.isPartial, output.source != .memory,
             output.mayBeCached({ environment.configuration.shouldCache?(output.image, request) ?? true })
         else { return nil }
-        let mark = output.bytes?.hasReplacedVariants == true ? environment.cache.removals?.mark : mark
+        let hasReplaced = output.bytes?.hasReplacement(for: key.image.source) ?? false
+        let mark = hasReplaced ? environment.cache.removals?.mark : output.mark
         if layersToStore.contains(.memory), output.claimMemoryStore() {
             environment.cache.storeInMemory(output.image, forKey: key.image)
-            if wasRemoved(key.image, since: mark) { _ = try? await environment.cache.remove(key.image, from: .memory) }
+            if wasRemoved(key.image, from: .memory, since: mark) {
+                _ = try? await environment.cache.remove(key.image, from: .memory)
+            }
         }
         guard layersToStore.contains(.disk), let bytes = output.bytes else { return nil }
         var error: ImageError?
@@ -23,14 +25,14 @@ extension ImageLoad {
                 bytes, source: key.image.source, download: key.download, since: mark, waits: request.waitsForStore)
         }
         if request.storesVariant, !key.image.variant.isOriginal, !output.isStored, request.coderToken == 0,
-            !wasRemoved(key.image, since: mark)
+            !wasRemoved(key.image, from: .disk, since: mark)
         {
             let write = output.variantWrite
             let isOverLimit = environment.begin(write, of: key.download, bytes: output.image.memoryCost) {
-                [environment, request, key] () throws(ImageError) in
+                [self] () throws(ImageError) in
                 let entry = try await environment.encodedEntry(
                     output.image, options: request.encodeOptions, priority: WorkPriority(.low))
-                guard environment.cache.removals?.hasRemoval(of: key.image, since: mark) != true else { return }
+                guard !wasRemoved(key.image, from: .disk, since: mark) else { return }
                 try await environment.cache.store(entry, forKey: key.image)
             }
             if request.waitsForStore || isOverLimit {
@@ -41,7 +43,7 @@ extension ImageLoad {
         return request.waitsForStore ? error : nil
     }
 
-    private func wasRemoved(_ key: ImageKey, since mark: RemovalLog.Mark?) -> Bool {
-        environment.cache.removals?.hasRemoval(of: key, since: mark) ?? false
+    private func wasRemoved(_ key: ImageKey, from layer: CacheLayers, since mark: RemovalLog.Mark?) -> Bool {
+        environment.cache.removals?.hasRemoval(of: key, from: layer, since: mark) ?? false
     }
 }

@@ -10,24 +10,34 @@ final class ImageLoad: Sendable {
     private let queriesMemory: Bool
     /// The layers in which the image is stored.
     let layersToStore: CacheLayers
+    /// True if new bytes remove the variants of the old ones. Part of the key of loads that refresh.
+    private let replacesVariants: Bool
 
     typealias Context = TaskCoalescer<ImageLoadKey, PipelineOutput>.Context
 
     /// - Parameters:
     ///   - request: The request as the environment prepared it.
     ///   - showsPreviews: False if the caller has shown the cached image already: part of an image is no progress over all of it.
-    init(_ request: ImageRequest, key: ImageKey, environment: LoadEnvironment, showsPreviews: Bool = true) {
+    ///   - replacesVariants: True if new bytes remove the variants of the old ones; `nil` if the request tells, by storing anything.
+    init(
+        _ request: ImageRequest, key: ImageKey, environment: LoadEnvironment, showsPreviews: Bool = true,
+        replacesVariants: Bool? = nil
+    ) {
         self.request = request
         self.environment = environment
         layersToStore = environment.layersToStore(request)
         let policy = request.cachePolicy
+        let replacesVariants = replacesVariants ?? !request.storeTo.isEmpty
+        self.replacesVariants = replacesVariants
         let queriesDisk = environment.queriesDisk(request)
         queriesMemory = request.queryFrom.contains(.memory) && (policy == .cacheFirst || policy == .cacheOnly)
         self.key = ImageLoadKey(
-            image: key, download: environment.downloadKey(for: request), policy: policy,
+            image: key, download: environment.downloadKey(for: request),
+            generation: environment.generation, policy: policy,
             queriesDisk: queriesDisk,
             queriesVariant: queriesDisk && request.storesVariant && !key.variant.isOriginal && request.coderToken == 0
                 && policy != .revalidate,
+            replacesVariants: replacesVariants && (policy == .reload || policy == .revalidate),
             retriesFailed: request.retriesFailed, isProgressive: request.isProgressive && showsPreviews,
             requiresAnimation: request.requiresAnimation)
     }
@@ -51,12 +61,15 @@ final class ImageLoad: Sendable {
         {
             return PipelineOutput(image: image, bytes: nil, source: .memory, isStored: true)
         }
+        let downloads = environment.shared.downloads
+        let hold = downloads.hold(key.download, mark: mark)
+        defer { downloads.release(hold) }
         let output: PipelineOutput
         do throws(ImageError) {
             if let stored = try await storedVariant(context) {
                 output = stored
             } else if request.transformer == nil {
-                output = try await makeDecoded(context)
+                output = try await makeDecoded(hold, context)
             } else {
                 output = try await makeTransformed(context)
             }
@@ -68,7 +81,8 @@ final class ImageLoad: Sendable {
             return PipelineOutput(
                 image: image, bytes: nil, source: .memory, freshness: .stale(error), isStored: true)
         }
-        _ = await store(output, since: mark)
+        output.mark = mark
+        _ = await store(output)
         return output
     }
 
@@ -83,7 +97,8 @@ final class ImageLoad: Sendable {
         plain.queryFrom.remove(.memory)
         plain.storeTo.remove(.memory)
         let load = ImageLoad(
-            plain, key: environment.key(for: plain), environment: environment, showsPreviews: key.isProgressive)
+            plain, key: environment.key(for: plain), environment: environment, showsPreviews: key.isProgressive,
+            replacesVariants: replacesVariants)
         let decoded: PipelineOutput
         if key.isProgressive || key.policy == .revalidate {
             decoded = try await withNewest { [self] (preview: Image) in
@@ -136,11 +151,11 @@ final class ImageLoad: Sendable {
     }
 
     /// The image of the original, or of a larger thumbnail of it.
-    private func makeDecoded(_ context: Context) async throws(ImageError) -> PipelineOutput {
+    private func makeDecoded(_ hold: Downloads.Hold, _ context: Context) async throws(ImageError) -> PipelineOutput {
         guard key.isProgressive,
             let progressive = ProgressiveDecoding(
                 request.coder ?? environment.coders, options: options(), environment.configuration)
-        else { return try await makeDecoded(context, progressive: nil, onUpdate: context.update) }
+        else { return try await makeDecoded(hold, context, progressive: nil, onUpdate: context.update) }
         let arriving = Lock<ArrivingData?>(nil)
         return try await withNewest { [environment] (data: ArrivingData) in
             let preview = try? await environment.configuration.processing.perform(priority: context.priority) {
@@ -150,7 +165,7 @@ final class ImageLoad: Sendable {
         } during: { send -> Result<PipelineOutput, ImageError> in
             do throws(ImageError) {
                 return .success(
-                    try await makeDecoded(context, progressive: progressive) { update in
+                    try await makeDecoded(hold, context, progressive: progressive) { update in
                         switch update {
                         case .arriving(let data):
                             arriving.withLock { $0 = data }
@@ -168,12 +183,13 @@ final class ImageLoad: Sendable {
     }
 
     private func makeDecoded(
-        _ context: Context, progressive: ProgressiveDecoding?, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+        _ hold: Downloads.Hold, _ context: Context, progressive: ProgressiveDecoding?,
+        onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws(ImageError) -> PipelineOutput {
         let source = SourceLoad(
             environment: environment, url: request.url, headers: request.headers, source: key.image.source,
             download: key.download, policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
-            isProgressive: progressive != nil, replacesVariants: !request.storeTo.isEmpty)
+            decoding: .init(request), isProgressive: progressive != nil, replacesVariants: replacesVariants, hold: hold)
         var steps = SourceLoad.Steps<Decoded>(
             decode: { [self] bytes throws(ImageError) in
                 try await decode(
@@ -253,6 +269,13 @@ final class ImageLoad: Sendable {
                 decoded.image = properties.restored(decoded.image, options: self.options())
             } else {
                 decoded.image = decoded.image.with { $0.isTransformed = request.transformer != nil }
+            }
+            if thumbnail != nil {
+                // The larger one may have another scale, and be an animation.
+                decoded.image = decoded.image.with { [decoded] properties in
+                    properties.scale = self.options().scale
+                    if !decoded.image.isAnimated { properties.loopCount = 0 }
+                }
             }
             return (bytes, decoded)
         } catch {

@@ -5,10 +5,14 @@ struct ImageLoadKey: Hashable, Sendable {
     /// The image, with everything that changes its pixels.
     var image: ImageKey
     var download: DownloadKey
+    /// The generation of the environment: a load keeps to the configuration and the coders as they are when it begins.
+    var generation: Int
     var policy: CachePolicy
     var queriesDisk: Bool
     /// True if the disk is asked for the finished variant.
     var queriesVariant: Bool
+    /// True for a load that refreshes, and whose new bytes remove the variants of the old ones.
+    var replacesVariants: Bool
     var retriesFailed: Bool
     var isProgressive: Bool
     var requiresAnimation: Bool
@@ -24,8 +28,11 @@ struct ImageLoadKey: Hashable, Sendable {
 struct DataLoadKey: Hashable, Sendable {
     var source: String
     var download: DownloadKey
+    /// The generation of the environment: a load keeps to the configuration and the coders as they are when it begins.
+    var generation: Int
     var policy: CachePolicy
     var queriesDisk: Bool
+    var replacesVariants: Bool
     var retriesFailed: Bool
     var formatHint: ImageFormat?
     /// Distinguishes requests with coders of their own.

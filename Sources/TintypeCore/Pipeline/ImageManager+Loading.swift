@@ -41,7 +41,6 @@ extension ImageManager {
         do throws(ImageError) {
             guard !Task.isCancelled else { throw ImageError.cancelled }
             try environment.check(request)
-            let mark = environment.cache.removals?.mark
             // While a cached image is revalidated it is shown, and part of an image is no progress over it.
             let shown = request.cachePolicy == .revalidate ? environment.cache.memoryImage(forKey: key) : nil
             if let shown { onUpdate?(.preview(shown)) }
@@ -52,7 +51,7 @@ extension ImageManager {
                     .notAnimated, stage: .decode,
                     reason: "the image isn't animated, but the request requires an animated image")
             }
-            storeError = await load.store(output, since: mark)
+            storeError = await load.store(output)
             return output
         } catch {
             throw error.withSource(request.url.shortDescription)

@@ -34,6 +34,11 @@ public struct ImageResult: Sendable {
     }
 }
 
+extension ImageResult: CustomStringConvertible {
+    /// The image, the place, and the URL without user info and query values.
+    public var description: String { "\(image) from \(source.rawValue): \(url.shortDescription)" }
+}
+
 /// The place where an image was found.
 public enum ImageSource: String, Sendable, Hashable, CaseIterable, Codable {
     case memory, disk, network

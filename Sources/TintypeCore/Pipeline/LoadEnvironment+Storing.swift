@@ -9,15 +9,27 @@ extension LoadEnvironment {
         _ bytes: SourceBytes, source: String, download: DownloadKey, since mark: RemovalLog.Mark?, waits: Bool
     ) async -> ImageError? {
         let key = ImageKey(source: source)
-        guard cache.removals?.hasRemoval(of: key, since: mark) != true else { return nil }
-        let write = bytes.write(for: source)
-        let isOverLimit = begin(write, of: download, bytes: bytes.data.count) { [cache] () throws(ImageError) in
+        let removals = cache.removals
+        func wasRemoved(since mark: RemovalLog.Mark?) -> Bool {
+            removals?.hasRemoval(of: key, from: .disk, since: mark) ?? false
+        }
+        let now = removals?.mark
+        guard !wasRemoved(since: mark) else { return nil }
+        var write = bytes.write(for: source) ?? bytes.makeWrite(for: source, at: now, replacing: nil)
+        // Another load wrote these bytes, and they were removed before this load began.
+        if wasRemoved(since: write.mark) { write = bytes.makeWrite(for: source, at: now, replacing: write) }
+        let isOverLimit = begin(write.task, of: download, bytes: bytes.data.count) {
+            [cache, write] () throws(ImageError) in
+            if let previous = write.previous {
+                _ = await previous.task.value
+                guard removals?.hasRemoval(of: key, from: .disk, since: write.mark) != true else { return }
+            }
             try await cache.store(bytes.entry, forKey: key)
         }
         // The removal may have come in between: it wins.
-        if cache.removals?.hasRemoval(of: key, since: mark) == true { _ = try? await cache.remove(key, from: .disk) }
+        if wasRemoved(since: mark) { await cache.discard(key) }
         guard waits || isOverLimit else { return nil }
-        return await write.value ?? nil
+        return await write.task.value ?? nil
     }
 
     /// Begins a write, unless it has begun. The bytes of the download stay shared until it has ended.

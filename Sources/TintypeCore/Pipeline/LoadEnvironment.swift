@@ -11,6 +11,9 @@ final class LoadEnvironment: Sendable {
     let coders: ImageCoders
     let configuration: ImageManager.Configuration
     let shared: SharedWork
+    /// The number of changes that led to this environment, and of those to the loaders. Loads of different ones aren't shared.
+    let generation: Int
+    let loaderGeneration: Int
 
     /// The work that the loads of a manager share, whatever their configuration.
     final class SharedWork: Sendable {
@@ -30,13 +33,15 @@ final class LoadEnvironment: Sendable {
 
     init(
         cache: any ImageCaching, loaders: ImageLoaders, coders: ImageCoders,
-        configuration: ImageManager.Configuration, shared: SharedWork
+        configuration: ImageManager.Configuration, shared: SharedWork, generation: Int = 0, loaderGeneration: Int = 0
     ) {
         self.cache = cache
         self.loaders = loaders
         self.coders = coders
         self.configuration = configuration
         self.shared = shared
+        self.generation = generation
+        self.loaderGeneration = loaderGeneration
         keepsPlainRequests = configuration.optionsProcessor == nil && configuration.transformer == nil
     }
 
@@ -46,7 +51,8 @@ final class LoadEnvironment: Sendable {
     ) -> LoadEnvironment {
         LoadEnvironment(
             cache: cache, loaders: loaders ?? self.loaders, coders: coders ?? self.coders,
-            configuration: configuration ?? self.configuration, shared: shared)
+            configuration: configuration ?? self.configuration, shared: shared, generation: generation + 1,
+            loaderGeneration: loaderGeneration + (loaders == nil ? 0 : 1))
     }
 
     // MARK: Requests
@@ -97,7 +103,9 @@ final class LoadEnvironment: Sendable {
     }
 
     func downloadKey(for request: ImageRequest) -> DownloadKey {
-        DownloadKey(url: request.url, headers: request.headers, ignoring: configuration.insignificantHeaders)
+        DownloadKey(
+            url: request.url, headers: request.headers, ignoring: configuration.insignificantHeaders,
+            loaders: loaderGeneration)
     }
 
     // MARK: Layers
@@ -197,11 +205,11 @@ final class LoadEnvironment: Sendable {
 
     // MARK: Failures
 
-    func remember(_ error: ImageError, of url: URL, source: String, headers: [String: String]) {
+    func remember(_ error: ImageError, of url: URL, as key: FailureMemory.Key) {
         guard !error.isCancellation, !loaders.isLocal(url), loaders.shouldRememberFailure(error, of: url) else {
             return
         }
         let now = configuration.now()
-        shared.failures.withLock { $0.insert(.init(source: source, headers: headers), url: url, error, at: now) }
+        shared.failures.withLock { $0.insert(key, url: url, error, at: now) }
     }
 }

@@ -9,10 +9,12 @@ final class PipelineOutput: Sendable {
     let transformTime: Duration
     /// True for an image that was found under its own key, in memory or as a variant on disk.
     let isStored: Bool
+
     private struct State {
         var variantWrite: OnceTask<ImageError?>?
         var mayBeCached: Bool?
         var isInMemory = false
+        var mark: RemovalLog.Mark?
     }
 
     private let state = Lock(State())
@@ -39,6 +41,13 @@ final class PipelineOutput: Sendable {
             state.variantWrite = write
             return write
         }
+    }
+
+    /// The state of the cache's removals when the load began. What was removed since is stored by none of its callers, not even by
+    /// those that joined it after the removal.
+    var mark: RemovalLog.Mark? {
+        get { state.withLock { $0.mark } }
+        set { state.withLock { $0.mark = newValue } }
     }
 
     /// True if the program allows the caches to keep the image: its answer to the first request that asks.

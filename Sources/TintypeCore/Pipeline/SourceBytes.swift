@@ -16,9 +16,21 @@ final class SourceBytes: Sendable {
     /// The bytes as the decode budget counts them.
     let reservation: BodyReservation
 
+    /// A write of the bytes to disk.
+    final class Write: Sendable {
+        let task = OnceTask<ImageError?>()
+        /// The state of the cache's removals before the write. What was removed since is written anew.
+        let mark: RemovalLog.Mark?
+        /// The write whose entry was removed.
+        let previous: Write?
+
+        init(mark: RemovalLog.Mark?, previous: Write? = nil) { (self.mark, self.previous) = (mark, previous) }
+    }
+
     private struct State {
-        var replacement: OnceTask<Void>?
-        var writes: [String: OnceTask<ImageError?>] = [:]
+        var writes: [String: Write] = [:]
+        var replacements: [String: OnceTask<Void>] = [:]
+        var mark: RemovalLog.Mark?
     }
 
     private let state = Lock(State())
@@ -44,26 +56,44 @@ final class SourceBytes: Sendable {
     /// True if the disk does not have these bytes, or has them with an older date.
     var needsStoring: Bool { !isVariant && (source != .disk || isNotModified) }
 
-    /// True if the removal of the variants that these bytes replace has begun.
-    var hasReplacedVariants: Bool { state.withLock { $0.replacement }?.hasBegun ?? false }
+    /// The state of the cache's removals before the bytes were asked for, or after they replaced others.
+    var mark: RemovalLog.Mark? {
+        get { state.withLock { $0.mark } }
+        set { state.withLock { $0.mark = newValue } }
+    }
 
-    /// The removal of the variants that these bytes replace.
-    var replacement: OnceTask<Void> {
+    /// Ends the replacement of older bytes, with which a write of these bytes may have been removed.
+    func finishReplacement(for source: String, mark: RemovalLog.Mark?) {
         state.withLock { state in
-            if let replacement = state.replacement { return replacement }
-            let replacement = OnceTask<Void>()
-            state.replacement = replacement
-            return replacement
+            state.mark = mark
+            state.writes[source] = nil
         }
     }
 
-    /// The write of these bytes under a source.
-    func write(for source: String) -> OnceTask<ImageError?> {
+    /// The write of these bytes under a source, if it has been made.
+    func write(for source: String) -> Write? { state.withLock { $0.writes[source] } }
+
+    /// Makes the write of these bytes under a source, in place of another one.
+    /// - Returns: the write that another caller has made meanwhile, if there is one.
+    func makeWrite(for source: String, at mark: RemovalLog.Mark?, replacing old: Write?) -> Write {
         state.withLock { state in
-            if let write = state.writes[source] { return write }
-            let write = OnceTask<ImageError?>()
+            if let write = state.writes[source], write !== old { return write }
+            let write = Write(mark: mark, previous: old)
             state.writes[source] = write
             return write
         }
     }
+
+    /// The removal of the variants of a source that these bytes replace.
+    func replacement(for source: String) -> OnceTask<Void> {
+        state.withLock { state in
+            if let replacement = state.replacements[source] { return replacement }
+            let replacement = OnceTask<Void>()
+            state.replacements[source] = replacement
+            return replacement
+        }
+    }
+
+    /// True if these bytes replace the variants of a source, or have replaced them.
+    func hasReplacement(for source: String) -> Bool { state.withLock { $0.replacements[source] != nil } }
 }

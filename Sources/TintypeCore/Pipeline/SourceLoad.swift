@@ -13,10 +13,14 @@ struct SourceLoad: Sendable {
     let policy: CachePolicy
     let queriesDisk: Bool
     let retriesFailed: Bool
+    /// The way of decoding, by which its failures are remembered.
+    let decoding: FailureMemory.Decoding
     /// True if bytes are decoded while they arrive.
     let isProgressive: Bool
     /// True if new bytes remove the variants of the old ones; false for loads that store nothing.
     let replacesVariants: Bool
+    /// The load's hold of its download, which it keeps until the bytes are on their way to the disk.
+    let hold: Downloads.Hold
 
     /// The job that needs the source: its priority, and its cancellation.
     struct Job: Sendable {
@@ -48,20 +52,20 @@ struct SourceLoad: Sendable {
 
     /// The original on disk, another variant on disk, or the network, as the policy says.
     func value<Value>(_ steps: Steps<Value>, for job: Job) async throws(ImageError) -> Result<Value> {
-        let hold = environment.shared.downloads.hold(download)
-        defer { environment.shared.downloads.release(hold) }
         let cached = queriesDisk ? await cachedBytes(priority: job.priority) : nil
-        if policy == .revalidate { return try await revalidated(cached, hold, steps, job) }
+        if policy == .revalidate { return try await revalidated(cached, steps, job) }
+        var damage: ImageError?
         if let cached {
             do throws(ImageError) {
                 return Result(value: try await steps.decode(cached), bytes: cached, freshness: .cached)
             } catch {
-                guard await shouldLoadAnew(after: error) else { throw error }
+                guard await isUseless(after: error) else { throw error }
+                damage = error
             }
-        } else if let substitute = try await steps.substitute?() {
-            return substitute
         }
-        return try await loaded(hold, replacing: nil, steps, job)
+        if let substitute = try await steps.substitute?() { return substitute }
+        if policy == .cacheOnly, let damage { throw damage }
+        return try await loaded(replacing: nil, steps, job)
     }
 
     private func cachedBytes(priority: WorkPriority) async -> SourceBytes? {
@@ -74,28 +78,35 @@ struct SourceLoad: Sendable {
         }
     }
 
-    /// Discards a cached original that is damaged, and tells whether the source may have a better one.
-    private func shouldLoadAnew(after error: ImageError) async -> Bool {
-        if EntryCoder.shouldDiscardEntry(after: error) {
-            logger.warning(
-                "discarded a cached image that doesn't decode: \(URLDescription.redacted(source)): \(error.reason)")
-            await environment.cache.discard(ImageKey(source: source))
-        } else if error.code != .unknownFormat {
-            return false
-        }
-        return policy != .cacheOnly
+    /// Discards a cached original that is damaged. True if it is of no use, and the source may have a better one.
+    ///
+    /// A failure of a request's own coder says nothing about the entry: the manager's coders may well read it.
+    private func isUseless(after error: ImageError) async -> Bool {
+        guard !decoding.hasOwnCoder else { return false }
+        guard EntryCoder.shouldDiscardEntry(after: error) else { return error.code == .unknownFormat }
+        logger.warning(
+            "discarded a cached image that doesn't decode: \(URLDescription.redacted(source)): \(error.reason)")
+        await environment.cache.discard(ImageKey(source: source))
+        return true
     }
 
     // MARK: Revalidating
 
     /// The source's answer to the question whether the cached bytes are still current. If the source fails, they are the result.
     private func revalidated<Value>(
-        _ cached: SourceBytes?, _ hold: Downloads.Hold, _ steps: Steps<Value>, _ job: Job
+        _ entry: SourceBytes?, _ steps: Steps<Value>, _ job: Job
     ) async throws(ImageError) -> Result<Value> {
+        var cached = entry
         var shown: Value?
-        if let cached, let preview = steps.preview, let value = try? await steps.decode(cached) {
-            preview(value)
-            shown = value
+        if let entry {
+            do throws(ImageError) {
+                let value = try await steps.decode(entry)
+                steps.preview?(value)
+                shown = value
+            } catch {
+                // The source isn't asked whether damaged bytes are current.
+                if await isUseless(after: error) { cached = nil }
+            }
         }
         do throws(ImageError) {
             var steps = steps
@@ -105,7 +116,7 @@ struct SourceLoad: Sendable {
                     bytes.data == cached.data ? shown : try await decode(bytes)
                 }
             }
-            return try await loaded(hold, replacing: cached, steps, job)
+            return try await loaded(replacing: cached, steps, job)
         } catch {
             guard let cached, !error.isCancellation else { throw error }
             let value: Value
@@ -117,29 +128,40 @@ struct SourceLoad: Sendable {
     // MARK: Loading
 
     private func loaded<Value>(
-        _ hold: Downloads.Hold, replacing cached: SourceBytes?, _ steps: Steps<Value>, _ job: Job
+        replacing cached: SourceBytes?, _ steps: Steps<Value>, _ job: Job
     ) async throws(ImageError) -> Result<Value> {
         let onlyNew = policy == .reload || policy == .revalidate
         let downloads = environment.shared.downloads
         let bytes: SourceBytes
-        if queriesDisk || policy != .cacheOnly, let found = downloads.bytes(for: hold, onlyNew: onlyNew) {
+        if queriesDisk || policy != .cacheOnly, let found = downloads.bytes(for: hold, onlyNew: onlyNew),
+            !wasRemoved(found)
+        {
             bytes = found
         } else {
             try checkPolicy()
             bytes = try await downloads.download(hold, onlyNew: onlyNew, within: job, onUpdate: steps.onUpdate) {
-                context in await transfer(replacing: cached, context)
+                context in
+                await transfer(replacing: cached, context)
+            } isUsable: {
+                !wasRemoved($0)
             }.get()
         }
         do throws(ImageError) {
             let value = try await steps.decode(bytes)
-            if replacesVariants, bytes.replacesVariants || (cached.map { $0.data != bytes.data } ?? false) {
-                await replaceVariants(with: bytes)
-            }
+            forgetFailure(decodeFailure)
+            let isNew = cached.map { $0.data != bytes.data } ?? (onlyNew && !bytes.isNotModified)
+            if replacesVariants, bytes.replacesVariants || isNew { await replaceVariants(with: bytes) }
             return Result(value: value, bytes: bytes, freshness: bytes.isNotModified ? .notModified : .fresh)
         } catch {
-            if bytes.source != .disk { environment.remember(error, of: url, source: source, headers: download.headers) }
+            if bytes.source != .disk { environment.remember(error, of: url, as: decodeFailure) }
             throw error
         }
+    }
+
+    /// True if the program removed the image after its bytes were asked for, and before this load began.
+    private func wasRemoved(_ bytes: SourceBytes) -> Bool {
+        environment.cache.removals?.hasRemoval(
+            of: ImageKey(source: source), from: .disk, since: bytes.mark, until: hold.mark) ?? false
     }
 
     private func checkPolicy() throws(ImageError) {
@@ -157,7 +179,7 @@ struct SourceLoad: Sendable {
         guard !retriesFailed, !environment.shared.downloads.isRunning(download) else { return }
         let now = environment.configuration.now()
         let failure = environment.shared.failures.withLock {
-            $0.failure(of: .init(source: source, headers: download.headers), at: now)
+            $0.failure(of: transferFailure, at: now) ?? $0.failure(of: decodeFailure, at: now)
         }
         if let failure {
             throw ImageError(
@@ -167,11 +189,19 @@ struct SourceLoad: Sendable {
         }
     }
 
+    private var transferFailure: FailureMemory.Key { .init(source: source, headers: download.headers) }
+    private var decodeFailure: FailureMemory.Key {
+        .init(source: source, headers: download.headers, decoding: decoding)
+    }
+
+    private func forgetFailure(_ key: FailureMemory.Key) { environment.shared.failures.withLock { $0.remove(key) } }
+
     /// One transfer, whoever waits for it.
     private func transfer(
         replacing cached: SourceBytes?, _ context: TaskCoalescer<DownloadKey, SourceBytes>.Context
     ) async -> Downloads.Outcome {
         let start = ContinuousClock.now
+        let mark = environment.cache.removals?.mark
         let arriving = isProgressive ? ArrivingData() : nil
         if let arriving { context.update(.arriving(arriving)) }
         let reservation = environment.reservation()
@@ -189,10 +219,11 @@ struct SourceLoad: Sendable {
             let loaded = try await environment.loaders.load(request)
             let bytes = try sourceBytes(
                 loaded, replacing: cached, loadTime: ContinuousClock.now - start, reservation: reservation)
-            environment.shared.failures.withLock { $0.remove(.init(source: source, headers: download.headers)) }
+            bytes.mark = mark
+            forgetFailure(transferFailure)
             return .success(bytes)
         } catch {
-            environment.remember(error, of: url, source: source, headers: download.headers)
+            environment.remember(error, of: url, as: transferFailure)
             return .failure(error)
         }
     }
@@ -231,7 +262,7 @@ struct SourceLoad: Sendable {
 
     /// Removes all variants of the bytes that new ones replace, once for all loads of the new ones.
     private func replaceVariants(with bytes: SourceBytes) async {
-        let replacement = bytes.replacement
+        let replacement = bytes.replacement(for: source)
         replacement.begin {
             Task.immediate { [environment, source] in
                 do throws(ImageError) {
@@ -240,6 +271,8 @@ struct SourceLoad: Sendable {
                     logger.warning(
                         "older variants couldn't be removed: \(URLDescription.redacted(source)): \(error.reason)")
                 }
+                // That removal doesn't concern the new bytes.
+                bytes.finishReplacement(for: source, mark: environment.cache.removals?.mark)
             }
         }
         _ = await replacement.value

@@ -113,3 +113,8 @@ public struct ImageRequest: Sendable {
         }
     }
 }
+
+extension ImageRequest: CustomStringConvertible {
+    /// The URL without user info and query values. Header fields are left out, because they may have credentials.
+    public var description: String { url.shortDescription }
+}

@@ -162,7 +162,7 @@ struct GIFCoderTests {
         #expect(image.frames.count == 3 && image.memoryCost == image.pixels.byteCount)
     }
 
-    @Test("all frames of a thumbnail have the size that was asked for", .capability("COD-12", "COD-13"))
+    @Test("all frames of a thumbnail have the size that was asked for", .capability("COD-12", "COD-13", "CTX-11"))
     func thumbnails() throws {
         var gif = TestGIF(40, 20)
         gif.frame((0, 0, 40, 20), [UInt8](repeating: 0, count: 800))

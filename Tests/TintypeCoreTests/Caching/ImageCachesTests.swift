@@ -232,4 +232,19 @@ struct ImageCachesTests {
         caches.add(high)
         #expect(await caches.entry(forKey: "a")?.data == Data([2]))
     }
+
+    @Test("a removal while an image is loaded keeps it out of several caches too", .capability("CRM-01"))
+    func removalDuringLoad() async throws {
+        let loader = GatedLoader()
+        let caches = ImageCaches([DictionaryCache(), DictionaryCache()], store: .concurrent)
+        let manager = ImageManager(cache: caches, loader: loader, coders: ImageCoders([DotCoder()]))
+        let url = URL(string: "test:a")!
+        let task = manager.task(for: url)
+        await loader.arrival(of: 1)
+        try await manager.removeAll(of: url)
+        loader.answer(0, with: .success(.dot()))
+        _ = try await task.image
+        await manager.flush()
+        for cache in caches.caches { #expect(await cache.contains(manager.key(for: url)) == []) }
+    }
 }

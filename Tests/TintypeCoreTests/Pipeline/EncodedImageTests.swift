@@ -28,7 +28,9 @@ struct EncodedImageTests {
         .success(LoadedData(data: Data(text.utf8), url: url, mimeType: "image/x-dot"))
     }
 
-    @Test("bytes without decoding, kept on disk, and decoded when the image is wanted", .capability("OLD-04", "COD-16"))
+    @Test(
+        "bytes without decoding, kept on disk, and decoded when the image is wanted",
+        .capability("OLD-04", "COD-16", "OPT-18", "CTX-08"))
     func undecoded() async throws {
         let loader = GatedLoader { _ in Self.bytes("DOT 8") }
         let manager = manager(loader)

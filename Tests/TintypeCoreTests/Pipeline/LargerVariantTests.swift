@@ -157,4 +157,29 @@ struct LargerVariantTests {
     func rules(wanted: String, other: String, isPossible: Bool) {
         #expect(ImageVariant(description: wanted).canBeMade(of: ImageVariant(description: other)) == isPossible)
     }
+
+    @Test("a thumbnail of a larger one has its own scale, and doesn't loop unless it is animated")
+    func scaleAndLoops() async throws {
+        let bench = try PipelineBench()
+        var large = ModelPicture(source: 2, shape: .box)
+        large.isDoubleScale = true
+        _ = await bench.load(Wish(picture: large, storesVariant: true))
+        await bench.manager.flush()
+        await bench.remove(Removal(extent: .picture(large.original), layers: .all))
+        var small = ModelPicture(source: 2, shape: .smallBox)
+        small.firstFrameOnly = true
+        #expect(await bench.load(Wish(picture: small)) == Answer(version: 1, source: .disk))
+        #expect(bench.takeComplaints() == [])
+    }
+
+    @Test("a larger one serves where the original does not decode", arguments: [CachePolicy.cacheFirst, .cacheOnly])
+    func damagedOriginal(policy: CachePolicy) async throws {
+        let bench = try PipelineBench()
+        let large = ModelPicture(source: 0, shape: .box)
+        _ = await bench.load(Wish(picture: large, storesVariant: true))
+        try await bench.damage(large.original, .undecodable)
+        let small = Wish(picture: ModelPicture(source: 0, shape: .smallBox), policy: policy)
+        #expect(await bench.load(small) == Answer(version: 1, source: .disk))
+        #expect(bench.loader.requests == 1)
+    }
 }

@@ -62,7 +62,7 @@ struct ManagerCachingTests {
 
     @Test(
         "who wants an image that moves takes no still one out of memory, and is told if there is none",
-        .capability("CQU-12"))
+        .capability("CQU-12", "OPT-21"))
     func matching() async throws {
         let loader = GatedLoader { url in
             .success(LoadedData(data: MovieCoder.bytes(frames: url.absoluteString == "test:a" ? 3 : 1), url: url))
@@ -159,7 +159,30 @@ struct ManagerCachingTests {
         #expect(cache.now.disk[manager.key(for: request)]?.data == Data("DOT 8".utf8))
     }
 
-    @Test("a transformer by URL, for requests that have none of their own", .capability("OLD-06"))
+    @Test(
+        "what a request leaves out is filled in first; then the options processor may change all of it",
+        .capability("MGR-06", "CTX-26"))
+    func order() {
+        let manager = manager()
+        let seen = Lock<[String?]>([])
+        manager.configuration.transformer = { _ in Dot(key: "manager's") }
+        manager.configuration.cacheKey = { _ in "manager's" }
+        manager.configuration.optionsProcessor = { request in
+            seen.withLock { $0.append(request.transformer?.key) }
+            var request = request
+            if request.transformer?.key == "manager's" { request.transformer = Dot(key: "processor's") }
+            return request
+        }
+        func key(_ source: String, _ transformer: String) -> ImageKey {
+            ImageKey(source: source, variant: ImageVariant(DecodeOptions(), transformer: Dot(key: transformer)))
+        }
+        #expect(manager.key(for: url) == key("manager's", "processor's"))
+        let own = ImageRequest(url, transformer: Dot(key: "own"), cacheKey: "own")
+        #expect(manager.key(for: own) == key("own", "own"))
+        #expect(seen.withLock { $0 } == ["manager's", "own"])
+    }
+
+    @Test("a transformer by URL, for requests that have none of their own", .capability("OLD-06", "MGR-10"))
     func transformerByURL() async throws {
         let manager = manager()
         manager.configuration.transformer = { $0.absoluteString == "test:a" ? Dot(key: "by URL") : nil }

@@ -88,7 +88,9 @@ struct ManagerEndTests {
     /// A thread that may block, unlike those that tests run on.
     private let thread = WorkQueue(label: "a thread of the program", width: 1)
 
-    @Test("code that cannot await waits for disk and loader on its own thread alone", .capability("CQU-06"))
+    @Test(
+        "code that cannot await waits for disk and loader on its own thread alone",
+        .capability("CQU-06", "OPT-13", "OPT-14"))
     func blocking() async throws {
         let disk = disk()
         try await disk.put(Data("DOT 3".utf8), "test:a")

@@ -158,7 +158,7 @@ struct ManagerOptionsTests {
         #expect((own.decodes, standard.decodes) == (before.0 + 1, before.1))
     }
 
-    @Test("a request's own cache key stands for its URL, before the manager's", .capability("3.17"))
+    @Test("a request's own cache key stands for its URL, before the manager's", .capability("3.17", "CTX-26"))
     func cacheKey() async throws {
         let loader = GatedLoader { .success(.dot($0.absoluteString)) }
         let manager = manager(loader: loader)

@@ -62,7 +62,7 @@ struct ProgressiveLoadTests {
 
     @Test(
         "previews come as bytes do; the end is the same decoder's, and nothing is decoded twice",
-        .capability("DLR-27", "DLR-28"))
+        .capability("DLR-27", "DLR-28", "OPT-02"))
     func previews() async throws {
         let task = manager.task(for: request)
         var events = task.events.makeAsyncIterator()
@@ -82,7 +82,7 @@ struct ProgressiveLoadTests {
         #expect(counts.decodes == 0 && counts.finishes == 1 && counts.appended == 20)
     }
 
-    @Test("a preview is never cached", .capability("3.15"))
+    @Test("a preview is never cached", .capability("3.15", "MGR-21"))
     func neverStored() async throws {
         let task = manager.task(for: request)
         var events = task.events.makeAsyncIterator()
@@ -136,7 +136,7 @@ struct ProgressiveLoadTests {
         #expect(try await task.image.byteCount == 20)
     }
 
-    @Test("one fetch feeds decoders with several options, each with previews of its size")
+    @Test("one fetch feeds decoders with several options, each with previews of its size", .capability("DLR-13"))
     func shared() async throws {
         var small = request
         small.thumbnailSize = PixelSize(width: 4, height: 4)
@@ -180,7 +180,7 @@ struct ProgressiveLoadTests {
         #expect(loader.calls.count == 1 && coder.counts.value.decodes == 0)
     }
 
-    @Test("previews are transformed like the image")
+    @Test("previews are transformed like the image", .capability("MGR-21"))
     func transformed() async throws {
         var request = request
         request.transformer = Doubling()

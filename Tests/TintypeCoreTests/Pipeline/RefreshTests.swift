@@ -125,4 +125,101 @@ struct RefreshTests {
         let key = bench.manager.key(for: url)
         #expect(Array(bench.cache.now.disk.keys) == [key] && Array(bench.cache.now.memory.keys) == [key])
     }
+
+    @Test("a refresh doesn't ask whether damaged bytes are current", .capability("OPT-03"), arguments: [true, false])
+    func damagedEntry(wantsData: Bool) async throws {
+        let bench = ManagerBench()
+        bench.cache.change {
+            $0.disk[ImageKey(source: "test:a")] = DiskCacheEntry(
+                data: Data("DOT x".utf8), created: Date(), validators: CacheValidators(entityTag: "\"1\""))
+        }
+        var request = ImageRequest(url)
+        request.options = [.refreshCached, .waitStoreCache]
+        if wantsData {
+            _ = try await bench.manager.data(for: request)
+        } else {
+            _ = try await bench.manager.load(request)
+        }
+        #expect(bench.loader.calls.map(\.request.validators) == [nil])
+        #expect(bench.cache.now.disk[ImageKey(source: "test:a")]?.data == Data("DOT 8".utf8))
+    }
+
+    /// A thumbnail in memory, made of an older version.
+    private func oldThumbnail(_ bench: ManagerBench) throws -> ImageRequest {
+        var thumbnail = ImageRequest(url)
+        thumbnail.thumbnailSize = PixelSize(width: 5, height: 5)
+        let pixels = try MutablePixelBuffer(size: PixelSize(width: 5, height: 5), cleared: true).freeze()
+        bench.cache.storeInMemory(Image(pixels: pixels), forKey: bench.manager.key(for: thumbnail))
+        return thumbnail
+    }
+
+    @Test(
+        "a refresh that stores only a transformed image in memory still replaces all variants", .capability("OPT-03"),
+        arguments: [ImageOptions.fromLoaderOnly, .refreshCached])
+    func refreshIntoMemory(options: ImageOptions) async throws {
+        let bench = ManagerBench()
+        let thumbnail = try oldThumbnail(bench)
+        var request = ImageRequest(url)
+        request.options = options
+        request.transformer = .closure(key: "same") { $0 }
+        request.storeTo = .memory
+        _ = try await bench.manager.image(for: request)
+        #expect(bench.manager.cachedImage(for: thumbnail) == nil)
+        #expect(bench.manager.cachedImage(for: request) != nil)
+    }
+
+    @Test(
+        "a reload replaces all variants, though it joins a load that replaces none", .capability("OPT-03", "DLR-11"),
+        arguments: [CachePolicy.cacheFirst, .reload])
+    func joiningReload(policy: CachePolicy) async throws {
+        let bench = ManagerBench(answer: nil)
+        let thumbnail = try oldThumbnail(bench)
+        var first = ImageRequest(url)
+        first.cachePolicy = policy
+        first.queryFrom = []
+        first.storeTo = []
+        let firstTask = bench.manager.task(for: first)
+        await bench.loader.arrival(of: 1)
+        var reload = ImageRequest(url)
+        reload.cachePolicy = .reload
+        let secondTask = bench.manager.task(for: reload)
+        while bench.manager.shared.downloads.waitingCount < 2 { await Task.yield() }
+        bench.loader.answer(0, with: .success(.dot(size: 9)))
+        _ = try await (firstTask.image, secondTask.image)
+        #expect(bench.manager.cachedImage(for: thumbnail) == nil)
+        #expect(bench.loader.calls.count == 1)
+    }
+
+    @Test(
+        "bytes that a load stored are on disk, though another one replaces older ones with them", .capability("OPT-03"))
+    func storedBeforeReplacement() async throws {
+        let bench = ManagerBench(answer: nil)
+        let key = ImageKey(source: "test:a")
+        bench.cache.change { $0.disk[key] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date()) }
+        let decodes = Lock(0)
+        let release = BlockingSignal()
+        var refresh = ImageRequest(url)
+        refresh.options = [.refreshCached, .waitStoreCache]
+        refresh.coder = DotCoder {
+            let number = decodes.withLock { count in
+                count += 1
+                return count
+            }
+            // The second one decodes the new bytes.
+            while number == 2, release.wait(milliseconds: 1_000) == nil {}
+        }
+        var first = ImageRequest(url)
+        first.queryFrom = []
+        first.waitsForStore = true
+        let task = bench.manager.task(for: first)
+        await bench.loader.arrival(of: 1)
+        let second = bench.manager.task(for: refresh)
+        while bench.manager.shared.downloads.waitingCount < 2 { await Task.yield() }
+        bench.loader.answer(0, with: .success(.dot(size: 9)))
+        _ = try await task.image
+        #expect(bench.cache.now.disk[key]?.data == Data("DOT 9".utf8))
+        release.send(true)
+        _ = try await second.image
+        #expect(bench.cache.now.disk[key]?.data == Data("DOT 9".utf8))
+    }
 }

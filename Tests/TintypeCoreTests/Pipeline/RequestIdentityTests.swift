@@ -168,4 +168,42 @@ struct RequestIdentityTests {
         await manager.flush()
         #expect(await cache.contains(manager.key(for: url)) == [])
     }
+
+    @Test("a failure of one coder says nothing about another, or about the bytes", .capability("MGR-37", "CTX-06"))
+    func failuresByCoder() async throws {
+        let bench = ManagerBench { _ in .success(.dot()) }
+        var own = ImageRequest(url)
+        own.coder = MovieCoder()
+        #expect(await bench.failure(own)?.code == .corruptImage)
+        #expect(await bench.failure(own)?.code == .recentlyFailed)
+        #expect(bench.manager.failures.count == 1)
+        #expect(try await bench.manager.image(for: url).size.width == 8)
+        await bench.manager.flush()
+        #expect(await bench.failure(own)?.code == .corruptImage, "of the bytes on disk")
+        #expect(bench.cache.now.disk.count == 1 && bench.loader.calls.count == 2)
+    }
+
+    @Test("descriptions of requests, results, and errors have no secrets")
+    func descriptions() async throws {
+        let url = try #require(URL(string: "test://me:secret1@host/a?signature=secret2"))
+        var request = ImageRequest(url, headers: ["Authorization": "secret3"])
+        let manager = ManagerBench().manager
+        let result = try await manager.load(request)
+        let data = try await manager.data(for: request)
+        let response = try #require(result.response)
+        let load = LoadRequest(url: url, headers: request.headers)
+        request.url = try #require(URL(string: "else://me:secret1@host/a?signature=secret2"))
+        let error = await #expect(throws: ImageError.self) { try await manager.image(for: request) }
+        let long = try #require(
+            URL(string: "https://me:secret1@host/a?token=secret2\(String(repeating: "x", count: 3_000))"))
+        let values: [Any] = [
+            request, result, data, response, load, LoadedData.dot(url.absoluteString), try #require(error), result.key,
+            ImageRequest(long), ImageKey(source: long.absoluteString),
+        ]
+        for value in values {
+            #expect(!String(describing: value).contains("secret"))
+            #expect(!String(reflecting: value).contains("secret"))
+        }
+        #expect("\(result)" == "dot 8x8 from network: test://host/a?signature=…")
+    }
 }

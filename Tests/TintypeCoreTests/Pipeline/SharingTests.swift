@@ -101,7 +101,7 @@ struct SharingTests {
         let preview = Image(
             pixels: try MutablePixelBuffer(size: PixelSize(width: 1, height: 1), cleared: true).freeze())
         let (told, end) = (OnceTask<Void>(), OnceTask<Void>())
-        let (toldGate, endGate) = (Gate(), Gate())
+        let (toldGate, endGate) = (AsyncGate(), AsyncGate())
         told.begin { Task { await toldGate.wait() } }
         end.begin { Task { await endGate.wait() } }
         let first = Task {
@@ -180,28 +180,43 @@ struct SharingTests {
         priority.set(.low, change: low)
         #expect(priority.value == .high && seen.withLock { $0 } == [.high])
     }
-}
 
-/// A one-time gate.
-private final class Gate: Sendable {
-    private let state = Lock<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
-
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiting.append(continuation) }
-                return state.isOpen
-            }
-            if isOpen { continuation.resume() }
+    @Test("bytes stay shared until they are on their way to the disk", .capability("DLR-12", "DLR-11"))
+    func sharedUntilStored() async throws {
+        let manager = Lock<ImageManager?>(nil)
+        let areHeld = Lock<Bool?>(nil)
+        var configuration = ImageManager.Configuration()
+        configuration.shouldCache = { _, _ in
+            guard let downloads = manager.withLock({ $0 })?.shared.downloads else { return true }
+            let hold = downloads.hold(DownloadKey(url: url, headers: [:]))
+            defer { downloads.release(hold) }
+            let bytes = downloads.bytes(for: hold, onlyNew: false)
+            areHeld.withLock { $0 = bytes != nil }
+            return true
         }
+        let bench = ManagerBench(configuration: configuration)
+        manager.withLock { $0 = bench.manager }
+        _ = try await bench.manager.image(for: url)
+        #expect(areHeld.withLock { $0 } == true)
+        manager.withLock { $0 = nil }
     }
 
-    func open() {
-        let waiting = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
+    @Test("a load that begins after a change of loaders or coders doesn't join one from before", .capability("PLG-04"))
+    func changedManager() async throws {
+        let bench = ManagerBench(answer: nil)
+        let first = bench.manager.task(for: url)
+        await bench.loader.arrival(of: 1)
+        let other = GatedLoader { _ in .success(.dot(size: 4)) }
+        bench.manager.loaders = ImageLoaders([other])
+        #expect(try await bench.manager.image(for: url).size.width == 4)
+        try await bench.manager.removeAll(of: url)
+        bench.manager.loaders = ImageLoaders([bench.loader])
+        bench.manager.coders = ImageCoders([])
+        let second = bench.manager.task(for: url)
+        await bench.loader.arrival(of: 2)
+        bench.loader.answer(1, with: .success(.dot(size: 5)))
+        #expect(await second.result.failure?.code == .unknownFormat)
+        bench.loader.answer(0, with: .success(.dot(size: 6)))
+        #expect(try await first.image.size.width == 6)
     }
 }

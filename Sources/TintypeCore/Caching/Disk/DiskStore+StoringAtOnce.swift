@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import CLinux
 internal import Glibc
 
 extension DiskStore {
