@@ -46,6 +46,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.90.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.38.0"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.30.0"),
         .package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.4.0"),
     ],
@@ -102,6 +103,8 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
                 .product(name: "NIOCore", package: "swift-nio", condition: http),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: http),
+                .product(name: "NIOHPACK", package: "swift-nio-http2", condition: http),
             ],
             swiftSettings: settings),
         .target(
@@ -143,7 +146,14 @@ let package = Package(
             dependencies: ["TintypeCodecs", "TintypeTesting", "TestSupport", library("CX265", for: "HEIF")],
             swiftSettings: settings),
         .testTarget(
-            name: "TintypeHTTPTests", dependencies: ["TintypeHTTP", "TintypeTesting", "TestSupport"],
+            name: "TintypeHTTPTests",
+            dependencies: [
+                "TintypeHTTP", "TintypeTesting", "TestSupport",
+                .product(name: "NIOEmbedded", package: "swift-nio", condition: http),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: http),
+                .product(name: "NIOHPACK", package: "swift-nio-http2", condition: http),
+            ],
             swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Tintype", "TestSupport"], swiftSettings: settings),
         .testTarget(

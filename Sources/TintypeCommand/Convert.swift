@@ -66,7 +66,7 @@ struct ConvertCommand: AsyncParsableCommand {
         get throws {
             let name = output.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
             guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
-                throw ValidationError("'\(output)' has no extension, such as .png, that selects the format")
+                throw ValidationError("'\(output)' has no extension that selects the format, as in photo.png")
             }
             return try OutputFormat.named(String(name[name.index(after: dot)...]))
         }

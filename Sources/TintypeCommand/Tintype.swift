@@ -8,16 +8,20 @@ struct TintypeTool: AsyncParsableCommand {
         commandName: "tintype",
         abstract: "Load, inspect, convert, and cache images.",
         discussion: """
-            Exit status: 0 for success, 1 if an image failed (the others are still processed), 64 for wrong usage, and 128 \
-            plus the number of the signal that ended the command, such as 130 after Ctrl-C.
+            Exit status: 0 for success, 1 if an image failed (the others are still processed) or if results could not be \
+            written, 64 for wrong usage, and 128 plus the number of the signal that ended the command, such as 130 after \
+            Ctrl-C.
             """,
         version: "0.1.0",
         subcommands: commands)
 
     static func main() async {
+        StandardOutput.reserveDescriptors()
         // The command reports each error itself, once and in one line.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
+        // Ends the process if the command fails.
         await main(nil)
+        if StandardOutput.hasFailed { exit(withError: ExitCode(1)) }
     }
 
     private static var commands: [any ParsableCommand.Type] {

@@ -24,12 +24,13 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// The configuration that the downloader was created with.
     public let configuration: Configuration
-    private let client: HTTPClient
+    private let clients: HTTPClients
     private let slots: DownloadSlots
     private let time: Timekeeper
     private let totals = Lock(Statistics())
     private let liveHeaders: Lock<[String: String]>
     private let running = Lock(RunningLoads())
+    private let isShutDown = Lock(false)
 
     /// The loads that ``cancelAll()`` ends.
     private struct RunningLoads {
@@ -46,18 +47,13 @@ public final class ImageDownloader: ImageLoading, Sendable {
         time = Timekeeper(clock)
         slots = DownloadSlots(limit: configuration.maximumConcurrentDownloads, order: configuration.order)
         liveHeaders = Lock(configuration.headers)
-        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .init(configuration))
+        clients = HTTPClients { SharedHTTPClient(.init(configuration)) }
     }
 
     /// Creates a downloader.
     /// - Parameter configuration: the requests to make and the responses to accept.
     public convenience init(_ configuration: Configuration = Configuration()) {
         self.init(configuration, clock: ContinuousClock())
-    }
-
-    deinit {
-        // No load runs, because a load retains its downloader. Idle connections close without anybody waiting.
-        client.shutdown { _ in }
     }
 
     /// The number of transfers that may run at once.
@@ -98,11 +94,13 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// Closes all connections.
     ///
-    /// Loads that run end with ``ImageError/Code/cancelled``, and later ones with ``ImageError/Code/loadingDisallowed``. Shutting
-    /// down again does nothing.
+    /// Loads that run or wait end with ``ImageError/Code/cancelled``, and later ones with ``ImageError/Code/loadingDisallowed``.
+    /// Shutting down again does nothing.
     public func shutdown() async {
-        // The only error says that the client is already shut down.
-        try? await client.shutdown()
+        isShutDown.withLock { $0 = true }
+        // A load that is registered later sees the flag.
+        cancelAll()
+        await clients.shutdown()
     }
 
     public var schemes: [String] { configuration.schemes.sorted() }
@@ -163,6 +161,9 @@ public final class ImageDownloader: ImageLoading, Sendable {
     }
 
     private func loadInTurn(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+        guard !isShutDown.withLock({ $0 }) else {
+            throw ImageError(.loadingDisallowed, stage: .load, reason: "the downloader is shut down")
+        }
         try check(request.url)
         let ticket = try await slots.acquire(request.priority)
         defer { slots.release(ticket) }
@@ -171,7 +172,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
         let limits = TimeLimits(time, idle: configuration.idleLimit, total: configuration.totalLimit)
         var configuration = configuration
         configuration.headers = headers
-        let transfer = Transfer(client: client, configuration: configuration, limits: limits) { [totals] count in
+        let transfer = Transfer(clients: clients, configuration: configuration, limits: limits) { [totals] count in
             totals.withLock { $0.receivedBytes += count }
         }
         return try await limits.run { () throws(ImageError) in try await transfer.run(request) }
@@ -187,6 +188,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
         guard let host = url.host(), !host.isEmpty else {
             throw ImageError(.invalidURL, stage: .load, reason: "the URL has no host")
         }
+        guard url.hasPossiblePort else { throw .impossiblePort }
     }
 }
 
@@ -202,6 +204,8 @@ extension HTTPClient.Configuration {
         connectionPool.retryConnectionEstablishment = false
         // `ContentDecoder` decompresses, up to the limit of bytes rather than of a ratio.
         decompression = .disabled
+        http1_1ConnectionDebugInitializer = { ResponseHeadGuard.install(on: $0) }
+        http2StreamChannelDebugInitializer = { ResponseHeadGuard.installOnStream($0) }
     }
 }
 #endif

@@ -22,6 +22,19 @@ struct InterruptionTests {
         }
     }
 
+    @Test("A closed pipe doesn't end the command in the middle of its work")
+    func closedPipe() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            signal(SIGPIPE, SIG_DFL)
+            var ends: [Int32] = [0, 0]
+            guard pipe(&ends) == 0 else { exit(2) }
+            close(ends[0])
+            dup2(ends[1], STDOUT_FILENO)
+            try await Interruption.handled { StandardOutput.write("x") }
+            exit(StandardOutput.hasFailed ? 1 : 0)
+        }
+    }
+
     @Test("A signal cancels the command, whose exit status contains its number", arguments: [SIGINT, SIGTERM, SIGHUP])
     func cancels(_ number: Int32) async {
         await #expect(processExitsWith: .exitCode(0)) { [number = number as Int32] in

@@ -74,6 +74,36 @@ struct OutputTests {
         #expect(waits >= 1 && waits < 20)
     }
 
+    @Test("A failed write returns the error of the system")
+    func failedWrite() throws {
+        let full = open("/dev/full", O_WRONLY)
+        defer { close(full) }
+        #expect(Console.write("x", to: full) == ENOSPC)
+        #expect(Console.write("x", to: -1) == EBADF)
+        #expect(Console.write("", to: full) == 0)
+    }
+
+    @Test("Results that can't be written make the command fail")
+    func fullOutput() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            let full = open("/dev/full", O_WRONLY)
+            dup2(full, STDOUT_FILENO)
+            StandardOutput.write("x")
+            exit(StandardOutput.hasFailed ? 0 : 1)
+        }
+    }
+
+    @Test("No file gets the number of a closed standard stream, which would receive the output")
+    func closedStreams() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            for descriptor in STDIN_FILENO...STDERR_FILENO { close(descriptor) }
+            StandardOutput.reserveDescriptors()
+            let file = open("/dev/null", O_RDWR)
+            StandardOutput.write("x")
+            exit(file > STDERR_FILENO && StandardOutput.hasFailed ? 0 : 1)
+        }
+    }
+
     private static func readAll(_ descriptor: Int32) -> [UInt8] {
         var bytes: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 65_536)

@@ -66,6 +66,14 @@ struct URLListTests {
         }
     }
 
+    @Test("A list that can't be read to its end is an error, not an empty list")
+    func unreadable() async throws {
+        // The first page of a process can't be read.
+        let list = try URLList([], file: "/proc/self/mem")
+        let error = await #expect(throws: ImageError.self) { _ = try await list.next() }
+        #expect(error?.code == .fileUnreadable && error?.source == "/proc/self/mem")
+    }
+
     @Test("The allowed number of workers run at once, and each element is processed once")
     func workers() async throws {
         let state = Watched((next: 0, running: 0, most: 0, seen: Set<Int>()))

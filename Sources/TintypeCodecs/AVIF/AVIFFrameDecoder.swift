@@ -3,7 +3,7 @@ internal import CAVIF
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// The frames of an AVIF file, upright and at the size that is wanted.
+/// The frames of an AVIF file, upright and at the requested size.
 final class AVIFFrameDecoder: AnimationFrames {
     let properties: Image.Properties
     private(set) var isPartial = false
@@ -40,7 +40,7 @@ final class AVIFFrameDecoder: AnimationFrames {
 
     func rewind() throws(ImageError) { try seek(to: 0) }
 
-    /// libavif begins at the nearest frame before this one that stands for itself.
+    /// Moves to a frame. libavif begins at the nearest earlier keyframe.
     func seek(to index: Int) throws(ImageError) {
         next = min(max(0, index), info.frameCount)
         isPartial = false

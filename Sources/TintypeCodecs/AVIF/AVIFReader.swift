@@ -25,7 +25,7 @@ final class AVIFReader {
     private static let maximumReservation = 256 << 20
 
     /// Reads the header.
-    /// - Parameter readsMetadata: whether Exif and XMP, which may lie at the end of the file, are read.
+    /// - Parameter readsMetadata: true to read Exif and XMP, which may be at the end of the file.
     init(
         _ data: Data, limits: DecodeLimits, readsMetadata: Bool, decoder choice: AVIFCoder.Decoder
     ) throws(ImageError) {
@@ -150,7 +150,7 @@ final class AVIFReader {
     /// Decodes a frame, and gives its planes; `nil` behind the last one.
     func image(at index: Int) throws(ImageError) -> UnsafeMutablePointer<avifImage>? {
         guard index < info.frameCount else { return nil }
-        // The next one is decoded at once, any other from the nearest one before it that stands for itself.
+        // The next frame is decoded directly, any other one from the nearest earlier keyframe.
         let result = avifDecoderNthImage(decoder, UInt32(index))
         if result == AVIF_RESULT_NO_IMAGES_REMAINING { return nil }
         try Self.check(result, decoder, isTruncated: isTruncated)

@@ -22,7 +22,7 @@ struct CanvasGaps {
     }
 
     /// Draws a frame, shows the canvas, and disposes of the frame.
-    /// - Parameter isOpaque: whether every pixel of the frame is opaque.
+    /// - Parameter isOpaque: true if every pixel of the frame is opaque.
     mutating func add(_ rect: PixelRect, isOpaque: Bool, disposal: FrameDisposal) {
         let before = gap
         if isOpaque, let gap, rect.contains(gap) { self.gap = nil }

@@ -1,6 +1,6 @@
 internal import TintypeCore
 
-/// The purpose for which frames are decoded. It decides how much memory they take.
+/// The purpose of decoding frames, which determines the required memory.
 enum FramePurpose {
     /// All of them become one image.
     case all
@@ -29,7 +29,7 @@ struct FrameSetup {
     /// - Parameters:
     ///   - format: what the frames are decoded to.
     ///   - stored: the size that is decoded, if only a part of that is shown.
-    ///   - bitmaps: how many pictures of the source's size, four bytes a pixel, decoding needs at once.
+    ///   - bitmaps: the number of pictures of the source's size, with four bytes per pixel, that decoding needs at once.
     init(
         _ info: ImageInfo, for purpose: FramePurpose, options: DecodeOptions, context: DecodeContext,
         format: PixelFormat = .rgba8, stored: PixelSize? = nil, bitmaps: Int

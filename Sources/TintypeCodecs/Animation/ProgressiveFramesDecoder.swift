@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// Decodes an image whose bytes come bit by bit, frame by frame.
+/// Decodes an image frame by frame while its bytes arrive.
 final class ProgressiveFramesDecoder: ProgressiveDecoder {
     private let coder: any ImageCoder
     private let options: DecodeOptions
@@ -10,7 +10,7 @@ final class ProgressiveFramesDecoder: ProgressiveDecoder {
     private var frames: ProgressiveFrames
 
     /// - Parameters:
-    ///   - coder: decodes the whole if that cannot be done bit by bit.
+    ///   - coder: decodes the whole image if that isn't possible while it arrives.
     ///   - open: makes the decoder of the frames, with options that allow an image to be partial.
     init(
         _ coder: any ImageCoder, options: DecodeOptions, context: DecodeContext,

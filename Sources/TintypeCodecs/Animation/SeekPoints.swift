@@ -34,7 +34,7 @@ struct SeekPoints {
     /// Returns the point to begin at on the way to a frame.
     /// - Parameters:
     ///   - next: the frame that would come next.
-    ///   - isKey: whether what is before a frame does not show in it, and in none after it.
+    ///   - isKey: true if no earlier frame is visible in this one or in later ones.
     mutating func start(
         for target: Int, next: Int, frameCount: Int, canvas: PixelSize, isKey: (Int) -> Bool
     ) -> Start {
@@ -51,7 +51,7 @@ struct SeekPoints {
         return (best + 1...target).last(where: isKey).map { .blank($0) } ?? start
     }
 
-    /// Notes that a frame is about to be decoded, and keeps the canvas before it if that is wanted.
+    /// Notes that a frame is about to be decoded, and stores the canvas before it if the spacing of copies requires it.
     /// - Parameter copy: makes a copy of the canvas.
     mutating func pass(_ index: Int, copy: () throws(ImageError) -> PixelBuffer?) throws(ImageError) {
         decodedFrames += 1

@@ -7,8 +7,8 @@ struct BMPDecoder {
     let options: DecodeOptions
     let context: DecodeContext
 
-    /// - Parameter keepsAlpha: whether the alpha of the pixels counts, or all are opaque.
-    /// - Returns: the pixels, whether some are missing, and whether some may be transparent.
+    /// - Parameter keepsAlpha: true to use the alpha of the pixels; false if all are opaque.
+    /// - Returns: the pixels, true if some are missing, and true if some may be transparent.
     func decode(
         to output: PixelSize, keepsAlpha: Bool = true
     ) throws(ImageError) -> (PixelBuffer, isPartial: Bool, hasAlpha: Bool) {
@@ -48,7 +48,7 @@ struct BMPDecoder {
         var decoder = BMPRunLength(bytes, header: header)
         try decoder.decode(into: pixels, context: context)
         if !decoder.isComplete { try allowPartial("the run lengths of the BMP end too early") }
-        // Only the codes tell whether they step over pixels.
+        // Only the codes reveal skipped pixels.
         let hasAlpha = (0..<header.size.height).contains { y in
             let row = pixels.row(y).assumingMemoryBound(to: UInt32.self)
             return (0..<header.size.width).contains { row[$0] == 0 }

@@ -27,7 +27,7 @@ struct BMPRows {
         }
     }
 
-    /// - Parameter keepsAlpha: whether the alpha of the pixels counts, or all are opaque.
+    /// - Parameter keepsAlpha: true to use the alpha of the pixels; false if all are opaque.
     init(_ header: BMPHeader, keepsAlpha: Bool) {
         self.header = header
         self.keepsAlpha = keepsAlpha && header.hasAlpha

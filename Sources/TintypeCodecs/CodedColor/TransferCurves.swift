@@ -8,7 +8,7 @@ enum TransferCurves {
         return 10_000 * pow(max(power - pqC1, 0) / (pqC2 - pqC3 * power), 1 / pqM1)
     }
 
-    /// The number of the perceptual quantizer for so many nits.
+    /// Returns the number of the perceptual quantizer for light in nits.
     static func pqValue(_ nits: Double) -> Double {
         let power = pow(max(0, nits) / 10_000, pqM1)
         return pow((pqC1 + pqC2 * power) / (1 + pqC3 * power), pqM2)

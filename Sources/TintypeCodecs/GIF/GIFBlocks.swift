@@ -24,7 +24,8 @@ struct GIFBlocks: Sendable, Equatable {
     /// The logical screen; of a file that leaves it empty, the first frame's size.
     var screen: PixelSize
     var palette: Range<Int>?
-    /// The number of times that the animation is played, 0 for ever, as the first extension says; `nil` where none does.
+    /// The number of times that the animation is played according to the first extension, 0 to repeat it forever; `nil` without
+    /// an extension.
     private(set) var statedLoopCount: Int?
     var frames: [Frame] = []
     /// True if the end of the file was seen.
@@ -184,7 +185,7 @@ extension GIFBlocks {
         return frame.rect.covers(screen) && frame.transparentIndex == nil && frame.disposal != .restorePrevious
     }
 
-    /// The number of times that the animation is played, 0 for ever; once where the file does not say.
+    /// The number of times that the animation is played, 0 to repeat it forever; once if the file does not specify it.
     var loopCount: Int { statedLoopCount ?? 1 }
 
     var info: ImageInfo {

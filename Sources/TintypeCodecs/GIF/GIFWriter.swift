@@ -30,7 +30,7 @@ final class GIFWriter {
         if let file { EGifCloseFile(file, &error) }
     }
 
-    /// The extension of Netscape 2.0. It stands in front of the first frame.
+    /// Writes the extension of Netscape 2.0, which precedes the first frame.
     func write(loopCount: Int) throws(ImageError) {
         let count = min(max(loopCount, 0), 65_535)
         let name = Array("NETSCAPE2.0".utf8)

@@ -6,7 +6,7 @@ internal import TintypeCore
 /// the code before plus the index that came next. So an entry is only a place in the output and a length, and a code is one
 /// copy of 16 bytes in nearly all cases. Single indices lie in front of the output, so that they are no special case.
 ///
-/// The codes may come bit by bit: decoding goes on where it came to.
+/// The codes may arrive gradually. Each call continues where the previous one ended.
 struct LZWDecoder: ~Copyable {
     enum Outcome: Equatable {
         /// All indices that were asked for are there.
@@ -66,11 +66,11 @@ struct LZWDecoder: ~Copyable {
     /// The number of its indices.
     var count: Int { state.map { min($0.position - Self.literals, wanted) } ?? 0 }
 
-    /// Indices between two looks at whether anybody still wants them.
+    /// The number of indices between two checks for cancellation.
     private static let slice = 1 << 22
 
     /// Begins with a frame.
-    /// - Parameter wanted: how many indices are to be decoded; less than 2³¹.
+    /// - Parameter wanted: the number of indices to decode; less than 2³¹.
     mutating func begin(wanted: Int) {
         self.wanted = wanted
         codes.removeAll(keepingCapacity: true)

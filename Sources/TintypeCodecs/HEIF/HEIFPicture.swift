@@ -60,7 +60,7 @@ struct HEIFPicture {
         }
     }
 
-    /// Numbers of so many bits, the low byte first.
+    /// Writes numbers with the given bits, the low byte first.
     private func copyDeep(_ y: Int, to row: UnsafeMutablePointer<UInt8>, bits: Int) {
         let most = UInt32(1) << UInt32(bits) - 1
         let components = hasAlpha ? 4 : 3

@@ -59,7 +59,7 @@ struct HEIFStillDecoder {
 
     // MARK: Thumbnail
 
-    /// The embedded thumbnail, to be released, if it shows the whole image at no less than the size that is wanted.
+    /// Returns the embedded thumbnail, which is released with the item, if it shows the whole image at the requested size or larger.
     private func thumbnail(atLeast output: PixelSize) -> Item? {
         let size = file.info.size
         guard output != size else { return nil }

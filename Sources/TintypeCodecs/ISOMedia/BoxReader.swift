@@ -1,8 +1,8 @@
 #if HEIF
 internal import TintypeCore
 
-/// Reads the big-endian numbers of a box one after the other. A read beyond its end throws
-/// ``ImageError/Code/corruptImage``: a box says itself how long it is.
+/// Reads consecutive big-endian numbers of a box. A read beyond its end throws ``ImageError/Code/corruptImage``, because a box
+/// states its own length.
 struct BoxReader {
     private let bytes: UnsafeRawBufferPointer
     private(set) var offset = 0

@@ -10,7 +10,7 @@ struct MediaBox {
     var reader: BoxReader { BoxReader(contents) }
 
     /// The boxes within.
-    /// - Parameter offset: how many bytes of fields come before the first of them.
+    /// - Parameter offset: the number of bytes of fields before the first of them.
     /// - Throws: ``ImageError/Code/corruptImage`` if one of them reaches beyond this box.
     func boxes(from offset: Int = 0) throws(ImageError) -> [MediaBox] {
         var boxes: [MediaBox] = []

@@ -11,7 +11,7 @@ struct MediaTrack {
     let handler: String
     /// Units of time in a second.
     let timescale: Int
-    /// The number of times that the track is played, 0 for ever.
+    /// The number of times that the track is played, 0 to repeat it forever.
     let loopCount: Int
     /// The ids of other tracks by the kind of reference: `auxl` to what this one belongs to, `prem` to the alpha that colors
     /// are multiplied by, `thmb` to what this one is a thumbnail of.
@@ -44,7 +44,7 @@ struct MediaTrack {
     private struct Header {
         let isEnabled: Bool
         let id: Int
-        /// In units of the file; `nil` for ever.
+        /// The duration in units of the file; `nil` for an infinite one.
         let duration: Int?
         let orientation: Orientation
 
@@ -65,8 +65,9 @@ struct MediaTrack {
         }
     }
 
-    /// An edit list with the flag `RepeatEdits` is played until the track's duration is over, one without it once (section
-    /// 8.6.6); without a list nothing is said, and that is for ever, as browsers and viewers play such files.
+    /// Returns the number of times that a track is played. An edit list with the flag `RepeatEdits` is played until the track's
+    /// duration is over, and one without the flag is played once (section 8.6.6). A track without a list repeats forever, as in
+    /// browsers and viewers.
     private static func loopCount(_ box: MediaBox, duration: Int?) throws(ImageError) -> Int {
         guard let list = try box.first("edts")?.first("elst") else { return 0 }
         var reader = list.reader

@@ -23,7 +23,7 @@ struct SampleTable {
 
     /// - Parameters:
     ///   - box: an `stbl` box.
-    ///   - maximumCount: how many samples there may be, compared before memory is taken for them.
+    ///   - maximumCount: the largest number of samples, which is checked before memory is allocated for them.
     init(_ box: MediaBox, maximumCount: Int) throws(ImageError) {
         samples = []
         let sizes = try Self.sizes(box, maximumCount: maximumCount)
@@ -129,7 +129,7 @@ struct SampleTable {
         }
     }
 
-    /// Durations in `stts`; `ctts` says how much later than decoded a sample is shown.
+    /// Reads durations from `stts`, and from `ctts` the delay from the decoding of a sample to its display.
     private mutating func time(_ box: MediaBox) throws(ImageError) {
         var start = 0
         var place = 0

@@ -13,7 +13,7 @@ struct JPEGPlan {
     let size: PixelSize
     /// The part of that size that the picture fills: sides are rounded up, and padding lies behind the picture.
     private let extent: ResampledExtent
-    /// The size that is wanted, upright.
+    /// The requested size, upright.
     let output: PixelSize
     let color: DecodedColor
     let hasMultipleScans: Bool
@@ -66,8 +66,8 @@ struct JPEGPlan {
             stored: size, extent: extent, output: output, orientation: segments.orientation, context: context)
     }
 
-    /// The image of the pixels that a sink made.
-    /// - Parameter isMissingRows: whether some rows never came, and are transparent.
+    /// Returns the image of the pixels that a sink produced.
+    /// - Parameter isMissingRows: true if some rows never arrived, and are transparent.
     func image(_ pixels: PixelBuffer, isPartial: Bool, isMissingRows: Bool) throws(ImageError) -> Image {
         var pixels = pixels
         if convertsAfter, let conversion = color.conversion {
@@ -117,7 +117,7 @@ struct JPEGRows: ~Copyable {
         return true
     }
 
-    /// Looks whether the row that was read is one of the file's, or made up by libjpeg behind its end.
+    /// Checks if the last row belongs to the file, or was invented by libjpeg after its end.
     @inline(__always)
     private func isWorthKeeping(_ reader: JPEGReader) throws(ImageError) -> Bool {
         if reader.warningCount > JPEGPlan.maximumWarnings { throw reader.corruption }

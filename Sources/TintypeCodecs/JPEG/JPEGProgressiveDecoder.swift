@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// Decodes a JPEG whose bytes come bit by bit: of a file with several scans a picture after each of them, else the rows so
-/// far.
+/// Decodes a JPEG while its bytes arrive. A file with several scans has a picture after each of them, any other file the rows
+/// so far.
 final class JPEGProgressiveDecoder: ProgressiveDecoder {
     private let options: DecodeOptions
     private let context: DecodeContext

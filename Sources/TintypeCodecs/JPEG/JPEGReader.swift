@@ -21,7 +21,7 @@ final class JPEGReader {
         if leavesGaps { tintype_jpeg_leave_gaps(handle) }
     }
 
-    /// A reader that is given its bytes bit by bit, with ``append(_:)``.
+    /// Creates a reader that receives its bytes gradually, with ``append(_:)``.
     init(incrementalWithMemoryLimit memoryLimit: Int) throws(ImageError) {
         guard let handle = tintype_jpeg_reader_create_incremental(memoryLimit) else {
             throw ImageError(.outOfMemory, stage: .decode, reason: "the system has no memory for a JPEG decoder")

@@ -176,7 +176,7 @@ struct JPEGScans {
             range: payload, components: scanned, band: first...last, missingBits: after, isRefinement: before > 0)
     }
 
-    /// The marker that must stand at an offset.
+    /// Returns the marker at an offset, which must exist.
     private static func marker(in bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt8? {
         guard let word = bytes.bigEndian16(at: offset), word > 0xFF00, word < 0xFFFF else { return nil }
         return UInt8(truncatingIfNeeded: word)

@@ -24,7 +24,7 @@ struct JPEGSegments {
         var profileParts: [Int: Range<Int>] = [:]
         var offset = 2
         while true {
-            // A marker is FF and a code; any number of FF may stand before the code, and decoders skip what is neither.
+            // A marker consists of FF and a code. Any number of FF may precede the code, and decoders skip everything else.
             while offset < bytes.count, bytes[offset] != 0xFF { offset += 1 }
             while offset < bytes.count, bytes[offset] == 0xFF { offset += 1 }
             guard offset < bytes.count else {
@@ -77,7 +77,7 @@ struct JPEGSegments {
         case 0xE1 where begins("http://ns.adobe.com/xap/1.0/\0"):
             if xmp == nil { xmp = bytes.data(payload.dropFirst(29)) }
         case 0xE2 where begins("ICC_PROFILE\0"):
-            // Then the number of this part, from 1, and how many there are (ICC.1, annex B.4).
+            // Then the number of this part, from 1, and the number of parts (ICC.1, annex B.4).
             guard payload.count > 14 else { return }
             let number = Int(bytes[payload.lowerBound + 12])
             if profileParts[number] == nil { profileParts[number] = payload.dropFirst(14) }

@@ -15,7 +15,7 @@ final class JPEGWriter {
 
     deinit { tintype_jpeg_writer_destroy(handle) }
 
-    /// - Parameter segments: application segments, contents by marker, that stand in front of the picture.
+    /// - Parameter segments: application segments, contents by marker, which precede the picture.
     /// - Returns: `nil` if the file became larger than the options allow.
     func write(
         _ image: Image, quality: Int, _ options: EncodeOptions, profile: Data? = nil,

@@ -38,7 +38,7 @@ struct JXLEncoder {
         quality >= 30 ? 0.1 + Float(100 - quality) * 0.09 : 6.4 + powf(2.5, Float(30 - quality) / 5) / 6.25
     }
 
-    /// Returns whether libjxl can write an ICC profile.
+    /// Returns true if libjxl can write an ICC profile.
     static func accepts(_ profile: Data) -> Bool {
         guard let encoder = JxlEncoderCreate(nil) else { return false }
         defer { JxlEncoderDestroy(encoder) }

@@ -3,7 +3,7 @@ internal import CJXL
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// One libjxl decoder and the bytes that it reads: first the header, then as many passes through the frames as are wanted.
+/// One libjxl decoder and the bytes that it reads: first the header, then any number of passes through the frames.
 final class JXLReader {
     private(set) var info: ImageInfo
     private(set) var basic = JxlBasicInfo()
@@ -112,7 +112,7 @@ final class JXLReader {
 
     /// Looks for the black of a file whose profile is one of inks.
     private func readBlackChannel() {
-        // The signature of the color space stands at byte 16 (ICC.1, section 7.2).
+        // The signature of the color space is at byte 16 (ICC.1, section 7.2).
         guard let profile, profile.dropFirst(16).prefix(4).elementsEqual("CMYK".utf8) else { return }
         blackChannel = (0..<basic.num_extra_channels).first { index in
             var channel = JxlExtraChannelInfo()

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// Changes an Exif block in place, so that everything that is not changed stays where it is: makers' notes hold offsets that
-/// nobody else understands.
+/// Edits an Exif block in place, so that unchanged parts keep their offsets: makers' notes contain offsets that only their
+/// makers understand.
 struct ExifEditor {
     private(set) var bytes: [UInt8]
     private let isLittleEndian: Bool

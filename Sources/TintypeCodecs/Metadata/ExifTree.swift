@@ -1,11 +1,11 @@
 #if TIFF
 internal import FoundationEssentials
 
-/// The directories of an Exif block, taken apart, so that they can be put together elsewhere.
+/// The directories of an Exif block, parsed so that they can be reassembled elsewhere.
 ///
-/// A TIFF file has no Exif block: what stands in one is spread over the file's own directory and those that it leads to
-/// (Exif 2.32, section 4.5.2). Everything is kept; offsets within makers' notes, which nobody else understands, lead nowhere
-/// afterwards.
+/// A TIFF file has no Exif block. Its contents are spread over the file's own directory and those that it refers to (Exif 2.32,
+/// section 4.5.2). Everything is preserved, but offsets within makers' notes, which only their makers understand, become
+/// invalid.
 struct ExifTree: Equatable {
     struct Entry: Equatable {
         var tag: Int

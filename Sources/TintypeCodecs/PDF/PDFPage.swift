@@ -14,7 +14,7 @@ final class PDFPage {
     private let document: OpaquePointer
     private let page: OpaquePointer
 
-    /// - Parameter allowsCut: whether a document without an end is to be read as far as it goes.
+    /// - Parameter allowsCut: true to read a document without an end as far as possible.
     init(_ data: Data, allowsCut: Bool) throws(ImageError) {
         guard data.count <= PDFCoder.maximumBytes else {
             throw ImageError(

@@ -19,7 +19,7 @@ struct PNGAnimation {
     }
 
     var frames: [Frame]
-    /// 0 is for ever.
+    /// The number of times that the animation is played; 0 to repeat it forever.
     var loopCount: Int
     /// The number of frames that have arrived completely, which only the bytes after them show.
     var wholeFrames: Int

@@ -12,13 +12,13 @@ enum PNGProfile {
     /// Returns the profile in the contents of a chunk.
     /// - Parameters:
     ///   - contents: a name, a zero, the method of compression, and a zlib stream.
-    ///   - isGray: whether the file is gray. The profile must be for pixels of the same kind.
+    ///   - isGray: true if the file is gray. The profile must be for pixels of the same kind.
     /// - Returns: `nil` for a profile that is damaged or describes pixels of another kind.
     static func read(_ contents: Slice<UnsafeRawBufferPointer>, isGray: Bool) -> Data? {
         guard let end = contents.prefix(80).firstIndex(of: 0), end + 1 < contents.endIndex, contents[end + 1] == 0,
             let profile = ZlibStream.unpack(contents[(end + 2)...], maximumBytes: maximumBytes), profile.count >= 128
         else { return nil }
-        // The signature of the color space stands at byte 16 (ICC.1, section 7.2).
+        // The signature of the color space is at byte 16 (ICC.1, section 7.2).
         let signature = profile.dropFirst(16).prefix(4)
         return signature.elementsEqual((isGray ? "GRAY" : "RGB ").utf8) ? profile : nil
     }

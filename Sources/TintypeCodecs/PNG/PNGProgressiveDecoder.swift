@@ -2,8 +2,8 @@ internal import CPNGShim
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// Decodes a PNG whose bytes come bit by bit: the rows so far, of an interlaced one all rows as its passes let them be
-/// guessed, of an animation the whole frames.
+/// Decodes a PNG while its bytes arrive: the rows so far, all rows of an interlaced image as estimated from its passes, or the
+/// whole frames of an animation.
 final class PNGProgressiveDecoder: ProgressiveDecoder {
     private let options: DecodeOptions
     private let context: DecodeContext

@@ -23,8 +23,8 @@ final class PNGPushReader {
         tintype_png_pusher_has_all_rows(handle) != 0 && tintype_png_pusher_has_odd_end(handle) == 0
     }
 
-    /// Takes bytes, and stops once where the pixels begin.
-    /// - Returns: how many bytes were taken.
+    /// Processes bytes, and stops once at the beginning of the pixels.
+    /// - Returns: the number of bytes that were processed.
     func push(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Int {
         var used = 0
         try check(tintype_png_push(handle, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, &used))

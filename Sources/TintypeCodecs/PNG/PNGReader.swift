@@ -16,7 +16,7 @@ final class PNGReader {
     /// - Parameters:
     ///   - cutChunk: where the chunk of data begins that the end of the bytes cuts off, if there is one.
     ///   - checksCRC: false for bytes that were put together from the parts of a file.
-    ///   - skipsPalette: whether a palette is of no consequence, and may be anything.
+    ///   - skipsPalette: true if the palette isn't needed, and may be invalid.
     init(
         _ bytes: UnsafeRawBufferPointer, cutChunk: Int? = nil, checksCRC: Bool = true, skipsPalette: Bool = false
     ) throws(ImageError) {

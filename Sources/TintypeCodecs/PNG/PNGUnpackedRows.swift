@@ -1,13 +1,14 @@
 internal import CUnfilter
 internal import TintypeCore
 
-/// The rows of a PNG whose data has been unpacked all at once, one after the other, as straight RGBA.
+/// The rows of a PNG whose data has been decompressed all at once, as straight RGBA.
 ///
-/// Takes less than half the time of libpng, which unpacks with zlib and undoes filters byte by byte, and makes the same pixels. It is
-/// only for data that is there whole and without damage: of all else, libpng says what is wrong and saves what it can.
+/// It takes less than half the time of libpng, which decompresses with zlib and reverses filters byte by byte, and produces the
+/// same pixels. It is only for complete and undamaged data. For everything else, libpng reports the error and decodes as much
+/// as possible.
 ///
-/// The data is unpacked into the end of the bitmap that its rows are then written to from the beginning, where they never reach the
-/// rows that are still to be read: that takes no memory beyond the bitmap.
+/// The data is decompressed into the end of the bitmap. Its rows are then written from the beginning of the bitmap, and never
+/// reach the rows that are still to be read. So no memory is needed beyond the bitmap.
 struct PNGUnpackedRows {
     private let layout: PNGLayout
     private let kernels: PNGKernels
@@ -22,7 +23,7 @@ struct PNGUnpackedRows {
 
     /// The bytes that may be read and written beyond the end of a row.
     private static let slack = 16
-    /// While data is unpacked, nobody can cancel: this much takes a quarter of a second.
+    /// Decompression can't be canceled: this much takes a quarter of a second.
     static let mostUnpacked = 128 << 20
     /// A thumbnail is made row by row, to take far less memory than the full bitmap. For small images that does not matter.
     static let mostUnpackedForThumbnail = 16 << 20

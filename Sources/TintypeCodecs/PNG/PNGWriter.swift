@@ -16,7 +16,7 @@ final class PNGWriter {
     deinit { tintype_png_writer_destroy(handle) }
 
     /// A file of the pixels of a rectangle, of 8 or 16 bits; alpha is left out unless the image has any.
-    /// - Parameter isSRGB: whether the file says that its colors are sRGB.
+    /// - Parameter isSRGB: true to mark the colors as sRGB.
     func write(
         _ pixels: PixelBuffer, x: Int = 0, y: Int = 0, size: PixelSize, hasAlpha: Bool, isSRGB: Bool,
         isInterlaced: Bool, compressionLevel: Int, filter: PNGEncodeOptions.Filter, context: EncodeContext

@@ -44,7 +44,7 @@ struct SVGLimits {
 
     /// The memory that an image inside the document takes when it is decoded.
     private static func bytes(of image: [UInt8], _ context: DecodeContext, depth: Int) throws(ImageError) -> Int {
-        // Nothing comes of an address without data.
+        // A URL without data shows nothing.
         guard let comma = image.firstIndex(of: UInt8(ascii: ",")), comma < image.count - 1 else { return 0 }
         let content = try DataURL(image, limit: SVGCoder.maximumBytes)
         let coder: any ImageCoder

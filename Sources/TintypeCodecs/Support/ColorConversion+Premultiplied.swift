@@ -3,8 +3,8 @@ internal import TintypeCore
 extension ColorConversion {
     /// Converts premultiplied pixels, in the format that the conversion is made for.
     ///
-    /// - Parameter hasAlpha: whether some pixels may not be opaque. Such colors are converted as they are before they are
-    ///   multiplied by alpha: else transparent pixels would get the color of black, and color would exceed alpha.
+    /// - Parameter hasAlpha: true if some pixels may not be opaque. Their colors are converted before they are multiplied by
+    ///   alpha. Otherwise transparent pixels would get the color of black, and color would exceed alpha.
     func convert(
         _ pixels: PixelBuffer, hasAlpha: Bool, pool: PixelBufferPool = .shared
     ) throws(ImageError) -> PixelBuffer {

@@ -5,10 +5,10 @@ extension DecodeContext {
     /// - Parameters:
     ///   - output: the size of the pictures that are made.
     ///   - format: of those pictures.
-    ///   - frames: how many of them there are at once.
-    ///   - isCopied: whether a picture is turned or converted in a second buffer.
+    ///   - frames: the number of pictures that exist at once.
+    ///   - isCopied: true if a picture is rotated or converted in a second buffer.
     ///   - source: the size in the file.
-    ///   - bitmaps: how many pictures of that size, four bytes a pixel, are needed on the way.
+    ///   - bitmaps: the number of temporary pictures of that size, with four bytes per pixel.
     ///   - working: the bytes of further blocks of memory.
     func reserve(
         output: PixelSize, format: PixelFormat = .rgba8, frames: Int = 1, isCopied: Bool, source: PixelSize,

@@ -13,7 +13,7 @@ extension ImageInfo {
 
     /// Refuses, before memory is taken, an image that would cost more than the limits allow.
     /// - Parameters:
-    ///   - keptFrames: how many frames will be in memory at once.
+    ///   - keptFrames: the number of frames in memory at once.
     ///   - format: what they are decoded to.
     func check(
         _ limits: DecodeLimits, output: PixelSize, keptFrames: Int, format: PixelFormat = .rgba8

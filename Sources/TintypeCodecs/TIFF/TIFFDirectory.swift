@@ -48,7 +48,7 @@ struct TIFFDirectory {
             let (size, overflow) = values.multipliedReportingOverflow(by: Self.bytes(ofType: type))
             let isInline = !overflow && size <= (isBig ? 8 : 4)
             guard let offset = isInline ? field : number(field, isBig ? 8 : 4) else { continue }
-            // Values of unknown types are nobody's.
+            // No reader uses values of unknown types.
             if Self.bytes(ofType: type) > 0, overflow || offset > bytes.count - size { isCut = true }
             entries[tag] = Entry(type: type, count: values, offset: offset)
         }

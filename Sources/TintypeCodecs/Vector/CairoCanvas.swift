@@ -10,7 +10,7 @@ enum CairoCanvas {
     /// Draws a picture, and gives its pixels in the order that images have.
     /// - Parameters:
     ///   - name: what is drawn, for messages.
-    ///   - paper: whether the pixels are white at first instead of clear.
+    ///   - paper: true if the pixels are initially white instead of clear.
     ///   - draw: draws in the units of the picture, which are scaled to the pixels; an error of its own goes first.
     /// - Throws: ``ImageError/Code/limitExceeded`` for a size that cairo cannot draw.
     static func draw(

@@ -32,7 +32,7 @@ struct WebPContainer: Sendable {
     private(set) var profile: Data?
     private(set) var metadata = ImageMetadata()
     private(set) var orientation = Orientation.up
-    /// True if the header announces Exif or XMP, which stand behind the pixels.
+    /// True if the header announces Exif or XMP, which follow the pixels.
     let announcesMetadata: Bool
     /// False if the bytes end before the file does.
     private(set) var isComplete: Bool

@@ -67,7 +67,7 @@ final class WebPFrameDecoder: SeekableFrames {
 
     func skipFrame() throws(ImageError) -> Bool {
         guard let frame = try upcoming() else { return false }
-        // Nothing comes of a still image but itself.
+        // A still image consists only of itself.
         if container.isAnimated { return try draw(frame) }
         state.next += 1
         return true
@@ -95,7 +95,7 @@ final class WebPFrameDecoder: SeekableFrames {
 
     // MARK: One image
 
-    /// Decodes an image that fills the canvas, as small as the size that is wanted allows.
+    /// Decodes an image that fills the canvas, at the smallest size that the requested size allows.
     private func still(_ frame: WebPContainer.Frame) throws(ImageError) -> PixelBuffer {
         let still = WebPStillDecoder(frame, info: info, output: outputSize, color: color, context: context)
         let buffer = try MutablePixelBuffer(size: still.size, pool: context.pool)
@@ -135,7 +135,7 @@ final class WebPFrameDecoder: SeekableFrames {
     }
 
     /// Decodes the rows of a frame, premultiplied.
-    /// - Returns: how many are there.
+    /// - Returns: the number of available rows.
     private func decodeRows(
         of frame: WebPContainer.Frame, into rows: UnsafeMutableRawPointer, bytesPerRow: Int
     ) throws(ImageError) -> Int {

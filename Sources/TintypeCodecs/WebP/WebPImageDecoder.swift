@@ -1,13 +1,13 @@
 internal import CWebP
 internal import TintypeCore
 
-/// Decodes the pixels of one WebP image, a whole file or the payload of one frame, into memory of the caller's, as straight
-/// RGBA of 8 bits. The bytes may come bit by bit.
+/// Decodes the pixels of one WebP image, a whole file or the payload of one frame, into the caller's memory, as straight RGBA
+/// of 8 bits. The bytes may arrive gradually.
 final class WebPImageDecoder {
     /// The progress of a decode.
     enum Outcome: Equatable {
         case complete
-        /// The bytes ended; so many rows are there.
+        /// The bytes ended after a number of rows.
         case truncated(rows: Int)
     }
 
@@ -64,7 +64,7 @@ final class WebPImageDecoder {
         }
     }
 
-    /// Decodes bytes in parts, so that work that nobody waits for any more ends soon.
+    /// Decodes bytes in parts, so that canceled work ends soon.
     func decode(_ bytes: UnsafeRawBufferPointer, context: DecodeContext) throws(ImageError) -> Outcome {
         let step = max(256 << 10, bytes.count / 8)
         var outcome = Outcome.truncated(rows: 0)

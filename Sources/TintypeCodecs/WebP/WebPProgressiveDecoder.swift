@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// Decodes a WebP file whose bytes come bit by bit: the rows so far of a still image, the whole frames of an animation.
+/// Decodes a WebP file while its bytes arrive: the rows so far of a still image, the whole frames of an animation.
 final class WebPProgressiveDecoder: ProgressiveDecoder {
     private let options: DecodeOptions
     private let context: DecodeContext
@@ -27,7 +27,7 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
             throw error
         }
         if container.isAnimated { return try frames.preview(data) }
-        // The orientation stands behind the picture.
+        // The orientation follows the picture.
         guard !container.announcesMetadata || container.isComplete else { return nil }
         return try advance(container)?.preview()
     }

@@ -38,7 +38,7 @@ struct WebPStillDecoder {
     }
 
     /// The picture of pixels as libwebp gives them.
-    /// - Parameter rows: how many rows have been decoded; the others become transparent.
+    /// - Parameter rows: the number of decoded rows; the others become transparent.
     func picture(_ pixels: consuming MutablePixelBuffer, rows: Int) throws(ImageError) -> PixelBuffer {
         // Few pixels are sooner converted than many.
         let convertsAfter = target.pixelCount < size.pixelCount && color.keepsAverages

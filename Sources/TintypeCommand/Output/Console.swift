@@ -9,7 +9,7 @@ final class Console: Sendable {
     /// The console that writes to the streams of the process.
     static let standard = Console(
         isInteractive: isatty(STDERR_FILENO) == 1, width: Console.terminalWidth(),
-        output: { Console.write($0, to: STDOUT_FILENO) }, errors: { Console.write($0, to: STDERR_FILENO) })
+        output: { StandardOutput.write($0) }, errors: { Console.write($0, to: STDERR_FILENO) })
 
     /// A Boolean value that is true if standard error is a terminal, on which a status line can be redrawn.
     let isInteractive: Bool
@@ -90,11 +90,13 @@ final class Console: Sendable {
 
     /// Writes text to a descriptor, which may be one that does not block.
     /// - Parameter waitUntilWritable: waits until the descriptor takes more bytes.
+    /// - Returns: the number of the error (`errno`); 0 if everything was written.
+    @discardableResult
     static func write(
         _ text: String, to descriptor: Int32, waitUntilWritable: (Int32) -> Void = Console.waitUntilWritable
-    ) {
+    ) -> Int32 {
         var text = text
-        text.withUTF8 { bytes in
+        return text.withUTF8 { bytes in
             var rest = UnsafeRawBufferPointer(bytes)
             while let base = rest.baseAddress, !rest.isEmpty {
                 let written = Glibc.write(descriptor, base, rest.count)
@@ -103,9 +105,10 @@ final class Console: Sendable {
                     waitUntilWritable(descriptor)
                     continue
                 }
-                guard written > 0 else { return }  // No program reads any more. The work itself continues.
+                guard written > 0 else { return errno }
                 rest = UnsafeRawBufferPointer(rebasing: rest[written...])
             }
+            return 0
         }
     }
 

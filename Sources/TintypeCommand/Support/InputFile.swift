@@ -75,6 +75,7 @@ struct InputFile: ~Copyable {
     }
 
     private static func failure(_ path: String, _ reason: String) -> ImageError {
-        ImageError(.fileUnreadable, stage: .load, source: path, reason: "can’t be read: \(reason)")
+        ImageError(
+            .fileUnreadable, stage: .load, source: path.isEmpty ? "''" : path, reason: "can’t be read: \(reason)")
     }
 }

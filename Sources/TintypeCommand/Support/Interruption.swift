@@ -15,6 +15,8 @@ enum Interruption {
         let received = Lock<Int32?>(nil)
         let running = Lock<Task<Void, any Error>?>(nil)
         let queue = DispatchQueue(label: "signals")
+        // A closed pipe must not end the process in the middle of a file.
+        signal(SIGPIPE, SIG_IGN)
         let handled = signals.filter { !isIgnored($0) }.map { number in
             signal(number, SIG_IGN)
             return (number: number, source: DispatchSource.makeSignalSource(signal: number, queue: queue))

@@ -37,7 +37,7 @@ final class URLList: Sendable {
             return
         }
         let opened = file == "-" ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC)
-        guard opened >= 0 else { throw Self.failure(file) }
+        guard opened >= 0 else { throw Self.failure(file, errno) }
         descriptor = opened
         var status = stat()
         if fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
@@ -109,9 +109,15 @@ final class URLList: Sendable {
         while poll(&event, 1, 100) == 0 {
             if isCancelled() { throw ImageError(.cancelled, stage: .request, reason: "cancelled") }
         }
+        var problem: Int32?
         let chunk = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-            count = read(descriptor, buffer.baseAddress, buffer.count)
-            count = max(0, count)
+            let result = read(descriptor, buffer.baseAddress, buffer.count)
+            if result < 0 { problem = errno }
+            count = max(0, result)
+        }
+        if let problem {
+            if [EINTR, EAGAIN].contains(problem) { return }
+            throw Self.failure(path, problem)
         }
         state.withLock { state in
             state.buffer.removeFirst(min(state.position, state.buffer.count))
@@ -129,10 +135,10 @@ final class URLList: Sendable {
         }
     }
 
-    private static func failure(_ path: String) -> ImageError {
+    private static func failure(_ path: String, _ error: Int32) -> ImageError {
         ImageError(
             .fileUnreadable, stage: .request, source: path,
-            reason: "the list can’t be read: \(String(cString: strerror(errno)))")
+            reason: "the list can’t be read: \(String(cString: strerror(error)))")
     }
 }
 

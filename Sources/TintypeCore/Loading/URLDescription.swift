@@ -8,21 +8,31 @@ package enum URLDescription {
     package static func redacted(_ string: String) -> String {
         var text = string
         if let range = userInfo(text) { text.removeSubrange(range) }
-        let isLong = text.utf8.count > maximumLength
-        if let query = text.firstIndex(of: "?") {
-            text = String(text[...query]) + (isLong ? "…" : redactedQuery(text[text.index(after: query)...]))
+        if text.utf8.count > maximumLength {
+            let start = text.prefix(60)
+            return String(start.prefix { $0 != "?" && $0 != "#" }) + "…"
         }
-        guard isLong else { return text }
-        return text.count > 61 ? String(text.prefix(60)) + "…" : text
+        // A fragment may be the answer of an authorization server, in the form of a query.
+        let isURL = text.hasPrefix("//") || text.range(of: "://") != nil
+        if let query = text.firstIndex(where: { $0 == "?" || isURL && $0 == "#" }) {
+            text = String(text[...query]) + redactedQuery(text[text.index(after: query)...])
+        }
+        return text
     }
 
     /// The range of `user:password@` in the authority of a URL (RFC 3986, section 3.2).
     private static func userInfo(_ text: String) -> Range<String.Index>? {
-        guard let scheme = text.range(of: "://") else { return nil }
-        let rest = text[scheme.upperBound...]
-        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let start: String.Index
+        if text.hasPrefix("//") {
+            // A relative reference without the scheme, as in the location of a redirect.
+            start = text.index(text.startIndex, offsetBy: 2)
+        } else {
+            guard let scheme = text.range(of: "://") else { return nil }
+            start = scheme.upperBound
+        }
+        let authority = text[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         guard let at = authority.lastIndex(of: "@") else { return nil }
-        return scheme.upperBound..<text.index(after: at)
+        return start..<text.index(after: at)
     }
 
     /// Returns the names in a query, without their values.

@@ -35,7 +35,7 @@ final class ContentDecoder {
     private let coding: ContentCoding
     private let block: UnsafeMutableRawBufferPointer
     private var isAtEnd = false
-    /// True until the first piece has told whether `deflate` means zlib or bare deflate.
+    /// True until the first piece has shown that `deflate` means zlib or bare deflate.
     private var isAtStart = true
 
     /// - Parameter coding: `gzip` or `deflate`.

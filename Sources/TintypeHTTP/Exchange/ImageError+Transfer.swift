@@ -37,6 +37,13 @@ extension ImageError {
 
     static let cancelledTransfer = ImageError(.cancelled, stage: .load, reason: "the load was cancelled")
 
+    static let impossiblePort = ImageError(
+        .invalidURL, stage: .load, reason: "the port of the URL isn’t from 0 to 65535")
+
+    static func bodyTooLarge(_ limit: Int) -> ImageError {
+        load(.bodyTooLarge, "the body is larger than the limit of \(ByteCount(limit))", nil)
+    }
+
     static func incomplete(_ received: Int, of expected: Int, _ error: (any Error)? = nil) -> ImageError {
         load(.incompleteBody, "only \(received) of \(expected) bytes arrived", error)
     }
@@ -55,7 +62,17 @@ extension ImageError {
         if kind.contains("SSL") || kind.contains("TLS") {
             return load(code, "the secure connection failed: \(text)", error)
         }
+        if kind == "NIOConnectionError" {
+            // The host has several addresses. The text has the error of each.
+            return load(code, "the connection failed: \(lastSystemMessage(in: text) ?? "no address answered")", error)
+        }
         return load(code, text.hasPrefix("DNS error") ? "the host name is unknown" : text, error)
+    }
+
+    /// Returns the system's message for the last `errno: 111` in a text.
+    private static func lastSystemMessage(in text: String) -> String? {
+        guard let mark = text.ranges(of: "errno: ").last else { return nil }
+        return Int32(text[mark.upperBound...].prefix { $0.isNumber }).map { String(cString: strerror($0)) }
     }
 
     private static func client(_ error: HTTPClientError, _ phase: TransferPhase) -> ImageError {

@@ -56,7 +56,7 @@ struct RedirectPolicy: Sendable {
     private static func target(_ location: String, of base: URL) -> URL? {
         guard let url = URL(string: location, relativeTo: base)?.absoluteURL.withoutCredentials,
             let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
-            let host = url.host(), !host.isEmpty
+            let host = url.host(), !host.isEmpty, url.hasPossiblePort
         else { return nil }
         return url
     }
@@ -90,6 +90,11 @@ struct RedirectPolicy: Sendable {
     }
 
     private func refused(_ reason: String) -> ImageError { ImageError(.badRedirect, stage: .load, reason: reason) }
+}
+
+extension URL {
+    /// True if the port is from 0 to 65,535, or isn't given. The client library traps for others.
+    var hasPossiblePort: Bool { port.map { (0...65_535).contains($0) } ?? true }
 }
 
 /// The parts of a URL that must be equal for two URLs to share secrets (RFC 6454).

@@ -104,7 +104,7 @@ struct Timekeeper: Sendable {
 }
 
 extension Duration {
-    /// The longest time limit that is kept. Longer ones overflow clocks, and nobody sees their end.
+    /// The longest time limit. Longer ones overflow clocks, and never expire in practice.
     static let longestLimit = Duration.seconds(10 * 365 * 86_400)
 
     /// The duration in seconds without needless digits, such as `15 s`.

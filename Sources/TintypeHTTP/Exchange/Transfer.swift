@@ -7,7 +7,7 @@ internal import TintypeCore
 
 /// One transfer: the request, its redirects, and the body of the last response.
 struct Transfer: Sendable {
-    let client: HTTPClient
+    let clients: HTTPClients
     let configuration: ImageDownloader.Configuration
     let limits: TimeLimits
     /// Called with the size of each piece of the body.
@@ -20,7 +20,10 @@ struct Transfer: Sendable {
         var request = try await firstRequest(load)
         var redirects = RedirectPolicy(maximum: configuration.maximumRedirects)
         while true {
-            let response = try await send(request)
+            let shared = clients.client(for: request.url)
+            // Retained until the response has been received.
+            defer { withExtendedLifetime(shared) {} }
+            let response = try await send(request, with: shared.client)
             let next = try redirects.next(
                 after: request, status: Int(response.status.code), location: response.headers.first(name: "Location"))
             guard let next else { return try await receive(response, from: request.url, for: load) }
@@ -53,15 +56,21 @@ struct Transfer: Sendable {
     }
 
     /// Sends the request, and sends it once more if a kept connection turns out to be closed.
-    private func send(_ request: DownloadRequest) async throws(ImageError) -> HTTPClientResponse {
+    private func send(
+        _ request: DownloadRequest, with client: HTTPClient
+    ) async throws(ImageError) -> HTTPClientResponse {
         do throws(ImageError) {
-            return try await sendOnce(request)
+            return try await sendOnce(request, with: client)
         } catch  where error.code == .connectionLost && request.method == "GET" && request.body == nil {
-            return try await sendOnce(request)
+            return try await sendOnce(request, with: client)
         }
     }
 
-    private func sendOnce(_ request: DownloadRequest) async throws(ImageError) -> HTTPClientResponse {
+    private func sendOnce(
+        _ request: DownloadRequest, with client: HTTPClient
+    ) async throws(ImageError) -> HTTPClientResponse {
+        // A request modifier may have changed the URL.
+        guard request.url.hasPossiblePort else { throw .impossiblePort }
         var message = HTTPClientRequest(url: request.url.absoluteString)
         message.method = HTTPMethod(rawValue: request.method)
         // The request itself stays without the provider's fields, so that no redirect takes them elsewhere.
@@ -125,9 +134,10 @@ struct Transfer: Sendable {
         let status = response.statusCode
         if let acceptable = configuration.acceptableStatusCodes, !acceptable.contains(status) {
             let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
+            let name = phrase.isEmpty ? "HTTP \(status)" : "HTTP \(status) \(phrase)"
             let place = response.url == load.url.withoutCredentials ? "" : " at \(response.url.shortDescription)"
             throw ImageError(
-                .badStatus, stage: .load, reason: "HTTP \(status) \(phrase)\(place)", statusCode: status)
+                .badStatus, stage: .load, reason: "\(name)\(place)", statusCode: status)
         }
         if let acceptable = configuration.acceptableContentTypes {
             guard let type = response.mimeType else {
@@ -135,7 +145,8 @@ struct Transfer: Sendable {
             }
             guard acceptable.contains(type) else {
                 throw ImageError(
-                    .badContentType, stage: .load, reason: "the response has the type \(type), which is not accepted")
+                    .badContentType, stage: .load,
+                    reason: "the response has the type \(type.prefix(100)), which is not accepted")
             }
         }
     }
@@ -146,9 +157,10 @@ struct Transfer: Sendable {
         let limit = configuration.maximumBytes.bytes
         let encoding = message.headers.first(name: "Content-Encoding")
         guard let coding = ContentCoding(encoding) else {
+            let name = (encoding ?? "").prefix(100)
             throw ImageError(
                 .badResponse, stage: .load,
-                reason: "the response has the content encoding “\(encoding ?? "")”, which is not supported")
+                reason: "the response has the content encoding “\(name)”, which is not supported")
         }
         let announced = message.headers.first(name: "Content-Length").flatMap { Int($0) }
         if let announced, announced > limit {
@@ -161,11 +173,15 @@ struct Transfer: Sendable {
         receive(LoadProgress(receivedBytes: 0, expectedBytes: expected))
 
         let decoder = coding == .identity ? nil : try ContentDecoder(coding)
+        let wireLimit = coding == .identity ? Int.max : Self.wireLimit(limit)
+        var received = 0
         var body = BodyBuffer(expected: expected)
         do {
             for try await buffer in message.body {
                 limits.recordActivity()
                 countBytes(buffer.readableBytes)
+                received += buffer.readableBytes
+                guard received <= wireLimit else { throw ImageError.bodyTooLarge(limit) }
                 try buffer.withUnsafeReadableBytes { bytes in
                     guard let decoder else {
                         return try Self.take(bytes, into: &body, limit: limit, expected: expected, receive)
@@ -186,15 +202,19 @@ struct Transfer: Sendable {
         return body.takeData()
     }
 
+    /// Returns the largest number of compressed bytes for a body within the limit. Compression never adds more than a little, but
+    /// compressed data may expand to nothing, or continue after its end.
+    private static func wireLimit(_ limit: Int) -> Int {
+        let (sum, overflow) = limit.addingReportingOverflow(limit / 64 + 64 * 1_024)
+        return overflow ? .max : sum
+    }
+
     /// Appends bytes to the body and reports them.
     private static func take(
         _ bytes: UnsafeRawBufferPointer, into body: inout BodyBuffer, limit: Int, expected: Int?,
         _ receive: (LoadProgress) -> Void
     ) throws(ImageError) {
-        guard bytes.count <= limit - body.count else {
-            throw ImageError(
-                .bodyTooLarge, stage: .load, reason: "the body is larger than the limit of \(ByteCount(limit))")
-        }
+        guard bytes.count <= limit - body.count else { throw .bodyTooLarge(limit) }
         guard body.append(bytes) else {
             throw ImageError(
                 .outOfMemory, stage: .load, reason: "there is no memory for a body of over \(ByteCount(body.count))")

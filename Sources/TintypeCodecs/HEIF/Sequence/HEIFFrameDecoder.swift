@@ -2,7 +2,7 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// The frames of a HEIF image sequence, upright and at the size that is wanted.
+/// The frames of a HEIF image sequence, upright and at the requested size.
 final class HEIFFrameDecoder: ArrivingFrames {
     private(set) var info: ImageInfo
     /// The color space is known with the first frame.
