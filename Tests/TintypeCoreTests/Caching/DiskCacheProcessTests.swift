@@ -107,7 +107,7 @@ struct DiskCacheProcessTests {
         #expect(Set(listed.map(\.key)).count == listed.count, "each key once")
         for listing in listed { #expect(await cache.entry(forKey: listing.key) != nil) }
         #expect(try await cache.verify().damaged.isEmpty)
-        let files = FileManager.default.enumerator(atPath: path + "/data")?.compactMap { $0 as? String } ?? []
+        let files = FileManager.default.enumerator(atPath: path + "/entries")?.compactMap { $0 as? String } ?? []
         #expect(files.count { $0.contains("/") } == usage.entries, "no file is left behind")
     }
 }
