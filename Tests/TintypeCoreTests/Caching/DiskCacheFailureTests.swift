@@ -33,7 +33,6 @@ struct DiskCacheFailureTests {
     // MARK: Damaged entries
 
     enum Damage: CaseIterable { case flippedBit, truncated, emptied, grown, missing }
-
     @Test("an entry that was damaged is noticed, counted, and dropped", .capability("3.8"), arguments: Damage.allCases)
     func damagedEntry(damage: Damage) async throws {
         let cache = cache()
@@ -117,7 +116,8 @@ struct DiskCacheFailureTests {
         for key in ["a", "b"] as [ImageKey] {
             let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(10, seed: 2), key) }
             #expect(
-                error?.code == .cacheWriteFailed && error?.source == path && error?.reason.contains("cannot write") == true)
+                error?.code == .cacheWriteFailed && error?.source == path
+                    && error?.reason.contains("cannot write") == true)
             #expect(error?.reason.contains("No space left on device") == true)
         }
         #expect(messages.withLock { $0.count } == 1)
@@ -357,7 +357,9 @@ struct DiskCacheFailureTests {
         let key = ImageKey(source: "https://example.org/", variant: ImageVariant(description: "fit=1x1"))
         let file = entry.data + EntryFile.trailer(for: entry, key: key, stored: 1)
         func read(_ file: Data) -> ImageKey? {
-            guard case .entry(let found) = file.withUnsafeBytes({ EntryFile.contents($0, key: key) }) else { return nil }
+            guard case .entry(let found) = file.withUnsafeBytes({ EntryFile.contents($0, key: key) }) else {
+                return nil
+            }
             return found.key
         }
         #expect(read(file) == key)
@@ -392,6 +394,7 @@ struct DiskCacheFailureTests {
         #expect(directory(["HOME": "/home/me"]) == "/home/me/.cache/tintype")
         #expect(directory([:]) == "", "no name that anybody else could make first")
         #expect(
-            DiskCache.Configuration.directory(environment: { _ in nil }, home: { "/srv/me" }) == "/srv/me/.cache/tintype")
+            DiskCache.Configuration.directory(environment: { _ in nil }, home: { "/srv/me" })
+                == "/srv/me/.cache/tintype")
     }
 }

@@ -120,7 +120,9 @@ struct DiskCacheMigrationTests {
 
     private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
 
-    @Test("nothing of an older directory is lost, and nothing of its layout is left", arguments: [1, 2] as [UInt32], [true, false])
+    @Test(
+        "nothing of an older directory is lost, and nothing of its layout is left", arguments: [1, 2] as [UInt32],
+        [true, false])
     func migrates(version: UInt32, storesFirst: Bool) async throws {
         try makeOld(20, version: version, tagged: { version == 2 || $0.isMultiple(of: 2) }, rows: { $0 % 5 != 0 })
         let cache = DiskCache.temporary(path)

@@ -182,7 +182,8 @@ struct DiskCacheStageTests {
         while queue.load.running == 0 { await Task.yield() }
         // As the kernel says where it remembers that there is none.
         let cache = DiskCache(
-            .init(directory: path), queue: queue, faults: { operation, _ in operation == "look for directory" ? ENOENT : nil },
+            .init(directory: path), queue: queue,
+            faults: { operation, _ in operation == "look for directory" ? ENOENT : nil },
             now: { Date() })
         #expect(await cache.entry(forKey: "a") == nil)
         #expect(await !cache.contains("a"))

@@ -16,7 +16,7 @@ final class CacheDirectory: Sendable {
     let path: String
     let device: UInt64
     let inode: UInt64
-    private let descriptor: Int32
+    let descriptor: Int32
     private let faults: FileFaults?
     /// True if there may be entries that are known by the digests of their keys alone (``SDWebImageName``).
     let hasImports: Lock<Bool>
@@ -150,7 +150,7 @@ final class CacheDirectory: Sendable {
 
     // MARK: Files
 
-    private func check(_ operation: String, _ path: @autoclosure () -> String) throws(FileError) {
+    func check(_ operation: String, _ path: @autoclosure () -> String) throws(FileError) {
         guard let faults else { return }
         let path = path()
         if let code = faults(operation, path) { throw FileError(operation: operation, path: path, code: code) }
@@ -160,7 +160,7 @@ final class CacheDirectory: Sendable {
 
     /// Opens a file without following links.
     /// - Returns: a descriptor, or -1 with `errno`.
-    private func open(_ path: UnsafePointer<CChar>, flags: Int32, mode: mode_t = 0, cached: Bool = false) -> Int32 {
+    func open(_ path: UnsafePointer<CChar>, flags: Int32, mode: mode_t = 0, cached: Bool = false) -> Int32 {
         let file = tintype_open_beneath(descriptor, path, UInt64(flags), UInt64(mode), cached ? 1 : 0)
         guard file < 0, !cached, errno == ENOSYS || errno == EPERM || errno == EINVAL else { return file }
         // An old kernel, or a container that doesn't allow the call: one component after the other.
@@ -367,115 +367,5 @@ final class CacheDirectory: Sendable {
         let value = timespec(tv_sec: Int(time / 1_000_000), tv_nsec: Int(time % 1_000_000) * 1_000)
         let times = [value, value]
         return futimens(file, times)
-    }
-
-    // MARK: Removing, renaming, listing
-
-    /// Opens the folder that a path is in, and calls a closure with it and the last component.
-    private func withFolder(
-        of path: String, _ operation: String, _ body: (Int32, String) -> Bool
-    ) throws(FileError) {
-        guard let slash = path.lastIndex(of: "/") else {
-            guard body(descriptor, path) else { throw FileError(operation: operation, path: path, code: errno) }
-            return
-        }
-        let folder = open(String(path[..<slash]), flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw FileError(operation: operation, path: path, code: errno) }
-        let isDone = body(folder, String(path[path.index(after: slash)...]))
-        let code = errno
-        close(folder)
-        guard isDone else { throw FileError(operation: operation, path: path, code: code) }
-    }
-
-    func remove(_ path: String) throws(FileError) {
-        try check("remove", path)
-        try withFolder(of: path, "remove") { folder, name in unlinkat(folder, name, 0) == 0 }
-    }
-
-    private func unlinkFile(_ path: String) {
-        try? withFolder(of: path, "remove") { folder, name in unlinkat(folder, name, 0) == 0 }
-    }
-
-    func removeDirectory(_ path: String) throws(FileError) {
-        try withFolder(of: path, "remove") { folder, name in unlinkat(folder, name, Int32(AT_REMOVEDIR)) == 0 }
-    }
-
-    /// Creates a folder, for nobody but the user, unless it is there.
-    func makeFolder(_ path: String) throws(FileError) {
-        try check("create directory", path)
-        try withFolder(of: path, "create directory") { folder, name in
-            mkdirat(folder, name, 0o700) == 0 || errno == EEXIST
-        }
-    }
-
-    /// Renames a file or folder; a file in its new place is replaced.
-    func rename(_ path: String, to newPath: String) throws(FileError) {
-        try check("rename", path)
-        try withFolder(of: path, "rename") { folder, name in
-            var isDone = false
-            try? withFolder(of: newPath, "rename") { newFolder, newName in
-                isDone = renameat(folder, name, newFolder, newName) == 0
-                return isDone
-            }
-            return isDone
-        }
-    }
-
-    /// The names in a folder, without `.` and `..`.
-    func list(_ path: String) throws(FileError) -> [String] {
-        try check("list", path)
-        let folder = open(path, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw FileError(operation: "list", path: path, code: errno) }
-        guard let stream = fdopendir(folder) else {
-            let code = errno
-            close(folder)
-            throw FileError(operation: "list", path: path, code: code)
-        }
-        defer { closedir(stream) }
-        return FileError.names(in: stream)
-    }
-
-    /// The status of a file, or of a link itself.
-    func status(_ path: String) throws(FileError) -> FileStatus {
-        try check("look at", path)
-        var status = stat()
-        try withFolder(of: path, "look at") { folder, name in fstatat(folder, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 }
-        return FileStatus(status)
-    }
-
-    /// The status of an entry's file.
-    func status(of name: EntryName) throws(FileError) -> FileStatus {
-        try check("look at", name.path)
-        var status = stat()
-        let result = name.withPath { fstatat(descriptor, $0, &status, Int32(AT_SYMLINK_NOFOLLOW)) }
-        guard result == 0 else { throw FileError(operation: "look at", path: name.path, code: errno) }
-        return FileStatus(status)
-    }
-
-    func exists(_ path: String) -> Bool { (try? status(path)) != nil }
-}
-
-/// The contents of a file, in memory that is freed with it or goes over into a `Data`.
-struct FileBytes: ~Copyable {
-    private let memory: UnsafeMutableRawPointer
-    let count: Int
-
-    /// - Parameter memory: `count` bytes from `malloc`.
-    init(memory: UnsafeMutableRawPointer, count: Int) {
-        self.memory = memory
-        self.count = count
-    }
-
-    deinit { free(memory) }
-
-    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        body(UnsafeRawBufferPointer(start: memory, count: count))
-    }
-
-    /// The first bytes, without a copy.
-    consuming func data(prefix count: Int) -> Data {
-        let data = Data(bytesNoCopy: memory, count: min(count, self.count), deallocator: .free)
-        discard self
-        return data
     }
 }

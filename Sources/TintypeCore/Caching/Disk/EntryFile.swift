@@ -93,7 +93,8 @@ enum EntryFile {
         /// Whether the payload is the one that was written.
         func isIntact(_ payload: UnsafeRawBufferPointer) -> Bool {
             let checksum = EntryFile.checksum(payload)
-            return version < 3 ? tintype_xxh3(payload.baseAddress, payload.count) == payloadChecksum.low
+            return version < 3
+                ? tintype_xxh3(payload.baseAddress, payload.count) == payloadChecksum.low
                 : checksum == payloadChecksum
         }
     }

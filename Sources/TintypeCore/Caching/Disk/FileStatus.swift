@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Glibc
 
 /// A call to the system that failed.
@@ -70,5 +71,30 @@ struct FileStatus: Sendable, Equatable {
     /// True if the contents are certainly the same.
     func isSameFile(as other: FileStatus) -> Bool {
         inode == other.inode && size == other.size && modified == other.modified
+    }
+}
+
+/// The contents of a file, in memory that is freed with it or goes over into a `Data`.
+struct FileBytes: ~Copyable {
+    private let memory: UnsafeMutableRawPointer
+    let count: Int
+
+    /// - Parameter memory: `count` bytes from `malloc`.
+    init(memory: UnsafeMutableRawPointer, count: Int) {
+        self.memory = memory
+        self.count = count
+    }
+
+    deinit { free(memory) }
+
+    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        body(UnsafeRawBufferPointer(start: memory, count: count))
+    }
+
+    /// The first bytes, without a copy.
+    consuming func data(prefix count: Int) -> Data {
+        let data = Data(bytesNoCopy: memory, count: min(count, self.count), deallocator: .free)
+        discard self
+        return data
     }
 }
