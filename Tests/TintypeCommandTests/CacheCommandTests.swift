@@ -77,7 +77,9 @@ struct CacheCommandTests {
 
     @Test("list shows no credentials unless it is asked to")
     func listCredentials() async throws {
-        let disk = DiskCache(.init(directory: directory, maximumAge: nil, minimumFreeSpace: 0))
+        var configuration = DiskCache.Configuration(directory: directory, maximumAge: nil, minimumFreeSpace: 0)
+        configuration.keepsCompleteURLs = true
+        let disk = DiskCache(configuration)
         try await disk.store(
             DiskCacheEntry(data: Data("x".utf8), created: .now),
             forKey: ImageKey(source: "https://me:secret@example.org/a.png"))

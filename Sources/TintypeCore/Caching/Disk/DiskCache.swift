@@ -39,7 +39,7 @@ internal import Logging
 /// several writers of one name don't matter. The writer of a journal holds its lock; if any process can take the lock, the writer has ended,
 /// and the next batch takes its names over. What loses a row or a file heals: an eviction meets rows without files, and folders are
 /// compared with the index after it was made anew or the computer lost power, and a few at each sweep. Nothing waits for
-/// the medium: a loss of power may lose the latest entries, but no other.
+/// the medium: a loss of power may lose the latest entries and what they replaced, but no other.
 ///
 /// **Order.** Stores and removals of one cache happen in the order of the calls, on one thread. A removal cancels the stores that began before
 /// it. Between processes the later rename or unlink wins.

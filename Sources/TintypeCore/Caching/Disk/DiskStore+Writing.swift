@@ -212,7 +212,7 @@ extension DiskStore {
             return wanted - (free - size)
         }
         guard let needed = missing() else { return }
-        try writeIndex(freeing: needed)
+        _ = try? writeIndex(freeing: needed)
         guard missing() != nil, let free = directory.freeSpace else { return }
         let reason =
             "the volume has \(ByteCount(free)) left, and \(configuration.minimumFreeSpace) are to stay free"

@@ -148,7 +148,15 @@ final class DiskStore: Sendable {
         tag(opened)
         directory.withLock { $0 = opened }
         try checkIndex()
-        writer.withLock { $0.prepared = opened }
+        writer.withLock { writer in
+            // What waits belongs to the directory of before. Its journal names it, also if that is the same one.
+            if writer.prepared !== opened {
+                writer.journal = nil
+                writer.pending = [:]
+                writer.pendingBytes = 0
+            }
+            writer.prepared = opened
+        }
         return opened
     }
 
