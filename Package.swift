@@ -137,7 +137,8 @@ let package = Package(
         .executableTarget(
             name: "CacheWriter", dependencies: ["TintypeCore", "TintypeTesting"], path: "Tests/CacheWriter"),
         .testTarget(
-            name: "TintypeCoreTests", dependencies: ["TintypeCore", "TintypeTesting", "TestSupport", "CacheWriter"],
+            name: "TintypeCoreTests",
+            dependencies: ["TintypeCore", "TintypeTesting", "TestSupport", "CacheWriter", "CXXHash"],
             swiftSettings: settings),
         // Encodes the sequences that tests of HEIF read.
         .systemLibrary(name: "CX265", path: "Tests/CX265", providers: [.apt(["libx265-dev"])]),

@@ -11,7 +11,6 @@
 #include <sys/uio.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
 #ifndef RWF_NOWAIT
 #define RWF_NOWAIT 0x00000008
@@ -26,10 +25,24 @@ static inline ssize_t tintype_attribute(int file, const char *name, void *memory
     return fgetxattr(file, name, memory, count);
 }
 
-/// Opens a file if the kernel can do so without waiting for the disk; else -1, with `EAGAIN` (Linux 5.12).
+/// Opens a file below a directory, without following symbolic links; -1 with `ENOSYS` or `EPERM` where the call doesn't exist.
+/// - cached: only if the kernel can do so without waiting for the disk; else -1 with `EAGAIN` (Linux 5.12).
+static inline int tintype_open_beneath(int directory, const char *path, uint64_t flags, uint64_t mode, int cached) {
+    struct open_how how = {.flags = flags, .mode = mode, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+    if (cached) how.resolve |= RESOLVE_CACHED;
+    return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
+}
+
+/// Opens a path if the kernel can do so without waiting for the disk; else -1, with `EAGAIN` (Linux 5.12).
 static inline int tintype_open_cached(const char *path, uint64_t flags) {
     struct open_how how = {.flags = flags, .mode = 0, .resolve = RESOLVE_CACHED};
     return (int)syscall(SYS_openat2, -100 /* AT_FDCWD */, path, &how, sizeof how);
+}
+
+/// The kind of file system that an open file is on, one of the numbers of `statfs(2)`; 0 if that can't be told.
+static inline uint32_t tintype_file_system(int file) {
+    struct statfs status;
+    return fstatfs(file, &status) == 0 ? (uint32_t)status.f_type : 0;
 }
 
 /// Reads from the beginning of a file what is in memory already; else -1 with `EAGAIN`, or fewer bytes.

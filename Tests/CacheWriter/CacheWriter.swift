@@ -2,7 +2,7 @@ import Foundation
 import TintypeCore
 import TintypeTesting
 
-/// A process for tests to kill, or to run beside another: `CacheWriter journal|share DIRECTORY SEED MILLISECONDS`.
+/// A process for tests to kill, or to run beside another: `CacheWriter journal|share DIRECTORY SEED MILLISECONDS [FIRST]`.
 ///
 /// `journal` stores and removes until it is killed, and tells on standard output what it is about to do and what is
 /// done. `share` does so in a small cache for some time, reads what it finds, and tells how many entries were wrong.
@@ -10,11 +10,13 @@ import TintypeTesting
 struct CacheWriter {
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 5, let seed = UInt64(arguments[3]), let milliseconds = Int(arguments[4]) else {
+        guard (5...6).contains(arguments.count), let seed = UInt64(arguments[3]), let milliseconds = Int(arguments[4])
+        else {
             throw ExitCode.usage
         }
         if arguments[1] == "journal" {
-            try await keepJournal(arguments[2], seed: seed)
+            let first = arguments.count > 5 ? Int(arguments[5]) : 0
+            try await keepJournal(arguments[2], seed: seed, first: first ?? 0)
         } else {
             try await share(arguments[2], seed: seed, duration: .milliseconds(milliseconds))
         }
@@ -22,11 +24,11 @@ struct CacheWriter {
 
     enum ExitCode: Error { case usage }
 
-    private static func keepJournal(_ directory: String, seed: UInt64) async throws {
+    private static func keepJournal(_ directory: String, seed: UInt64, first: Int) async throws {
         let cache = DiskCache(.init(directory: directory, capacity: .gigabytes(1), minimumFreeSpace: 0))
         var generator = SeededRandom(seed: seed)
         for serial in (seed << 32)... {
-            let number = Int.random(in: 0..<40, using: &generator)
+            let number = first + Int.random(in: 0..<40, using: &generator)
             let size = Int.random(in: 16...60_000, using: &generator)
             switch Int.random(in: 0..<40, using: &generator) {
             case 0..<32:

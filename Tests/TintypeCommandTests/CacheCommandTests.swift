@@ -34,7 +34,7 @@ struct CacheCommandTests {
     }
 
     private func files() throws -> [String] {
-        try FileManager.default.subpathsOfDirectory(atPath: directory + "/data").filter { $0.contains("/") }
+        try FileManager.default.subpathsOfDirectory(atPath: directory + "/entries").filter { $0.contains("/") }
     }
 
     @Test("stats counts the entries, and clear removes them")
@@ -77,7 +77,9 @@ struct CacheCommandTests {
 
     @Test("list shows no credentials unless the user requests them")
     func listCredentials() async throws {
-        let disk = DiskCache(.init(directory: directory, maximumAge: nil, minimumFreeSpace: 0))
+        var configuration = DiskCache.Configuration(directory: directory, maximumAge: nil, minimumFreeSpace: 0)
+        configuration.keepsCompleteURLs = true
+        let disk = DiskCache(configuration)
         try await disk.store(
             DiskCacheEntry(data: Data("x".utf8), created: .now),
             forKey: ImageKey(source: "https://me:secret@example.org/a.png"))
@@ -101,7 +103,7 @@ struct CacheCommandTests {
         #expect(await status { try await verify.run(transcript.console()) } == 0)
         // The first entry's bytes are zeros.
         let path = try required(
-            files().map { "\(directory)/data/\($0)" }.first { FileManager.default.contents(atPath: $0)?.first == 0 })
+            files().map { "\(directory)/entries/\($0)" }.first { FileManager.default.contents(atPath: $0)?.first == 0 })
         var data = try required(FileManager.default.contents(atPath: path))
         data[0] ^= 1
         try data.write(to: URL(fileURLWithPath: path))

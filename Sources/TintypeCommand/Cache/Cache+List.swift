@@ -9,7 +9,7 @@ extension CacheCommand {
             abstract: "List the images of the cache, in the order in which they were stored.")
         @OptionGroup var options: Options
 
-        @Flag(name: .customLong("full-urls"), help: "Show URLs with user names, passwords, and all query values.")
+        @Flag(name: .customLong("full-urls"), help: "Show URLs as the cache keeps them, with any credentials.")
         var fullURLs = false
 
         @Option(help: ArgumentHelp("List only images of this URL: the original and its variants.", valueName: "url"))

@@ -26,14 +26,14 @@ extension DiskCache {
     static func temporary(
         _ path: String, capacity: ByteCount = .megabytes(10), maximumAge: Duration? = nil,
         expiry: Configuration.Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = 0,
-        clock: WallClock = WallClock(), files: any CacheFileSystem = PosixFileSystem(),
+        clock: WallClock = WallClock(), files: FaultyFileSystem? = nil,
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) -> DiskCache {
         DiskCache(
             Configuration(
                 directory: path, capacity: capacity, maximumAge: maximumAge, expiry: expiry, maximumCount: maximumCount,
                 minimumFreeSpace: minimumFreeSpace),
-            files: files, now: { clock.date }, log: log)
+            faults: files?.faults, now: { clock.date }, log: log)
     }
 
     func put(_ data: Data, _ key: ImageKey) async throws {

@@ -59,7 +59,7 @@ struct DiskCacheConfigurationTests {
         await cache.flush()
         _ = await cache.usage()
         let files = try contents()
-        #expect(files.contains { $0.contains("/data/") } && files.contains(path + "/index.sqlite"))
+        #expect(files.contains { $0.contains("/entries/") } && files.contains(path + "/index.sqlite"))
         for file in files + [path] {
             let mode = try #require(
                 FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? NSNumber
@@ -73,7 +73,7 @@ struct DiskCacheConfigurationTests {
         let files = FaultyFileSystem()
         let calls = Lock<Set<String>>([])
         files.fail { operation, path in
-            if path.contains("/data/") { calls.withLock { _ = $0.insert(operation) } }
+            if path.contains("entries/") { calls.withLock { _ = $0.insert(operation) } }
             return nil
         }
         let cache = DiskCache.temporary(path, files: files)

@@ -21,21 +21,13 @@ struct DiskCacheExpiryTests {
             expires: expires.map { clock.date + $0.inSeconds }, idleLifetime: idleLifetime)
     }
 
-    /// Reads go by the table, by the index alone, or by a cache that has just been opened.
-    enum Reader: CaseIterable { case same, withoutTable, opened }
+    /// Reads go to the same cache, or to one that has just been opened.
+    enum Reader: CaseIterable { case same, opened }
 
     private func reader(_ cache: DiskCache, _ kind: Reader) async throws -> DiskCache {
-        switch kind {
-        case .same: return cache
-        case .opened:
-            await cache.flush()
-            return DiskCache.temporary(path, clock: clock)
-        case .withoutTable:
-            await cache.flush()
-            let table = try #require(EntryTable.open(path + "/table"))
-            table.isComplete = false
-            return DiskCache.temporary(path, clock: clock)
-        }
+        guard kind == .opened else { return cache }
+        await cache.flush()
+        return DiskCache.temporary(path, clock: clock)
     }
 
     @Test(

@@ -14,7 +14,7 @@ struct DiskCacheFailureTests {
     init() throws { directory = try TemporaryDirectory() }
 
     private func cache(
-        _ path: String? = nil, clock: WallClock = WallClock(), files: any CacheFileSystem = PosixFileSystem(),
+        _ path: String? = nil, clock: WallClock = WallClock(), files: FaultyFileSystem? = nil,
         minimumFreeSpace: ByteCount = 0
     ) -> DiskCache {
         DiskCache.temporary(
@@ -33,7 +33,6 @@ struct DiskCacheFailureTests {
     // MARK: Damaged entries
 
     enum Damage: CaseIterable { case flippedBit, truncated, emptied, grown, missing }
-
     @Test("an entry that was damaged is noticed, counted, and dropped", .capability("3.8"), arguments: Damage.allCases)
     func damagedEntry(damage: Damage) async throws {
         let cache = cache()
@@ -49,7 +48,9 @@ struct DiskCacheFailureTests {
         }
         #expect(await cache.entry(forKey: "bad") == nil)
         await cache.flush()
-        #expect(cache.statistics.corruptions == 1)
+        // A row without a file heals later, or now.
+        if damage == .missing { _ = try await cache.verify() }
+        #expect(cache.statistics.corruptions == (damage == .missing ? 0 : 1), "what is gone is not damaged")
         #expect(await cache.usage().entries == 1)
         #expect(try files().count == 1)
         #expect(await cache.entry(forKey: "good")?.data == someBytes(10, seed: 2))
@@ -61,8 +62,7 @@ struct DiskCacheFailureTests {
     func verification() async throws {
         let cache = cache()
         for index in 0..<10 { try await cache.put(someBytes(100), ImageKey(source: "\(index)")) }
-        let victim = try #require(await cache.entries(ofSource: "4").first)
-        let file = try #require(try files().first { $0.hasSuffix(String(victim.cursor, radix: 16)) })
+        let file = try #require(await cache.path(forKey: "4"))
         try change(file) { $0[3] ^= 1 }
         let report = try await cache.verify()
         #expect(report.checked.entries == 10 && report.damaged == ["4"])
@@ -116,7 +116,8 @@ struct DiskCacheFailureTests {
         for key in ["a", "b"] as [ImageKey] {
             let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(10, seed: 2), key) }
             #expect(
-                error?.code == .cacheWriteFailed && error?.source == path && error?.reason.contains("data/") == true)
+                error?.code == .cacheWriteFailed && error?.source == path
+                    && error?.reason.contains("cannot write") == true)
             #expect(error?.reason.contains("No space left on device") == true)
         }
         #expect(messages.withLock { $0.count } == 1)
@@ -206,7 +207,7 @@ struct DiskCacheFailureTests {
         let faulty = FaultyFileSystem()
         let cache = cache(files: faulty)
         try await cache.put(someBytes(10), "a")
-        faulty.fail { operation, _ in operation == "read" ? EMFILE : nil }
+        faulty.fail { operation, _ in operation.hasPrefix("read") ? EMFILE : nil }
         #expect(await cache.entry(forKey: "a") == nil)
         faulty.fail { _, _ in nil }
         #expect(await cache.entry(forKey: "a") != nil, "too many open files is no damage")
@@ -252,16 +253,13 @@ struct DiskCacheFailureTests {
     @Test("an index that is lost is made again from the files")
     func lostIndex() async throws {
         try await fill()
-        for name in ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm"] {
-            try? FileManager.default.removeItem(atPath: path + "/" + name)
-        }
+        try FileManager.default.removeItem(atPath: path + "/index.sqlite")
         try await expectRebuilt()
     }
 
     @Test("an index that is no database is put aside and made again")
     func noDatabase() async throws {
         try await fill()
-        try? FileManager.default.removeItem(atPath: path + "/index.sqlite-wal")
         try someBytes(50_000).write(to: URL(fileURLWithPath: path + "/index.sqlite"))
         #expect(await cache().entry(forKey: "7") != nil, "files say themselves what they are")
         try await expectRebuilt()
@@ -273,28 +271,8 @@ struct DiskCacheFailureTests {
     func damagedPages() async throws {
         try await fill()
         let index = path + "/index.sqlite"
-        // The log is in the file once the last connection is closed.
-        #expect(!FileManager.default.fileExists(atPath: index + "-wal"))
         try change(index) { data in for offset in 4_096..<data.count { data[offset] = 0xA5 } }
         try await expectRebuilt()
-    }
-
-    @Test("a rebuild takes the later of two files with one key")
-    func rebuildTakesLatest() async throws {
-        let clock = WallClock()
-        let first = cache(clock: clock)
-        try await first.put(someBytes(10, seed: 1), "a")
-        let old = try #require(try files().first)
-        let copy = try Data(contentsOf: URL(fileURLWithPath: old))
-        clock.advance(.seconds(1))
-        try await first.put(someBytes(10, seed: 2), "a")
-        try copy.write(to: URL(fileURLWithPath: old))
-        try FileManager.default.removeItem(atPath: path + "/index.sqlite")
-        let second = cache(clock: clock)
-        try await second.put(someBytes(10), "b")
-        await second.maintain()
-        #expect(await second.entry(forKey: "a")?.data == someBytes(10, seed: 2))
-        #expect(await second.usage().entries == 2)
     }
 
     @Test("an index of a newer version, and a database of somebody else's, are left alone")
@@ -312,18 +290,18 @@ struct DiskCacheFailureTests {
             let cache = cache()
             let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(10), "a") }
             #expect(error?.code == .cacheUnavailable && error?.reason.contains(words) == true)
-            #expect(await cache.entry(forKey: "1") == nil)
+            #expect(await cache.entry(forKey: "1") != nil, "files say themselves what they are")
             #expect(try Data(contentsOf: URL(fileURLWithPath: path + "/index.sqlite")) == before)
         }
     }
 
-    @Test("a cache whose index is a newer version's is read by nobody, and its files stay")
+    @Test("a cache whose index is a newer version's is only read, and its files stay")
     func newerFiles() async throws {
         try await fill(3)
         let before = try files().sorted()
         do {
             let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
-            try database.execute("PRAGMA user_version = \(DiskIndexSchema.version + 1)")
+            try database.execute("PRAGMA user_version = \(DiskIndex.version + 1)")
         }
         let cache = cache()
         await #expect(throws: ImageError.self) { try await cache.removeExpired() }
@@ -338,29 +316,37 @@ struct DiskCacheFailureTests {
         let cache = cache(clock: clock)
         try await cache.put(someBytes(10), "a")
         await cache.maintain()
-        for shard in 0..<256 {
-            let folder = path + "/data/" + String(format: "%02x", shard)
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            try Data().write(to: URL(fileURLWithPath: folder + "/" + String(format: "%016x", 0x1_0000 + shard)))
+        let writer = WriterName()
+        for folder in 0..<256 {
+            let place = path + "/" + EntryName.folderPath(folder)
+            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+            let name = EntryName(sourceHigh: UInt64(folder) << 56, sourceLow: 1, variant: 0)
+            try Data().write(to: URL(fileURLWithPath: path + "/" + writer.unfinishedPath(of: name)))
+            try Data("x".utf8).write(to: URL(fileURLWithPath: place + "/foreign"))
         }
         for _ in 0..<64 { try await cache.removeExpired() }
-        #expect(try files().count == 257, "they may be about to get their rows")
+        #expect(try files().count == 513, "somebody may be writing them")
         // More than a slow machine needs from the clock's start to the files.
         clock.advance(.minutes(120))
         for _ in 0..<64 { try await cache.removeExpired() }
-        #expect(try files().count == 1)
+        #expect(try files().count { $0.hasSuffix("/foreign") } == 256, "files of other programs stay")
+        #expect(try files().count == 257)
         #expect(await cache.entry(forKey: "a") != nil)
     }
 
     @Test("what a crash left of clearing is removed by the next one who stores")
     func trash() async throws {
-        let trash = path + "/trash-1/00"
-        try FileManager.default.createDirectory(atPath: trash, withIntermediateDirectories: true)
-        try Data("x".utf8).write(to: URL(fileURLWithPath: trash + "/x"))
+        let first = cache()
+        try await first.put(someBytes(1), "a")
+        await first.close()
+        try FileManager.default.createDirectory(atPath: path + "/trash", withIntermediateDirectories: true)
+        try FileManager.default.moveItem(atPath: path + "/entries", toPath: "\(path)/trash/\(WriterName())")
         let cache = cache()
-        try await cache.put(someBytes(1), "a")
+        #expect(await cache.entry(forKey: "a") == nil)
+        try await cache.put(someBytes(1), "b")
         await cache.maintain()
-        #expect(!FileManager.default.fileExists(atPath: path + "/trash-1"))
+        #expect(!FileManager.default.fileExists(atPath: path + "/trash"))
+        #expect(await cache.entry(forKey: "b") != nil)
     }
 
     @Test("the description of an entry with any byte flipped, or cut anywhere, is not believed")
@@ -368,24 +354,34 @@ struct DiskCacheFailureTests {
         let entry = DiskCacheEntry(
             data: someBytes(20), created: Date(timeIntervalSince1970: 1), mimeType: "image/png",
             extendedData: Data([1, 2]))
-        let payload = EntryFile.checksum(entry.data)
         let key = ImageKey(source: "https://example.org/", variant: ImageVariant(description: "fit=1x1"))
-        let file = entry.data + EntryFile.trailer(for: entry, key: key, checksum: payload)
+        let file = entry.data + EntryFile.trailer(for: entry, key: key, stored: 1)
         func read(_ file: Data) -> ImageKey? {
-            guard let footer = EntryFile.Footer(file.suffix(EntryFile.footerSize), fileSize: file.count) else {
+            guard case .entry(let found) = file.withUnsafeBytes({ EntryFile.contents($0, key: key) }) else {
                 return nil
             }
-            let description = file.dropFirst(footer.payloadSize).prefix(footer.descriptionSize)
-            guard footer.payloadChecksum == payload else { return nil }
-            return EntryFile.read(description: description, footer: footer)?.key
+            return found.key
         }
         #expect(read(file) == key)
-        for offset in 20..<file.count {
+        for offset in 0..<file.count {
             var changed = file
             changed[offset] ^= 0x10
             #expect(read(changed) == nil, "byte \(offset)")
         }
         for count in 0..<file.count { #expect(read(file.prefix(count)) == nil) }
+    }
+
+    @Test("an entry of a newer version is a miss, and stays until it is replaced")
+    func newerEntry() async throws {
+        let cache = cache()
+        try await cache.put(someBytes(10), "a")
+        let file = try #require(try files().first)
+        try change(file) { $0[$0.count - 12] = 9 }
+        #expect(await cache.entry(forKey: "a") == nil)
+        await cache.flush()
+        #expect(try files() == [file] && cache.statistics.corruptions == 0)
+        try await cache.put(someBytes(20), "a")
+        #expect(await cache.entry(forKey: "a")?.data == someBytes(20))
     }
 
     @Test("the default directory follows the XDG specification", .capability("CPA-01"))
@@ -396,5 +392,9 @@ struct DiskCacheFailureTests {
         #expect(directory(["XDG_CACHE_HOME": "/x", "HOME": "/home/me"]) == "/x/tintype")
         #expect(directory(["XDG_CACHE_HOME": "relative", "HOME": "/home/me"]) == "/home/me/.cache/tintype")
         #expect(directory(["HOME": "/home/me"]) == "/home/me/.cache/tintype")
+        #expect(directory([:]) == "", "no name that anybody else could make first")
+        #expect(
+            DiskCache.Configuration.directory(environment: { _ in nil }, home: { "/srv/me" })
+                == "/srv/me/.cache/tintype")
     }
 }

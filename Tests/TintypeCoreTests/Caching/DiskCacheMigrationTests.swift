@@ -1,3 +1,4 @@
+import CXXHash
 import Foundation
 import TestSupport
 import Testing
@@ -5,7 +6,7 @@ import TintypeTesting
 
 @testable import TintypeCore
 
-/// Directories as version 1 left them.
+/// Directories as the versions 1 and 2 of the index left them.
 @Suite("Disk cache: older versions", .timeLimited)
 struct DiskCacheMigrationTests {
     let directory: TemporaryDirectory
@@ -13,33 +14,59 @@ struct DiskCacheMigrationTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// A file of version 1: its description ends with the extended data.
-    private func oldFile(_ data: Data, key: ImageKey) throws -> Data {
-        let entry = DiskCacheEntry(
-            data: data, created: Date(timeIntervalSince1970: 1_690_000_000), mimeType: "image/png")
-        let trailer = EntryFile.trailer(for: entry, key: key, checksum: EntryFile.checksum(data))
-        let size = EntryFile.footerSize
-        // Without the lifetime (8 bytes) and the transform (4).
-        let description = Data(trailer.dropLast(size + 12))
-        var footer = Data(trailer.suffix(size))
-        func write(_ value: some FixedWidthInteger, at offset: Int) {
-            withUnsafeBytes(of: value.littleEndian) { bytes in
-                footer.replaceSubrange(
-                    footer.startIndex + offset..<footer.startIndex + offset + bytes.count, with: bytes)
-            }
+    private func checksum(_ data: Data) -> UInt64 { data.withUnsafeBytes { tintype_xxh3($0.baseAddress, $0.count) } }
+
+    /// A file of version 1 or 2.
+    private func oldFile(_ data: Data, key: ImageKey, version: UInt32, codec: String? = nil) -> Data {
+        var bytes = Data()
+        func append(_ value: some FixedWidthInteger) {
+            withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
         }
-        write(EntryFile.checksum(description), at: 8)
-        write(UInt32(description.count), at: 24)
-        write(UInt32(1), at: 28)
-        return data + description + footer
+        func append(_ text: String?) {
+            append(text.map { UInt32($0.utf8.count) } ?? .max)
+            bytes.append(contentsOf: (text ?? "").utf8)
+        }
+        append(key.source)
+        append(key.variant.description)
+        append(Int64(1_690_000_000_000_000))
+        append(Int64.max)
+        append("image/png")
+        append("\"tag\"")
+        append(nil as String?)
+        append(nil as String?)
+        if version > 1 {
+            append(Int64.max)
+            append(codec)
+        }
+        let description = bytes
+        bytes = data + description
+        append(checksum(data))
+        append(checksum(description))
+        append(UInt64(data.count))
+        append(UInt32(description.count))
+        append(version)
+        return bytes + Data("TINTYPE\n".utf8)
     }
 
-    private static let oldTables = """
+    /// The hash that old indexes found an entry by.
+    private func hash(_ key: ImageKey) -> Int64 {
+        func hash(_ text: String) -> UInt64 { checksum(Data(text.utf8)) }
+        return Int64(bitPattern: hash(key.source) & ~0xFF_FFFF | hash(key.variant.description) >> 40)
+    }
+
+    private func place(_ id: Int64) -> String {
+        let digits = String(id, radix: 16)
+        let name = String(repeating: "0", count: 16 - digits.count) + digits
+        return "\(path)/data/\(name.suffix(2))/\(name)"
+    }
+
+    private static func tables(_ version: UInt32) -> String {
+        """
         CREATE TABLE entries (
             id INTEGER PRIMARY KEY, key INTEGER NOT NULL, source TEXT NOT NULL, variant TEXT NOT NULL,
             payload_size INTEGER NOT NULL, file_size INTEGER NOT NULL, checksum INTEGER NOT NULL,
             created INTEGER NOT NULL, accessed INTEGER NOT NULL, expires INTEGER, mime_type TEXT, entity_tag TEXT,
-            last_modified TEXT, extended_data BLOB, cost INTEGER NOT NULL DEFAULT 0
+            last_modified TEXT, extended_data BLOB, \(version == 1 ? "cost INTEGER NOT NULL DEFAULT 0" : "lifetime INTEGER, transform TEXT")
         );
         CREATE INDEX entries_key ON entries (key);
         CREATE INDEX entries_accessed ON entries (accessed);
@@ -49,58 +76,62 @@ struct DiskCacheMigrationTests {
             orphan_shard INTEGER NOT NULL
         );
         """
+    }
 
-    /// Makes a directory of version 1; `tagged` says which entries have names that the table finds.
-    private func makeOld(_ count: Int, tagged: (Int) -> Bool) throws {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    /// Makes a directory of an older version.
+    /// - Parameters:
+    ///   - tagged: says which entries have names that tell a part of the key's hash, as all had but the first.
+    ///   - rows: says which entries have a row in the index. Others were about to get one.
+    private func makeOld(
+        _ count: Int, version: UInt32 = 2, tagged: (Int) -> Bool = { _ in true }, rows: (Int) -> Bool = { _ in true }
+    ) throws {
+        try FileManager.default.createDirectory(atPath: path + "/data", withIntermediateDirectories: true)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
         let database = try Database(path: path + "/index.sqlite", mode: .create, busyTimeout: 0)
-        try database.execute("PRAGMA journal_mode = WAL;" + Self.oldTables)
-        var total = 0
+        try database.execute("PRAGMA journal_mode = WAL;" + Self.tables(version))
         for index in 0..<count {
             let key = ImageKey(source: "\(index)")
-            let hash = DiskIndexSchema.hash(key)
-            var id = DiskLayout.newID(at: 1_690_000_000_000_000 + Int64(index) * 1_000, hash: hash)
+            var id = (1_690_000_000_000 + Int64(index)) << 20 | LegacyLayout.tag(of: key)
             if !tagged(index) { id ^= 0x155 }
             let data = someBytes(50, seed: UInt64(index))
-            let file = try oldFile(data, key: key)
-            let place = DiskLayout(directory: path).file(id)
+            let file = oldFile(data, key: key, version: version)
+            let place = place(id)
             try FileManager.default.createDirectory(
-                atPath: String(place.prefix(upTo: try #require(place.lastIndex(of: "/")))),
-                withIntermediateDirectories: true)
+                atPath: String(place.dropLast(17)), withIntermediateDirectories: true)
             try file.write(to: URL(fileURLWithPath: place))
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1_690_000_000)], ofItemAtPath: place)
+            guard rows(index) else { continue }
             try database.execute(
                 """
                 INSERT INTO entries (id, key, source, variant, payload_size, file_size, checksum, created, accessed, mime_type)
-                VALUES (\(id), \(hash), '\(index)', '', 50, \(file.count),
-                    \(Int64(bitPattern: EntryFile.checksum(data))), 1690000000000000, \(1_690_000_000_000_000 + index),
+                VALUES (\(id), \(hash(key)), '\(index)', '', 50, \(file.count),
+                    \(Int64(bitPattern: checksum(data))), 1690000000000000, \(1_690_000_500_000_000 + index),
                     'image/png')
                 """)
-            total += file.count
         }
         try database.execute(
             """
-            INSERT INTO state VALUES (\(count), \(total), 256, 0);
-            PRAGMA application_id = \(DiskIndexSchema.applicationID); PRAGMA user_version = 1;
+            INSERT INTO state VALUES (\(count), 0, 256, 0);
+            PRAGMA application_id = \(DiskIndex.applicationID); PRAGMA user_version = \(version);
             """)
+        for name in ["table", "lock", "write-lock"] { try Data().write(to: URL(fileURLWithPath: "\(path)/\(name)")) }
     }
 
-    private func columns() throws -> Set<String> {
-        let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
-        let statement = try database.prepare("SELECT name FROM pragma_table_info('entries')")
-        var names: Set<String> = []
-        while try statement.step() { names.insert(statement.text(0) ?? "") }
-        return names
-    }
+    private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
 
-    @Test("an index of version 1 is migrated, with files under names of before", arguments: [true, false])
-    func migrates(storesFirst: Bool) async throws {
-        try makeOld(20) { $0.isMultiple(of: 2) }
+    @Test(
+        "nothing of an older directory is lost, and nothing of its layout is left", arguments: [1, 2] as [UInt32],
+        [true, false])
+    func migrates(version: UInt32, storesFirst: Bool) async throws {
+        try makeOld(20, version: version, tagged: { version == 2 || $0.isMultiple(of: 2) }, rows: { $0 % 5 != 0 })
         let cache = DiskCache.temporary(path)
         if storesFirst { try await cache.put(someBytes(9), "new") }
         #expect(await cache.usage().entries == (storesFirst ? 21 : 20))
         for index in 0..<20 {
             let entry = await cache.entry(forKey: ImageKey(source: "\(index)"))
             #expect(entry?.data == someBytes(50, seed: UInt64(index)) && entry?.mimeType == "image/png")
+            #expect(entry?.validators?.entityTag == "\"tag\"")
         }
         await cache.flush()
         #expect(cache.statistics.corruptions == 0)
@@ -108,44 +139,110 @@ struct DiskCacheMigrationTests {
         let entries = await cache.usage().entries
         #expect(try DiskCacheTests.payloadFiles(path).count == entries)
         await cache.close()
-        #expect(try columns().isSuperset(of: ["lifetime", "transform"]) && !columns().contains("cost"))
+        #expect(try names() == ["CACHEDIR.TAG", "entries", "index.sqlite", "index.sqlite-journal", "journal"])
         #expect(await DiskCache.temporary(path).usage().entries == entries)
     }
 
-    @Test("entries of version 1 are read before anybody has written")
+    @Test("old entries are found before anything was stored, removed, and cleared")
     func readsFirst() async throws {
-        try makeOld(4) { _ in true }
+        try makeOld(4)
+        let reader = DiskCache.temporary(path)
+        #expect(await reader.entry(forKey: "3")?.data == someBytes(50, seed: 3))
+        #expect(await reader.contains("2"))
+        #expect(await !reader.contains("7"))
+        await reader.close()
         let cache = DiskCache.temporary(path)
+        #expect(await cache.variants(ofSource: "1") == [.original])
         #expect(await cache.entries(ofSource: "2").count == 1)
-        #expect(await cache.entry(forKey: "3")?.data == someBytes(50, seed: 3))
-        // A file of version 1 is as good as its row: also when the index is lost.
-        await cache.close()
-        for name in ["index.sqlite", "table"] { try? FileManager.default.removeItem(atPath: "\(path)/\(name)") }
-        let second = DiskCache.temporary(path)
-        try await second.put(someBytes(1), "new")
-        await second.maintain()
-        #expect(await second.usage().entries == 5)
-        #expect(await second.entry(forKey: "0")?.data == someBytes(50, seed: 0))
+        #expect(try await cache.remove("2"))
+        #expect(await cache.entry(forKey: "2") == nil)
+        #expect(await cache.path(forKey: "1") != nil)
+        try await cache.removeAll()
+        #expect(await cache.usage() == CacheUsage())
+        #expect(await DiskCache.temporary(path).entry(forKey: "1") == nil)
     }
 
-    @Test("a migration that was killed half-way goes on, and a row without a file goes")
-    func halfWay() async throws {
-        try makeOld(6) { _ in false }
-        let layout = DiskLayout(directory: path)
-        let ids = try DiskCacheTests.payloadFiles(path).compactMap { layout.id(ofFile: String($0.suffix(16))) }.sorted()
-        for (index, id) in ids.enumerated() where index < 3 {
-            let hash = DiskIndexSchema.hash(ImageKey(source: "\(index)"))
-            let new = id & ~DiskLayout.tagMask | EntryTable.tag(hash)
-            try PosixFileSystem().makeDirectory(layout.shard(layout.shard(of: new)))
-            try FileManager.default.moveItem(atPath: layout.file(id), toPath: layout.file(new))
-        }
-        try FileManager.default.removeItem(atPath: layout.file(ids[5]))
+    @Test("an entry that is stored takes the place of the old one, and a removed one doesn't come back")
+    func replaced() async throws {
+        try makeOld(3)
         let cache = DiskCache.temporary(path)
-        #expect(await cache.usage().entries == 5)
-        for index in 0..<5 {
+        try await cache.put(someBytes(70), "1")
+        #expect(try await cache.remove("2"))
+        #expect(await cache.entry(forKey: "1")?.data == someBytes(70))
+        #expect(await cache.entry(forKey: "2") == nil)
+        #expect(await cache.usage().entries == 2)
+    }
+
+    @Test("the times of the last use come along")
+    func accessTimes() async throws {
+        try makeOld(3)
+        let clock = WallClock(Date(timeIntervalSince1970: 1_690_000_700))
+        let cache = DiskCache.temporary(path, maximumAge: .seconds(300), clock: clock)
+        #expect(await cache.entry(forKey: "1") != nil, "used 200 seconds ago, stored 700 seconds ago")
+        let accessed = await cache.entries().map(\.accessed.timeIntervalSince1970)
+        #expect(accessed.count == 3 && accessed.allSatisfy { $0 >= 1_690_000_500 && $0 <= 1_690_000_700 })
+    }
+
+    @Test("old files without their index are adopted, and an old index without files does no harm")
+    func parts() async throws {
+        try makeOld(5)
+        for name in ["index.sqlite", "table"] { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
+        let cache = DiskCache.temporary(path)
+        try await cache.put(someBytes(1), "new")
+        await cache.maintain()
+        #expect(await cache.usage().entries == 6)
+        #expect(await cache.entry(forKey: "0")?.data == someBytes(50, seed: 0))
+        await cache.close()
+        try FileManager.default.removeItem(atPath: path)
+        try makeOld(5)
+        try FileManager.default.removeItem(atPath: path + "/data")
+        let other = DiskCache.temporary(path)
+        #expect(await other.usage() == CacheUsage())
+        try await other.put(someBytes(1), "new")
+        #expect(await other.usage().entries == 1)
+    }
+
+    @Test("an adoption that was killed half-way goes on; of two files with one key the later counts")
+    func halfWay() async throws {
+        try makeOld(6)
+        // A file that was replaced just before the end.
+        let key = ImageKey(source: "3")
+        let stale = 1_680_000_000_000 << 20 | LegacyLayout.tag(of: key)
+        try oldFile(someBytes(5), key: key, version: 2).write(to: URL(fileURLWithPath: place(stale)))
+        let first = DiskCache.temporary(path)
+        #expect(await first.usage().entries == 6)
+        await first.close()
+        // As if some were still in their old place.
+        for index in 0..<3 {
+            let key = ImageKey(source: "\(index)")
+            let old = place((1_690_000_000_000 + Int64(index)) << 20 | LegacyLayout.tag(of: key))
+            try FileManager.default.createDirectory(atPath: String(old.dropLast(17)), withIntermediateDirectories: true)
+            try FileManager.default.moveItem(atPath: path + "/" + EntryName(key).path, toPath: old)
+        }
+        let cache = DiskCache.temporary(path)
+        #expect(await cache.usage().entries == 6)
+        for index in 0..<6 {
             #expect(await cache.entry(forKey: ImageKey(source: "\(index)"))?.data == someBytes(50, seed: UInt64(index)))
         }
         let bytes = await cache.entries().reduce(0) { $0 + $1.fileBytes }
         #expect(await cache.usage().bytes == bytes)
+    }
+
+    @Test("a foreign tree in the place of the old layout is left as it is")
+    func foreignTree() async throws {
+        // As restic has it.
+        let names = ["data/00/\(String(repeating: "0a", count: 32))", "data/ff/0123456789abcdff", "lock", "index/x"]
+        for name in names { try directory.write(Data("precious".utf8), to: "cache/\(name)") }
+        try FileManager.default.createDirectory(atPath: path + "/data/01", withIntermediateDirectories: true)
+        let cache = DiskCache.temporary(path)
+        try await cache.put(someBytes(10), "a")
+        await cache.maintain()
+        try await cache.removeExpired()
+        _ = try await cache.verify()
+        try await cache.removeAll()
+        for name in names {
+            #expect(FileManager.default.contents(atPath: "\(path)/\(name)") == Data("precious".utf8), "\(name)")
+        }
+        #expect(FileManager.default.fileExists(atPath: path + "/data/01"))
     }
 }

@@ -33,28 +33,33 @@ struct DiskCacheProcessTests {
         DiskCache(.init(directory: path, capacity: .gigabytes(1), minimumFreeSpace: 0))
     }
 
-    @Test("a writer that is killed at any moment loses nothing that it was told is kept, and breaks nothing")
-    func killedWriter() async throws {
+    @Test(
+        "writers that are killed at any moment lose nothing that they were told is kept, and break nothing",
+        arguments: [1, 2])
+    func killedWriters(count: Int) async throws {
         var generator = SeededRandom(seed: 4)
         /// What may be under each key: the serial of an entry, or 0 for none.
         var allowed: [Int: Set<UInt64>] = [:]
         for round in 1...(rounds ?? 20) {
-            let (process, output) = try start("journal", path, "\(round)", "0")
-            // So many steps are waited for, and then a moment that is not a step's.
-            let steps = Int.random(in: 1...60, using: &generator)
-            let pause = UInt32.random(in: 0...2_000, using: &generator)
+            let writers = try (0..<count).map { try start("journal", path, "\(round)", "0", "\($0 * 1_000)") }
             var text = Data()
-            while text.count(where: { $0 == 10 }) < steps {
-                let more = output.availableData
-                guard !more.isEmpty else { break }
-                text += more
+            for (process, output) in writers {
+                // So many steps are waited for, and then a moment that is not a step's.
+                let steps = Int.random(in: 1...60, using: &generator)
+                let pause = UInt32.random(in: 0...2_000, using: &generator)
+                var lines = Data()
+                while lines.count(where: { $0 == 10 }) < steps {
+                    let more = output.availableData
+                    guard !more.isEmpty else { break }
+                    lines += more
+                }
+                usleep(pause)
+                kill(process.processIdentifier, SIGKILL)
+                lines += try output.readToEnd() ?? Data()
+                process.waitUntilExit()
+                #expect(process.terminationReason == .uncaughtSignal, "it writes until it is killed")
+                text += lines
             }
-            usleep(pause)
-            kill(process.processIdentifier, SIGKILL)
-            text += try output.readToEnd() ?? Data()
-            process.waitUntilExit()
-            #expect(process.terminationReason == .uncaughtSignal, "it writes until it is killed")
-
             for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
                 let words = line.split(separator: " ")
                 let number = try #require(Int(words[1])), serial = try #require(UInt64(words[2]))
@@ -64,27 +69,53 @@ struct DiskCacheProcessTests {
                     allowed[number, default: [0]].insert(serial)
                 }
             }
-            // Half of the time a cache that reads comes first, else one that writes.
-            let cache = cache()
-            if round % 2 == 0 { _ = await cache.usage() }
-            var found = 0
-            for (number, serials) in allowed {
-                let entry = await cache.entry(forKey: ImageKey(source: "https://example.org/\(number)"))
-                var serial: UInt64 = 0
-                if let entry {
-                    serial = try #require(CacheWriterPayload.serial(of: entry.data, number), "round \(round)")
-                    #expect(entry.mimeType == "image/png")
-                    found += 1
-                }
-                #expect(serials.contains(serial), "round \(round), key \(number): \(serial), not one of \(serials)")
-                allowed[number] = [serial]
+            try await expectWhole(&allowed, round)
+        }
+    }
+
+    /// Checks that a directory has what its writers were told, that it has nothing else, and that its index agrees.
+    private func expectWhole(_ allowed: inout [Int: Set<UInt64>], _ round: Int) async throws {
+        // Half of the time a cache that reads comes first, else one that writes.
+        let cache = cache()
+        if round % 2 == 0 { _ = await cache.usage() }
+        var found = 0
+        for (number, serials) in allowed {
+            let entry = await cache.entry(forKey: ImageKey(source: "https://example.org/\(number)"))
+            var serial: UInt64 = 0
+            if let entry {
+                serial = try #require(CacheWriterPayload.serial(of: entry.data, number), "round \(round)")
+                #expect(entry.mimeType == "image/png")
+                found += 1
             }
-            await cache.flush()
+            #expect(serials.contains(serial), "round \(round), key \(number): \(serial), not one of \(serials)")
+            allowed[number] = [serial]
+        }
+        await cache.flush()
+        let usage = await cache.usage()
+        #expect(usage.entries == found, "round \(round)")
+        #expect(await cache.entries().reduce(0) { $0 + $1.fileBytes } == usage.bytes)
+        #expect(try await cache.verify().damaged.isEmpty)
+        #expect(cache.statistics.corruptions == 0)
+        let files = FileManager.default.enumerator(atPath: path + "/entries")?.compactMap { $0 as? String } ?? []
+        #expect(files.count { $0.contains("/") } == found, "round \(round): no file is left behind")
+        await cache.close()
+    }
+
+    @Test("two evicting writers that are killed leave no more than the capacity after the next start")
+    func killedEvictors() async throws {
+        var generator = SeededRandom(seed: 9)
+        for round in 1...((rounds ?? 20) / 4 + 1) {
+            let writers = try (1...2).map { try start("share", path, "\(2 * round + $0)", "60000") }
+            usleep(UInt32.random(in: 50_000...400_000, using: &generator))
+            for (process, _) in writers { kill(process.processIdentifier, SIGKILL) }
+            for (process, _) in writers { process.waitUntilExit() }
+            let cache = DiskCache(.init(directory: path, capacity: .megabytes(1), minimumFreeSpace: 0))
             let usage = await cache.usage()
-            #expect(usage.entries == found, "round \(round)")
-            #expect(await cache.entries().reduce(0) { $0 + $1.fileBytes } == usage.bytes)
-            #expect(try await cache.verify().damaged.isEmpty)
-            #expect(cache.statistics.corruptions == 0)
+            #expect(usage.bytes <= 1_000_000, "round \(round)")
+            #expect(try await cache.verify().damaged.isEmpty, "round \(round)")
+            let files = FileManager.default.enumerator(atPath: path + "/entries")?.compactMap { $0 as? String } ?? []
+            #expect(files.count { $0.contains("/") } == usage.entries, "round \(round)")
+            await cache.close()
         }
     }
 
@@ -107,7 +138,7 @@ struct DiskCacheProcessTests {
         #expect(Set(listed.map(\.key)).count == listed.count, "each key once")
         for listing in listed { #expect(await cache.entry(forKey: listing.key) != nil) }
         #expect(try await cache.verify().damaged.isEmpty)
-        let files = FileManager.default.enumerator(atPath: path + "/data")?.compactMap { $0 as? String } ?? []
+        let files = FileManager.default.enumerator(atPath: path + "/entries")?.compactMap { $0 as? String } ?? []
         #expect(files.count { $0.contains("/") } == usage.entries, "no file is left behind")
     }
 }

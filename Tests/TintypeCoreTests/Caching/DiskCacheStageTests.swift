@@ -13,9 +13,8 @@ final class GatedFileSystem: Sendable {
 
     init() {
         files.fail { [weak self] operation, path in
-            if operation == "write", path.contains("/data/") { self?.pass() }
-            // Else a write would hold the thread of the test.
-            return operation == "is local" ? EIO : nil
+            if operation == "write", path.contains("entries/") { self?.pass() }
+            return nil
         }
     }
 
@@ -92,7 +91,7 @@ struct DiskCacheStageTests {
     @Test("an entry whose write fails is not found any more")
     func failedStage() async throws {
         let faulty = FaultyFileSystem()
-        faulty.fail { operation, path in operation == "write" && path.contains("/data/") ? ENOSPC : nil }
+        faulty.fail { operation, path in operation == "write" && path.contains("entries/") ? ENOSPC : nil }
         let cache = DiskCache.temporary(path, files: faulty)
         await #expect(throws: ImageError.self) { try await cache.put(someBytes(10), "a") }
         #expect(await cache.entry(forKey: "a") == nil)
@@ -103,12 +102,20 @@ struct DiskCacheStageTests {
         let queue = WorkQueue(label: "reads", width: 1)
         let (gate, order) = (ThreadGate(), Lock<[String]>([]))
         let filler = DiskCache.temporary(path)
-        for name in ["first", "prefetch", "raised", "visible"] {
+        let names = ["first", "prefetch", "raised", "visible"]
+        for name in names {
             try await filler.put(someBytes(600_000), ImageKey(source: name))
         }
         await filler.flush()
         let cache = DiskCache(
-            .init(directory: path, maximumAge: nil, minimumFreeSpace: 0), queue: queue, files: SlowReads(gate, order),
+            .init(directory: path, maximumAge: nil, minimumFreeSpace: 0), queue: queue,
+            faults: { operation, path in
+                guard operation == "read", path.hasPrefix("entries/") else { return nil }
+                let name = names.first { EntryName(source: $0).path == path }
+                order.withLock { $0.append(name ?? "?") }
+                gate.wait()
+                return nil
+            },
             now: { Date(timeIntervalSince1970: 1_700_000_000) })
         let raised = WorkPriority(.veryLow)
         await withTaskGroup(of: Void.self) { group in
@@ -154,48 +161,45 @@ struct DiskCacheStageTests {
         await manager.flush()
         #expect(await disk.usage().entries == 3)
     }
-}
 
-/// Real files, whose reads are noted and wait.
-private struct SlowReads: CacheFileSystem {
-    private let real = PosixFileSystem()
-    let gate: ThreadGate
-    let order: Lock<[String]>
-
-    init(_ gate: ThreadGate, _ order: Lock<[String]>) { (self.gate, self.order) = (gate, order) }
-
-    func contents(_ path: String, withoutWaiting limit: Int?) throws(FileError) -> FileBytes? {
-        if limit != nil { return nil }
-        guard let bytes = try real.contents(path, withoutWaiting: nil) else { return nil }
-        let name: String? = bytes.withUnsafeBytes { bytes in
-            for name in ["first", "prefetch", "raised", "visible"] {
-                if case .foreign = EntryFile.contents(bytes, key: ImageKey(source: name)) { continue }
-                return name
-            }
-            return nil
+    @Test("a cancelled task stores nothing")
+    func cancelledStore() async throws {
+        let cache = DiskCache.temporary(path)
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await cache.put(someBytes(10), "a")
         }
-        order.withLock { $0.append(name ?? "?") }
-        gate.wait()
-        return bytes
+        task.cancel()
+        let error = await #expect(throws: ImageError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(await cache.entry(forKey: "a") == nil)
     }
 
-    func create(_ path: String, parts: [Data]) throws(FileError) { try real.create(path, parts: parts) }
-    func read(_ path: String, count: Int, fileSize: Int) throws(FileError) -> Data {
-        try real.read(path, count: count, fileSize: fileSize)
+    @Test("a miss where nothing was ever stored waits for no thread")
+    func nothingStored() async throws {
+        let (queue, gate) = (WorkQueue(label: "busy", width: 1), ThreadGate())
+        let busy = Task { try await queue.perform { _ in gate.wait() } }
+        while queue.load.running == 0 { await Task.yield() }
+        // As the kernel says where it remembers that there is none.
+        let cache = DiskCache(
+            .init(directory: path), queue: queue,
+            faults: { operation, _ in operation == "look for directory" ? ENOENT : nil },
+            now: { Date() })
+        #expect(await cache.entry(forKey: "a") == nil)
+        #expect(await !cache.contains("a"))
+        #expect(cache.statistics.misses == 1)
+        gate.open()
+        try await busy.value
     }
-    func read(_ path: String, from offset: Int, count: Int) throws(FileError) -> Data {
-        try real.read(path, from: offset, count: count)
+
+    @Test("what another cache of this process stores in a directory that was missing is found")
+    func emptiness() async throws {
+        let (one, two) = (DiskCache.temporary(path), DiskCache.temporary(path))
+        for _ in 0..<100 {
+            #expect(await one.entry(forKey: "a") == nil)
+            #expect(await !one.contains("a"))
+        }
+        try await two.put(someBytes(10), "a")
+        #expect(await one.entry(forKey: "a")?.data == someBytes(10))
     }
-    func foreignFile(_ path: String, limit: Int) throws(FileError) -> ForeignFile? {
-        try real.foreignFile(path, limit: limit)
-    }
-    func remove(_ path: String) throws(FileError) { try real.remove(path) }
-    func makeDirectory(_ path: String) throws(FileError) { try real.makeDirectory(path) }
-    func removeDirectory(_ path: String) throws(FileError) { try real.removeDirectory(path) }
-    func rename(_ path: String, to newPath: String) throws(FileError) { try real.rename(path, to: newPath) }
-    func list(_ path: String) throws(FileError) -> [String] { try real.list(path) }
-    func status(_ path: String) throws(FileError) -> FileStatus { try real.status(path) }
-    func linkStatus(_ path: String) throws(FileError) -> FileStatus { try real.linkStatus(path) }
-    func freeSpace(_ path: String) throws(FileError) -> Int { try real.freeSpace(path) }
-    func isLocal(_ path: String) -> Bool { real.isLocal(path) }
 }

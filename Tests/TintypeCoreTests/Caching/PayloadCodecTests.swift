@@ -50,7 +50,7 @@ struct PayloadCodecTests {
             return Data(data.map { $0 ^ UInt8(truncatingIfNeeded: generator.next()) })
         }
         @Sendable func sum(_ data: Data) -> Data {
-            withUnsafeBytes(of: EntryFile.checksum(data) &* (key | 1)) { Data($0) }
+            withUnsafeBytes(of: EntryFile.checksum(data).low &* (key | 1)) { Data($0) }
         }
         return PayloadCodec(identifier: identifier ?? "cipher-\(key)") { data in
             mixed(data) + sum(data)
@@ -72,7 +72,7 @@ struct PayloadCodecTests {
             extendedData: Data(repeating: 1, count: 3))
         try await cache.store(entry, forKey: "a")
         #expect(await cache.entry(forKey: "a") == entry)
-        #expect(await cache.usage().bytes < 1_200)
+        #expect(await cache.usage().bytes == 4_096)
         #expect(await cache.entries().first?.transform == "runs")
         #expect(await self.cache(Self.runs).entry(forKey: "a") == entry)
         #expect(try await cache.verify().damaged.isEmpty, "what is on disk is checked, not what comes of it")
@@ -159,7 +159,7 @@ struct PayloadCodecTests {
         let first = cache(Self.runs)
         try await first.put(Data(repeating: 1, count: 500), "a")
         await first.close()
-        for name in ["index.sqlite", "table"] { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
+        try FileManager.default.removeItem(atPath: "\(path)/index.sqlite")
         let second = cache(Self.runs)
         try await second.put(Data(repeating: 2, count: 500), "b")
         await second.maintain()

@@ -116,6 +116,22 @@ struct SDWebImageTests {
         #expect(FileManager.default.contents(atPath: old + "/" + name) == someBytes(10))
     }
 
+    @Test("an image of a search path that adopts its files is in the cache once it was read", .capability("CPA-06"))
+    func adoptingSearchPath() async throws {
+        let (name, shipped) = (SDWebImageName.fileName(forKey: "a"), SDWebImageName.fileName(forKey: "b"))
+        try write(someBytes(10), name)
+        try write(someBytes(20), shipped)
+        let cache = DiskCache.temporary(path)
+        cache.searchPaths = [.directory(old, adopts: true)]
+        #expect(await cache.entry(forKey: "a")?.data == someBytes(10))
+        await cache.flush()
+        cache.searchPaths = []
+        let entry = await cache.entry(forKey: "a")
+        #expect(entry?.data == someBytes(10) && entry?.created == Date(timeIntervalSince1970: 1_600_000_000))
+        #expect(await cache.entry(forKey: "b") == nil, "it was not read")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: old).sorted() == [name, shipped].sorted())
+    }
+
     @Test("a closure says where a key's file is; what cannot be read there is a miss", .capability("CPA-06"))
     func closure() async throws {
         try write(someBytes(10), "shipped.png")
@@ -202,14 +218,13 @@ struct SDWebImageTests {
         #expect(try DiskCacheTests.payloadFiles(path).count == 2)
     }
 
-    @Test("an import is found when no table is there, and by the index alone")
-    func importedByIndex() async throws {
+    @Test("an import is found by a cache that is opened later, also without an index")
+    func importedWithoutIndex() async throws {
         try fillOld()
         let cache = DiskCache.temporary(path)
         try await cache.importSDWebImage(directory: old)
         await cache.flush()
-        let table = try #require(EntryTable.open(path + "/table"))
-        table.isComplete = false
+        try FileManager.default.removeItem(atPath: path + "/index.sqlite")
         let second = DiskCache.temporary(path)
         #expect(await second.entry(forKey: key(1))?.data == someBytes(10))
         #expect(await second.contains(key(2)))
@@ -222,7 +237,7 @@ struct SDWebImageTests {
         let cache = DiskCache.temporary(path, files: faulty)
         let path = path
         faulty.fail { operation, file in
-            guard operation == "write", file.contains("/data/") else { return nil }
+            guard operation == "write", file.contains("entries/") else { return nil }
             return ((try? DiskCacheTests.payloadFiles(path)) ?? []).count >= 2 ? ENOSPC : nil
         }
         let error = await #expect(throws: ImageError.self) { try await cache.importSDWebImage(directory: old) }
@@ -237,6 +252,17 @@ struct SDWebImageTests {
         #expect(try await cache.importSDWebImage(directory: old).imported.entries == 0)
     }
 
+    @Test("an import that moves files leaves directories that were empty before")
+    func emptyDirectories() async throws {
+        try write(someBytes(10), "a/b/" + SDWebImageName.fileName(forKey: key(0).source))
+        try FileManager.default.createDirectory(atPath: old + "/empty", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: old + "/a/empty", withIntermediateDirectories: true)
+        let cache = DiskCache.temporary(path)
+        let report = try await cache.importSDWebImage(directory: old, removingFiles: true)
+        #expect(report.imported.entries == 1)
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: old).sorted() == ["a", "a/empty", "empty"])
+    }
+
     @Test("an import evicts nothing: the latest files come in as long as there is room")
     func room() async throws {
         for index in 0..<10 {
@@ -244,8 +270,8 @@ struct SDWebImageTests {
                 someBytes(1_000, seed: UInt64(index)), SDWebImageName.fileName(forKey: key(index).source),
                 modified: 1_600_000_000 + index)
         }
-        let cache = DiskCache.temporary(path, capacity: 8_000)
-        try await cache.put(someBytes(2_000), "own")
+        let cache = DiskCache.temporary(path, capacity: 32_000)
+        try await cache.put(someBytes(6_000), "own")
         let report = try await cache.importSDWebImage(directory: old)
         #expect(report.imported.entries + report.withoutRoom == 10 && report.withoutRoom >= 5)
         #expect(await cache.contains("own"))

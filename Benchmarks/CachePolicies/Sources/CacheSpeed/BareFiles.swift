@@ -51,6 +51,18 @@ struct BareFiles {
         return found.count
     }
 
+    /// Paths of files that are spread over the folders.
+    static func paths(_ count: Int, in folder: String, skipping: Int) -> [String] {
+        var paths: [String] = []
+        let shards = list(folder).filter { $0.utf8.count == 2 }
+        for shard in shards {
+            let names = list("\(folder)/\(shard)")
+            let part = count / max(1, shards.count) + 1
+            paths += names.dropFirst(skipping / max(1, shards.count)).prefix(part).map { "\(folder)/\(shard)/\($0)" }
+        }
+        return Array(paths.prefix(count))
+    }
+
     private static func list(_ folder: String) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }

@@ -59,7 +59,9 @@ struct DiskSpeed {
         let caching: any DiskCaching = disk
         let stacked = ImageCache(memory: MemoryCache(), disk: disk)
         let empty = openCache("\(folder)/nothing")
+        let folder = folder
         let cases: [(String, (ImageKey) async -> Bool)] = [
+            ("an `open` that fails", { open("\(folder)/bare/\($0.source.suffix(20))", O_RDONLY) < 0 }),
             ("of the cache that stored", { await disk.entry(forKey: $0) == nil }),
             ("of a cache that was just opened", { await reopened.entry(forKey: $0) == nil }),
             (

@@ -4,9 +4,14 @@ internal import Glibc
 extension DiskCache {
     /// Where a disk cache is, and its limits. The limits hold after every store, not only after sweeps.
     public struct Configuration: Sendable, Hashable {
-        /// The directory; made when the first entry is stored, with those above it, readable by the user alone.
+        /// The directory. It is created when the first entry is stored, with those above it, readable by the user alone.
+        ///
+        /// It must belong to the user, and other users must not be able to write to it; otherwise it is only read. The same is true of a
+        /// directory on a network file system.
         public var directory: String
-        /// The most bytes of files. What an image costs beside its bytes (key, validators) counts too.
+        /// The space that files may take on the disk, in whole blocks of 4 KB.
+        ///
+        /// Each process that stores in the directory may exceed it for a moment by a hundredth.
         public var capacity: ByteCount
         /// How old an entry may be; `nil` for any age, and zero for entries that every sweep removes.
         public var maximumAge: Duration?
@@ -26,6 +31,11 @@ extension DiskCache {
         /// `tar --exclude-caches` and others leave it out of backups; true unless it is set. It is looked at when a cache
         /// stores for the first time; with false a tag that is there is removed.
         public var isExcludedFromBackup = true
+
+        /// Whether the files keep user info and query values of URLs, which may be credentials; false unless it is set.
+        ///
+        /// Entries are found all the same: by a digest of the whole URL. Only listings show less.
+        public var keepsCompleteURLs = false
 
         public enum Expiry: String, Sendable, Hashable, CaseIterable {
             /// When the entry was read or written last.
@@ -67,23 +77,40 @@ extension DiskCache {
 
         /// - Throws: ``ImageError/Code/cacheUnavailable`` if nothing could ever be kept like this.
         func validate() throws(ImageError) {
-            guard !directory.isEmpty, !directory.utf8.contains(0) else {
+            guard !directory.isEmpty else {
                 throw ImageError(
                     .cacheUnavailable, stage: .cache, source: directory,
-                    reason: "the path of the cache is empty or has a NUL")
+                    reason: "the path of the cache is empty; without a home directory, set HOME or XDG_CACHE_HOME")
+            }
+            guard !directory.utf8.contains(0) else {
+                throw ImageError(
+                    .cacheUnavailable, stage: .cache, source: directory, reason: "the path of the cache has a NUL")
             }
         }
 
         /// `$XDG_CACHE_HOME/tintype`, or `~/.cache/tintype` (XDG Base Directory Specification 0.8).
+        ///
+        /// Empty for a user without a home directory: a predictable name in a directory that all users share would not be safe. A cache
+        /// there stores nothing, and says why.
         public static var defaultDirectory: String {
-            directory(environment: { getenv($0).map { String(cString: $0) } })
+            directory(environment: { getenv($0).map { String(cString: $0) } }, home: homeDirectory)
         }
 
-        static func directory(environment: (String) -> String?) -> String {
+        static func directory(environment: (String) -> String?, home: () -> String? = { nil }) -> String {
             // The specification says that a relative path is to be ignored.
             if let caches = environment("XDG_CACHE_HOME"), caches.hasPrefix("/") { return caches + "/tintype" }
-            if let home = environment("HOME"), home.hasPrefix("/") { return home + "/.cache/tintype" }
-            return "/tmp/tintype-\(getuid())"
+            if let home = environment("HOME") ?? home(), home.hasPrefix("/") { return home + "/.cache/tintype" }
+            return ""
+        }
+
+        /// The home directory in the user database, for services that run without an environment.
+        private static func homeDirectory() -> String? {
+            var (entry, result) = (passwd(), UnsafeMutablePointer<passwd>?.none)
+            var buffer = [CChar](repeating: 0, count: 16_384)
+            guard getpwuid_r(geteuid(), &entry, &buffer, buffer.count, &result) == 0, result != nil,
+                let home = entry.pw_dir
+            else { return nil }
+            return String(cString: home)
         }
     }
 }

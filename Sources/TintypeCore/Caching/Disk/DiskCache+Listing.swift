@@ -1,12 +1,13 @@
 public import FoundationEssentials
 
 extension DiskCache {
-    /// What is known of an entry without reading it.
+    /// A description of an entry, without its image.
     public struct Listing: Sendable, Hashable {
+        /// The key. Without ``Configuration/keepsCompleteURLs``, its source lacks user info and query values of the URL.
         public var key: ImageKey
         /// The bytes of the image.
         public var bytes: Int
-        /// The bytes of the file: the image, its key, and what came with it.
+        /// The space that the file takes on the disk, in whole blocks.
         public var fileBytes: Int
         public var created: Date
         public var accessed: Date
@@ -15,32 +16,115 @@ extension DiskCache {
         public var validators: CacheValidators?
         /// See ``DiskCacheEntry/idleLifetime``.
         public var idleLifetime: Duration?
-        /// What the bytes on disk went through (``PayloadCodec/identifier``).
+        /// The codec that the bytes went through (``PayloadCodec/identifier``), if any.
         public var transform: String?
-        /// Where the listing goes on after this entry.
+        /// The position after which the listing goes on.
         public var cursor: Int64
 
-        init(_ row: IndexRow) {
-            key = row.key
-            bytes = row.payloadSize
-            fileBytes = row.fileSize
-            created = Date(cacheTime: row.created)
+        init(_ row: DiskIndex.Row, _ description: EntryFile.Description) {
+            key = description.key
+            bytes = description.payloadSize
+            fileBytes = row.size
+            created = description.entry.created
             accessed = Date(cacheTime: row.accessed)
-            expires = row.expires.map { Date(cacheTime: $0) }
-            mimeType = row.mimeType
-            validators = row.validators
-            idleLifetime = row.lifetime.map { .microseconds($0) }
-            transform = row.transform
+            expires = description.entry.expires
+            mimeType = description.entry.mimeType
+            validators = description.entry.validators
+            idleLifetime = description.entry.idleLifetime
+            transform = description.codec
             cursor = row.id
+        }
+    }
+
+    /// Returns entries in the order in which they were stored, without their images.
+    /// - Parameters:
+    ///   - cursor: the ``Listing/cursor`` of the last entry that is known already; 0 to begin.
+    ///   - limit: the largest number of entries to return.
+    public func entries(after cursor: Int64 = 0, limit: Int = 1_000) async -> [Listing] {
+        await settle()
+        return await upkeep { store in store.listings(after: cursor, limit: limit) } ?? []
+    }
+
+    /// Returns the entries of one source, its original and its variants.
+    public func entries(ofSource source: String) async -> [Listing] {
+        await settle()
+        return await upkeep { store in store.listings(ofSource: source) } ?? []
+    }
+
+    /// Returns the variants of a source that there are, the original among them.
+    public func variants(ofSource source: String) async -> [ImageVariant] {
+        let listed = await read { store in store.variants(ofSource: source) } ?? []
+        return listed + staged.variants(ofSource: source).filter { !listed.contains($0) }
+    }
+
+    /// Returns the path of the file of an image, for programs that take only files; `nil` if there is no valid entry under the key.
+    ///
+    /// The file begins with the image as it was stored, so that other programs open it, unless a
+    /// ``Configuration/payloadCodec`` changed it; the data of the cache follows. The file belongs to the cache: it may only be
+    /// read, and is gone when the entry is. Waits until what was stored before is on disk. Does not count as use.
+    public func path(forKey key: ImageKey) async -> String? {
+        // On the queue for writing, behind the stores.
+        let path = try? await write { store -> String? in
+            store.adoptLegacyFilesIfNeeded()
+            return store.validName(forKey: key).map { "\(store.path)/\($0.path)" }
+        }
+        return path ?? nil
+    }
+
+    /// Reads every entry, discards the damaged ones, and makes the index agree with the files.
+    public func verify() async throws(ImageError) -> CacheVerification {
+        _ = try await perform { store throws(ImageError) in try store.settle() }
+        var report = CacheVerification()
+        for folder in 0..<EntryName.folders {
+            let part = try await perform { store throws(ImageError) in try store.verify(folder: folder) }
+            report.checked.entries += part.checked.entries
+            report.checked.bytes += part.checked.bytes
+            report.damaged += part.damaged
+        }
+        return report
+    }
+}
+
+extension DiskStore {
+    func listings(after cursor: Int64, limit: Int) -> [DiskCache.Listing] {
+        guard let directory = openDirectory() else { return [] }
+        var (listings, start) = ([DiskCache.Listing](), cursor)
+        // Rows whose files are gone are skipped, but don't end the listing.
+        while listings.count < limit {
+            let rows = rows(after: start, limit: min(1_000, limit - listings.count))
+            guard let last = rows.last else { break }
+            start = last.id
+            for row in rows {
+                guard let (description, _) = (try? directory.description(of: row.name.path)) ?? nil else { continue }
+                listings.append(DiskCache.Listing(row, description))
+            }
+        }
+        return listings
+    }
+
+    func listings(ofSource source: String) -> [DiskCache.Listing] {
+        guard let directory = openDirectory() else { return [] }
+        return descriptions(ofSource: source).compactMap { name, description, _ in
+            if let row = row(name) { return DiskCache.Listing(row, description) }
+            guard case .present(let row) = look(at: name, in: directory, now: time) else { return nil }
+            return DiskCache.Listing(row, description)
+        }.sorted { $0.cursor < $1.cursor }
+    }
+
+    func variants(ofSource source: String) -> [ImageVariant] {
+        adoptLegacyFilesIfNeeded()
+        return descriptions(ofSource: source).compactMap { _, description, _ in
+            let key = ImageKey(source: source, variant: description.key.variant)
+            return description.belongs(to: key) ? key.variant : nil
         }
     }
 }
 
-/// What a check of a whole cache found.
+/// The result of a check of a whole cache.
 public struct CacheVerification: Sendable, Hashable {
-    /// What was read.
+    /// The entries that were read.
     public var checked = CacheUsage()
-    /// The keys of the entries that were damaged; they are dropped.
+    /// The keys of the entries that were damaged, and are discarded.
     public var damaged: [ImageKey] = []
 
     public init() {}

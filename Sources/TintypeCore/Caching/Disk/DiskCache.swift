@@ -1,55 +1,95 @@
 internal import FoundationEssentials
 internal import Logging
 
-/// Encoded images on disk: an index in SQLite, and a file for each image, which any viewer opens.
+/// Encoded images on disk, each in a file of its own that any viewer opens.
 ///
-/// - An entry is seen whole or not at all, by this process and any other that uses the directory. What was damaged, be
-///   it one bit, is noticed when it is read, and dropped.
-/// - The limits hold after every store. Evicting costs what is evicted, whatever else there is.
+/// - Readers see an entry whole or not at all, in this process and any other that uses the directory. A read notices damage, even of one
+///   bit, and discards the entry.
+/// - The limits hold after every store.
 /// - Reads wait neither for writes nor for sweeps.
-/// - Where the directory cannot be used, reads find nothing, and writes say why. Each cause is logged once.
+/// - If the directory can't be used, reads find nothing, and writes say why. Each cause is logged once.
 ///
 /// ```swift
 /// let cache = DiskCache(.init(directory: path, capacity: .gigabytes(2), maximumAge: .days(7)))
 /// try await cache.store(DiskCacheEntry(data: bytes, created: Date()), forKey: key)
 /// let entry = await cache.entry(forKey: key)
 /// ```
+///
+/// ## Design
+///
+/// The files are the cache. The index is derived from them, and may be thrown away. No memory is shared with other processes.
+///
+///     entries/ab/<S>-<V>            an entry: S is a hash of the source (ab its first byte), V one of the variant
+///     entries/ab/<S>-<V>.<writer>   an entry that is being written
+///     index.sqlite                  name, size, last use, and ends of each entry; the totals
+///     journal/<writer>              the names of entries that changed and are not in the index yet
+///     trash/                        cleared entries that are being removed
+///
+/// | operation | work |
+/// | --- | --- |
+/// | read | Opens the file that the key's hash names, reads it, and verifies it: no index, no lock. A miss is an open that fails. |
+/// | store | Appends the name to the journal, writes the unfinished file, renames it. |
+/// | remove | Appends the name, unlinks the file. |
+/// | batch | Looks at the files whose names wait, and writes their rows in one transaction: after 512 names, a hundredth of the capacity, or five seconds, and at `flush()` and `close()`. |
+/// | evict | After a batch, removes the files of the rows that were used least recently, and the rows with them. |
+/// | use | Kept in memory until the next batch, which writes it to the row. The file's own time follows when it is a minute off. |
+/// | clear | Renames `entries` into `trash`, and removes the files there. |
+///
+/// **Crashes.** A journal record is a hint: a batch looks at the file, and only ENOENT means that there is none. So order, repetition, and
+/// several writers of one name don't matter. The writer of a journal holds its lock; if any process can take the lock, the writer has ended,
+/// and the next batch takes its names over. What loses a row or a file heals: an eviction meets rows without files, and folders are
+/// compared with the index after it was made anew or the computer lost power, and a few at each sweep. Nothing waits for
+/// the medium: a loss of power may lose the latest entries and what they replaced, but no other.
+///
+/// **Order.** Stores and removals of one cache happen in the order of the calls, on one thread. A removal cancels the stores that began before
+/// it. Between processes the later rename or unlink wins.
+///
+/// **Safety.** The directory must belong to the user, and nobody else may write to it. Paths are relative to the open directory, and no link
+/// is followed. Only files that the cache has named are ever removed.
+///
+/// **Waiting.** SQLite, locks, and the disk are waited for on threads of the cache. While another process holds the index, stores go on into
+/// the journal.
 public final class DiskCache: DiskCaching {
     let store: DiskStore
     private let reads: WorkQueue
-    /// One thread: SQLite lets one writer in at a time anyway, and here nobody waits on a lock.
+    /// One thread, which keeps stores and removals in order.
     private let writes = WorkQueue(label: "disk cache writes", width: 1)
-    /// Of its own, because it waits for the disk longer than anything else does.
+    /// One thread for the index, which waits for the disk longer than anything else does.
     private let upkeep = WorkQueue(label: "disk cache upkeep", width: 1)
-    private let staged = StagedEntries()
+    let staged = StagedEntries()
     private let subscription = MemoryPressure.Subscription()
     private let maintenance = Lock<Task<Void, Never>?>(nil)
-    private let checkpoint = Lock<Task<Void, Never>?>(nil)
+    private let schedule = Lock(Schedule())
 
-    /// Touches no file: the directory is made when something is stored.
-    /// - Parameter queue: where files are read.
+    /// The work that was begun in the background.
+    fileprivate struct Schedule {
+        var hasBatch = false
+        var hasTimer = false
+    }
+
+    /// Creates a cache. No file is touched: the directory is made when the first entry is stored.
+    /// - Parameters:
+    ///   - configuration: the directory and the limits.
+    ///   - queue: the queue that reads files.
     public convenience init(_ configuration: Configuration = Configuration(), queue: WorkQueue = .files) {
         let logger = Logger(label: "tintype.disk-cache")
-        self.init(
-            configuration, queue: queue, files: PosixFileSystem(), now: { Date() },
-            log: { logger.warning("\($0)") })
+        self.init(configuration, queue: queue, now: { Date() }, log: { logger.warning("\($0)") })
     }
 
     init(
-        _ configuration: Configuration, queue: WorkQueue = .files, files: any CacheFileSystem = PosixFileSystem(),
-        logLimit: Int = DiskStore.usualLogLimit, now: @escaping @Sendable () -> Date,
-        log: @escaping @Sendable (String) -> Void = { _ in }
+        _ configuration: Configuration, queue: WorkQueue = .files, faults: FileFaults? = nil,
+        now: @escaping @Sendable () -> Date, log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         var configuration = configuration
         while configuration.directory.count > 1, configuration.directory.hasSuffix("/") {
             configuration.directory.removeLast()
         }
-        store = DiskStore(configuration, files: files, logLimit: logLimit, now: now, log: log)
+        store = DiskStore(configuration, faults: faults, now: now, log: log)
         reads = queue
     }
 
-    /// The limits, which can change at any time; under smaller ones the next store or sweep removes what is too much.
-    /// The directory, the room for encoded images and the codec stay what they were.
+    /// The limits, which can change at any time. Lowered limits hold after the next store or sweep.
+    /// The directory, the capacity for encoded images in memory, and the codec stay what they were.
     public var configuration: Configuration {
         get { store.limits.withLock { $0 } }
         set {
@@ -81,91 +121,93 @@ public final class DiskCache: DiskCaching {
         var entry: DiskCacheEntry?
         switch store.entryAtOnce(forKey: key) {
         case .none: break
-        case .found(let found):
-            entry = found
-            if store.takeUrgentChores() { doChoresLater() }
+        case .found(let found): entry = found
         case .unknown:
-            entry =
-                (try? await reads.perform(priority: priority ?? WorkPriority()) { [store] _ in store.entry(forKey: key)
-                })
-                ?? nil
-            if store.takeUrgentChores() { doChoresLater() }
+            entry = await read(priority: priority ?? WorkPriority()) { store in store.entry(forKey: key) } ?? nil
+            if store.hasLegacyFiles { maintainOnce() }
         }
+        if store.takeDueNotes() { writeNotesLater() }
         if entry == nil, store.searchPaths.withLock({ !$0.isEmpty }) {
-            entry =
-                (try? await reads.perform(priority: priority ?? WorkPriority()) { [store] _ in
-                    store.searchedEntry(forKey: key)
-                }) ?? nil
+            let found = await read(priority: priority ?? WorkPriority()) { store in store.searchedEntry(forKey: key) }
+            entry = found??.entry
+            if let found, let found, found.isAdopted { adopt(found.entry, forKey: key) }
         }
         return entry
+    }
+
+    /// Stores an image that a search path had.
+    private func adopt(_ entry: DiskCacheEntry, forKey key: ImageKey) {
+        Task.immediateDetached { _ = try? await self.store(entry, forKey: key) }
     }
 
     public func contains(_ key: ImageKey) async -> Bool {
         if staged.entry(forKey: key) != nil { return true }
         if let isThere = store.containsAtOnce(key) { return isThere }
-        return (try? await reads.perform { [store] _ in store.contains(key) }) ?? false
+        return await read { store in store.contains(key) } ?? false
     }
 
     public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
-        let ticket = staged.add(entry, forKey: key)
-        defer { staged.end(ticket, forKey: key) }
-        // Not before what waits already, and not for who does not want it any more.
-        if writes.load == (0, 0), !Task.isCancelled, store.storeAtOnce(entry, forKey: key) { return maintainOnce() }
+        let ticket = staged.begin(entry, forKey: key)
+        defer { staged.end(ticket) }
         var encoded: DiskCacheEntry?
         if store.payloadCodec != nil {
             encoded = try await WorkQueue.processing.perform { [store] _ throws(ImageError) in try store.encoded(entry)
             }
         }
         try await write { [encoded, staged] store throws(ImageError) in
-            // Removed or replaced while the codec was at work: that came later, and wins.
-            guard encoded == nil || staged.isCurrent(ticket, forKey: key) else { return }
-            try store.store(entry, encoded: encoded, forKey: key)
+            try store.store(entry, encoded: encoded, forKey: key) { staged.claimWrite(ticket) }
         }
+        if store.isBatchDue { writeIndexLater() } else { startTimer() }
         maintainOnce()
     }
 
     @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool {
-        staged.forget { $0 == key }
-        return try await write { store throws(ImageError) in try store.remove(key) }
+        staged.cancel { $0 == key }
+        return try await uncancelled(on: writes) { store throws(ImageError) in try store.remove(key) }
     }
 
     @discardableResult public func removeAll(ofSource source: String) async throws(ImageError) -> Int {
-        staged.forget { $0.source == source }
-        return try await write { store throws(ImageError) in try store.removeAll(ofSource: source) }
+        staged.cancel { $0.source == source }
+        return try await uncancelled(on: writes) { store throws(ImageError) in try store.removeAll(ofSource: source) }
     }
 
+    /// Removes everything. The images are gone when the call returns, even in a task that is cancelled.
     public func removeAll() async throws(ImageError) {
-        staged.forget { _ in true }
-        try await write { store throws(ImageError) in try store.removeAll() }
-        while try await write({ store in store.emptyTrash(limit: 500) }) {}
+        staged.cancel { _ in true }
+        try await uncancelled(on: writes) { store throws(ImageError) in try store.removeAll() }
+        while try await uncancelled(on: upkeep, { store in store.emptyTrash(limit: 500) }) {}
+        if store.needsComparison.withLock({ $0 }) {
+            // The disk may have room for the index again.
+            _ = try? await uncancelled(on: upkeep) { store throws(ImageError) in try store.settle() }
+        }
     }
 
-    /// Removes entries that are too old, and what is over limits that were lowered, and looks for files that a crash left behind.
+    /// Removes entries that have expired, and those that exceed limits that were lowered, and looks for files that a crash left behind.
     ///
     /// It works in slices, between which others store.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
-        var sweep = try await write { store throws(ImageError) in try store.enforceLimits() }
+        try await write { store in store.performDiscards() }
+        var sweep = try await perform { store throws(ImageError) in try store.settle() }
         while true {
-            let slice = try await write { store throws(ImageError) in try store.removeExpired(limit: Self.sliceSize) }
+            let slice = try await perform { store throws(ImageError) in try store.removeExpiredSlice() }
             sweep.files += slice.files
             sweep.bytes += slice.bytes
             guard slice.files > 0 else { break }
         }
-        for _ in 0..<4 { try await write { store throws(ImageError) in try store.removeOrphans() } }
+        try await perform { store throws(ImageError) in try store.sweepFolders(4) }
         return sweep
     }
 
-    private static let sliceSize = 256
+    // MARK: Usage
 
-    // MARK: What there is
-
+    /// Returns the number of entries, and the space that their files take.
     public func usage() async -> CacheUsage {
         await settle()
-        return await indexedUsage()
+        return await upkeep { store in store.usage() } ?? CacheUsage()
     }
 
-    /// Purges encoded images in memory (``Configuration/encodedMemoryCapacity``) until they take at most `bytes`, those first that
-    /// were not used for the longest time.
+    /// Purges encoded images in memory (``Configuration/encodedMemoryCapacity``) until they take at most `bytes`, the least recently used
+    /// first.
     public func trimEncodedMemory(to bytes: ByteCount) { store.encodedMemory?.trim(to: bytes.bytes) }
 
     /// Purges encoded images from memory from now on when memory is scarce, to half of the capacity and then all; `nil` to stop.
@@ -189,158 +231,95 @@ public final class DiskCache: DiskCaching {
         return await usage()
     }
 
-    /// Runs what changes the cache.
+    /// The statistics since the cache was made. ``CacheStatistics/entries`` and ``CacheStatistics/bytes`` are those
+    /// of the last call of ``usage()``, or of the last store.
+    public var statistics: CacheStatistics { store.counters.withLock { $0 } }
+
+    // MARK: Queues
+
+    func read<Result: Sendable>(
+        priority: WorkPriority = WorkPriority(), _ body: @escaping @Sendable (DiskStore) -> Result
+    ) async -> Result? {
+        try? await reads.perform(priority: priority) { [store] _ in body(store) }
+    }
+
+    /// Runs work that changes files, in order.
     func write<Result: Sendable>(
         priority: WorkPriority = WorkPriority(), _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
     ) async throws(ImageError) -> Result {
-        defer {
-            if store.takeDueCheckpoint() { checkpointLater() }
-            if store.doomed.withLock({ $0.schedule() }) { removeDoomedLater() }
-        }
-        return try await writes.perform(priority: priority) { [store] _ throws(ImageError) in try body(store) }
+        try await writes.perform(priority: priority) { [store] _ throws(ImageError) in try body(store) }
     }
 
-    /// Brings the log of the index into the index while others store and read.
-    private func checkpointLater() {
-        checkpoint.withLock { checkpoint in
-            checkpoint = Task { [upkeep, store, checkpoint] in
-                await checkpoint?.value
-                _ = try? await upkeep.perform { _ in store.checkpoint() }
+    /// Runs work that needs the index.
+    func perform<Result: Sendable>(
+        priority: WorkPriority = WorkPriority(), _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
+    ) async throws(ImageError) -> Result {
+        try await upkeep.perform(priority: priority) { [store] _ throws(ImageError) in try body(store) }
+    }
+
+    func upkeep<Result: Sendable>(_ body: @escaping @Sendable (DiskStore) -> Result) async -> Result? {
+        try? await perform { store in body(store) }
+    }
+
+    /// Runs work to its end, even if the calling task is cancelled.
+    private func uncancelled<Result: Sendable>(
+        on queue: WorkQueue, _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
+    ) async throws(ImageError) -> Result {
+        // Immediate: the work is in the queue before a later call.
+        let task = Task.immediateDetached { [store] () -> Swift.Result<Result, ImageError> in
+            do throws(ImageError) {
+                return .success(try await queue.perform { _ throws(ImageError) in try body(store) })
+            } catch {
+                return .failure(error)
             }
         }
+        return try await task.value.get()
     }
 
-    /// Removes the files of entries that were evicted or replaced.
-    private func removeDoomedLater() {
-        Task { [upkeep, store] in
-            while (try? await upkeep.perform { _ in store.removeDoomed(limit: 64) }) == true {}
-        }
-    }
-
-    /// Lets the index know all that is there, for what only it can tell, and the directory have no more than that.
-    private func settle() async {
-        await settleIndex()
-        while store.hasDoomed, (try? await upkeep.perform { [store] _ in store.removeDoomed(limit: 64) }) == true {}
-    }
-
-    private func settleIndex() async {
-        let isOlder = (try? await reads.perform { [store] _ in store.isIndexOlder }) ?? false
-        if isOlder { _ = try? await write { store in store.migrate() } }
-        guard store.mayHavePending else { return }
-        _ = try? await write { store throws(ImageError) in
-            _ = store.openTable()
-            try store.doChores()
-        }
-    }
-
-    private func indexedUsage() async -> CacheUsage {
-        (try? await reads.perform { [store] _ in store.usage() }) ?? CacheUsage()
-    }
-
-    /// What the cache has done since it was made. ``CacheStatistics/entries`` and ``CacheStatistics/bytes`` are those
-    /// of the last time that ``usage()`` was asked or something was stored.
-    public var statistics: CacheStatistics { store.counters.withLock { $0 } }
-
-    /// Entries in the order in which they were stored (to the millisecond), without their images.
-    /// - Parameter cursor: the ``Listing/cursor`` of the last entry that is known already; 0 to begin.
-    public func entries(after cursor: Int64 = 0, limit: Int = 1_000) async -> [Listing] {
-        await settle()
-        let rows = try? await reads.perform { [store] _ in
-            store.withReader { reader throws(SQLiteError) in try reader.rows(after: cursor, limit: limit) }
-        }
-        return ((rows ?? nil) ?? []).map(Listing.init)
-    }
-
-    /// Returns the entries of one source, its original and its variants.
-    public func entries(ofSource source: String) async -> [Listing] {
-        await settle()
-        let rows = try? await reads.perform { [store] _ in
-            let imported = store.importedKey(ImageKey(source: source))
-            return store.withReader { reader throws(SQLiteError) in
-                try reader.rows(ofSource: source)
-                    + (imported.map(reader.row(forKey:)).map { $0.map { [$0] } ?? [] } ?? [])
-            }
-        }
-        return ((rows ?? nil) ?? []).map(Listing.init)
-    }
-
-    /// The variants of a source that there are. Those that another process stored a moment ago may be missing.
-    public func variants(ofSource source: String) async -> [ImageVariant] {
-        let hash = DiskIndexSchema.hashes(ofSource: source).lowerBound
-        if store.pendingVariants.withLock({ $0.contains(hash) }) { await settle() }
-        // Nil for an index of an older version, which only a look at the file tells: not on a thread of Swift's.
-        let find = { @Sendable [reads, store] () async -> [ImageVariant]? in
-            let found = try? await reads.perform { _ -> [ImageVariant]? in
-                guard !store.isIndexOlder else { return nil }
-                return store.withReader { reader throws(SQLiteError) in try reader.variants(ofSource: source) } ?? []
-            }
-            return found ?? nil
-        }
-        var known = await find()
-        if known == nil {
-            await settle()
-            known = await find()
-        }
-        let listed = known ?? []
-        return listed + staged.variants(ofSource: source).filter { !listed.contains($0) }
-    }
-
-    /// Reads every entry and drops the damaged ones.
-    public func verify() async throws(ImageError) -> CacheVerification {
-        await settle()
-        var report = CacheVerification()
-        var cursor: Int64 = 0
-        while true {
-            let start = cursor
-            let before = report
-            let (next, after) = try await write { store throws(ImageError) in
-                var report = before
-                let next = try store.verify(after: start, limit: 64, report: &report)
-                return (next, report)
-            }
-            report = after
-            guard let next else { return report }
-            cursor = next
-        }
+    /// Makes the index agree with the files, for answers that only the index has.
+    func settle() async {
+        _ = try? await write { store in store.performDiscards() }
+        _ = try? await perform { store throws(ImageError) in try store.settle() }
     }
 
     // MARK: In the background
 
-    /// Waits until everything that was asked for before is done, and writes what reading left to write.
+    /// Waits until everything that was asked for before is done and in the index, even if the calling task is cancelled.
     public func flush() async {
-        // Waited for even by a task that is cancelled: who flushes is about to end the program.
-        await Task { [writes, store] in
-            _ = try? await writes.perform { _ throws(ImageError) in
-                store.waitForWriter()
-                defer { while store.removeDoomed(limit: 64) {} }
-                try store.doChores()
-            }
-        }.value
+        _ = try? await uncancelled(on: writes) { store in store.performDiscards() }
+        _ = try? await uncancelled(on: upkeep) { store throws(ImageError) in try store.writeIndex() }
     }
 
-    /// Writes what reading left to write, in slices between which others store.
-    private func doChoresLater() {
+    /// Removes the files that reading noted, and writes the uses to the index.
+    private func writeNotesLater() {
         Task { [writes, upkeep, store] in
-            let times = try? await writes.perform { _ throws(ImageError) in
-                try store.dropNoted()
-                return store.areAccessTimesDue ? store.beginWritingAccessTimes() : []
-            }
-            if let times, !times.isEmpty {
-                for start in stride(from: 0, to: times.count, by: DiskStore.accessSlice) {
-                    let slice = times[start..<min(start + DiskStore.accessSlice, times.count)]
-                    _ = try? await writes.perform { _ throws(ImageError) in try store.writeAccessTimes(slice) }
-                }
-                store.endWritingAccessTimes()
-            }
-            store.chores.withLock { $0.isScheduled = false }
-            // Rows that were written with the times may have replaced others.
-            if store.doomed.withLock({ $0.schedule() }) {
-                while (try? await upkeep.perform { _ in store.removeDoomed(limit: 64) }) == true {}
-            }
+            _ = try? await writes.perform { _ in store.performDiscards() }
+            _ = try? await upkeep.perform { _ throws(ImageError) in try store.writeIndex() }
         }
     }
 
-    /// Once in the life of the cache: makes a lost index again, and removes what a crash left.
+    private func writeIndexLater() {
+        guard schedule.withLock({ $0.begin(\.hasBatch) }) else { return }
+        Task { [upkeep, store, weak self] in
+            _ = try? await upkeep.perform { _ throws(ImageError) in try store.writeIndex() }
+            self?.schedule.withLock { $0.hasBatch = false }
+        }
+    }
+
+    /// Writes the index in five seconds, unless a batch comes first. If it can't be written then, it is tried again.
+    private func startTimer() {
+        guard schedule.withLock({ $0.begin(\.hasTimer) }) else { return }
+        Task { [weak self] in
+            try? await Task.sleep(for: .seconds(5))
+            guard let self else { return }
+            schedule.withLock { $0.hasTimer = false }
+            guard store.hasPending else { return }
+            _ = try? await perform { store throws(ImageError) in try store.writeIndex() }
+            if store.hasPending { startTimer() }
+        }
+    }
+
+    /// Maintains the directory once in the life of the cache.
     private func maintainOnce() {
         maintenance.withLock { maintenance in
             guard maintenance == nil else { return }
@@ -348,29 +327,34 @@ public final class DiskCache: DiskCaching {
         }
     }
 
-    /// Waits for everything that is under way, also in the background, and closes all files. A later call opens them again.
-    public func close() async {
-        await maintenance.withLock { $0 }?.value
-        await flush()
-        await checkpoint.withLock { $0 }?.value
-        store.close()
-    }
-
-    /// Makes a lost index again from the files, and removes some of what a crash left, in slices.
+    /// Adopts the files of an older layout, makes a lost index again from the files, and removes some of what a crash left behind, in slices.
     func maintain() async {
         let priority = WorkPriority(.veryLow)
-        do {
-            while try await write(priority: priority, { store throws(ImageError) in try store.rebuildSlice() }) {}
-            while try await write(priority: priority, { store in store.emptyTrash(limit: 500) }) {}
-            try await write(priority: priority) { store throws(ImageError) in try store.removeOrphans() }
+        do throws(ImageError) {
+            try await perform(priority: priority) { store in store.adoptLegacyFilesIfNeeded() }
+            while try await perform(priority: priority, { store throws(ImageError) in try store.compareSlice() }) {}
+            while try await perform(priority: priority, { store in store.emptyTrash(limit: 500) }) {}
+            try await perform(priority: priority) { store throws(ImageError) in try store.sweepFolders(1) }
         } catch {
             // Logged already; the next process tries again.
         }
     }
 
-    deinit {
-        // What was read lately is the only thing that is not on disk; some milliseconds.
-        try? store.doChores()
-        while store.removeDoomed(limit: 64) {}
+    /// Waits for everything that is under way, also in the background, and closes all files. A later call opens them again.
+    ///
+    /// A cache that is released without this call leaves its last changes in a journal, from which the next process takes them over.
+    public func close() async {
+        await maintenance.withLock { $0 }?.value
+        await flush()
+        _ = try? await uncancelled(on: upkeep) { store in store.close() }
+    }
+}
+
+extension DiskCache.Schedule {
+    /// Notes that work begins.
+    /// - Returns: false if it has begun.
+    fileprivate mutating func begin(_ work: WritableKeyPath<Self, Bool>) -> Bool {
+        defer { self[keyPath: work] = true }
+        return !self[keyPath: work]
     }
 }

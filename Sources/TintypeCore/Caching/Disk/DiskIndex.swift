@@ -1,268 +1,354 @@
 internal import CSQLite
+internal import FoundationEssentials
 
-/// The connection that writes the index. Used by one thread at a time, within ``transaction(_:)``.
+/// The index of the entries: an SQLite database that tells which entries were used least recently, and how much all take.
 ///
-/// It knows rows only: the files of rows that it removes are for the caller to remove, after the transaction is
-/// committed.
+/// It is derived from the files, and may be thrown away. It has a rollback journal, because the index of a write-ahead log is
+/// mapped memory that other processes change. One thread at a time uses it.
 final class DiskIndex {
-    private let database: Database
-    private let find: Statement
-    private let file: Statement
-    private let keys: Statement
-    private let insert: Statement
-    private let delete: Statement
-    private let touch: Statement
-    private let clamp: Statement
-    private let oldest: Statement
-    private let readState: Statement
-    private let addTotals: Statement
-    private let setShards: Statement
+    /// "Tint", so that a database of another program is not taken for ours.
+    static let applicationID: Int64 = 0x5469_6E74
+    /// Versions 1 and 2 belong to the ``LegacyLayout``.
+    static let version: Int64 = 3
 
-    /// What the transaction that is under way, or the last one, changed.
-    private(set) var change = Change()
-
-    struct Change {
-        /// By how much the totals change.
-        var usage = CacheUsage()
-        var inserted: [StoredFile] = []
-        var removed: [StoredFile] = []
+    /// An entry. `id` grows with the time of storing: microseconds since 1970, shifted by 12 bits that keep ids apart.
+    struct Row: Equatable {
+        var name: EntryName
+        var id: Int64
+        /// The space that the file takes on the disk.
+        var size: Int
+        /// Times in microseconds since 1970.
+        var accessed: Int64
+        var created: Int64
+        var expires: Int64?
+        /// The time after the last use at which the entry expires, in microseconds.
+        var lifetime: Int64?
     }
 
-    /// The file, to notice when somebody removes or replaces it.
-    var inode: UInt64 = 0
-    /// The table beside the index, unless there can be none.
-    var table: EntryTable?
-    var writeLock: WriteLock?
-    /// The rows of files that this process stored since the last transaction.
-    var stage: [Int64: IndexRow] = [:]
-
-    init(_ database: Database) throws(SQLiteError) {
-        self.database = database
-        find = try database.prepare(
-            "SELECT id, file_size, key, source, variant FROM entries WHERE key BETWEEN ?1 AND ?2")
-        file = try database.prepare("SELECT id, file_size, key FROM entries WHERE id = ?1")
-        // The index of the keys has both columns: nothing else is read.
-        keys = try database.prepare("SELECT key, id FROM entries INDEXED BY entries_key")
-        insert = try database.prepare(
-            """
-            INSERT INTO entries (\(DiskIndexSchema.columns), key)
-            VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)
-            """)
-        delete = try database.prepare("DELETE FROM entries WHERE id = ?1")
-        touch = try database.prepare("UPDATE entries SET accessed = ?2 WHERE id = ?1 AND accessed < ?2")
-        clamp = try database.prepare("UPDATE entries SET accessed = ?1 WHERE accessed > ?1")
-        oldest = try database.prepare(
-            "SELECT id, file_size, key FROM entries WHERE id <> ?1 ORDER BY accessed LIMIT ?2")
-        readState = try database.prepare("SELECT entries, bytes, rebuild_shard, orphan_shard FROM state")
-        addTotals = try database.prepare("UPDATE state SET entries = entries + ?1, bytes = bytes + ?2")
-        setShards = try database.prepare("UPDATE state SET rebuild_shard = ?1, orphan_shard = ?2")
-    }
-
-    /// What is in the one row of the table of that name.
     struct State: Equatable {
         var usage = CacheUsage()
-        /// The next directory whose files are to be put into a new index; ``DiskIndexSchema/shards`` when that is done.
-        var rebuildShard = DiskIndexSchema.shards
-        /// The next directory to search for files that the index does not know.
-        var orphanShard: Int64 = 0
+        /// The next folder to compare with the index, after the index was made or the computer lost power;
+        /// ``EntryName/folders`` if that is done.
+        var nextFolder = EntryName.folders
+        /// The next folder to compare with the index when entries expire.
+        var sweepFolder = 0
+        /// True if the last writer closed the index.
+        var isClosed = true
+        /// The identity of the system's run.
+        var boot = ""
     }
 
-    /// Runs `body` in a transaction, which writes the totals too. While it runs no other process writes.
-    func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+    private static let tables = """
+        CREATE TABLE entries (
+            id INTEGER PRIMARY KEY, source_high INTEGER NOT NULL, source_low INTEGER NOT NULL, variant INTEGER NOT NULL,
+            size INTEGER NOT NULL, accessed INTEGER NOT NULL, created INTEGER NOT NULL, expires INTEGER, lifetime INTEGER
+        );
+        CREATE UNIQUE INDEX entries_name ON entries (source_high, source_low, variant);
+        CREATE INDEX entries_accessed ON entries (accessed);
+        CREATE INDEX entries_expires ON entries (expires) WHERE expires IS NOT NULL;
+        CREATE INDEX entries_idle ON entries (accessed + lifetime) WHERE lifetime IS NOT NULL;
+        CREATE TABLE state (
+            entries INTEGER NOT NULL, bytes INTEGER NOT NULL, next_folder INTEGER NOT NULL, sweep_folder INTEGER NOT NULL,
+            closed INTEGER NOT NULL, boot TEXT NOT NULL
+        );
+        """
+
+    /// Needed only where age counts from creation: each index makes a batch write more pages.
+    private static let createdIndex = "CREATE INDEX IF NOT EXISTS entries_created ON entries (created)"
+
+    private static let columns =
+        "id, source_high, source_low, variant, size, accessed, created, expires, lifetime"
+
+    /// True for an index that nobody can write to.
+    let isReadOnly: Bool
+    private let database: Database
+    private let find: Statement
+    private let insert: Statement
+    private let update: Statement
+    private let delete: Statement
+    private let touch: Statement
+    private let isTaken: Statement
+    private let readState: Statement
+    private let writeState: Statement
+    /// The state as the transaction that is under way leaves it.
+    var state = State()
+
+    // MARK: Opening
+
+    /// Whose a database is.
+    enum Identity {
+        case new, ours
+        /// One of the ``LegacyLayout``.
+        case older
+        case newer(version: Int64)
+        case foreign
+    }
+
+    static func identify(_ database: Database) throws(SQLiteError) -> Identity {
+        let application = try database.integer("PRAGMA application_id") ?? 0
+        let version = try database.integer("PRAGMA user_version") ?? 0
+        if application == applicationID {
+            if version == self.version { return .ours }
+            return (1..<self.version).contains(version) ? .older : .newer(version: version)
+        }
+        let tables = try database.integer("SELECT count(*) FROM sqlite_master") ?? 0
+        return application == 0 && version == 0 && tables == 0 ? .new : .foreign
+    }
+
+    /// Makes the tables in an empty database.
+    static func createTables(in database: Database) throws(SQLiteError) {
+        try configure(database)
         try database.transaction { () throws(SQLiteError) in
-            change = Change()
-            let result = try body()
-            if change.usage != CacheUsage() {
-                addTotals.bind(1, change.usage.entries)
-                addTotals.bind(2, change.usage.bytes)
-                try addTotals.run()
-            }
-            return result
+            // Another process may have been faster.
+            guard case .new = try identify(database) else { return }
+            try database.execute(tables)
+            try database.execute("INSERT INTO state VALUES (0, 0, 0, 0, 0, '')")
+            try database.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
         }
     }
 
-    /// The state as it will be when the transaction that is under way is committed.
-    func state() throws(SQLiteError) -> State {
-        defer { readState.reset() }
-        guard try readState.step() else { return State() }
-        return State(
-            usage: CacheUsage(
-                entries: Int(readState.integer(0)) + change.usage.entries,
-                bytes: Int(readState.integer(1)) + change.usage.bytes),
-            rebuildShard: readState.integer(2), orphanShard: readState.integer(3))
+    private static func configure(_ database: Database) throws(SQLiteError) {
+        // Debian's `secure_delete` would write zeros over each removed row. A batch has 512 rows, each with its name on another
+        // page of a large index, so that the 2 MB that SQLite would keep are too few, and it would write pages twice.
+        try database.execute(
+            """
+            PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 0; PRAGMA secure_delete = OFF;
+            PRAGMA cache_size = -8192;
+            """)
     }
 
-    /// The state, outside a transaction.
+    init(_ database: Database, isReadOnly: Bool) throws(SQLiteError) {
+        self.isReadOnly = isReadOnly
+        if !isReadOnly { try Self.configure(database) }
+        self.database = database
+        let name = "source_high = ?1 AND source_low = ?2 AND variant = ?3"
+        find = try database.prepare("SELECT \(Self.columns) FROM entries WHERE \(name)")
+        insert = try database.prepare("INSERT INTO entries (\(Self.columns)) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)")
+        update = try database.prepare(
+            "UPDATE entries SET size = ?2, accessed = ?3, created = ?4, expires = ?5, lifetime = ?6 WHERE id = ?1")
+        delete = try database.prepare("DELETE FROM entries WHERE id = ?1")
+        touch = try database.prepare("UPDATE entries SET accessed = ?4 WHERE \(name) AND accessed < ?4")
+        isTaken = try database.prepare("SELECT 1 FROM entries WHERE id = ?1")
+        readState = try database.prepare(
+            "SELECT entries, bytes, next_folder, sweep_folder, closed, boot FROM state")
+        writeState = try database.prepare(
+            "UPDATE state SET entries=?1, bytes=?2, next_folder=?3, sweep_folder=?4, closed=?5, boot=?6")
+        state = try committedState()
+    }
+
+    /// The state in the database.
     func committedState() throws(SQLiteError) -> State {
-        change = Change()
-        return try state()
-    }
-
-    func setShards(rebuild: Int64, orphan: Int64) throws(SQLiteError) {
-        setShards.bind(1, rebuild)
-        setShards.bind(2, orphan)
-        try setShards.run()
-    }
-
-    /// How many pages are in the log and not, for all that is known, in the database.
-    var logPages: Int { database.logPages }
-
-    func checkpoint() throws(SQLiteError) { try database.checkpoint() }
-
-    /// Reads the whole index.
-    /// - Throws: an error of damage, if there is any.
-    func check() throws(SQLiteError) {
-        let statement = try database.prepare("PRAGMA quick_check(1)")
-        guard try statement.step(), statement.isText(0, equalTo: "ok") else {
-            throw SQLiteError(
-                code: SQLITE_CORRUPT, message: statement.text(0) ?? "the check gave no answer")
+        defer { readState.reset() }
+        guard try readState.step() else {
+            throw SQLiteError(code: SQLITE_CORRUPT, message: "the index has no totals")
         }
+        return State(
+            usage: CacheUsage(entries: Int(readState.integer(0)), bytes: Int(readState.integer(1))),
+            nextFolder: Int(readState.integer(2)), sweepFolder: Int(readState.integer(3)),
+            isClosed: readState.integer(4) != 0, boot: readState.text(5) ?? "")
+    }
+
+    /// Runs a closure in a transaction that no other process writes beside, and writes the changed state with it.
+    ///
+    /// The closure may set ``State/isClosed``, which any other transaction clears.
+    func transaction<Result>(
+        _ body: () throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> Result {
+        let before = state
+        do throws(SQLiteError) {
+            return try database.transaction { () throws(SQLiteError) in
+                state = try committedState()
+                let committed = state
+                state.isClosed = false
+                let result = try body()
+                if state != committed { try save() }
+                return result
+            }
+        } catch {
+            state = before
+            throw error
+        }
+    }
+
+    private func save() throws(SQLiteError) {
+        writeState.bind(1, state.usage.entries)
+        writeState.bind(2, state.usage.bytes)
+        writeState.bind(3, state.nextFolder)
+        writeState.bind(4, state.sweepFolder)
+        writeState.bind(5, state.isClosed ? 1 : 0)
+        writeState.bind(6, state.boot)
+        try writeState.run()
     }
 
     // MARK: Rows
 
-    /// The files of a key: one, or none.
-    func files(forKey key: ImageKey) throws(SQLiteError) -> [StoredFile] {
-        let hash = DiskIndexSchema.hash(key)
-        return try files(hash...hash) {
-            $0.isText(3, equalTo: key.source) && $0.isText(4, equalTo: key.variant.description)
-        }
+    private func bind(_ name: EntryName, to statement: Statement) {
+        statement.bind(1, Int64(bitPattern: name.sourceHigh))
+        statement.bind(2, Int64(bitPattern: name.sourceLow))
+        statement.bind(3, Int64(bitPattern: name.variant))
     }
 
-    func files(ofSource source: String) throws(SQLiteError) -> [StoredFile] {
-        try files(DiskIndexSchema.hashes(ofSource: source)) { $0.isText(3, equalTo: source) }
+    private func row(_ statement: Statement) -> Row {
+        Row(
+            name: EntryName(
+                sourceHigh: UInt64(bitPattern: statement.integer(1)),
+                sourceLow: UInt64(bitPattern: statement.integer(2)), variant: UInt64(bitPattern: statement.integer(3))),
+            id: statement.integer(0), size: Int(statement.integer(4)), accessed: statement.integer(5),
+            created: statement.integer(6), expires: statement.isNull(7) ? nil : statement.integer(7),
+            lifetime: statement.isNull(8) ? nil : statement.integer(8))
     }
 
-    private func files(
-        _ range: ClosedRange<Int64>, where isWanted: (Statement) -> Bool
-    ) throws(SQLiteError) -> [StoredFile] {
+    func row(_ name: EntryName) throws(SQLiteError) -> Row? {
         defer { find.reset() }
-        find.bind(1, range.lowerBound)
-        find.bind(2, range.upperBound)
-        var files: [StoredFile] = []
-        while try find.step() {
-            guard isWanted(find) else { continue }
-            files.append(StoredFile(find))
+        bind(name, to: find)
+        return try find.step() ? row(find) : nil
+    }
+
+    /// Inserts a row, in place of the one that the entry has.
+    func put(_ new: Row) throws(SQLiteError) {
+        var new = new
+        if let old = try row(new.name) {
+            state.usage.bytes += new.size - old.size
+            if old.id == new.id {
+                update.bind(1, new.id)
+                update.bind(2, new.size)
+                update.bind(3, new.accessed)
+                update.bind(4, new.created)
+                update.bind(5, new.expires)
+                update.bind(6, new.lifetime)
+                return try update.run()
+            }
+            try delete(id: old.id)
+        } else {
+            state.usage.entries += 1
+            state.usage.bytes += new.size
         }
-        return files
-    }
-
-    func file(_ id: Int64) throws(SQLiteError) -> StoredFile? {
-        defer { file.reset() }
-        file.bind(1, id)
-        return try file.step() ? StoredFile(file) : nil
-    }
-
-    /// Goes through the hashes of all keys, with the ids of their files.
-    func forEachFile(_ body: (_ id: Int64, _ hash: Int64) -> Void) throws(SQLiteError) {
-        defer { keys.reset() }
-        while try keys.step() { body(keys.integer(1), keys.integer(0)) }
-    }
-
-    func insert(_ row: IndexRow) throws(SQLiteError) {
-        insert.bind(1, row.id)
-        insert.bind(2, row.key.source)
-        insert.bind(3, row.key.variant.description)
-        insert.bind(4, row.payloadSize)
-        insert.bind(5, row.fileSize)
-        insert.bind(6, Int64(bitPattern: row.checksum))
-        insert.bind(7, row.created)
-        insert.bind(8, row.accessed)
-        insert.bind(9, row.expires)
-        insert.bind(10, row.mimeType)
-        insert.bind(11, row.validators?.entityTag)
-        insert.bind(12, row.validators?.lastModified)
-        insert.bind(13, row.extendedData)
-        insert.bind(14, row.lifetime)
-        insert.bind(15, row.transform)
-        insert.bind(16, DiskIndexSchema.hash(row.key))
+        while try isTaken(new.id) { new.id += 1 }
+        insert.bind(1, new.id)
+        insert.bind(2, Int64(bitPattern: new.name.sourceHigh))
+        insert.bind(3, Int64(bitPattern: new.name.sourceLow))
+        insert.bind(4, Int64(bitPattern: new.name.variant))
+        insert.bind(5, new.size)
+        insert.bind(6, new.accessed)
+        insert.bind(7, new.created)
+        insert.bind(8, new.expires)
+        insert.bind(9, new.lifetime)
         try insert.run()
-        change.usage.entries += 1
-        change.usage.bytes += row.fileSize
-        change.inserted.append(StoredFile(id: row.id, size: row.fileSize, hash: DiskIndexSchema.hash(row.key)))
     }
 
-    /// Removes a row; false if it is gone already.
-    func remove(_ file: StoredFile) throws(SQLiteError) -> Bool {
-        delete.bind(1, file.id)
+    private func isTaken(_ id: Int64) throws(SQLiteError) -> Bool {
+        defer { isTaken.reset() }
+        isTaken.bind(1, id)
+        return try isTaken.step()
+    }
+
+    /// Removes a row, if there is one.
+    func remove(_ name: EntryName) throws(SQLiteError) { if let row = try row(name) { try remove(row) } }
+
+    func remove(_ row: Row) throws(SQLiteError) {
+        try delete(id: row.id)
+        guard database.changes > 0 else { return }
+        state.usage.entries -= 1
+        state.usage.bytes -= row.size
+    }
+
+    private func delete(id: Int64) throws(SQLiteError) {
+        delete.bind(1, id)
         try delete.run()
-        guard database.changes > 0 else { return false }
-        change.usage.entries -= 1
-        change.usage.bytes -= file.size
-        change.removed.append(file)
-        return true
-    }
-
-    /// Notes a file that has no row, or none any more, for the table.
-    func noteGone(_ file: StoredFile) { change.removed.append(file) }
-
-    /// Removes rows; tells those that were still there.
-    func remove(_ files: [StoredFile]) throws(SQLiteError) -> [StoredFile] {
-        var removed: [StoredFile] = []
-        for file in files where try remove(file) { removed.append(file) }
-        return removed
     }
 
     func removeAll() throws(SQLiteError) {
-        let usage = try state().usage
-        // Without a condition SQLite drops the pages as a whole.
         try database.execute("DELETE FROM entries")
-        change.usage.entries -= usage.entries
-        change.usage.bytes -= usage.bytes
+        state.usage = CacheUsage()
+        // There is nothing left to compare.
+        state.nextFolder = EntryName.folders
     }
 
-    /// Writes the times of reads, best in the order of the ids.
-    func setAccessTimes(
-        _ times: some Sequence<(key: Int64, value: Int64)>, now: Int64
-    ) throws(SQLiteError) {
-        for (id, time) in times { _ = try setAccessTime(id, time, now: now) }
-        try clampAccessTimes(now: now)
-    }
-
-    /// Writes the time of a read; false if the index knows it, or a later one.
-    func setAccessTime(_ id: Int64, _ time: Int64, now: Int64) throws(SQLiteError) -> Bool {
-        touch.bind(1, id)
-        touch.bind(2, min(time, now))
+    /// Notes that an entry was used.
+    func setAccessTime(_ time: Int64, of name: EntryName) throws(SQLiteError) {
+        bind(name, to: touch)
+        touch.bind(4, time)
         try touch.run()
-        return database.changes > 0
     }
 
-    /// Makes times later than now, from before the clock was set back, now: else those entries would never be the oldest.
-    func clampAccessTimes(now: Int64) throws(SQLiteError) {
-        clamp.bind(1, now)
-        try clamp.run()
+    // MARK: Queries
+
+    /// Rows in the order of storing.
+    func rows(after id: Int64, limit: Int) throws(SQLiteError) -> [Row] {
+        try rows(where: "id > ?1 ORDER BY id", id, limit: limit)
     }
 
-    /// The files that were not used for the longest time, oldest first, without one of them.
-    func leastRecentlyUsed(limit: Int, except id: Int64) throws(SQLiteError) -> [StoredFile] {
-        oldest.bind(1, id)
-        oldest.bind(2, limit)
-        return try rows(oldest)
+    /// The names of the rows of one folder.
+    func names(inFolder folder: Int) throws(SQLiteError) -> [EntryName] {
+        let first = Int64(bitPattern: UInt64(folder) << 56)
+        let statement = try database.prepare(
+            "SELECT source_high, source_low, variant FROM entries WHERE source_high BETWEEN ?1 AND ?2")
+        statement.bind(1, first)
+        statement.bind(2, first | 0xFF_FFFF_FFFF_FFFF)
+        var names: [EntryName] = []
+        while try statement.step() {
+            names.append(
+                EntryName(
+                    sourceHigh: UInt64(bitPattern: statement.integer(0)),
+                    sourceLow: UInt64(bitPattern: statement.integer(1)),
+                    variant: UInt64(bitPattern: statement.integer(2))))
+        }
+        return names
     }
 
-    func makeCreatedIndex() throws(SQLiteError) { try database.execute(DiskIndexSchema.createdIndex) }
+    /// The rows that were used least recently. Of rows with equal times, those that were stored first.
+    /// - Parameter time: the present; later times count as this.
+    func leastRecentlyUsed(now time: Int64, limit: Int) throws(SQLiteError) -> [Row] {
+        let statement = try database.prepare("UPDATE entries SET accessed = ?1 WHERE accessed > ?1")
+        statement.bind(1, time)
+        try statement.run()
+        return try rows(where: "accessed <= ?1 ORDER BY accessed, id", .max, limit: limit)
+    }
 
-    /// Files for which a condition holds on an indexed column.
-    func files(where condition: String, _ value: Int64, limit: Int) throws(SQLiteError) -> [StoredFile] {
-        let statement = try database.prepare("SELECT id, file_size, key FROM entries WHERE \(condition) LIMIT ?2")
+    /// Entries whose own end has come, those that were idle for too long, and those that are too old.
+    /// - Parameters:
+    ///   - time: the present.
+    ///   - bound: entries of this time and before are too old.
+    func expired(
+        at time: Int64, bound: Int64?, _ expiry: DiskCache.Configuration.Expiry, limit: Int
+    ) throws(SQLiteError) -> [Row] {
+        var found = try rows(where: "expires <= ?1", time, limit: limit)
+        if found.count < limit {
+            found += try rows(
+                where: "lifetime IS NOT NULL AND accessed + lifetime <= ?1", time, limit: limit - found.count)
+        }
+        guard let bound, found.count < limit else { return found }
+        switch expiry {
+        case .byAccess: found += try rows(where: "accessed <= ?1", bound, limit: limit - found.count)
+        case .byModification:
+            found += try rows(where: "id < ?1", Self.firstID(after: bound), limit: limit - found.count)
+        case .byCreation: found += try rows(where: "created <= ?1", bound, limit: limit - found.count)
+        }
+        return found
+    }
+
+    /// Prepares for ages that count from creation. Not in a transaction.
+    func indexCreationTimes() throws(SQLiteError) { try database.execute(Self.createdIndex) }
+
+    private func rows(where condition: String, _ value: Int64, limit: Int) throws(SQLiteError) -> [Row] {
+        let statement = try database.prepare("SELECT \(Self.columns) FROM entries WHERE \(condition) LIMIT ?2")
         statement.bind(1, value)
         statement.bind(2, limit)
-        return try rows(statement)
+        var rows: [Row] = []
+        while try statement.step() { rows.append(row(statement)) }
+        return rows
     }
 
-    private func rows(_ statement: Statement) throws(SQLiteError) -> [StoredFile] {
-        defer { statement.reset() }
-        var files: [StoredFile] = []
-        while try statement.step() {
-            files.append(StoredFile(statement))
-        }
-        return files
-    }
-}
+    // MARK: Ids
 
-extension StoredFile {
-    /// - Parameter statement: a row of `id`, `file_size` and `key`.
-    fileprivate init(_ statement: Statement) {
-        self.init(id: statement.integer(0), size: Int(statement.integer(1)), hash: statement.integer(2))
-    }
+    /// An id for an entry that was stored at a time.
+    static func id(at time: Int64, sequence: Int) -> Int64 { clamped(time) << 12 | Int64(sequence & 0xFFF) }
+
+    /// The time of storing, in microseconds since 1970.
+    static func time(of id: Int64) -> Int64 { id >> 12 }
+
+    /// The lowest id of entries that were stored in a later millisecond.
+    static func firstID(after time: Int64) -> Int64 { clamped((time / 1_000 + 1) * 1_000) << 12 }
+
+    private static func clamped(_ time: Int64) -> Int64 { min(max(1, time), 1 << 51 - 1) }
 }

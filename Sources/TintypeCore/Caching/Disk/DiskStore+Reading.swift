@@ -1,11 +1,11 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// What a lookup came to.
+/// The result of a lookup.
 enum DiskLookup {
     case found(DiskCacheEntry)
     case none
-    /// It would have to wait for the disk.
+    /// The disk would have to be waited for.
     case unknown
 }
 
@@ -15,36 +15,25 @@ extension DiskStore {
 
     // MARK: Entries
 
-    /// The entry under a key, if that can be told without waiting.
+    /// Looks up a key without waiting for the disk.
     func entryAtOnce(forKey key: ImageKey) -> DiskLookup {
-        let lookup: DiskLookup
-        if let table = tableAtOnce() {
-            lookup = findAnyhow(key, in: table, withoutWaiting: Self.largestReadAtOnce)
-        } else {
-            lookup = isEmptyAtOnce ? .none : .unknown
+        guard let directory = directory.withLock({ $0 }) else {
+            return CacheDirectory.isMissing(path, faults: faults) ? count(.none) : .unknown
         }
-        count(lookup)
-        return lookup
+        return count(lookUp(key, in: directory, atOnce: true))
     }
 
-    /// The entry under a key, if it is there, valid and whole. Others are noted for the writer to drop.
+    /// Looks up a key. Entries that are expired or damaged are noted, to be removed.
     func entry(forKey key: ImageKey) -> DiskCacheEntry? {
-        var lookup = DiskLookup.unknown
-        if let table = openTable() {
-            lookup = findAnyhow(key, in: table, withoutWaiting: nil)
-        } else if isEmpty {
-            lookup = .none
+        guard let directory = openDirectory() else {
+            _ = count(.none)
+            return nil
         }
-        if case .unknown = lookup {
-            let found = readEntry(forKey: key) ?? importedKey(key).flatMap { readEntry(forKey: $0) }
-            lookup = found.map(DiskLookup.found) ?? .none
-        }
-        count(lookup)
-        if case .found(let entry) = lookup { return entry }
-        return nil
+        guard case .found(let entry) = count(lookUp(key, in: directory, atOnce: false)) else { return nil }
+        return entry
     }
 
-    private func count(_ lookup: DiskLookup) {
+    private func count(_ lookup: DiskLookup) -> DiskLookup {
         counters.withLock { counters in
             switch lookup {
             case .found: counters.hits += 1
@@ -52,224 +41,206 @@ extension DiskStore {
             case .unknown: break
             }
         }
+        return lookup
     }
 
-    /// Looks up a key, or the digest that it was imported by.
-    private func findAnyhow(_ key: ImageKey, in table: EntryTable, withoutWaiting limit: Int?) -> DiskLookup {
-        let lookup = find(key, in: table, withoutWaiting: limit)
-        guard case .none = lookup, let imported = importedKey(key) else { return lookup }
-        return find(imported, in: table, withoutWaiting: limit)
+    /// Looks up a key, then the digest that it may have been imported by, then the files of an older layout.
+    private func lookUp(_ key: ImageKey, in directory: CacheDirectory, atOnce: Bool) -> DiskLookup {
+        let lookup = read(key, in: directory, atOnce: atOnce)
+        guard case .none = lookup else { return lookup }
+        if let imported = importedKey(key, in: directory) {
+            let lookup = read(imported, in: directory, atOnce: atOnce)
+            guard case .none = lookup else { return lookup }
+        }
+        guard directory.mayHaveLegacyFiles.withLock({ $0 }) else { return .none }
+        if atOnce { return .unknown }
+        return legacyEntry(forKey: key, in: directory).map(DiskLookup.found) ?? .none
     }
 
-    /// What an original is known by if it was imported without its key; `nil` if nothing was.
-    func importedKey(_ key: ImageKey) -> ImageKey? {
-        key.variant.isOriginal && hasImports ? SDWebImageName.importedKey(forKey: key.source) : nil
+    /// The key of an original that was imported without its key; `nil` if nothing was imported.
+    func importedKey(_ key: ImageKey, in directory: CacheDirectory) -> ImageKey? {
+        guard key.variant.isOriginal, directory.hasImports.withLock({ $0 }) else { return nil }
+        return SDWebImageName.importedKey(forKey: key.source)
     }
 
-    /// Looks up a key in the table and reads its file.
-    /// - Returns: `unknown` if only the index can tell.
-    private func find(_ key: ImageKey, in table: EntryTable, withoutWaiting limit: Int?) -> DiskLookup {
-        let hash = DiskIndexSchema.hash(key)
-        var bound = Int64.max
-        var missing: Int64?
-        while let id = table.newest(hash, before: bound) {
-            if let kept = encodedMemory?.entry(id, key: key), isExpired(kept, id: id, key: nil) == false {
-                noteAccess(id)
-                return .found(kept)
-            }
-            // A transform may take its time.
-            if limit != nil, payloadCodec != nil { return .unknown }
-            do throws(FileError) {
-                guard let bytes = try files.contents(layout.file(id), withoutWaiting: limit) else { return .unknown }
+    private func read(_ key: ImageKey, in directory: CacheDirectory, atOnce: Bool) -> DiskLookup {
+        let name = EntryName(key)
+        let kept = encodedMemory?.entry(name, key: key)
+        do throws(FileError) {
+            // A codec may take its time.
+            let limit = atOnce ? (payloadCodec == nil || kept != nil ? Self.largestReadAtOnce : 0) : nil
+            switch try directory.contents(of: name, withoutWaiting: limit, known: kept?.status) {
+            case .unavailable: return .unknown
+            case .known(let status):
+                guard let kept else { return .unknown }
+                return use(kept.entry, stored: kept.stored, name, status)
+            case .bytes(let bytes, let status):
                 switch bytes.withUnsafeBytes({ EntryFile.contents($0, key: key) }) {
-                case .foreign: bound = id
+                case .foreign: return .none
                 case .damaged:
-                    drop(id, hash: hash, isDamaged: true)
+                    discard(name, inode: status.inode, isDamaged: true)
                     return .none
-                case .entry(var entry, let payloadSize, let transformed):
-                    guard transformed == payloadCodec?.identifier else { return .none }
-                    guard let isExpired = isExpired(entry, id: id, key: limit == nil ? key : nil) else {
-                        return .unknown
-                    }
-                    guard !isExpired else {
-                        drop(id, hash: hash, isDamaged: false)
+                case .entry(let description):
+                    guard description.codec == payloadCodec?.identifier else { return .none }
+                    var entry = description.entry
+                    entry.data = bytes.data(prefix: description.payloadSize)
+                    let lookup = use(entry, stored: description.stored, name, status)
+                    guard case .found = lookup else { return lookup }
+                    guard let decoded = decoded(entry) else {
+                        discard(name, inode: status.inode, isDamaged: true)
                         return .none
                     }
-                    noteAccess(id)
-                    entry.data = bytes.data(prefix: payloadSize)
-                    guard let decoded = self.decoded(entry) else {
-                        drop(id, hash: hash, isDamaged: true)
-                        return .none
-                    }
-                    encodedMemory?.keep(decoded, id: id, key: key)
+                    encodedMemory?.keep(decoded, name: name, key: key, status: status, stored: description.stored)
                     return .found(decoded)
                 }
-            } catch {
-                if limit != nil { return .unknown }
-                guard error.isMissing || error.code == EIO else {
-                    note("\(error)", cause: error.cause)
-                    return .none
-                }
-                guard error.isMissing else {
-                    drop(id, hash: hash, isDamaged: true)
-                    return .none
-                }
-                // Somebody may have replaced the entry just now: then there is a newer file.
-                guard missing == id else {
-                    missing = id
-                    continue
-                }
-                drop(id, hash: hash, isDamaged: true)
-                bound = id
             }
-        }
-        return missing == nil ? .none : .unknown
-    }
-
-    /// Reads by way of the index.
-    private func readEntry(forKey key: ImageKey) -> DiskCacheEntry? {
-        var missing: Int64?
-        while true {
-            guard let row = withReader({ reader throws(SQLiteError) in try reader.row(forKey: key) }), let row else {
-                return nil
-            }
-            guard row.transform == payloadCodec?.identifier else { return nil }
-            guard !isExpired(row) else {
-                drop(row, isDamaged: false)
-                return nil
-            }
-            do throws(FileError) {
-                guard let data = try payload(of: row), let entry = self.decoded(row.entry(data: data)) else {
-                    drop(row, isDamaged: true)
-                    return nil
-                }
-                noteAccess(row.id)
-                return entry
-            } catch {
-                // Between the row and the file somebody may have replaced the entry: then there is another row now.
-                guard error.isMissing, missing != row.id else {
-                    if error.isMissing {
-                        drop(row, isDamaged: true)
-                    } else {
-                        note("\(error)", cause: error.cause)
-                    }
-                    return nil
-                }
-                missing = row.id
-            }
-        }
-    }
-
-    /// The bytes of an entry; `nil` if they are not what was written.
-    func payload(of row: IndexRow) throws(FileError) -> Data? {
-        do throws(FileError) {
-            let data = try files.read(layout.file(row.id), count: row.payloadSize, fileSize: row.fileSize)
-            return EntryFile.checksum(data) == row.checksum ? data : nil
         } catch {
-            // The size is wrong, or the medium is bad.
-            if error.code == EIO { return nil }
-            throw error
+            if error.isMissing { return .none }
+            if atOnce { return .unknown }
+            if error.code == EIO, let status = try? directory.status(of: name) {
+                // The medium is bad, or the name is that of a folder.
+                discard(name, inode: status.inode, isDamaged: true)
+            } else if error.code != ELOOP {
+                note("\(path): \(error)", cause: error.cause)
+            }
+            return .none
         }
+    }
+
+    /// Counts an entry as used, unless it has expired.
+    private func use(
+        _ entry: DiskCacheEntry, stored: Int64, _ name: EntryName, _ status: FileStatus
+    ) -> DiskLookup {
+        let time = time
+        guard !isExpired(entry, stored: stored, name, modified: status.modified, at: time) else {
+            discard(name, inode: status.inode, isDamaged: false)
+            return .none
+        }
+        noteAccess(name, modified: status.modified, idleLifetime: entry.idleLifetime, at: time)
+        return .found(entry)
     }
 
     // MARK: Whether there is an entry
 
-    /// False if the table knows that there is none; `nil` if that is not as easily told.
+    /// False if there is certainly no entry; `nil` if that can't be told without waiting for the disk.
     func containsAtOnce(_ key: ImageKey) -> Bool? {
-        guard let table = tableAtOnce() else { return isEmptyAtOnce ? false : nil }
-        if let imported = importedKey(key), table.newest(DiskIndexSchema.hash(imported)) != nil { return nil }
-        return table.newest(DiskIndexSchema.hash(key)) == nil ? false : nil
-    }
-
-    func contains(_ key: ImageKey) -> Bool { file(ofKey: key) != nil }
-
-    /// The id of the file under a key, or under the digest that it was imported by, if it is valid.
-    func file(ofKey key: ImageKey) -> Int64? {
-        file(ofExactly: key) ?? importedKey(key).flatMap { file(ofExactly: $0) }
-    }
-
-    private func file(ofExactly key: ImageKey) -> Int64? {
-        if let table = openTable() {
-            var bound = Int64.max
-            while let id = table.newest(DiskIndexSchema.hash(key), before: bound) {
-                bound = id
-                guard let (row, entry) = description(ofFile: id), row.key == key else { continue }
-                let isValid = row.transform == payloadCodec?.identifier && isExpired(entry, id: id, key: key) == false
-                return isValid ? id : nil
-            }
+        guard let directory = directory.withLock({ $0 }) else {
+            return CacheDirectory.isMissing(path, faults: faults) ? false : nil
         }
-        guard let row = withReader({ reader throws(SQLiteError) in try reader.row(forKey: key) }), let row else {
+        guard !directory.mayHaveLegacyFiles.withLock({ $0 }), importedKey(key, in: directory) == nil else { return nil }
+        do throws(FileError) {
+            _ = try directory.contents(of: EntryName(key), withoutWaiting: 0, known: nil)
             return nil
+        } catch {
+            return error.isMissing ? false : nil
         }
-        return row.transform == payloadCodec?.identifier && !isExpired(row) ? row.id : nil
+    }
+
+    /// The name of the valid entry under a key, or under the digest that it was imported by.
+    func validName(forKey key: ImageKey) -> EntryName? {
+        guard let directory = openDirectory() else { return nil }
+        for key in [key, importedKey(key, in: directory)].compactMap(\.self) {
+            let name = EntryName(key)
+            guard let (description, status) = (try? directory.description(of: name.path)) ?? nil,
+                description.belongs(to: key), description.codec == payloadCodec?.identifier,
+                !isExpired(
+                    description.entry, stored: description.stored, name, modified: status.modified, at: time)
+            else { continue }
+            return name
+        }
+        return nil
+    }
+
+    func contains(_ key: ImageKey) -> Bool {
+        if validName(forKey: key) != nil { return true }
+        guard let directory = openDirectory(), directory.mayHaveLegacyFiles.withLock({ $0 }) else { return false }
+        return legacyEntry(forKey: key, in: directory) != nil
+    }
+
+    /// The entries of a source, with their names: the source's folder knows them all.
+    func descriptions(ofSource source: String) -> [(name: EntryName, EntryFile.Description, FileStatus)] {
+        guard let directory = openDirectory() else { return [] }
+        var names = names(ofSource: source, in: directory)
+        if let imported = importedKey(ImageKey(source: source), in: directory) { names.append(EntryName(imported)) }
+        return names.compactMap { name in
+            guard let (description, status) = (try? directory.description(of: name.path)) ?? nil else { return nil }
+            return (name, description, status)
+        }
+    }
+
+    /// The names of all variants of a source.
+    func names(ofSource source: String, in directory: CacheDirectory) -> [EntryName] {
+        let original = EntryName(source: source)
+        let files = (try? directory.list(EntryName.folderPath(original.folder))) ?? []
+        let prefix = original.text.utf8.prefix(32)
+        return files.compactMap { $0.utf8.starts(with: prefix) ? EntryName($0) : nil }
     }
 
     // MARK: Age
 
-    private func isExpired(_ row: IndexRow) -> Bool {
-        let time = time
-        if let expires = row.expires, expires <= time { return true }
-        if let lifetime = row.lifetime, lastAccess(row) <= time - lifetime { return true }
-        guard let bound = ageBound(at: time, sweeping: false) else { return false }
-        switch limits.withLock({ $0.expiry }) {
-        case .byCreation: return row.created <= bound
-        case .byModification: return row.id < DiskLayout.firstID(after: bound)
-        case .byAccess: return lastAccess(row) <= bound
+    /// Whether an entry has expired.
+    /// - Parameters:
+    ///   - stored: the time of storing, in microseconds since 1970.
+    ///   - modified: the time of the file, which is that of the last use.
+    func isExpired(
+        _ entry: DiskCacheEntry, stored: Int64, _ name: EntryName, modified: Int64, at time: Int64
+    ) -> Bool {
+        if let expires = entry.expires, expires.cacheTime <= time { return true }
+        let (bound, expiry) = limits.withLock { (ageBound($0, at: time, sweeping: false), $0.expiry) }
+        if entry.idleLifetime == nil, bound == nil { return false }
+        // A time in the future counts as now.
+        func lastAccess() -> Int64 { min(time, max(modified, notes.withLock { $0.accesses[name]?.time } ?? 0)) }
+        if let lifetime = entry.idleLifetime, lastAccess() <= time - lifetime.cacheTime { return true }
+        guard let bound else { return false }
+        switch expiry {
+        case .byCreation: return entry.created.cacheTime <= bound
+        case .byModification: return stored / 1_000 <= bound / 1_000
+        case .byAccess: return lastAccess() <= bound
         }
     }
 
-    private func lastAccess(_ row: IndexRow) -> Int64 {
-        max(row.accessed, chores.withLock { $0.accessTimes[row.id] } ?? 0)
+    /// The time at which and before which entries are too old; `nil` if no age is.
+    func ageBound(_ configuration: DiskCache.Configuration, at time: Int64, sweeping: Bool) -> Int64? {
+        guard let maximumAge = configuration.maximumAge, maximumAge >= .zero else { return nil }
+        // With an age of zero, entries live until the next sweep.
+        if maximumAge == .zero, !sweeping { return nil }
+        return time - maximumAge.cacheTime
     }
 
-    /// Whether what a file says is too old.
-    /// - Parameter key: to ask the index for the last access if need be.
-    /// - Returns: `nil` if the index needs to be asked and may not.
-    private func isExpired(_ entry: DiskCacheEntry, id: Int64, key: ImageKey?) -> Bool? {
-        let time = time
-        if let expires = entry.expires, expires.cacheTime <= time { return true }
-        var oldestAccess = entry.idleLifetime.map { time - $0.cacheTime }
-        if let bound = ageBound(at: time, sweeping: false) {
-            switch limits.withLock({ $0.expiry }) {
-            case .byCreation: if entry.created.cacheTime <= bound { return true }
-            case .byModification: if id < DiskLayout.firstID(after: bound) { return true }
-            case .byAccess: oldestAccess = max(bound, oldestAccess ?? bound)
+    // MARK: Notes for the writing threads
+
+    /// Notes that an entry was used. Its file gets the time of the use with the next batch, if its own is older than a minute, or than an
+    /// eighth of the time that the entry may be idle.
+    private func noteAccess(_ name: EntryName, modified: Int64, idleLifetime: Duration?, at time: Int64) {
+        var tolerance: Int64 = 60_000_000
+        if let idleLifetime { tolerance = min(tolerance, idleLifetime.cacheTime / 8) }
+        let maximumAge = limits.withLock { $0.expiry == .byAccess ? $0.maximumAge : nil }
+        if let maximumAge, maximumAge > .zero { tolerance = min(tolerance, maximumAge.cacheTime / 8) }
+        let needsFileTime = modified > time || time - modified >= tolerance
+        notes.withLock { notes in
+            let known = notes.accesses[name]
+            guard known != nil || notes.accesses.count < Self.maximumAccesses else { return }
+            if notes.accesses.isEmpty { notes.firstAccess = time }
+            notes.accesses[name] = Access(time: time, needsFileTime: needsFileTime || known?.needsFileTime == true)
+            // The clock may be set back.
+            if notes.accesses.count >= Self.dueAccesses || !(0..<60_000_000).contains(time &- notes.firstAccess) {
+                notes.isDue = true
             }
         }
-        guard let oldestAccess else { return false }
-        let known = max(DiskLayout.time(of: id), chores.withLock { $0.accessTimes[id] } ?? 0)
-        if known > oldestAccess { return false }
-        guard let key else { return nil }
-        let row = withReader { reader throws(SQLiteError) in try reader.row(forKey: key) } ?? nil
-        guard let row, row.id == id else { return true }
-        return isExpired(row)
     }
 
-    /// Entries of this time and older are too old; `nil` if no age is.
-    func ageBound(at time: Int64, sweeping: Bool) -> Int64? {
-        guard let maximumAge = limits.withLock({ $0.maximumAge }), maximumAge >= .zero else { return nil }
-        // With an age of zero entries live until the next sweep.
-        if maximumAge == .zero, !sweeping { return nil }
-        return time - Int64(min(maximumAge.inSeconds, 1e12) * 1e6)
+    func discard(_ name: EntryName, inode: UInt64, isDamaged: Bool) {
+        notes.withLock { notes in
+            notes.discards[name] = Discard(inode: inode, isDamaged: isDamaged)
+            notes.isDue = true
+        }
     }
 
-    // MARK: For the writer
-
-    func drop(_ row: IndexRow, isDamaged: Bool) {
-        drop(row.id, hash: DiskIndexSchema.hash(row.key), isDamaged: isDamaged)
-    }
-
-    private func drop(_ id: Int64, hash: Int64, isDamaged: Bool) {
-        chores.withLock { $0.drops[id] = Drop(hash: hash, isDamaged: isDamaged) }
-    }
-
-    /// Whether the writer has something to do that should not wait for the next store. True once, until it is done.
-    func takeUrgentChores() -> Bool {
-        let time = time
-        return chores.withLock { chores in
-            guard !chores.isScheduled else { return false }
-            chores.isScheduled = chores.hasDrops || chores.accessTimes.areDue(at: time)
-            return chores.isScheduled
+    /// Whether the writing threads should look at the notes now; true once.
+    func takeDueNotes() -> Bool {
+        notes.withLock { notes in
+            defer { notes.isDue = false }
+            return notes.isDue
         }
     }
 }

@@ -1,209 +1,229 @@
 internal import FoundationEssentials
+internal import Glibc
 
 extension DiskStore {
-    /// Stores an entry in place of the one under the key, then evicts until the limits hold.
-    /// - Parameter encoded: the entry as the transform made it, if there is one.
-    func store(
-        _ original: DiskCacheEntry, encoded: DiskCacheEntry? = nil, forKey key: ImageKey
-    ) throws(ImageError) {
-        let configuration = limits.withLock { $0 }
-        let new = try newEntry(original, encoded: encoded, forKey: key, configuration)
-        let replaced = try withIndex { index throws(DiskFailure) in
-            try makeRoom(for: new.fileSize, in: index, configuration)
-            return try write(new, to: index, configuration, mayWait: true)
-        }
-        counters.withLock { $0.stores += 1 }
-        doom(replaced)
-    }
-
-    /// What is to be written of an entry.
+    /// An entry that is to be written.
     struct NewEntry {
         var key: ImageKey
-        /// As it is given to who asks for it.
+        /// The entry as reads return it.
         var original: DiskCacheEntry
-        /// As it is written.
+        /// The entry as it is written.
         var entry: DiskCacheEntry
         var trailer: Data
-        var checksum: UInt64
+        /// The time of storing.
+        var time: Int64
 
-        var fileSize: Int { entry.data.count + trailer.count }
+        /// The space that the file takes on the disk.
+        var size: Int { FileStatus.allocatedSize(entry.data.count + trailer.count) }
     }
 
-    func newEntry(
-        _ original: DiskCacheEntry, encoded: DiskCacheEntry?, forKey key: ImageKey,
-        _ configuration: DiskCache.Configuration
-    ) throws(ImageError) -> NewEntry {
+    /// Stores an entry in place of the one under its key. If the limits are exceeded then, it writes the index and evicts.
+    /// - Parameters:
+    ///   - encoded: the entry as the codec made it, if there is one.
+    ///   - claim: called immediately before the entry is written; false to write nothing.
+    func store(
+        _ original: DiskCacheEntry, encoded: DiskCacheEntry?, forKey key: ImageKey, claim: () -> Bool
+    ) throws(ImageError) {
+        let configuration = limits.withLock { $0 }
+        let time = time
         let entry = encoded ?? original
-        let checksum = EntryFile.checksum(entry.data)
-        let trailer = EntryFile.trailer(for: entry, key: key, checksum: checksum, transform: payloadCodec?.identifier)
-        guard trailer.count <= EntryFile.maximumDescription else {
+        let trailer = EntryFile.trailer(
+            for: entry, key: key, keepsCompleteURL: configuration.keepsCompleteURLs, stored: time,
+            codec: payloadCodec?.identifier)
+        let new = NewEntry(key: key, original: original, entry: entry, trailer: trailer, time: time)
+        try check(new, configuration)
+        var attempts = 0
+        while true {
+            attempts += 1
+            let directory = try directoryForWriting()
+            try makeRoom(for: new.size, in: directory, configuration)
+            try checkWaitingBatches()
+            do throws(FileError) {
+                try write(new, in: directory, claim: claim)
+                break
+            } catch {
+                guard error.isMissing, attempts < 3 else { throw failure(error, .cacheWriteFailed) }
+                // The directory or its folders were removed. They are made anew.
+                forget(directory)
+            }
+        }
+        counters.withLock { $0.stores += 1 }
+        let usage = knownUsage
+        noteUsage(usage)
+        guard usage.bytes > configuration.capacity.bytes || usage.entries > configuration.maximumCount ?? .max,
+            !isIndexBusy.withLock({ $0 })
+        else { return }
+        // What is wrong with the index is no error of the entry, which is stored.
+        _ = try? writeIndex()
+    }
+
+    private func check(_ new: NewEntry, _ configuration: DiskCache.Configuration) throws(ImageError) {
+        guard new.trailer.count <= EntryFile.maximumDescription else {
             throw ImageError(
-                .cacheWriteFailed, stage: .cache, source: key.source,
-                reason: "what is to be kept beside the image takes \(ByteCount(trailer.count)), more than "
+                .cacheWriteFailed, stage: .cache, source: new.key.source,
+                reason: "the data beside the image takes \(ByteCount(new.trailer.count)), more than "
                     + "\(ByteCount(EntryFile.maximumDescription))")
         }
-        let new = NewEntry(key: key, original: original, entry: entry, trailer: trailer, checksum: checksum)
-        guard new.fileSize <= configuration.capacity.bytes else {
+        guard new.size <= configuration.capacity.bytes else {
             throw ImageError(
-                .cacheWriteFailed, stage: .cache, source: key.source,
-                reason: "\(ByteCount(new.fileSize)) are more than the whole disk cache may take, "
+                .cacheWriteFailed, stage: .cache, source: new.key.source,
+                reason: "the entry takes \(ByteCount(new.size)), more than the capacity of the whole disk cache, "
                     + "\(configuration.capacity)")
         }
-        return new
     }
 
-    /// Writes the file of an entry and makes it known; tells the files that have to go for it.
-    /// - Parameter mayWait: whether to wait for another process, and to write rows; else it fails with `wouldWait`.
-    func write(
-        _ new: NewEntry, to index: DiskIndex, _ configuration: DiskCache.Configuration, mayWait: Bool
-    ) throws(DiskFailure) -> [StoredFile] {
-        // Before the file is written for nothing.
-        guard mayWait || tableWithRoom(for: new.fileSize, in: index, configuration) != nil else { throw .wouldWait }
-        let time = time
-        let hash = DiskIndexSchema.hash(new.key)
-        let epoch = index.table?.epoch
-        let id = try createFile([new.entry.data, new.trailer], hash: hash, at: time, after: index.table?.newest(hash))
-        var isKept = false
-        defer { if !isKept { try? files.remove(layout.file(id)) } }
-        let row = IndexRow(
-            id: id, key: new.key, entry: new.entry, payloadSize: new.entry.data.count, fileSize: new.fileSize,
-            checksum: new.checksum, accessed: time, transform: payloadCodec?.identifier)
-        let gone = try exclusively(index, mayWait: mayWait) { () throws(DiskFailure) in
-            // If the cache was cleared since, the file went with it.
-            guard index.table?.epoch == epoch else { throw .replaced }
-            if let table = tableWithRoom(for: row.fileSize, in: index, configuration) {
-                append(row, hash: hash, to: table, of: index)
-                return [StoredFile]()
-            }
-            guard mayWait else { throw .wouldWait }
-            return try insert(row, into: index, configuration)
-        }
-        isKept = true
-        encodedMemory?.keep(new.original, id: id, key: new.key)
-        return gone
+    /// Refuses to store while another process has held the index for so long that the journal would grow without end.
+    private func checkWaitingBatches() throws(ImageError) {
+        guard isIndexBusy.withLock({ $0 }),
+            writer.withLock({ $0.pending.count }) >= Self.maximumWaitingBatches * Self.batchSize
+        else { return }
+        throw ImageError(
+            .cacheWriteFailed, stage: .cache, source: path,
+            reason: "another process has held the index for too long; nothing more is stored until it lets go of it")
     }
 
-    /// The table, if the row of a file may follow later; `nil` if it must not wait, because of the limits or because too
-    /// many wait already.
-    private func tableWithRoom(
-        for fileSize: Int, in index: DiskIndex, _ configuration: DiskCache.Configuration
-    ) -> EntryTable? {
-        guard let table = usableTable(index, inode: index.inode), table.pendingCount < EntryTable.maximumPending,
-            !table.isCrowded(adding: 1)
-        else { return nil }
-        let usage = table.usage
-        let isWithinLimits =
-            usage.bytes + fileSize <= configuration.capacity.bytes
-            && usage.entries < configuration.maximumCount ?? .max
-        return isWithinLimits ? table : nil
-    }
-
-    /// Makes a file an entry whose row follows later.
-    private func append(_ row: IndexRow, hash: Int64, to table: EntryTable, of index: DiskIndex) {
-        // Rows that another process wrote meanwhile are not needed any more.
-        if table.pendingCount == 0 { index.stage.removeAll(keepingCapacity: true) }
-        index.stage[row.id] = row
-        if !row.key.variant.isOriginal {
-            _ = pendingVariants.withLock { $0.insert(DiskIndexSchema.hashes(ofSource: row.key.source).lowerBound) }
-        }
-        table.append(row.id, hash: hash, bytes: row.fileSize)
-        noteUsage(table.usage)
-    }
-
-    /// Writes the row of a file, and those that wait; tells the files that have to go for it.
-    private func insert(
-        _ row: IndexRow, into index: DiskIndex, _ configuration: DiskCache.Configuration
-    ) throws(DiskFailure) -> [StoredFile] {
-        try changeExclusively(index) { () throws(DiskFailure) in
-            // From here on nobody else changes anything, be it without the lock.
-            guard (try? files.status(layout.file(row.id))) != nil else { throw .replaced }
-            return try indexed { () throws(SQLiteError) in
-                let old = try index.files(forKey: row.key) + importedFiles(row.key, index)
-                _ = try index.remove(old)
-                try index.insert(row)
-                // A rebuild may have found the file before its row was here.
-                let gone = try old.filter { $0.id != row.id } + evict(from: index, configuration, except: row.id)
-                noteUsage(try index.state().usage)
-                return gone
-            }
-        }
-    }
-
-    /// Writes a file under a new name and tells the name.
-    /// - Parameter newest: a file that the new one comes after, even if the clock was set back.
-    private func createFile(
-        _ parts: [Data], hash: Int64, at time: Int64, after newest: Int64?
-    ) throws(DiskFailure) -> Int64 {
-        var failure: FileError?
-        var id = DiskLayout.newID(at: time, hash: hash)
-        if let newest, newest >= id { id = DiskLayout.id(after: newest) }
-        for _ in 0..<8 {
+    private func write(_ new: NewEntry, in directory: CacheDirectory, claim: () -> Bool) throws(FileError) {
+        let name = EntryName(new.key)
+        try writer.withLockUnchecked { writer throws(FileError) in
+            guard claim() else { return }
+            let journal = try journal(&writer, in: directory)
+            try journal.append(name)
+            let parts = (new.entry.data, new.trailer)
+            var status: FileStatus?
             do throws(FileError) {
-                try files.create(layout.file(id), parts: parts)
-                return id
+                status = try directory.write(name, writer: journal.writer, parts: parts, time: new.time)
             } catch {
-                failure = error
-                if error.isMissing {
-                    try? files.makeDirectory(layout.shard(layout.shard(of: id)))
-                } else if error.isExisting {
-                    id = DiskLayout.id(after: id)
-                } else {
-                    throw .file(error)
+                guard error.isMissing, directory.exists(Self.marker) else { throw error }
+                try directory.makeFolder(EntryName.folderPath(name.folder))
+                status = try directory.write(name, writer: journal.writer, parts: parts, time: new.time)
+            }
+            // Cleared by another process meanwhile.
+            guard let status else { return }
+            writer.sequence += 1
+            let row = DiskIndex.Row(
+                name: name, id: DiskIndex.id(at: new.time, sequence: writer.sequence), size: status.allocatedSize,
+                accessed: new.time, created: new.entry.created.cacheTime, expires: new.entry.expires?.cacheTime,
+                lifetime: new.entry.idleLifetime?.cacheTime)
+            writer.notePending(name, Pending(row: row, inode: status.inode))
+            encodedMemory?.keep(new.original, name: name, key: new.key, status: status, stored: new.time)
+        }
+        // Imported without its key, the image is replaced too.
+        if let imported = importedKey(new.key, in: directory) {
+            _ = try? removeFiles([EntryName(imported)], in: directory)
+        }
+    }
+
+    func journal(_ writer: inout Writer, in directory: CacheDirectory) throws(FileError) -> Journal {
+        if let journal = writer.journal { return journal }
+        let journal = try Journal.create(in: directory)
+        writer.journal = journal
+        return journal
+    }
+
+    /// Forgets a directory whose folders are gone.
+    private func forget(_ directory: CacheDirectory) {
+        writer.withLock { writer in
+            writer.prepared = nil
+            writer.journal = nil
+        }
+        self.directory.withLock { if $0 === directory { $0 = nil } }
+    }
+
+    // MARK: Removing
+
+    /// Removes the entries of some names.
+    /// - Returns: the number of files that there were.
+    func removeFiles(_ names: [EntryName], in directory: CacheDirectory) throws(FileError) -> Int {
+        guard !names.isEmpty else { return 0 }
+        return try writer.withLockUnchecked { writer throws(FileError) in
+            var removed = 0
+            for name in names {
+                guard directory.exists(name.path) else {
+                    writer.notePending(name, Pending())
+                    continue
                 }
-            }
-        }
-        throw failure.map(DiskFailure.file) ?? .replaced
-    }
-
-    // MARK: Chores
-
-    /// Does what reading left to do: writes access times, drops entries that are damaged or too old.
-    func doChores() throws(ImageError) {
-        let times = beginWritingAccessTimes()
-        defer { endWritingAccessTimes() }
-        if times.isEmpty, !hasPending, !chores.withLock({ $0.hasDrops }) { return }
-        try drop(writing: times)
-    }
-
-    /// Drops entries that are damaged or too old.
-    func dropNoted() throws(ImageError) { if chores.withLock({ $0.hasDrops }) { try drop(writing: []) } }
-
-    private func drop(writing times: [(key: Int64, value: Int64)]) throws(ImageError) {
-        let work = chores.withLock { chores in
-            defer { (chores.drops, chores.indexIsDamaged) = ([:], false) }
-            return chores
-        }
-        // Where there is no index any more, there is nothing to bring up to date, and none is made for it.
-        guard (try? files.status(layout.index)) != nil else { return }
-        guard !work.indexIsDamaged else { return try checkIndex() }
-        let dropped = try withIndex { index throws(DiskFailure) in
-            try change(index) { () throws(DiskFailure) in
-                try indexed { () throws(SQLiteError) in
-                    try index.setAccessTimes(times, now: time)
-                    return try drop(work.drops, from: index)
+                // On a full disk, removing goes on without.
+                try? journal(&writer, in: directory).append(name)
+                do throws(FileError) {
+                    try directory.remove(name.path)
+                    removed += 1
+                } catch {
+                    guard error.isMissing else { throw error }
                 }
+                writer.notePending(name, Pending())
             }
+            return removed
         }
-        counters.withLock { $0.corruptions += dropped.count { work.drops[$0.id]?.isDamaged == true } }
-        removeFiles(dropped)
     }
 
-    private func drop(_ drops: [Int64: Drop], from index: DiskIndex) throws(SQLiteError) -> [StoredFile] {
-        var dropped: [StoredFile] = []
-        for (id, drop) in drops {
-            if let file = try index.file(id), try index.remove(file) {
-                dropped.append(file)
-            } else {
-                index.noteGone(StoredFile(id: id, size: 0, hash: drop.hash))
-            }
-        }
-        return dropped
+    /// The directory for removals; `nil` if there is none.
+    func directoryForRemoving() throws(ImageError) -> CacheDirectory? {
+        guard let directory = openDirectory() else { return nil }
+        guard directory.exists("entries") || directory.exists(LegacyLayout.index) else { return nil }
+        let prepared = try directoryForWriting()
+        adoptLegacyFiles(in: prepared)
+        return prepared
     }
 
-    /// Lets SQLite look at its file; if it is damaged ``withIndex(_:)`` replaces it.
-    private func checkIndex() throws(ImageError) {
-        try withIndex { index throws(DiskFailure) in
-            try indexed { () throws(SQLiteError) in try index.check() }
+    func remove(_ key: ImageKey) throws(ImageError) -> Bool {
+        guard let directory = try directoryForRemoving() else { return false }
+        let keys = [key, importedKey(key, in: directory)].compactMap(\.self)
+        return try remove(keys.map { EntryName($0) }, in: directory) > 0
+    }
+
+    func removeAll(ofSource source: String) throws(ImageError) -> Int {
+        guard let directory = try directoryForRemoving() else { return 0 }
+        var names = names(ofSource: source, in: directory)
+        if let imported = importedKey(ImageKey(source: source), in: directory) { names.append(EntryName(imported)) }
+        return try remove(names, in: directory)
+    }
+
+    private func remove(_ names: [EntryName], in directory: CacheDirectory) throws(ImageError) -> Int {
+        do throws(FileError) {
+            return try removeFiles(names, in: directory)
+        } catch {
+            throw failure(error, .cacheWriteFailed)
         }
+    }
+
+    /// Removes the files that reading found to be damaged or expired, unless they were replaced since.
+    func performDiscards() {
+        let discards = notes.withLock { notes in
+            defer { notes.discards = [:] }
+            return notes.discards
+        }
+        guard !discards.isEmpty, let directory = openDirectory(), directory.reasonAgainstWriting == nil else { return }
+        for (name, discard) in discards {
+            guard (try? directory.status(of: name))?.inode == discard.inode else { continue }
+            guard let removed = try? removeFiles([name], in: directory), removed > 0 else { continue }
+            if discard.isDamaged { counters.withLock { $0.corruptions += 1 } }
+        }
+    }
+
+    // MARK: Free space
+
+    /// Evicts entries until a file leaves the volume as much free space as the configuration asks for.
+    private func makeRoom(
+        for size: Int, in directory: CacheDirectory, _ configuration: DiskCache.Configuration
+    ) throws(ImageError) {
+        let wanted = configuration.minimumFreeSpace.bytes
+        func missing() -> Int? {
+            guard wanted > 0, let free = directory.freeSpace, free - size < wanted else { return nil }
+            return wanted - (free - size)
+        }
+        guard let needed = missing() else { return }
+        _ = try? writeIndex(freeing: needed)
+        guard missing() != nil, let free = directory.freeSpace else { return }
+        let reason =
+            "the volume has \(ByteCount(free)) left, and \(configuration.minimumFreeSpace) are to stay free"
+        note("\(path): \(reason)", cause: "free space")
+        throw ImageError(.cacheWriteFailed, stage: .cache, source: path, reason: reason)
+    }
+}
+
+extension DiskStore.Writer {
+    mutating func notePending(_ name: EntryName, _ new: DiskStore.Pending) {
+        let old = pending.updateValue(new, forKey: name)
+        pendingBytes += (new.row?.size ?? 0) - (old?.row?.size ?? 0)
     }
 }

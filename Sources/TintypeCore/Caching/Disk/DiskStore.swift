@@ -2,91 +2,101 @@ internal import CSQLite
 internal import FoundationEssentials
 internal import Glibc
 
-/// A disk cache without its queues: every call does its work on the calling thread.
+/// A disk cache without its queues: every call does its work on the calling thread. ``DiskCache`` explains the design.
 ///
-/// Reading takes a connection of its own from a small pool and waits for nobody. Everything that changes the index goes
-/// through one connection under ``writer``; the queue above sees to it that one thread at a time wants it.
-///
-/// An entry is stored in this order: the file, complete with all that is known of it, under a name never used before;
-/// its name in the ``EntryTable``, which makes it visible, and puts it on the list of files that have no row yet. Their
-/// rows follow in one transaction, with the removal of the rows and the files that they replace: when the list is full,
-/// when a limit is reached, or when somebody asks for what only the index tells. Any process writes the rows of all.
-/// Whoever looks at any moment, from any process, sees the old entry or the new one. A process that is killed between
-/// two steps leaves a file that nobody knows, which is found later.
+/// There are three locks for what takes time, always taken in this order: ``index`` while the index is used, ``writer`` while a file is
+/// written, and ``directory`` for a moment. Reads take neither of the first two.
 final class DiskStore: Sendable {
-    /// What writing needs.
+    /// The state of writing.
     struct Writer {
+        /// The directory that was checked, and has all that entries need.
+        var prepared: CacheDirectory?
+        var journal: Journal?
+        /// The names that are in the journal, and the rows that they will get.
+        var pending: [EntryName: Pending] = [:]
+        /// The space that the pending entries take.
+        var pendingBytes = 0
+        /// The usage when the index was written last.
+        var indexed = CacheUsage()
+        /// Keeps the ids of entries apart that are stored at the same time.
+        var sequence = 0
+    }
+
+    /// A name that a batch has to look at.
+    struct Pending {
+        /// The row and the file that it describes; `nil` if only the file tells.
+        var row: DiskIndex.Row?
+        var inode: UInt64 = 0
+    }
+
+    struct Index {
         var index: DiskIndex?
-        /// The file that ``index`` has open, to notice when somebody removes or replaces it.
-        var indexFile: FileStatus?
-        /// Whether the directory is on a disk of this machine.
-        var isLocal = false
+        /// The file that is open, and its directory.
+        var inode: UInt64 = 0
+        var directory: CacheDirectory?
+        /// The reason why the index is not used: it is that of a newer version, or of another program.
+        var refusal: String?
+        /// Journals whose names go into the index with the next batch that succeeds.
+        var retired: [Journal] = []
     }
 
-    /// What was noticed while reading and is for the writer to do.
-    struct Chores {
-        /// When entries were read.
-        var accessTimes = AccessTimes()
-        /// Files to drop, by id.
-        var drops: [Int64: Drop] = [:]
-        /// The index itself is damaged.
-        var indexIsDamaged = false
-        /// Whether somebody was told to do them.
-        var isScheduled = false
-
-        /// Whether something is there to do but to write access times.
-        var hasDrops: Bool { !drops.isEmpty || indexIsDamaged }
+    /// What reading leaves to the writing threads.
+    struct Notes {
+        /// The uses of entries since the last batch.
+        var accesses: [EntryName: Access] = [:]
+        /// The time of the first of them.
+        var firstAccess: Int64 = 0
+        /// Files to remove, if their names still belong to the same file.
+        var discards: [EntryName: Discard] = [:]
+        /// True if there are files to remove, many uses, or uses of a minute ago.
+        var isDue = false
     }
 
-    struct Drop {
-        /// The hash of the key that was looked for.
-        var hash: Int64
+    struct Access {
+        /// In microseconds since 1970.
+        var time: Int64
+        /// True if the file's own time is too old to stand for this use.
+        var needsFileTime: Bool
+    }
+
+    struct Discard {
+        var inode: UInt64
         var isDamaged: Bool
     }
 
-    struct Readers {
-        var idle: [DiskIndexReader] = []
-        /// Grows when the index is replaced; readers of before are not put back.
-        var generation = 0
-    }
+    /// The number of names that make a batch.
+    static let batchSize = 512
+    /// The number of batches that may wait while another process holds the index.
+    static let maximumWaitingBatches = 16
+    /// The number of uses that are kept in memory, and the number that makes a batch.
+    static let (maximumAccesses, dueAccesses) = (16_384, 8_192)
 
-    let layout: DiskLayout
-    let files: any CacheFileSystem
+    let path: String
     let now: @Sendable () -> Date
+    let faults: FileFaults?
     private let log: @Sendable (String) -> Void
     let limits: Lock<DiskCache.Configuration>
+    let directory = Lock<CacheDirectory?>(nil)
     let writer = Lock(Writer())
-    private let readers = Lock(Readers())
-    let emptiness = Lock<Emptiness?>(nil)
-    let doomed = Lock(DoomedFiles())
-    /// Held while they are removed.
-    let doomedRemoval = Lock(())
-    let writePace = Lock(WritePace())
-    let chores = Lock(Chores())
+    let index = Lock(Index())
+    /// True if the index missed a change of the files, so that all folders have to be compared with it.
+    let needsComparison = Lock(false)
+    /// True while another process holds the index, so that stores don't wait for it.
+    let isIndexBusy = Lock(false)
+    let notes = Lock(Notes())
     let counters = Lock(CacheStatistics())
-    let tables = Lock(SharedTable())
-    /// Entries that need not be read again; `nil` if none are kept.
+    /// Encoded entries in memory; `nil` if none are kept.
     let encodedMemory: EncodedMemoryCache?
-    /// What bytes go through on their way; stays what it was when the cache was made.
     let payloadCodec: PayloadCodec?
     let searchPaths = Lock<[DiskCache.SearchPath]>([])
-    /// The sources of variants that this process stored and whose rows are not written yet.
-    let pendingVariants = Lock(Set<Int64>())
-    /// How often the table was made; tests look at it.
-    let tablesMade = Lock(0)
-    /// How many pages the log of the index may have until they are brought into the index.
-    let logLimit: Int
-    /// Set by who writes the index, for who waits for the disk in its place.
-    let isCheckpointDue = Lock(false)
     private let loggedCauses = Lock(Set<String>())
 
     init(
-        _ configuration: DiskCache.Configuration, files: any CacheFileSystem, logLimit: Int = DiskStore.usualLogLimit,
-        now: @escaping @Sendable () -> Date, log: @escaping @Sendable (String) -> Void
+        _ configuration: DiskCache.Configuration, faults: FileFaults?, now: @escaping @Sendable () -> Date,
+        log: @escaping @Sendable (String) -> Void
     ) {
-        self.logLimit = logLimit
-        layout = DiskLayout(directory: configuration.directory)
-        self.files = files
+        path = configuration.directory
+        self.faults = faults
         self.now = now
         self.log = log
         limits = Lock(configuration)
@@ -94,107 +104,131 @@ final class DiskStore: Sendable {
         encodedMemory = configuration.encodedMemoryCapacity.map { EncodedMemoryCache(capacity: $0.bytes) }
     }
 
+    /// The present, in microseconds since 1970.
     var time: Int64 { now().cacheTime }
 
-    // MARK: Connections for reading
+    // MARK: The directory
 
-    /// Runs `body` on a reading connection; `nil` if there is no index, or it cannot be read.
-    func withReader<Result>(_ body: (DiskIndexReader) throws(SQLiteError) -> Result) -> Result? {
-        do throws(SQLiteError) {
-            let (pooled, generation) = takeReader()
-            let reader: DiskIndexReader
-            if let pooled {
-                reader = pooled
-            } else {
-                guard let opened = try openReader() else { return nil }
-                reader = opened
-            }
-            let result = try body(reader)
-            putBack(reader, generation)
-            return result
-        } catch {
-            if error.isCorruption { chores.withLock { $0.indexIsDamaged = true } }
-            note("cannot read \(layout.index): \(error)", cause: "read \(error.code)")
-            return nil
-        }
-    }
-
-    private func openReader() throws(SQLiteError) -> DiskIndexReader? {
-        guard let database = try openDatabase(), case .ours = try DiskIndex.identify(database) else { return nil }
-        return try DiskIndexReader(database)
-    }
-
-    /// Another connection to the index, if there is one, whoever's it is.
-    func openDatabase() throws(SQLiteError) -> Database? {
-        // Reading makes no directory.
+    /// The directory for reading; `nil` if there is none, or it can't be read.
+    func openDirectory() -> CacheDirectory? {
+        if let open = directory.withLock({ $0 }), !open.isRemoved { return open }
         do throws(FileError) {
-            _ = try files.status(layout.index)
+            let opened = try CacheDirectory.open(path, faults: faults)
+            directory.withLock { $0 = opened }
+            return opened
         } catch {
-            // No index is no entries; what keeps it from being one is worth a word.
+            // No directory is no entries; any other reason is worth a word.
+            directory.withLock { $0 = nil }
             if !error.isMissing { note("\(error)", cause: error.cause) }
             return nil
         }
-        do throws(SQLiteError) {
-            return try openDatabase(mode: .readWrite)
+    }
+
+    /// The directory, checked and with all that entries need.
+    /// - Throws: ``ImageError/Code/cacheUnavailable``
+    func directoryForWriting() throws(ImageError) -> CacheDirectory {
+        let known = directory.withLock { $0 }
+        if let known, writer.withLock({ $0.prepared === known }) { return known }
+        let opened: CacheDirectory
+        do throws(FileError) {
+            opened = try CacheDirectory.make(path, faults: faults)
         } catch {
-            guard [SQLITE_CANTOPEN, SQLITE_READONLY].contains(error.primaryCode) else { throw error }
-            // Where nothing can be written there are no locks to take, and nobody who changes what is read.
-            return try openDatabase(mode: .immutable)
+            throw failure(error, .cacheUnavailable)
         }
-    }
-
-    private func openDatabase(mode: Database.Mode) throws(SQLiteError) -> Database {
-        let database = try Database(path: layout.index, mode: mode, busyTimeout: 1_000)
-        // SQLite looks at the file only when it has to.
-        _ = try database.integer("PRAGMA application_id")
-        return database
-    }
-
-    /// Whose the index is; `nil` if there is none, or it cannot be read.
-    ///
-    /// SQLite is asked, and not the file: who opens and closes that takes away the locks of all connections of this
-    /// process, upon which other processes remove the log that is still in use
-    /// (https://sqlite.org/howtocorrupt.html, section 2.2).
-    var indexIdentity: DiskIndex.Identity? {
-        guard (try? files.status(layout.index)) != nil else { return nil }
-        let (pooled, generation) = takeReader()
-        do throws(SQLiteError) {
-            if let pooled {
-                let identity = try DiskIndex.identify(pooled.database)
-                putBack(pooled, generation)
-                return identity
+        try checkForWriting(opened)
+        do throws(FileError) {
+            try makeEntriesFolder(in: opened)
+            if !opened.exists(Journal.folder) { try opened.makeFolder(Journal.folder) }
+        } catch {
+            throw failure(error, .cacheUnavailable)
+        }
+        guard opened.exists(Self.marker) else {
+            throw unavailable("its folder `entries` belongs to another program; use another directory")
+        }
+        tag(opened)
+        directory.withLock { $0 = opened }
+        try checkIndex()
+        writer.withLock { writer in
+            // What waits belongs to the directory of before. Its journal names it, also if that is the same one.
+            if writer.prepared !== opened {
+                writer.journal = nil
+                writer.pending = [:]
+                writer.pendingBytes = 0
             }
-            guard let database = try openDatabase() else { return nil }
-            let identity = try DiskIndex.identify(database)
-            if case .ours = identity { putBack(try DiskIndexReader(database), generation) }
-            return identity
-        } catch {
-            return nil
+            writer.prepared = opened
+        }
+        return opened
+    }
+
+    /// Checks that the directory is the user's own.
+    func checkForWriting(_ directory: CacheDirectory) throws(ImageError) {
+        if let reason = directory.reasonAgainstWriting { throw unavailable(reason) }
+    }
+
+    /// Names the folder of entries as this cache's. A folder without it belongs to another program.
+    static let marker = "entries/.tintype"
+
+    private func makeEntriesFolder(in directory: CacheDirectory) throws(FileError) {
+        if !directory.exists(String(EntryName.root.dropLast())) {
+            // Complete when it gets its name.
+            let unfinished = "entries.\(WriterName())"
+            try directory.makeFolder(unfinished)
+            try directory.create("\(unfinished)/.tintype")
+            do throws(FileError) {
+                try directory.rename(unfinished, to: "entries")
+            } catch {
+                try? directory.remove("\(unfinished)/.tintype")
+                try? directory.removeDirectory(unfinished)
+                // Another process may have been faster.
+                guard directory.exists(Self.marker) else { throw error }
+            }
         }
     }
 
-    private func takeReader() -> (reader: DiskIndexReader?, generation: Int) {
-        readers.withLockUnchecked { ($0.idle.popLast(), $0.generation) }
-    }
-
-    private func putBack(_ reader: DiskIndexReader, _ generation: Int) {
-        readers.withLockUnchecked { if $0.generation == generation { $0.idle.append(reader) } }
-    }
-
-    func discardReaders() {
-        let discarded = readers.withLockUnchecked { readers in
-            readers.generation += 1
-            defer { readers.idle = [] }
-            return readers.idle
+    /// Marks the directory as one whose contents can be made again (Cache Directory Tagging Specification, bford.info/cachedir), or
+    /// removes the mark. A failure doesn't matter.
+    private func tag(_ directory: CacheDirectory) {
+        let name = "CACHEDIR.TAG"
+        guard limits.withLock({ $0.isExcludedFromBackup }) else {
+            try? directory.remove(name)
+            return
         }
-        _ = discarded
+        guard !directory.exists(name) else { return }
+        let text = """
+            Signature: 8a477f597d28d172789f06886806bc55
+            # Tintype keeps images here that it can load again.
+
+            """
+        try? directory.create(name, contents: Data(text.utf8))
     }
 
-    func usage() -> CacheUsage {
-        let usage = withReader { reader throws(SQLiteError) in try reader.usage() } ?? CacheUsage()
-        noteUsage(usage)
-        return usage
+    /// Forgets the directory if the path leads to another one, or none, by now.
+    func checkDirectory() {
+        guard let open = directory.withLock({ $0 }) else { return }
+        if open.isCurrent { return open.checkContents() }
+        directory.withLock { if $0 === open { $0 = nil } }
     }
+
+    // MARK: Usage
+
+    /// The usage as far as this process knows it, without a look at the disk. Entries that are about to be replaced count twice.
+    var knownUsage: CacheUsage {
+        writer.withLock { writer in
+            CacheUsage(
+                entries: writer.indexed.entries + writer.pending.count,
+                bytes: writer.indexed.bytes + writer.pendingBytes)
+        }
+    }
+
+    var hasPending: Bool { writer.withLock { !$0.pending.isEmpty } }
+
+    /// Whether enough names wait to write the index: 512, or a hundredth of the capacity.
+    var isBatchDue: Bool {
+        let capacity = limits.withLock { $0.capacity.bytes }
+        return writer.withLock { $0.pending.count >= Self.batchSize || $0.pendingBytes >= capacity / 100 }
+    }
+
+    var hasLegacyFiles: Bool { directory.withLock { $0 }?.mayHaveLegacyFiles.withLock { $0 } ?? false }
 
     func noteUsage(_ usage: CacheUsage) {
         counters.withLock { counters in
@@ -205,28 +239,29 @@ final class DiskStore: Sendable {
 
     // MARK: Errors
 
-    /// Logs what went wrong, once for each cause.
+    /// Logs an error, once for each cause.
     func note(_ message: String, cause: String) {
         if loggedCauses.withLock({ $0.insert(cause).inserted }) { log(message) }
     }
 
     func failure(_ error: FileError, _ code: ImageError.Code) -> ImageError {
-        note("\(error)", cause: error.cause)
+        note("\(path): \(error)", cause: error.cause)
+        let place = error.path == path ? "it" : error.path
         return ImageError(
-            code, stage: .cache, source: layout.directory,
-            reason: "cannot \(error.operation) \(nameInside(error.path)): \(error.message)", underlying: error)
+            code, stage: .cache, source: path, reason: "cannot \(error.operation) \(place): \(error.message)",
+            underlying: error)
     }
 
-    func failure(_ error: SQLiteError, _ code: ImageError.Code) -> ImageError {
-        note("cannot write \(layout.index): \(error)", cause: "index \(error.code)")
+    func failure(_ error: SQLiteError, _ code: ImageError.Code = .cacheWriteFailed) -> ImageError {
+        // A full disk shows itself in files and in the index; one message is enough.
+        let cause = error.primaryCode == SQLITE_FULL ? "write \(ENOSPC)" : "index \(error.code)"
+        note("cannot write \(path)/\(LegacyLayout.index): \(error)", cause: cause)
         return ImageError(
-            code, stage: .cache, source: layout.directory, reason: "cannot write the index: \(error)", underlying: error
-        )
+            code, stage: .cache, source: path, reason: "cannot write the index: \(error)", underlying: error)
     }
 
-    /// What a path is in the cache's directory; errors name the directory itself already.
-    private func nameInside(_ path: String) -> String {
-        if path == layout.directory { return "it" }
-        return path.hasPrefix(layout.directory + "/") ? String(path.dropFirst(layout.directory.count + 1)) : path
+    func unavailable(_ reason: String) -> ImageError {
+        note("\(path): \(reason)", cause: reason)
+        return ImageError(.cacheUnavailable, stage: .cache, source: path, reason: reason)
     }
 }

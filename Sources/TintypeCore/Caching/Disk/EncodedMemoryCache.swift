@@ -1,21 +1,24 @@
 internal import FoundationEssentials
 
-/// The encoded entries that were read or stored last, by the ids of their files.
+/// The encoded entries that were read or stored last, with the status of their files.
 ///
-/// Whether an entry is still there is for the ``EntryTable`` to say, which all processes share: one that was replaced or
-/// removed, by whomever, is not asked for by its id any more.
+/// A reader opens the file all the same, and reads it only if its status has changed. So an entry that was replaced or removed, by any
+/// process, is noticed.
 final class EncodedMemoryCache: Sendable {
     fileprivate struct Kept {
-        var id: Int64 = 0
+        var name: EntryName?
         var key = ImageKey(source: "")
         var entry: DiskCacheEntry?
+        var status: FileStatus?
+        /// The time of storing, in microseconds since 1970.
+        var stored: Int64 = 0
         var cost = 0
     }
 
     fileprivate struct State {
         var slots: [Kept] = []
         var free: [Slot] = []
-        var slotsOfIDs: [Int64: Slot] = [:]
+        var slotsOfNames: [EntryName: Slot] = [:]
         var links = SlotLinks()
         var order = SlotList()
         var bytes = 0
@@ -30,32 +33,30 @@ final class EncodedMemoryCache: Sendable {
     /// What is kept now.
     var usage: CacheUsage { state.withLock { CacheUsage(entries: $0.order.count, bytes: $0.bytes) } }
 
-    /// The entry of a file, which counts as used; `nil` if it is not kept, or is another key's.
-    func entry(_ id: Int64, key: ImageKey) -> DiskCacheEntry? {
+    /// The entry of a file, which counts as used; `nil` if it is not kept, or belongs to another key.
+    func entry(_ name: EntryName, key: ImageKey) -> (entry: DiskCacheEntry, status: FileStatus, stored: Int64)? {
         state.withLock { state in
-            guard let slot = state.slotsOfIDs[id], state.slots[Int(slot)].key == key else { return nil }
+            guard let slot = state.slotsOfNames[name], state.slots[Int(slot)].key == key else { return nil }
             state.links.moveToFront(slot, of: &state.order)
-            return state.slots[Int(slot)].entry
+            let kept = state.slots[Int(slot)]
+            guard let entry = kept.entry, let status = kept.status else { return nil }
+            return (entry, status, kept.stored)
         }
     }
 
     /// Keeps an entry, unless it would take more than a quarter of the room.
-    func keep(_ entry: DiskCacheEntry, id: Int64, key: ImageKey) {
+    func keep(_ entry: DiskCacheEntry, name: EntryName, key: ImageKey, status: FileStatus, stored: Int64) {
         let cost = Self.cost(of: entry, key)
-        guard cost <= capacity / 4 else { return }
+        let isKept = cost <= capacity / 4
         let dropped = state.withLock { state in
-            var dropped = [state.take(id)]
-            state.insert(Kept(id: id, key: key, entry: entry, cost: cost))
-            while state.bytes > capacity { dropped.append(state.takeLast()) }
+            var dropped = [state.remove(name)]
+            if isKept {
+                state.insert(Kept(name: name, key: key, entry: entry, status: status, stored: stored, cost: cost))
+            }
+            while state.bytes > capacity { dropped.append(state.removeLast()) }
             return dropped
         }
-        _ = dropped  // Given back outside the lock.
-    }
-
-    func remove(_ ids: [Int64]) {
-        guard !ids.isEmpty else { return }
-        let dropped = state.withLock { state in ids.map { state.take($0) } }
-        _ = dropped
+        _ = dropped  // Freed outside the lock.
     }
 
     func removeAll() {
@@ -66,11 +67,11 @@ final class EncodedMemoryCache: Sendable {
         _ = old
     }
 
-    /// Forgets what was not used for the longest time until what is left takes at most so many bytes.
+    /// Purges the least recently used entries until the others take at most so many bytes.
     func trim(to bytes: Int) {
         let dropped = state.withLock { state in
             var dropped: [DiskCacheEntry?] = []
-            while state.bytes > max(0, bytes) { dropped.append(state.takeLast()) }
+            while state.bytes > max(0, bytes) { dropped.append(state.removeLast()) }
             return dropped
         }
         _ = dropped
@@ -94,13 +95,13 @@ extension EncodedMemoryCache.State {
             slots.append(kept)
             links.grow()
         }
-        slotsOfIDs[kept.id] = slot
+        if let name = kept.name { slotsOfNames[name] = slot }
         links.prepend(slot, to: &order)
         bytes += kept.cost
     }
 
-    fileprivate mutating func take(_ id: Int64) -> DiskCacheEntry? {
-        guard let slot = slotsOfIDs.removeValue(forKey: id) else { return nil }
+    fileprivate mutating func remove(_ name: EntryName) -> DiskCacheEntry? {
+        guard let slot = slotsOfNames.removeValue(forKey: name) else { return nil }
         links.remove(slot, from: &order)
         free.append(slot)
         let kept = slots[Int(slot)]
@@ -109,7 +110,8 @@ extension EncodedMemoryCache.State {
         return kept.entry
     }
 
-    fileprivate mutating func takeLast() -> DiskCacheEntry? {
-        order.isEmpty ? nil : take(slots[Int(order.last)].id)
+    fileprivate mutating func removeLast() -> DiskCacheEntry? {
+        guard !order.isEmpty, let name = slots[Int(order.last)].name else { return nil }
+        return remove(name)
     }
 }

@@ -1,62 +1,156 @@
 internal import CXXHash
 internal import FoundationEssentials
 
-/// The file of one entry: the image's bytes, then what is known of them, then a footer of fixed size.
+/// The format of an entry's file: the image's bytes, then a description, then a footer of fixed size.
 ///
-/// The bytes come first so that any viewer opens the file; what follows lets a lost index be made again. Numbers are
-/// little-endian. The footer: the checksum of the payload, the checksum of the description, the payload's length (8
-/// bytes each), the description's length (4), the version (4), and 8 bytes that mark the end of a complete file. Version 1
-/// has neither the lifetime nor the transform at the end of its description.
+/// The bytes come first so that any viewer opens the file. The description makes the index dispensable. Numbers are little-endian.
+///
+/// The footer: the checksum of the payload (XXH3, 16 bytes), the checksum of the description (8), the payload's length (8), the
+/// description's length (4), the version (4), and 8 bytes that mark the end of a complete file. In versions 1 and 2, which are
+/// still read, the payload's checksum has 8 bytes, and the description has the complete key and no digest of it. Version 1 has neither
+/// the lifetime nor the name of the codec at the end.
 enum EntryFile {
-    static let version: UInt32 = 2
+    static let version: UInt32 = 3
     static let marker: [UInt8] = Array("TINTYPE\n".utf8)
-    static let footerSize = 40
-    /// More than any description has: keys, types and validators are short, extended data is limited.
+    static let footerSize = 48
+    /// The size of the footer of versions 1 and 2, which is also the part that all versions share.
+    static let oldFooterSize = 40
+    /// More than any description has: keys, types, and validators are short, and extended data is limited.
     static let maximumDescription = 16 << 20
+    /// The part of the end of a file that usually has the whole description.
+    static let usualTail = 2_048
 
-    /// What the end of a file says.
+    /// The checksum of a payload.
+    struct Checksum: Equatable, Sendable {
+        var high: UInt64
+        var low: UInt64
+    }
+
+    /// The digest of a key, by which entries of other keys are told apart: those whose hashes collide.
+    struct KeyDigest: Equatable, Sendable {
+        var high: UInt64
+        var low: UInt64
+        var variant: UInt64
+
+        init(_ key: ImageKey) {
+            var (source, text) = (key.source, key.variant.description)
+            let hash = source.withUTF8 { tintype_xxh3_128($0.baseAddress, $0.count, EntryFile.digestSeed) }
+            (high, low) = (hash.high64, hash.low64)
+            variant =
+                text.isEmpty
+                ? 0 : text.withUTF8 { tintype_xxh3_128($0.baseAddress, $0.count, EntryFile.digestSeed).low64 }
+        }
+
+        fileprivate init?(_ reader: inout ByteReader) {
+            guard let high = reader.integer(UInt64.self), let low = reader.integer(UInt64.self),
+                let variant = reader.integer(UInt64.self)
+            else { return nil }
+            (self.high, self.low, self.variant) = (high, low, variant)
+        }
+    }
+
+    private static let digestSeed: UInt64 = 0x5469_6E74_7970_6533
+
+    /// The fields of a footer.
     struct Footer: Equatable {
-        var payloadChecksum: UInt64
+        var payloadChecksum: Checksum
         var descriptionChecksum: UInt64
         var payloadSize: Int
         var descriptionSize: Int
         var version: UInt32
 
-        var fileSize: Int { payloadSize + descriptionSize + EntryFile.footerSize }
+        var size: Int { version < 3 ? EntryFile.oldFooterSize : EntryFile.footerSize }
+        /// The description and the footer.
+        var trailerSize: Int { descriptionSize + size }
 
-        /// - Parameter fileSize: the size of the file that the bytes end.
-        init?(_ bytes: Data, fileSize: Int) {
-            guard let footer = bytes.withUnsafeBytes({ Self($0, fileSize: fileSize) }) else { return nil }
-            self = footer
-        }
-
+        /// - Parameters:
+        ///   - bytes: the end of a file, or all of it.
+        ///   - fileSize: the size of the file.
         init?(_ bytes: UnsafeRawBufferPointer, fileSize: Int) {
-            var reader = ByteReader(bytes)
+            guard bytes.count >= EntryFile.oldFooterSize else { return nil }
+            var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes.suffix(EntryFile.oldFooterSize)))
             guard
-                let payloadChecksum = reader.integer(UInt64.self),
-                let descriptionChecksum = reader.integer(UInt64.self),
+                let low = reader.integer(UInt64.self), let descriptionChecksum = reader.integer(UInt64.self),
                 let payloadSize = reader.integer(UInt64.self), let descriptionSize = reader.integer(UInt32.self),
                 let version = reader.integer(UInt32.self), (1...EntryFile.version).contains(version),
                 let end = reader.bytes(8), end.elementsEqual(EntryFile.marker),
                 descriptionSize <= EntryFile.maximumDescription, payloadSize <= UInt64(fileSize)
             else { return nil }
-            self.payloadChecksum = payloadChecksum
+            var high: UInt64 = 0
+            if version >= 3 {
+                guard bytes.count >= EntryFile.footerSize else { return nil }
+                var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes.suffix(EntryFile.footerSize)))
+                high = reader.integer(UInt64.self) ?? 0
+            }
+            payloadChecksum = Checksum(high: high, low: low)
             self.descriptionChecksum = descriptionChecksum
             self.payloadSize = Int(payloadSize)
             self.descriptionSize = Int(descriptionSize)
             self.version = version
-            guard self.fileSize == fileSize else { return nil }
+            guard self.payloadSize + trailerSize == fileSize else { return nil }
+        }
+
+        /// Whether the payload is the one that was written.
+        func isIntact(_ payload: UnsafeRawBufferPointer) -> Bool {
+            let checksum = EntryFile.checksum(payload)
+            return version < 3
+                ? tintype_xxh3(payload.baseAddress, payload.count) == payloadChecksum.low
+                : checksum == payloadChecksum
         }
     }
 
-    /// What follows the payload.
-    /// - Parameter transform: what the payload went through, if anything.
+    /// Whether the end of a file is that of a newer version's, which is left alone.
+    static func isNewer(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count >= 12 else { return false }
+        var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes.suffix(12)))
+        guard let version = reader.integer(UInt32.self), let end = reader.bytes(8) else { return false }
+        return end.elementsEqual(marker) && version > self.version
+    }
+
+    /// The fields of a description.
+    struct Description {
+        /// The key; without user info and query values of the URL if ``isKeyComplete`` is false.
+        var key: ImageKey
+        var isKeyComplete = true
+        /// `nil` in older versions.
+        var digest: KeyDigest?
+        /// The time of storing, in microseconds since 1970.
+        var stored: Int64
+        /// The entry, without its bytes.
+        var entry: DiskCacheEntry
+        /// The name of the codec that the bytes went through.
+        var codec: String?
+        var payloadSize: Int
+
+        /// Whether the entry belongs to a key.
+        func belongs(to key: ImageKey) -> Bool {
+            if let digest, digest != KeyDigest(key) { return false }
+            return self.key.variant == key.variant && (!isKeyComplete || self.key.source == key.source)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Makes the part of a file that follows the payload.
+    /// - Parameters:
+    ///   - entry: the entry, with its payload.
+    ///   - key: the key.
+    ///   - keepsCompleteURL: false to leave out user info and the values of the query, which may be credentials.
+    ///   - stored: the time of storing, in microseconds since 1970.
+    ///   - codec: the name of the codec that the payload went through, if any.
     static func trailer(
-        for entry: DiskCacheEntry, key: ImageKey, checksum: UInt64, transform: String? = nil
+        for entry: DiskCacheEntry, key: ImageKey, keepsCompleteURL: Bool = false, stored: Int64, codec: String? = nil
     ) -> Data {
         var writer = ByteWriter()
-        writer.string(key.source)
+        let digest = KeyDigest(key)
+        writer.integer(digest.high)
+        writer.integer(digest.low)
+        writer.integer(digest.variant)
+        let source = keepsCompleteURL ? key.source : URLDescription.redacted(key.source)
+        writer.integer(UInt32(source == key.source ? 1 : 0))
+        writer.string(source)
         writer.string(key.variant.description)
+        writer.integer(stored)
         writer.integer(entry.created.cacheTime)
         writer.integer(entry.expires?.cacheTime ?? .max)
         writer.string(entry.mimeType)
@@ -64,12 +158,14 @@ enum EntryFile {
         writer.string(entry.validators?.lastModified)
         writer.data(entry.extendedData)
         writer.integer(entry.idleLifetime?.cacheTime ?? .max)
-        writer.string(transform)
+        writer.string(codec)
         // Optional at the end, where readers that don't know it don't look.
         if let properties = entry.imageProperties { writer.data(properties) }
         let descriptionSize = writer.bytes.count
-        let descriptionChecksum = writer.bytes.withUnsafeBytes { Self.checksum($0) }
-        writer.integer(checksum)
+        let descriptionChecksum = writer.bytes.withUnsafeBytes { tintype_xxh3($0.baseAddress, $0.count) }
+        let checksum = checksum(entry.data)
+        writer.integer(checksum.high)
+        writer.integer(checksum.low)
         writer.integer(descriptionChecksum)
         writer.integer(UInt64(entry.data.count))
         writer.integer(UInt32(descriptionSize))
@@ -78,59 +174,57 @@ enum EntryFile {
         return Data(writer.bytes)
     }
 
-    /// What a trailer says.
-    struct Description {
-        var key: ImageKey
-        /// Without its bytes.
-        var entry: DiskCacheEntry
-        /// What the bytes went through.
-        var transform: String?
+    /// XXH3 with 128 bits.
+    static func checksum(_ data: Data) -> Checksum { data.withUnsafeBytes { checksum($0) } }
+
+    private static func checksum(_ bytes: UnsafeRawBufferPointer) -> Checksum {
+        let hash = tintype_xxh3_128(bytes.baseAddress, bytes.count, 0)
+        return Checksum(high: hash.high64, low: hash.low64)
     }
 
-    /// What a trailer says of its entry; `nil` if it is damaged.
-    static func read(description bytes: Data, footer: Footer) -> Description? {
-        bytes.withUnsafeBytes { bytes in
-            guard bytes.count == footer.descriptionSize, checksum(bytes) == footer.descriptionChecksum else {
-                return nil
-            }
-            var reader = ByteReader(bytes)
-            guard let source = reader.string(), let variant = reader.string(), let source, let variant,
-                let (entry, transform) = entry(&reader, footer.version)
-            else { return nil }
-            let key = ImageKey(source: source, variant: ImageVariant(description: variant))
-            return Description(key: key, entry: entry, transform: transform)
-        }
-    }
+    // MARK: Reading
 
-    /// What a whole file is to somebody who looks for a key.
+    /// The contents of a whole file, to a caller that looks for a key.
     enum Contents {
         case damaged
-        /// The entry of another key.
+        /// The entry of another key, or of a newer version.
         case foreign
-        /// The entry, without its bytes; those are whole.
-        case entry(DiskCacheEntry, payloadSize: Int, transform: String?)
+        /// The entry, whose payload is intact.
+        case entry(Description)
     }
 
     /// Checks a whole file.
-    static func contents(_ bytes: UnsafeRawBufferPointer, key: ImageKey) -> Contents {
-        guard bytes.count >= footerSize,
-            let footer = Footer(UnsafeRawBufferPointer(rebasing: bytes.suffix(footerSize)), fileSize: bytes.count)
-        else { return .damaged }
-        let description = UnsafeRawBufferPointer(rebasing: bytes[footer.payloadSize...].prefix(footer.descriptionSize))
-        guard checksum(description) == footer.descriptionChecksum else { return .damaged }
-        var reader = ByteReader(description)
-        guard let source = reader.text(), let variant = reader.text() else { return .damaged }
-        guard source.isEqual(to: key.source), variant.isEqual(to: key.variant.description) else { return .foreign }
-        let payload = UnsafeRawBufferPointer(rebasing: bytes.prefix(footer.payloadSize))
-        guard let (entry, transform) = entry(&reader, footer.version), checksum(payload) == footer.payloadChecksum
-        else { return .damaged }
-        return .entry(entry, payloadSize: footer.payloadSize, transform: transform)
+    /// - Parameter key: the key that is looked for; `nil` for any.
+    static func contents(_ bytes: UnsafeRawBufferPointer, key: ImageKey?) -> Contents {
+        guard let footer = Footer(bytes, fileSize: bytes.count) else { return isNewer(bytes) ? .foreign : .damaged }
+        let trailer = UnsafeRawBufferPointer(rebasing: bytes[footer.payloadSize...])
+        guard let description = description(trailer, footer) else { return .damaged }
+        if let key, !description.belongs(to: key) { return .foreign }
+        guard footer.isIntact(UnsafeRawBufferPointer(rebasing: bytes.prefix(footer.payloadSize))) else {
+            return .damaged
+        }
+        return .entry(description)
     }
 
-    /// What follows the key in a description.
-    private static func entry(
-        _ reader: inout ByteReader, _ version: UInt32
-    ) -> (entry: DiskCacheEntry, transform: String?)? {
+    /// Reads the description in the end of a file; `nil` if it is damaged.
+    /// - Parameter bytes: at least the description and the footer.
+    static func description(_ bytes: UnsafeRawBufferPointer, _ footer: Footer) -> Description? {
+        guard bytes.count >= footer.trailerSize else { return nil }
+        let start = bytes.count - footer.trailerSize
+        let description = UnsafeRawBufferPointer(rebasing: bytes[start..<start + footer.descriptionSize])
+        guard tintype_xxh3(description.baseAddress, description.count) == footer.descriptionChecksum else { return nil }
+        var reader = ByteReader(description)
+        var (digest, isKeyComplete): (KeyDigest?, Bool) = (nil, true)
+        if footer.version >= 3 {
+            guard let read = KeyDigest(&reader), let flags = reader.integer(UInt32.self) else { return nil }
+            (digest, isKeyComplete) = (read, flags & 1 != 0)
+        }
+        guard let source = reader.string(), let variant = reader.string(), let source, let variant else { return nil }
+        var stored: Int64?
+        if footer.version >= 3 {
+            stored = reader.integer(Int64.self)
+            guard stored != nil else { return nil }
+        }
         guard let created = reader.integer(Int64.self), let expires = reader.integer(Int64.self),
             let mimeType = reader.string(), let entityTag = reader.string(), let lastModified = reader.string(),
             let extendedData = reader.data()
@@ -139,23 +233,38 @@ enum EntryFile {
         var entry = DiskCacheEntry(
             data: Data(), created: Date(cacheTime: created), expires: expires == .max ? nil : Date(cacheTime: expires),
             mimeType: mimeType, validators: validators.isEmpty ? nil : validators, extendedData: extendedData)
-        guard version > 1 else { return (entry, nil) }
-        guard let lifetime = reader.integer(Int64.self), let transform = reader.string() else { return nil }
-        entry.idleLifetime = lifetime == .max ? nil : .microseconds(lifetime)
-        entry.imageProperties = reader.data() ?? nil
-        return (entry, transform)
+        var codec: String?
+        if footer.version > 1 {
+            guard let lifetime = reader.integer(Int64.self), let name = reader.string() else { return nil }
+            entry.idleLifetime = lifetime == .max ? nil : .microseconds(lifetime)
+            entry.imageProperties = reader.data() ?? nil
+            codec = name
+        }
+        return Description(
+            key: ImageKey(source: source, variant: ImageVariant(description: variant)), isKeyComplete: isKeyComplete,
+            digest: digest, stored: stored ?? created, entry: entry, codec: codec, payloadSize: footer.payloadSize)
     }
+}
 
-    /// XXH3 with 64 bits.
-    static func checksum(_ data: Data) -> UInt64 { data.withUnsafeBytes { checksum($0) } }
-
-    private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        tintype_xxh3(bytes.baseAddress, bytes.count)
+extension CacheDirectory {
+    /// Reads the description of a file, without its payload; `nil` if it is damaged, or of a newer version.
+    func description(of path: String) throws(FileError) -> (EntryFile.Description, FileStatus)? {
+        func read(_ count: Int) throws(FileError) -> (Int?, (EntryFile.Description, FileStatus)?) {
+            let (bytes, status) = try tail(of: path) { _ in count }
+            return bytes.withUnsafeBytes { bytes in
+                guard let footer = EntryFile.Footer(bytes, fileSize: status.size) else { return (nil, nil) }
+                guard footer.trailerSize <= bytes.count else { return (footer.trailerSize, nil) }
+                return (nil, EntryFile.description(bytes, footer).map { ($0, status) })
+            }
+        }
+        let (needed, found) = try read(EntryFile.usualTail)
+        guard let needed else { return found }
+        return try read(needed).1
     }
 }
 
 extension Date {
-    /// Microseconds since 1970, as the index and the files have it; times out of its range are as near as they can be.
+    /// The time in microseconds since 1970, the unit of the index and the files; clamped to the range.
     var cacheTime: Int64 {
         let microseconds = (timeIntervalSince1970 * 1e6).rounded()
         return Int64(exactly: microseconds) ?? (microseconds > 0 ? .max - 1 : .min + 1)
@@ -165,11 +274,11 @@ extension Date {
 }
 
 extension Duration {
-    /// Microseconds, from zero to some 30,000 years: added to any date, they stay in range.
+    /// The duration in microseconds, from zero to some 30,000 years: added to any date, they stay in range.
     var cacheTime: Int64 { Int64(min(max(0, inSeconds), 1e12) * 1e6) }
 }
 
-/// Puts numbers and strings one behind the other. A string or data that is `nil` has the length of all ones.
+/// Appends numbers and strings. The length of a string or data that is `nil` is all ones.
 private struct ByteWriter {
     var bytes: [UInt8] = []
 
@@ -190,7 +299,7 @@ private struct ByteWriter {
     }
 }
 
-/// Takes apart what ``ByteWriter`` put together; `nil` where the bytes end too early.
+/// Reads the bytes of a ``ByteWriter``; `nil` where they end too early.
 private struct ByteReader {
     private var rest: UnsafeRawBufferPointer
 
@@ -213,17 +322,7 @@ private struct ByteReader {
         return bytes(Int(count)).map { .some($0) }
     }
 
-    /// A text that is there.
-    mutating func text() -> UnsafeRawBufferPointer? { value() ?? nil }
-
     mutating func data() -> Data?? { value().map { $0.map { Data($0) } } }
 
     mutating func string() -> String?? { value().map { $0.map { String(decoding: $0, as: UTF8.self) } } }
-}
-
-extension UnsafeRawBufferPointer {
-    fileprivate func isEqual(to text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { $0.count == count && $0.elementsEqual(self) }
-    }
 }

@@ -61,7 +61,7 @@ extension DiskStore {
             let reason = "the payload codec \(payloadCodec.identifier) failed: \(error)"
             note(reason, cause: "encode \(payloadCodec.identifier)")
             throw ImageError(
-                .cacheWriteFailed, stage: .cache, source: layout.directory, reason: reason,
+                .cacheWriteFailed, stage: .cache, source: path, reason: reason,
                 underlying: error)
         }
     }
@@ -76,7 +76,7 @@ extension DiskStore {
             return decoded
         } catch {
             note(
-                "the payload codec \(payloadCodec.identifier) refused an entry of \(layout.directory): \(error)",
+                "the payload codec \(payloadCodec.identifier) refused an entry of \(path): \(error)",
                 cause: "decode \(payloadCodec.identifier)")
             return nil
         }

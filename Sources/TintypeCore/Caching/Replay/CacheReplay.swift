@@ -76,7 +76,7 @@ package enum CacheReplay {
             slots[request.key] = slot
             used += request.size
             // Spread out like the hashes of keys.
-            let key = Int(truncatingIfNeeded: EntryTable.mixed(Int64(request.key)))
+            let key = Int(truncatingIfNeeded: UInt64(request.key) &* 0x9E37_79B9_7F4A_7C15 >> 7)
             policy.inserted(slot, key: key, cost: request.size)
             while used > capacity, let victim = policy.evict(room: Room(bytes: capacity), newcomer: slot) {
                 used -= contents[Int(victim)].size

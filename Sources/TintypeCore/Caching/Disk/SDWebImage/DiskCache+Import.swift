@@ -38,6 +38,7 @@ extension DiskCache {
         directory: String, removingFiles: Bool = false, progress: (@Sendable (CacheImport) -> Void)? = nil
     ) async throws(ImageError) -> CacheImport {
         let reads = WorkQueue.files
+        var emptied: Set<String> = []
         let (found, foreign) = try await reads.perform { [store] isCancelled throws(ImageError) in
             try store.importableFiles(in: directory, isCancelled: isCancelled)
         }
@@ -50,51 +51,53 @@ extension DiskCache {
             guard !Task.isCancelled else {
                 throw ImageError(.cancelled, stage: .cache, source: directory, reason: "cancelled before the end")
             }
-            try await take(file, removingFiles: removingFiles, &report)
+            if try await take(file, removingFiles: removingFiles, &report) { emptied.insert(file.directory) }
             report.done += 1
             progress?(report)
         }
         // Clearing meanwhile takes the mark away that later files need.
         if report.imported.entries > 0 { try await write { store throws(ImageError) in try store.noteImports() } }
-        if removingFiles {
-            try await reads.perform { [store] _ in store.removeEmptyDirectories(directory, depth: 0) }
+        if !emptied.isEmpty {
+            try await reads.perform { [emptied] _ in
+                for folder in emptied { ForeignFile.removeEmptyDirectories(folder, upTo: directory) }
+            }
         }
         return report
     }
 
+    /// - Returns: true if the file was removed.
     private func take(
         _ file: ImportableFile, removingFiles: Bool, _ report: inout CacheImport
-    ) async throws(ImageError) {
+    ) async throws(ImageError) -> Bool {
         let key = SDWebImageName.importedKey(digest: file.digest)
         if await contains(key) {
             report.existing += 1
         } else {
             guard await hasRoom(for: file.size) else {
                 report.withoutRoom += 1
-                return
+                return false
             }
             let entry = try await WorkQueue.files.perform { [store] _ in
                 store.foreignEntry(file.path, limit: file.size, hasAttributes: true)
             }
             guard let entry else {
                 report.foreign += 1
-                return
+                return false
             }
             try await self.store(entry, forKey: key)
             report.imported.entries += 1
             report.imported.bytes += entry.data.count
         }
-        guard removingFiles else { return }
-        try await WorkQueue.files.perform { [store] _ in store.removeForeign(file.path) }
+        guard removingFiles else { return false }
+        return try await WorkQueue.files.perform { [store] _ in store.removeForeign(file.path) }
     }
 
     /// Whether another file fits without another entry having to go.
     private func hasRoom(for size: Int) async -> Bool {
         let limits = configuration
         // What goes with an image is not known before it is read.
-        let (count, bytes) = (size, 1_024)
         let usage = await approximateUsage()
-        let (sum, overflow) = usage.bytes.addingReportingOverflow(count + bytes)
+        let (sum, overflow) = usage.bytes.addingReportingOverflow(FileStatus.allocatedSize(size + 1_024))
         return !overflow && sum <= limits.capacity.bytes && usage.entries < limits.maximumCount ?? .max
     }
 }
@@ -102,9 +105,11 @@ extension DiskCache {
 /// A file that SDWebImage named.
 struct ImportableFile: Sendable {
     var path: String
+    var directory: String
     var digest: String
     var size: Int
-    var modified: Int
+    /// In microseconds since 1970.
+    var modified: Int64
 }
 
 extension DiskStore {
@@ -130,9 +135,9 @@ extension DiskStore {
     private func collect(
         _ directory: String, depth: Int, _ found: inout [ImportableFile], _ foreign: inout Int, isCancelled: () -> Bool
     ) throws(FileError) {
-        for name in try files.list(directory) where !isCancelled() {
+        for name in try ForeignFile.list(directory) where !isCancelled() {
             let path = "\(directory)/\(name)"
-            guard let status = try? files.linkStatus(path) else {
+            guard let status = ForeignFile.status(path) else {
                 foreign += 1
                 continue
             }
@@ -143,7 +148,8 @@ extension DiskStore {
                 }
             } else if let digest = SDWebImageName.digest(ofFileName: name), status.isRegular, status.size > 0 {
                 found.append(
-                    ImportableFile(path: path, digest: digest, size: status.size, modified: status.modified))
+                    ImportableFile(
+                        path: path, directory: directory, digest: digest, size: status.size, modified: status.modified))
             } else {
                 foreign += 1
             }
@@ -152,26 +158,22 @@ extension DiskStore {
 
     /// Lets every process know that there are entries without keys.
     func noteImports() throws(ImageError) {
+        let directory = try directoryForWriting()
         do throws(FileError) {
-            try files.makeDirectory(layout.directory)
-            try files.create(layout.imports, parts: [])
+            try directory.create(CacheDirectory.imports)
         } catch {
             guard error.isExisting else { throw failure(error, .cacheWriteFailed) }
         }
-        checkImports()
+        directory.hasImports.withLock { $0 = true }
     }
 
-    func removeForeign(_ path: String) {
-        do throws(FileError) { try files.remove(path) } catch { note("\(error)", cause: "import \(error.code)") }
-    }
-
-    /// Removes the directories that nothing is in any more.
-    func removeEmptyDirectories(_ directory: String, depth: Int) {
-        for name in (try? files.list(directory)) ?? [] {
-            let path = "\(directory)/\(name)"
-            guard depth < Self.deepest, (try? files.linkStatus(path))?.isDirectory == true else { continue }
-            removeEmptyDirectories(path, depth: depth + 1)
+    func removeForeign(_ path: String) -> Bool {
+        do throws(FileError) {
+            try ForeignFile.remove(path)
+            return true
+        } catch {
+            note("\(error)", cause: "import \(error.code)")
+            return false
         }
-        try? files.removeDirectory(directory)
     }
 }

@@ -1,0 +1,89 @@
+internal import Glibc
+
+/// Removing, renaming, and listing files. No component of a path may be a link.
+extension CacheDirectory {
+    /// Opens the folder that a path is in, and calls a closure with it and the last component.
+    private func withFolder(
+        of path: String, _ operation: String, _ body: (Int32, String) -> Bool
+    ) throws(FileError) {
+        guard let slash = path.lastIndex(of: "/") else {
+            guard body(descriptor, path) else { throw FileError(operation: operation, path: path, code: errno) }
+            return
+        }
+        let folder = open(String(path[..<slash]), flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw FileError(operation: operation, path: path, code: errno) }
+        let isDone = body(folder, String(path[path.index(after: slash)...]))
+        let code = errno
+        close(folder)
+        guard isDone else { throw FileError(operation: operation, path: path, code: code) }
+    }
+
+    func remove(_ path: String) throws(FileError) {
+        try check("remove", path)
+        try withFolder(of: path, "remove") { folder, name in unlinkat(folder, name, 0) == 0 }
+    }
+
+    func unlinkFile(_ path: String) {
+        try? withFolder(of: path, "remove") { folder, name in unlinkat(folder, name, 0) == 0 }
+    }
+
+    func removeDirectory(_ path: String) throws(FileError) {
+        try withFolder(of: path, "remove") { folder, name in unlinkat(folder, name, Int32(AT_REMOVEDIR)) == 0 }
+    }
+
+    /// Creates a folder, for nobody but the user, unless it is there.
+    func makeFolder(_ path: String) throws(FileError) {
+        try check("create directory", path)
+        try withFolder(of: path, "create directory") { folder, name in
+            mkdirat(folder, name, 0o700) == 0 || errno == EEXIST
+        }
+    }
+
+    /// Renames a file or folder; a file in its new place is replaced.
+    func rename(_ path: String, to newPath: String) throws(FileError) {
+        try check("rename", path)
+        try withFolder(of: path, "rename") { folder, name in
+            var isDone = false
+            try? withFolder(of: newPath, "rename") { newFolder, newName in
+                isDone = renameat(folder, name, newFolder, newName) == 0
+                return isDone
+            }
+            return isDone
+        }
+    }
+
+    /// The names in a folder, without `.` and `..`.
+    func list(_ path: String) throws(FileError) -> [String] {
+        try check("list", path)
+        let folder = open(path, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw FileError(operation: "list", path: path, code: errno) }
+        guard let stream = fdopendir(folder) else {
+            let code = errno
+            close(folder)
+            throw FileError(operation: "list", path: path, code: code)
+        }
+        defer { closedir(stream) }
+        return FileError.names(in: stream)
+    }
+
+    /// The status of a file, or of a link itself.
+    func status(_ path: String) throws(FileError) -> FileStatus {
+        try check("look at", path)
+        var status = stat()
+        try withFolder(of: path, "look at") { folder, name in
+            fstatat(folder, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0
+        }
+        return FileStatus(status)
+    }
+
+    /// The status of an entry's file.
+    func status(of name: EntryName) throws(FileError) -> FileStatus {
+        try check("look at", name.path)
+        var status = stat()
+        let result = name.withPath { fstatat(descriptor, $0, &status, Int32(AT_SYMLINK_NOFOLLOW)) }
+        guard result == 0 else { throw FileError(operation: "look at", path: name.path, code: errno) }
+        return FileStatus(status)
+    }
+
+    func exists(_ path: String) -> Bool { (try? status(path)) != nil }
+}

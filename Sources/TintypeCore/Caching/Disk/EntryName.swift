@@ -1,0 +1,148 @@
+internal import CXXHash
+internal import Glibc
+
+/// The name of an entry's file: a 128-bit hash of the source, and a 64-bit hash of the variant, which is 0 for the original.
+///
+/// All variants of a source have the same beginning and are in the same folder, so that a folder tells them completely.
+struct EntryName: Hashable, Sendable {
+    var sourceHigh: UInt64
+    var sourceLow: UInt64
+    var variant: UInt64
+
+    /// The length of a name as text: 32 and 16 hexadecimal digits, and the hyphen between them.
+    static let length = 49
+    /// The folder of all entries, with the slash.
+    static let root = "entries/"
+    /// The number of folders of entries.
+    static let folders = 256
+
+    init(sourceHigh: UInt64, sourceLow: UInt64, variant: UInt64) {
+        self.sourceHigh = sourceHigh
+        self.sourceLow = sourceLow
+        self.variant = variant
+    }
+
+    init(_ key: ImageKey) {
+        self.init(source: key.source)
+        guard !key.variant.isOriginal else { return }
+        var text = key.variant.description
+        variant = max(1, text.withUTF8 { tintype_xxh3($0.baseAddress, $0.count) })
+    }
+
+    /// The name of the original of a source.
+    init(source: String) {
+        var source = source
+        let hash = source.withUTF8 { tintype_xxh3_128($0.baseAddress, $0.count, 0) }
+        self.init(sourceHigh: hash.high64, sourceLow: hash.low64, variant: 0)
+    }
+
+    /// The number of the folder: the first byte of the source's hash.
+    var folder: Int { Int(sourceHigh >> 56) }
+
+    func isOfSameSource(as other: EntryName) -> Bool {
+        sourceHigh == other.sourceHigh && sourceLow == other.sourceLow
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(sourceLow ^ variant) }
+
+    // MARK: Text
+
+    /// The path of a folder in the directory of the cache, such as `entries/0f`.
+    static func folderPath(_ folder: Int) -> String { root + hexadecimal(UInt64(folder), digits: 2) }
+
+    /// The name of the file.
+    var text: String {
+        "\(Self.hexadecimal(sourceHigh, digits: 16))\(Self.hexadecimal(sourceLow, digits: 16))-"
+            + Self.hexadecimal(variant, digits: 16)
+    }
+
+    /// The path of the file in the directory of the cache.
+    var path: String { "\(Self.folderPath(folder))/\(text)" }
+
+    /// Calls a closure with the path of the file. Every hit makes one, so it is written into memory on the stack.
+    @inline(__always)
+    func withPath<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { bytes in
+            let bytes = bytes.bindMemory(to: UInt8.self)
+            _ = bytes.update(fromContentsOf: Self.root.utf8)
+            Self.write(UInt64(folder), digits: 2, to: bytes, at: 8)
+            bytes[10] = UInt8(ascii: "/")
+            Self.write(sourceHigh, digits: 16, to: bytes, at: 11)
+            Self.write(sourceLow, digits: 16, to: bytes, at: 27)
+            bytes[43] = UInt8(ascii: "-")
+            Self.write(variant, digits: 16, to: bytes, at: 44)
+            bytes[60] = 0
+            return bytes.withMemoryRebound(to: CChar.self) { characters in
+                // The memory is never empty.
+                characters.baseAddress.map { body(UnsafePointer($0)) } ?? body("")
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func write(
+        _ value: UInt64, digits: Int, to bytes: UnsafeMutableBufferPointer<UInt8>, at offset: Int
+    ) {
+        for digit in 0..<digits {
+            let nibble = UInt8(truncatingIfNeeded: value >> UInt64(4 * (digits - 1 - digit))) & 15
+            bytes[offset + digit] = nibble < 10 ? 48 + nibble : 87 + nibble
+        }
+    }
+
+    static func hexadecimal(_ value: UInt64, digits: Int) -> String {
+        let text = String(value, radix: 16)
+        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+    }
+
+    /// Reads a name; `nil` for any other text.
+    init?(_ text: some StringProtocol) {
+        let digits = Array(text.utf8)
+        guard digits.count == Self.length, digits[32] == UInt8(ascii: "-"),
+            let high = Self.number(digits[0..<16]), let low = Self.number(digits[16..<32]),
+            let variant = Self.number(digits[33...])
+        else { return nil }
+        self.init(sourceHigh: high, sourceLow: low, variant: variant)
+    }
+
+    /// The number that lower-case hexadecimal digits stand for.
+    private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+        var value: UInt64 = 0
+        for digit in digits {
+            switch digit {
+            case 48...57: value = value << 4 | UInt64(digit - 48)
+            case 97...102: value = value << 4 | UInt64(digit - 87)
+            default: return nil
+            }
+        }
+        return value
+    }
+}
+
+/// The random name of a writer: of its journal, and the end of the names of the files that it is writing.
+struct WriterName: Hashable, Sendable, CustomStringConvertible {
+    let description: String
+
+    init() {
+        description =
+            EntryName.hexadecimal(.random(in: .min ... .max), digits: 16)
+            + EntryName.hexadecimal(.random(in: .min ... .max), digits: 16)
+    }
+
+    /// Reads a name; `nil` for any other text.
+    init?(_ text: some StringProtocol) {
+        guard text.utf8.count == 32,
+            text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
+        else { return nil }
+        description = String(text)
+    }
+
+    /// The path of an entry's unfinished file.
+    func unfinishedPath(of name: EntryName) -> String { "\(name.path).\(self)" }
+
+    /// Reads the name of an unfinished file; `nil` for any other.
+    static func unfinished(_ text: String) -> (name: EntryName, writer: WriterName)? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let name = EntryName(parts[0]), let writer = WriterName(parts[1]) else { return nil }
+        return (name, writer)
+    }
+}

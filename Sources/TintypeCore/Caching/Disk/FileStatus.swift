@@ -1,0 +1,100 @@
+internal import FoundationEssentials
+internal import Glibc
+
+/// A call to the system that failed.
+struct FileError: Error, Sendable, CustomStringConvertible {
+    /// The operation, such as `write`.
+    var operation: String
+    /// The path, relative to the directory of the cache if it is inside.
+    var path: String
+    var code: Int32
+
+    /// True if there is no such file. Only this error means that.
+    var isMissing: Bool { code == ENOENT }
+    var isExisting: Bool { code == EEXIST }
+    /// True for errors by which a directory that can't be used shows itself.
+    var isOfDirectory: Bool { operation.hasSuffix("directory") }
+    static let notDirectory = ENOTDIR
+
+    /// The part that all errors of one kind share, so that the log names each kind once.
+    var cause: String { code == ENOTDIR ? "not a directory" : "\(operation) \(code)" }
+
+    /// A sentence, such as `cannot write /tmp/x: No space left on device`.
+    var description: String { "cannot \(operation) \(path): \(message)" }
+
+    var message: String { Self.message(code) }
+
+    /// The system's words. glibc's `strerror` gives each thread a text of its own.
+    static func message(_ code: Int32) -> String { strerror(code).map { String(cString: $0) } ?? "error \(code)" }
+
+    /// The names that a directory stream has left, without `.` and `..`.
+    static func names(in stream: OpaquePointer) -> [String] {
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+                field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+}
+
+/// The properties of a file that the system knows without opening it.
+struct FileStatus: Sendable, Equatable {
+    var device: UInt64
+    var inode: UInt64
+    var size: Int
+    /// The time of the last change, in microseconds since 1970.
+    var modified: Int64
+    var isDirectory: Bool
+    var isRegular: Bool
+    var links: Int
+
+    init(_ status: stat) {
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+        size = Int(status.st_size)
+        modified = Int64(status.st_mtim.tv_sec) * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1_000
+        isDirectory = status.st_mode & S_IFMT == S_IFDIR
+        isRegular = status.st_mode & S_IFMT == S_IFREG
+        links = Int(status.st_nlink)
+    }
+
+    /// The space that the file takes on the disk: its size in whole blocks of 4 KB.
+    ///
+    /// The system's own number is of no use for a file that was just written: some file systems don't know it yet.
+    var allocatedSize: Int { Self.allocatedSize(size) }
+
+    static func allocatedSize(_ size: Int) -> Int { max(1, (max(0, size) + 4_095) / 4_096) * 4_096 }
+
+    /// True if the contents are certainly the same.
+    func isSameFile(as other: FileStatus) -> Bool {
+        inode == other.inode && size == other.size && modified == other.modified
+    }
+}
+
+/// The contents of a file, in memory that is freed with it or goes over into a `Data`.
+struct FileBytes: ~Copyable {
+    private let memory: UnsafeMutableRawPointer
+    let count: Int
+
+    /// - Parameter memory: `count` bytes from `malloc`.
+    init(memory: UnsafeMutableRawPointer, count: Int) {
+        self.memory = memory
+        self.count = count
+    }
+
+    deinit { free(memory) }
+
+    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        body(UnsafeRawBufferPointer(start: memory, count: count))
+    }
+
+    /// The first bytes, without a copy.
+    consuming func data(prefix count: Int) -> Data {
+        let data = Data(bytesNoCopy: memory, count: min(count, self.count), deallocator: .free)
+        discard self
+        return data
+    }
+}

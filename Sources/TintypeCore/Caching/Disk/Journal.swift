@@ -1,0 +1,116 @@
+internal import CXXHash
+internal import FoundationEssentials
+internal import Glibc
+
+/// The names of entries that changed and whose rows are not in the index yet: a file to which only its writer appends.
+///
+/// The writer holds `flock` on its journal as long as it lives. A journal that can be locked without waiting is dead: its names are looked
+/// at by the next batch of any process, which then removes it. A record is a hint, not a fact, so neither order nor repetition matters.
+final class Journal: Sendable {
+    static let folder = "journal"
+    /// The three numbers of a name, and their checksum.
+    private static let recordSize = 32
+
+    let writer: WriterName
+    private let directory: CacheDirectory
+    private let file: Int32
+    var path: String { "\(Self.folder)/\(writer)" }
+
+    private init(_ writer: WriterName, file: Int32, directory: CacheDirectory) {
+        self.writer = writer
+        self.file = file
+        self.directory = directory
+    }
+
+    /// Nothing is written: a journal that its writer did not remove is a dead one from now on.
+    deinit { close(file) }
+
+    /// Creates the journal of a new writer.
+    static func create(in directory: CacheDirectory) throws(FileError) -> Journal {
+        for _ in 0..<8 {
+            let writer = WriterName()
+            let path = "\(folder)/\(writer)"
+            let file: Int32
+            do throws(FileError) {
+                file = try directory.openForAppending(path, creating: true)
+            } catch {
+                guard error.isMissing else { throw error }
+                try directory.makeFolder(folder)
+                continue
+            }
+            let journal = Journal(writer, file: file, directory: directory)
+            // Between creating and locking it, another process may have taken it for a dead one.
+            if flock(file, LOCK_EX | LOCK_NB) == 0, journal.isLinked { return journal }
+        }
+        throw FileError(operation: "write", path: folder, code: EAGAIN)
+    }
+
+    /// False if somebody removed the file.
+    private var isLinked: Bool {
+        var status = stat()
+        return fstat(file, &status) == 0 && status.st_nlink > 0
+    }
+
+    func append(_ name: EntryName) throws(FileError) {
+        try directory.checkAppend(path)
+        var record = (
+            name.sourceHigh.littleEndian, name.sourceLow.littleEndian, name.variant.littleEndian, UInt64(0)
+        )
+        let code = withUnsafeMutableBytes(of: &record) { bytes -> Int32 in
+            let checksum = tintype_xxh3(bytes.baseAddress, 24).littleEndian
+            bytes.storeBytes(of: checksum, toByteOffset: 24, as: UInt64.self)
+            while true {
+                let count = write(file, bytes.baseAddress, bytes.count)
+                if count == bytes.count { return 0 }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return errno }
+                // A part of a record would shift those that follow.
+                var status = stat()
+                if fstat(file, &status) == 0 { ftruncate(file, status.st_size - status.st_size % Self.recordSize) }
+                return ENOSPC
+            }
+        }
+        guard code == 0 else { throw FileError(operation: "write", path: path, code: code) }
+    }
+
+    /// Removes the file, once its names are in the index.
+    func remove() { try? directory.remove(path) }
+
+    /// The names of the journal. Records that are incomplete or damaged are skipped.
+    private var names: [EntryName] {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { return [] }
+        // A name is worth looking at once.
+        var names: Set<EntryName> = []
+        var buffer = [UInt8](repeating: 0, count: 2_048 * Self.recordSize)
+        var offset = 0
+        while offset < Int(status.st_size) {
+            let count = pread(file, &buffer, buffer.count, offset)
+            guard count > 0 else { break }
+            buffer.withUnsafeBytes { bytes in
+                for start in stride(from: 0, to: count - Self.recordSize + 1, by: Self.recordSize) {
+                    func number(_ index: Int) -> UInt64 {
+                        UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 8 * index, as: UInt64.self))
+                    }
+                    guard let base = bytes.baseAddress, tintype_xxh3(base + start, 24) == number(3) else { continue }
+                    names.insert(EntryName(sourceHigh: number(0), sourceLow: number(1), variant: number(2)))
+                }
+            }
+            offset += count
+        }
+        return Array(names)
+    }
+
+    /// The journals whose writers have ended, with their names. The caller removes them when the names are in the index.
+    static func dead(in directory: CacheDirectory) -> [(journal: Journal, names: [EntryName])] {
+        let files = (try? directory.list(folder)) ?? []
+        return files.compactMap { text in
+            guard let writer = WriterName(text),
+                let file = try? directory.openForAppending("\(folder)/\(text)", creating: false)
+            else { return nil }
+            let journal = Journal(writer, file: file, directory: directory)
+            guard flock(file, LOCK_EX | LOCK_NB) == 0, journal.isLinked else { return nil }
+            return (journal, journal.names)
+        }
+    }
+}

@@ -1,0 +1,259 @@
+import Foundation
+import TestSupport
+import Testing
+import TintypeTesting
+
+@testable import TintypeCore
+
+@Suite("Disk cache: the index and the journal", .timeLimited)
+struct DiskCacheIndexTests {
+    let directory: TemporaryDirectory
+    var path: String { directory.path + "/cache" }
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func key(_ number: Int) -> ImageKey { ImageKey(source: "\(number)") }
+
+    private func fill(_ cache: DiskCache, _ numbers: Range<Int>) async throws {
+        for number in numbers { try await cache.put(someBytes(20, seed: UInt64(number)), key(number)) }
+    }
+
+    /// Checks that a cache works, and that its index agrees with its files.
+    private func expectWorking(_ cache: DiskCache, entries: Int, _ comment: Comment? = nil) async throws {
+        try await cache.put(someBytes(9), "probe")
+        #expect(await cache.entry(forKey: "probe") != nil, comment)
+        #expect(try await cache.verify().damaged.isEmpty, comment)
+        let usage = await cache.usage()
+        #expect(usage.entries == entries + 1, comment)
+        #expect(try DiskCacheTests.payloadFiles(path).count == entries + 1, comment)
+        #expect(await cache.entries().reduce(0) { $0 + $1.fileBytes } == usage.bytes, comment)
+        #expect(try await cache.remove("probe"), comment)
+        try await cache.removeExpired()
+    }
+
+    private func copy(_ name: String, to copy: String) throws {
+        try? FileManager.default.removeItem(atPath: "\(path)/\(copy)")
+        try FileManager.default.copyItem(atPath: "\(path)/\(name)", toPath: "\(path)/\(copy)")
+    }
+
+    @Test("an old index beside new files, and a new index beside old files, heal", arguments: [true, false])
+    func oldIndex(closesFirst: Bool) async throws {
+        var cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<100)
+        await cache.close()
+        try copy("index.sqlite", to: "old")
+        try await fill(cache, 100..<101)
+        if closesFirst {
+            await cache.close()
+        } else {
+            await cache.flush()
+        }
+        // A loss of power can do so.
+        try FileManager.default.removeItem(atPath: path + "/index.sqlite")
+        try FileManager.default.moveItem(atPath: path + "/old", toPath: path + "/index.sqlite")
+        if closesFirst { cache = DiskCache.temporary(path) }
+        try await fill(cache, 101..<701)
+        try await expectWorking(cache, entries: 701)
+        await cache.close()
+        for number in 0..<50 { try FileManager.default.removeItem(atPath: "\(path)/\(EntryName(key(number)).path)") }
+        cache = DiskCache.temporary(path, maximumCount: 300)
+        try await fill(cache, 701..<800)
+        #expect(await cache.usage().entries <= 300)
+        try await cache.removeAll()
+        try await expectWorking(cache, entries: 0)
+    }
+
+    @Test(
+        "removing or truncating the index or the journal of a running program loses no entry",
+        arguments: ["index.sqlite", "journal"], [true, false])
+    func removedFiles(name: String, isTruncated: Bool) async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<10)
+        await cache.flush()
+        try await fill(cache, 10..<20)
+        let files =
+            name == "journal"
+            ? try FileManager.default.contentsOfDirectory(atPath: path + "/journal").map { "\(path)/journal/\($0)" }
+            : ["\(path)/\(name)"]
+        for file in files {
+            if isTruncated { #expect(truncate(file, 0) == 0) } else { try FileManager.default.removeItem(atPath: file) }
+        }
+        try await fill(cache, 20..<30)
+        await cache.flush()
+        for number in 0..<30 {
+            #expect(await cache.entry(forKey: key(number))?.data == someBytes(20, seed: UInt64(number)))
+        }
+        #expect(await cache.usage().entries == 30)
+        try await expectWorking(cache, entries: 30)
+    }
+
+    @Test("entries whose rows are wrong or missing are found again after a loss of power")
+    func powerLoss() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<30)
+        await cache.flush()
+        await cache.close()
+        do {
+            let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+            try database.execute(
+                """
+                DELETE FROM entries WHERE id IN (SELECT id FROM entries LIMIT 10);
+                UPDATE state SET entries = 20, bytes = 81920, boot = 'another', closed = 0
+                """)
+        }
+        for number in 25..<30 { try FileManager.default.removeItem(atPath: "\(path)/\(EntryName(key(number)).path)") }
+        let second = DiskCache.temporary(path)
+        #expect(await second.usage() == CacheUsage(entries: 25, bytes: 25 * 4_096))
+        try await expectWorking(second, entries: 25)
+    }
+
+    @Test("flipped bits anywhere in the index lose no entry")
+    func flippedBits() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<40)
+        await cache.close()
+        try copy("index.sqlite", to: "intact")
+        let intact = try Data(contentsOf: URL(fileURLWithPath: path + "/intact"))
+        var generator = SeededRandom(seed: 11)
+        for round in 0..<24 {
+            var data = intact
+            for _ in 0..<1 + round % 8 {
+                let bit = UInt8(1) << UInt8.random(in: 0..<8, using: &generator)
+                // The version of a newer Tintype, or another program's mark, would be believed.
+                let offset = Int.random(in: 100..<data.count, using: &generator)
+                data[offset] ^= bit
+            }
+            try data.write(to: URL(fileURLWithPath: path + "/index.sqlite"))
+            let cache = DiskCache.temporary(path)
+            for number in 0..<40 {
+                #expect(
+                    await cache.entry(forKey: key(number))?.data == someBytes(20, seed: UInt64(number)),
+                    "round \(round)")
+            }
+            try await cache.put(someBytes(9), "probe")
+            #expect(try await cache.verify().damaged.isEmpty)
+            try await cache.remove("probe")
+            await cache.close()
+        }
+    }
+
+    @Test("while another process holds the index, images are stored, found, listed, and removed; later all is indexed")
+    func heldIndex() async throws {
+        let cache = DiskCache.temporary(path, maximumCount: 60)
+        try await fill(cache, 0..<50)
+        await cache.flush()
+        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+        try other.execute("BEGIN EXCLUSIVE")
+        try await fill(cache, 50..<100)
+        #expect(await cache.entry(forKey: key(99)) != nil)
+        #expect(await cache.variants(ofSource: "70") == [.original])
+        #expect(await cache.contains(key(80)))
+        #expect(try await cache.remove(key(99)))
+        #expect(await cache.entry(forKey: key(99)) == nil)
+        await cache.flush()
+        let opened = DiskCache.temporary(path)
+        #expect(await opened.entry(forKey: key(98)) != nil)
+        try await opened.put(someBytes(5), "opened")
+        await opened.close()
+        try other.execute("ROLLBACK")
+        #expect(await cache.usage().entries <= 60)
+        #expect(await cache.contains("opened"))
+        try await expectWorking(cache, entries: await cache.usage().entries)
+    }
+
+    @Test("a cache is cleared though another process holds the index")
+    func clearingHeldIndex() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<50)
+        await cache.flush()
+        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+        try other.execute("BEGIN EXCLUSIVE")
+        try await cache.removeAll()
+        #expect(await cache.entry(forKey: key(1)) == nil)
+        #expect(try DiskCacheTests.payloadFiles(path).isEmpty)
+        try other.execute("ROLLBACK")
+        try await expectWorking(cache, entries: 0)
+    }
+
+    @Test(
+        "the entries of a program that ended without closing are indexed by the next one, and its unfinished files go")
+    func deadWriter() async throws {
+        do {
+            let cache = DiskCache.temporary(path)
+            try await fill(cache, 0..<30)
+        }
+        let folder = try CacheDirectory.open(path, faults: nil)
+        let name = EntryName(key(1_000))
+        do {
+            let journal = try Journal.create(in: folder)
+            try journal.append(name)
+            try? folder.makeFolder(EntryName.folderPath(name.folder))
+            try folder.create(journal.writer.unfinishedPath(of: name), contents: Data("half".utf8))
+        }
+        let next = DiskCache.temporary(path)
+        #expect(await next.usage().entries == 30)
+        #expect(try DiskCacheTests.payloadFiles(path).count == 30)
+        await next.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/journal").isEmpty)
+    }
+
+    @Test("the journal of a program that is running is left to it")
+    func livingWriter() async throws {
+        let (one, two) = (DiskCache.temporary(path), DiskCache.temporary(path))
+        try await fill(one, 0..<5)
+        try await fill(two, 5..<10)
+        await two.flush()
+        await one.flush()
+        #expect(await two.usage().entries == 10)
+    }
+
+    @Test("a record that is damaged or incomplete is skipped")
+    func damagedJournal() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let folder = try CacheDirectory.open(path, faults: nil)
+        let names = (0..<5).map { EntryName(key($0)) }
+        let file: String
+        do {
+            let journal = try Journal.create(in: folder)
+            for name in names { try journal.append(name) }
+            file = "\(path)/\(journal.path)"
+            #expect(Journal.dead(in: folder).isEmpty, "its writer lives")
+        }
+        var data = try Data(contentsOf: URL(fileURLWithPath: file))
+        data[40] ^= 1
+        data.removeLast(3)
+        try data.write(to: URL(fileURLWithPath: file))
+        let dead = Journal.dead(in: folder)
+        #expect(dead.count == 1)
+        #expect(Set(dead.flatMap(\.names)) == [names[0], names[2], names[3]])
+        #expect(Journal.dead(in: folder).isEmpty, "it is held as long as it is read")
+    }
+
+    @Test("without free descriptors no entry is taken for missing", arguments: ["look at", "read"])
+    func noDescriptors(operation: String) async throws {
+        let faulty = FaultyFileSystem()
+        do {
+            let writer = DiskCache.temporary(path)
+            try await fill(writer, 0..<50)
+        }
+        let cache = DiskCache.temporary(path, files: faulty)
+        try await fill(cache, 50..<60)
+        faulty.fail { made, path in made == operation && path.hasPrefix("entries/") ? EMFILE : nil }
+        await cache.flush()
+        faulty.fail { _, _ in nil }
+        #expect(await cache.usage().entries == 60)
+    }
+
+    @Test("a folder that can't be read is not an empty one")
+    func unreadableFolder() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = DiskCache.temporary(path, files: faulty)
+        try await fill(cache, 0..<20)
+        await cache.flush()
+        faulty.fail { operation, path in operation == "list" && path.hasPrefix("entries/") ? EACCES : nil }
+        for _ in 0..<64 { try await cache.removeExpired() }
+        _ = try await cache.verify()
+        faulty.fail { _, _ in nil }
+        #expect(await cache.usage().entries == 20)
+    }
+}
