@@ -93,7 +93,8 @@ struct ArrivingAnimationTests {
             #expect(preview.frames.map(\.pixels) == whole.frames.prefix(preview.frames.count).map(\.pixels))
             loader.allowed.update { $0 = counts.count < 6 ? stops[counts.count] : data.count }
         }
-        #expect(counts == Array(1...6))
+        // After the last byte the image itself comes at once, perhaps before a preview.
+        #expect(counts.starts(with: 1...stops.count { $0 < data.count }) && counts.count <= 6)
         #expect(try await task.image.frames == whole.frames)
     }
 

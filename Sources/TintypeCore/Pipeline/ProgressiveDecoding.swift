@@ -2,16 +2,29 @@ internal import FoundationEssentials
 
 /// Decodes one image while its bytes arrive, a pass at a time.
 ///
-/// Each pass takes the chunks that have come since the last one, on a thread of the processing queue.
-// Sendable: the mutable state is used by one pass at a time, each of which is awaited before the next begins.
-final class ProgressiveDecoding: @unchecked Sendable {
-    /// The decoder, which is released after it has failed, with its memory.
-    private var decoder: (any ProgressiveDecoder)?
+/// Each pass takes the chunks that have come since the last one, on a thread of the processing queue. Passes don't overlap: the last one, which
+/// makes the image, waits for a preview that is being made.
+final class ProgressiveDecoding: Sendable {
+    private struct State {
+        /// The decoder, which is released after it has failed, with its memory.
+        var decoder: (any ProgressiveDecoder)?
+        var data: ArrivingData?
+        var taken = 0
+        var lastPreview: ContinuousClock.Instant?
+
+        mutating func take() throws(ImageError) {
+            guard let decoder else { return }
+            for chunk in data?.chunks(after: taken) ?? [] {
+                taken += 1
+                try decoder.append(chunk)
+            }
+        }
+    }
+
+    /// Locked during a pass, and so while the decoder works: it knows nothing of the lock.
+    private let state: Lock<State>
     private let interval: Duration
     private let now: @Sendable () -> ContinuousClock.Instant
-    private var data: ArrivingData?
-    private var taken = 0
-    private var lastPreview: ContinuousClock.Instant?
     /// True if the result of the running pass is still needed.
     private let isCancelled: Lock<@Sendable () -> Bool>
 
@@ -24,7 +37,7 @@ final class ProgressiveDecoding: @unchecked Sendable {
         guard let progressive = coder as? any ProgressiveImageCoder,
             let decoder = try? progressive.progressiveDecoder(options: options, context: context)
         else { return nil }
-        self.decoder = decoder
+        state = Lock(State(decoder: decoder))
         self.isCancelled = isCancelled
         interval = configuration.previewInterval
         now = configuration.now
@@ -32,43 +45,40 @@ final class ProgressiveDecoding: @unchecked Sendable {
 
     /// Decodes the bytes that have arrived, and returns a preview if enough time has passed since the last one.
     func preview(of data: ArrivingData, isCancelled: @escaping @Sendable () -> Bool) -> Image? {
-        self.isCancelled.withLock { $0 = isCancelled }
-        self.data = data
-        let start = now()
-        do throws(ImageError) {
-            try take()
-            if let lastPreview, start < lastPreview + interval { return nil }
-            guard let preview = try decoder?.preview() else { return nil }
-            // Counted from its end, so that slow previews leave as much time for other work.
-            lastPreview = now()
-            return preview
-        } catch {
-            decoder = nil
-            return nil
+        state.withLockUnchecked { state in
+            guard let decoder = state.decoder else { return nil }
+            self.isCancelled.withLock { $0 = isCancelled }
+            state.data = data
+            let start = now()
+            do throws(ImageError) {
+                try state.take()
+                if let lastPreview = state.lastPreview, start < lastPreview + interval { return nil }
+                guard let preview = try decoder.preview() else { return nil }
+                // Counted from its end, so that slow previews leave as much time for other work.
+                state.lastPreview = now()
+                return preview
+            } catch {
+                state.decoder = nil
+                return nil
+            }
         }
     }
 
     /// Returns the image after a number of bytes have arrived; `nil` if the decoder did not receive them all, could not read
     /// them, or found no room for the image.
     func finish(bytes: Int, _ context: DecodeContext) throws(ImageError) -> Image? {
-        isCancelled.withLock { $0 = context.isCancelled }
-        // The decoder is not needed again, whatever the result.
-        defer { decoder = nil }
-        guard decoder != nil, let data, data.isAll(of: bytes) else { return nil }
-        do throws(ImageError) {
-            try take()
-            return try decoder?.finish()
-        } catch {
-            if error.code == .overBudget { return nil }
-            throw error
-        }
-    }
-
-    private func take() throws(ImageError) {
-        guard let decoder else { return }
-        for chunk in data?.chunks(after: taken) ?? [] {
-            taken += 1
-            try decoder.append(chunk)
+        try state.withLockUnchecked { state throws(ImageError) in
+            isCancelled.withLock { $0 = context.isCancelled }
+            // The decoder is not needed again, whatever the result.
+            defer { state.decoder = nil }
+            guard let decoder = state.decoder, let data = state.data, data.isAll(of: bytes) else { return nil }
+            do throws(ImageError) {
+                try state.take()
+                return try decoder.finish()
+            } catch {
+                if error.code == .overBudget { return nil }
+                throw error
+            }
         }
     }
 }

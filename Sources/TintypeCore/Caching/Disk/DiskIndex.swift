@@ -299,7 +299,8 @@ final class DiskIndex {
     /// The rows that were used least recently. Of rows with equal times, those that were stored first.
     /// - Parameter time: the present; later times count as this.
     func leastRecentlyUsed(now time: Int64, limit: Int) throws(SQLiteError) -> [Row] {
-        let statement = try database.prepare("UPDATE entries SET accessed = ?1 WHERE accessed > ?1")
+        // A little before the present: an entry of the future is never preferred to one that was just stored.
+        let statement = try database.prepare("UPDATE entries SET accessed = ?1 - 1 WHERE accessed > ?1")
         statement.bind(1, time)
         try statement.run()
         return try rows(where: "accessed <= ?1 ORDER BY accessed, id", .max, limit: limit)
