@@ -50,8 +50,7 @@ public final class WorkQueue: Sendable {
         core.move(item, to: priority)
         defer { priority.stopObserving(token) }
         let result: Result<Value, ImageError> = await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                // Unsafe: the queue runs each item once, and a checked continuation takes as long as the rest of the handover.
+            await withCheckedContinuation { continuation in
                 item.run = { isRunning in
                     guard isRunning else {
                         let error = ImageError.cancelled(stage: .request, while: "waiting for a thread")

@@ -2,7 +2,7 @@ public import FoundationEssentials
 internal import Glibc
 
 extension DiskCache {
-    /// Where a disk cache is, and its limits. The limits hold after every store, not only after sweeps.
+    /// The directory of a disk cache, and its limits. The limits hold after every store, not only after sweeps.
     public struct Configuration: Sendable, Hashable {
         /// The directory. It is created when the first entry is stored, with those above it, readable by the user alone.
         ///
@@ -13,26 +13,26 @@ extension DiskCache {
         ///
         /// Each process that stores in the directory may exceed it for a moment by a hundredth.
         public var capacity: ByteCount
-        /// How old an entry may be; `nil` for any age, and zero for entries that every sweep removes.
+        /// The maximum age of an entry; `nil` for any age, and zero for entries that every sweep removes.
         public var maximumAge: Duration?
-        /// From when the age is counted.
+        /// The event from which the age is counted.
         public var expiry: Expiry
         /// The most entries; `nil` for any number.
         public var maximumCount: Int?
-        /// What is left free on the volume: older entries go, and if that does not suffice nothing is stored.
+        /// The space to leave free on the volume: older entries are evicted, and if that does not suffice nothing is stored.
         public var minimumFreeSpace: ByteCount
-        /// How many encoded bytes are kept in memory too, so that thumbnails are made of them without reading the disk;
-        /// `nil`, the default, for none. Stays what it was when the cache was made.
+        /// The capacity for encoded images in memory, from which thumbnails are made without reading the disk; `nil`, the default, for
+        /// none. A change has no effect on an existing cache.
         public var encodedMemoryCapacity: ByteCount?
-        /// What the bytes of images go through on their way to the disk and back, such as encryption; `nil`, the default,
-        /// for nothing. Stays what it was when the cache was made.
+        /// The transformation of encoded images on their way to the disk and back, such as encryption; `nil`, the default, for none.
+        /// A change has no effect on an existing cache.
         public var payloadCodec: PayloadCodec?
-        /// Whether the directory gets the file `CACHEDIR.TAG` (Cache Directory Tagging Specification), by which borg, restic,
-        /// `tar --exclude-caches` and others leave it out of backups; true unless it is set. It is looked at when a cache
-        /// stores for the first time; with false a tag that is there is removed.
+        /// True, the default, if the directory gets the file `CACHEDIR.TAG` (Cache Directory Tagging Specification), by which borg, restic,
+        /// `tar --exclude-caches`, and others leave it out of backups. It takes effect when a cache stores for the first time; false
+        /// removes an existing tag.
         public var isExcludedFromBackup = true
 
-        /// Whether the files keep user info and query values of URLs, which may be credentials; false unless it is set.
+        /// True if the files keep user info and query values of URLs, which may be credentials. The default is false.
         ///
         /// Entries are found all the same: by a digest of the whole URL. Only listings show less.
         public var keepsCompleteURLs = false

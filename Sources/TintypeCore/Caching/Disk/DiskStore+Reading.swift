@@ -178,7 +178,7 @@ extension DiskStore {
 
     // MARK: Age
 
-    /// Whether an entry has expired.
+    /// Returns true if an entry has expired.
     /// - Parameters:
     ///   - stored: the time of storing, in microseconds since 1970.
     ///   - modified: the time of the file, which is that of the last use.
@@ -236,7 +236,7 @@ extension DiskStore {
         }
     }
 
-    /// Whether the writing threads should look at the notes now; true once.
+    /// Returns true, once, if the writing threads should look at the notes now.
     func takeDueNotes() -> Bool {
         notes.withLock { notes in
             defer { notes.isDue = false }

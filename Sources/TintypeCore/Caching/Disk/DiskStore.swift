@@ -40,7 +40,7 @@ final class DiskStore: Sendable {
         var retired: [Journal] = []
     }
 
-    /// What reading leaves to the writing threads.
+    /// Work that reading leaves to the writing threads.
     struct Notes {
         /// The uses of entries since the last batch.
         var accesses: [EntryName: Access] = [:]
@@ -222,7 +222,7 @@ final class DiskStore: Sendable {
 
     var hasPending: Bool { writer.withLock { !$0.pending.isEmpty } }
 
-    /// Whether enough names wait to write the index: 512, or a hundredth of the capacity.
+    /// True if enough names wait to write the index: 512, or a hundredth of the capacity.
     var isBatchDue: Bool {
         let capacity = limits.withLock { $0.capacity.bytes }
         return writer.withLock { $0.pending.count >= Self.batchSize || $0.pendingBytes >= capacity / 100 }

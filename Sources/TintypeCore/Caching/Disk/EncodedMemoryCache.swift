@@ -30,7 +30,7 @@ final class EncodedMemoryCache: Sendable {
 
     init(capacity: Int) { self.capacity = max(0, capacity) }
 
-    /// What is kept now.
+    /// The present number of entries and bytes.
     var usage: CacheUsage { state.withLock { CacheUsage(entries: $0.order.count, bytes: $0.bytes) } }
 
     /// The entry of a file, which counts as used; `nil` if it is not kept, or belongs to another key.

@@ -90,7 +90,7 @@ enum EntryFile {
             guard self.payloadSize + trailerSize == fileSize else { return nil }
         }
 
-        /// Whether the payload is the one that was written.
+        /// Returns true if the payload is the one that was written.
         func isIntact(_ payload: UnsafeRawBufferPointer) -> Bool {
             let checksum = EntryFile.checksum(payload)
             return version < 3
@@ -99,7 +99,7 @@ enum EntryFile {
         }
     }
 
-    /// Whether the end of a file is that of a newer version's, which is left alone.
+    /// Returns true if the end of a file is that of a newer version, which is left alone.
     static func isNewer(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count >= 12 else { return false }
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes.suffix(12)))
@@ -122,7 +122,7 @@ enum EntryFile {
         var codec: String?
         var payloadSize: Int
 
-        /// Whether the entry belongs to a key.
+        /// Returns true if the entry belongs to a key.
         func belongs(to key: ImageKey) -> Bool {
             if let digest, digest != KeyDigest(key) { return false }
             return self.key.variant == key.variant && (!isKeyComplete || self.key.source == key.source)

@@ -6,8 +6,9 @@ public import FoundationEssentials
 /// own. The key, the type, the dates and the validators do not: the index needs them.
 ///
 /// ```swift
-/// let sealed = PayloadCodec(identifier: "aes-2026-11") { try seal($0) } decode: { try open($0) }
-/// let cache = DiskCache(.init(directory: path, payloadCodec: sealed))
+/// let encryption = PayloadCodec(
+///     identifier: "key-2026", encode: { try encrypt($0) }, decode: { try decrypt($0) })
+/// let disk = DiskCache(.init(directory: path, payloadCodec: encryption))
 /// ```
 public struct PayloadCodec: Sendable {
     /// The name of the codec, stored with each entry.

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// What an import of SDWebImage's files has done.
+/// The result of an import of SDWebImage's files.
 public struct CacheImport: Sendable, Hashable, Codable {
     /// The files that were taken over, and their bytes.
     public var imported = CacheUsage()
@@ -10,7 +10,7 @@ public struct CacheImport: Sendable, Hashable, Codable {
     public var foreign = 0
     /// Files for which there was no room: an import evicts nothing.
     public var withoutRoom = 0
-    /// How many files have been looked at, of how many.
+    /// The number of files that have been examined, and the number of all.
     public var done = 0
     public var total = 0
 
@@ -92,7 +92,7 @@ extension DiskCache {
         return try await WorkQueue.files.perform { [store] _ in store.removeForeign(file.path) }
     }
 
-    /// Whether another file fits without another entry having to go.
+    /// Returns true if another file fits without an eviction.
     private func hasRoom(for size: Int) async -> Bool {
         let limits = configuration
         // What goes with an image is not known before it is read.

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 
-/// How SDWebImage names the files of its disk cache: by the MD5 of the key, since 4.0 with the key's extension.
+/// The names of the files in SDWebImage's disk cache: the MD5 of the key, since 4.0 with the key's extension.
 public enum SDWebImageName {
-    /// What SDWebImage 4 and later call the file of a key: 32 lower-case hexadecimal digits, and the extension, if
+    /// Returns the name that SDWebImage 4 and later give the file of a key: 32 lowercase hexadecimal digits, and the extension, if
     /// there is one that a file name has room for.
     public static func fileName(forKey key: String) -> String {
         let name = legacyFileName(forKey: key)
@@ -10,7 +10,7 @@ public enum SDWebImageName {
         return suffix.isEmpty || suffix.utf16.count > longestExtension ? name : "\(name).\(suffix)"
     }
 
-    /// What SDWebImage 3 calls the file of a key: 32 lower-case hexadecimal digits.
+    /// Returns the name that SDWebImage 3 gives the file of a key: 32 lowercase hexadecimal digits.
     public static func legacyFileName(forKey key: String) -> String {
         // It takes the key for a C string, which ends with the first NUL.
         MD5.hexadecimal(key.utf8.prefix { $0 != 0 })
@@ -25,10 +25,10 @@ public enum SDWebImageName {
         return String(decoding: digest, as: UTF8.self)
     }
 
-    /// What an entry is kept under whose key is not known.
+    /// Returns the key of an imported entry whose original key is unknown.
     static func importedKey(digest: String) -> ImageKey { ImageKey(source: "sdwebimage:\(digest)") }
 
-    /// What the entry of a key is kept under if it was imported.
+    /// Returns the key under which the entry of a key is stored if it was imported.
     static func importedKey(forKey key: String) -> ImageKey { importedKey(digest: legacyFileName(forKey: key)) }
 
     /// `NAME_MAX` is 255; the digest and a dot take 33.
