@@ -83,7 +83,8 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let token = priority.live?.observe { [weak self] in self?.setPriority($0, of: id) }
         let outcome: Outcome
         if let outer, let (job, context) = begin(key, as: id, priority: priority.value, within: outer, onUpdate) {
-            outcome = await outer.runInnerJob(leave: { [self] in leave(id) }) {
+            // It has joined: a request to leave that comes after the end leaves nothing behind.
+            outcome = await outer.runInnerJob(leave: { [self] in leave(id, mayJoinLater: false) }) {
                 let outcome = await work(context)
                 return finish(job, outcome).contains(id) ? outcome : .failure(.cancelled)
             }

@@ -154,10 +154,12 @@ public final class DiskCache: DiskCaching {
             encoded = try await WorkQueue.processing.perform { [store] _ throws(ImageError) in try store.encoded(entry)
             }
         }
-        try await write { [encoded, staged] store throws(ImageError) in
+        let isBatchDue = try await write { [encoded, staged] store throws(ImageError) in
             try store.store(entry, encoded: encoded, forKey: key) { staged.claimWrite(ticket) }
+            // Asked here: another store may hold the lock while it waits for the disk.
+            return store.isBatchDue
         }
-        if store.isBatchDue { writeIndexLater() } else { startTimer() }
+        if isBatchDue { writeIndexLater() } else { startTimer() }
         maintainOnce()
     }
 
