@@ -36,6 +36,30 @@ struct DiskCacheIndexTests {
         try FileManager.default.copyItem(atPath: "\(path)/\(name)", toPath: "\(path)/\(copy)")
     }
 
+    @Test("an index that another process is just making is never taken for another program's")
+    func indexBeingMade() async throws {
+        let path = directory.path
+        for round in 0..<100 {
+            let file = "\(path)/\(round).sqlite"
+            FileManager.default.createFile(atPath: file, contents: nil)
+            let maker = Task.detached {
+                try DiskIndex.createTables(in: Database(path: file, mode: .readWrite, busyTimeout: 10_000))
+            }
+            let database = try Database(path: file, mode: .readWrite, busyTimeout: 10_000)
+            var isMade = false
+            while !isMade {
+                switch try DiskIndex.identify(database) {
+                case .new: continue
+                case .ours: isMade = true
+                case .older, .newer, .foreign:
+                    Issue.record("taken for another one in round \(round)")
+                    isMade = true
+                }
+            }
+            try await maker.value
+        }
+    }
+
     @Test("an old index beside new files, and a new index beside old files, heal", arguments: [true, false])
     func oldIndex(closesFirst: Bool) async throws {
         var cache = DiskCache.temporary(path)

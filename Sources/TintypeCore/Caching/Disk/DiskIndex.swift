@@ -84,14 +84,19 @@ final class DiskIndex {
         case foreign
     }
 
+    /// Reads the identity with one statement, so that tables that another process is making are seen as a whole or not at all.
     static func identify(_ database: Database) throws(SQLiteError) -> Identity {
-        let application = try database.integer("PRAGMA application_id") ?? 0
-        let version = try database.integer("PRAGMA user_version") ?? 0
+        let statement = try database.prepare(
+            """
+            SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)
+            FROM pragma_application_id, pragma_user_version
+            """)
+        guard try statement.step() else { return .foreign }
+        let (application, version, tables) = (statement.integer(0), statement.integer(1), statement.integer(2))
         if application == applicationID {
             if version == self.version { return .ours }
             return (1..<self.version).contains(version) ? .older : .newer(version: version)
         }
-        let tables = try database.integer("SELECT count(*) FROM sqlite_master") ?? 0
         return application == 0 && version == 0 && tables == 0 ? .new : .foreign
     }
 
