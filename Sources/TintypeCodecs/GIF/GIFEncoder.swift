@@ -33,6 +33,9 @@ struct GIFEncoder {
         if image.frames.count > 1, image.loopCount != 1 { try writer.write(loopCount: image.loopCount) }
         let delays = Self.centiseconds(image.frames.map(\.duration))
         let areOpaque = image.frames.map { !image.hasAlpha || Self.isOpaque($0.pixels) }
+        // Some viewers clear to the background color unless the frame that is cleared has a transparent index, and have no transparency
+        // at all unless the first frame has one.
+        let hasTransparentIndex = areOpaque.contains(false)
         var previous: PixelBuffer?
         for (index, frame) in image.frames.enumerated() {
             try job.context.checkCancellation()
@@ -48,8 +51,6 @@ struct GIFEncoder {
                     PixelRect(size: image.size)
                 }
             let area = Self.cut(pixels.straightPixels, rect, image.size)
-            // Some viewers clear to the background color unless the frame that is cleared has a transparent index.
-            let hasTransparentIndex = !isOpaque || clearsAfterwards
             let quantizer = ColorQuantizer(area, maximum: hasTransparentIndex ? min(colors, 255) : colors)
             // A palette that is exact leaves nothing to spread.
             let indices =

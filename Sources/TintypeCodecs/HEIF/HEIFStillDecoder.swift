@@ -112,30 +112,32 @@ struct HEIFStillDecoder {
     }
 
     /// Decodes an image of HEVC pictures without libheif, so that its chroma is interpolated.
-    /// - Returns: `nil` if the image is coded or derived in another way, or if it's damaged: libheif has the last word.
+    /// - Returns: `nil` if the image is coded or derived in another way.
     private func decodePlanes(of item: Item, to output: PixelSize) throws(ImageError) -> Picture? {
+        guard let (still, alphaStill) = try stills(of: item) else { return nil }
+        let image = try still.decode(context)
+        let alpha = try alphaStill?.decode(context)
+        defer { withExtendedLifetime((image, alpha)) {} }
+        var transparency: PlanarRows.Alpha?
+        if let alpha = alpha?.planes, let aperture = alphaStill?.aperture {
+            transparency = PlanarRows.Alpha(plane: alpha.luma, bits: alpha.bits, aperture: aperture)
+        }
+        return try convert(
+            image.planes, aperture: still.aperture, orientation: still.orientation, alpha: transparency,
+            coding: file.coding ?? image.coding, of: item, to: output)
+    }
+
+    /// The pictures of an image and of its transparency; `nil` if libheif is to decode them.
+    private func stills(of item: Item) throws(ImageError) -> (image: HEVCStill, alpha: HEVCStill?)? {
         guard let items, let id = item.id else { return nil }
         do throws(ImageError) {
-            guard let still = try HEVCStill(id, in: items, limits: context.limits), still.displaySize == item.size
-            else {
-                return nil
-            }
-            let alphaStill = try item.hasAlpha ? HEVCStill.alpha(of: id, in: items, limits: context.limits) : nil
-            guard item.hasAlpha == (alphaStill != nil) else { return nil }
-            if let alphaStill {
-                guard alphaStill.aperture.size == still.aperture.size, alphaStill.orientation == still.orientation
-                else { return nil }
-            }
-            let image = try still.decode(context)
-            let alpha = try alphaStill?.decode(context)
-            defer { withExtendedLifetime((image, alpha)) {} }
-            var transparency: PlanarRows.Alpha?
-            if let alpha = alpha?.planes, let aperture = alphaStill?.aperture {
-                transparency = PlanarRows.Alpha(plane: alpha.luma, bits: alpha.bits, aperture: aperture)
-            }
-            return try convert(
-                image.planes, aperture: still.aperture, orientation: still.orientation, alpha: transparency,
-                coding: file.coding ?? image.coding, of: item, to: output)
+            guard let image = try HEVCStill(id, in: items, limits: context.limits), image.displaySize == item.size
+            else { return nil }
+            guard item.hasAlpha else { return (image, nil) }
+            guard let alpha = try HEVCStill.alpha(of: id, in: items, limits: context.limits),
+                alpha.aperture.size == image.aperture.size, alpha.orientation == image.orientation
+            else { return nil }
+            return (image, alpha)
         } catch {
             switch error.code {
             case .corruptImage, .truncatedImage, .formatNotEnabled: return nil
@@ -150,6 +152,8 @@ struct HEIFStillDecoder {
     ) throws(ImageError) -> OpaquePointer {
         let settings = heif_decoding_options_alloc()
         defer { heif_decoding_options_free(settings) }
+        // Of an image that is damaged, libde265 leaves pixels as the memory was.
+        settings?.pointee.strict_decoding = 1
         var decoded: OpaquePointer?
         let error = heif_decode_image(handle, &decoded, space, chroma, settings)
         guard error.code == heif_error_Ok, let image = decoded else {

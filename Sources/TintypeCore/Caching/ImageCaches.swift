@@ -96,9 +96,12 @@ public final class ImageCaches: ImageCaching {
     /// policy.
     public func memoryImage(forKey key: ImageKey) -> Image? {
         let caches = caches(for: query)
+        let mark = removalLog.mark
         for (index, cache) in zip(caches.indices, caches) {
             guard let image = cache.memoryImage(forKey: key) else { continue }
-            if promotesHits { for higher in caches[..<index] { higher.storeInMemory(image, forKey: key) } }
+            if promotesHits {
+                for higher in caches[..<index] { promote(image, forKey: key, to: higher, since: mark) }
+            }
             return image
         }
         return nil
@@ -107,15 +110,19 @@ public final class ImageCaches: ImageCaching {
     public func image(
         forKey key: ImageKey, in layers: CacheLayers, options: DecodeOptions
     ) async -> CachedImage? {
+        let mark = removalLog.mark
         let (found, missing) = await firstHit(layers.contains(.disk) ? query : .serial, for: query) { cache in
             await cache.image(forKey: key, in: layers, options: options)
         }
         guard let found, promotesHits else { return found }
         for cache in missing {
-            if layers.contains(.memory) { cache.storeInMemory(found.image, forKey: key.decoded(with: options)) }
+            if layers.contains(.memory) {
+                promote(found.image, forKey: key.decoded(with: options), to: cache, since: mark)
+            }
             guard layers.contains(.disk), let data = found.data else { continue }
-            // If promotion fails, later lookups still find the image in its cache.
-            try? await cache.store(nil, data: data, forKey: key, in: .disk, options: EncodeOptions())
+            await promote(key, to: cache, since: mark) { () throws(ImageError) in
+                try await cache.store(nil, data: data, forKey: key, in: .disk, options: EncodeOptions())
+            }
         }
         return found
     }
@@ -125,12 +132,32 @@ public final class ImageCaches: ImageCaching {
     }
 
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
+        let mark = removalLog.mark
         let (entry, missing) = await firstHit(query, for: query) { await $0.entry(forKey: key, priority: priority) }
         if promotesHits, let entry {
-            // If promotion fails, later lookups still find the entry in its cache.
-            for cache in missing { try? await cache.store(entry, forKey: key) }
+            for cache in missing {
+                await promote(key, to: cache, since: mark) { () throws(ImageError) in
+                    try await cache.store(entry, forKey: key)
+                }
+            }
         }
         return entry
+    }
+
+    private func promote(_ image: Image, forKey key: ImageKey, to cache: any ImageCaching, since mark: RemovalLog.Mark) {
+        guard !removalLog.hasRemoval(of: key, from: .memory, since: mark) else { return }
+        cache.storeInMemory(image, forKey: key)
+    }
+
+    /// Promotes an entry on disk, unless it is removed meanwhile. If that fails, later lookups still find the entry in its cache.
+    private func promote(
+        _ key: ImageKey, to cache: any ImageCaching, since mark: RemovalLog.Mark,
+        _ store: () async throws(ImageError) -> Void
+    ) async {
+        func wasRemoved() -> Bool { removalLog.hasRemoval(of: key, from: .disk, since: mark) }
+        guard !wasRemoved() else { return }
+        try? await store()
+        if wasRemoved() { _ = try? await cache.remove(key, from: .disk) }
     }
 
     /// Returns the first hit of the caches of a policy, and the caches of higher priority that were asked and missed.

@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 import TintypeCore
+import TintypeTesting
 
 @testable import TintypeCodecs
 
@@ -64,6 +65,26 @@ struct HEIFStillTests {
             items.append(item)
         }
         return HEIFTestStill(items: items).data
+    }
+
+    @Test("a damaged picture is refused, or shows the same each time: no memory that was never written")
+    func damage() throws {
+        let whole = try file(PlanarNoise(96, 80, .half, seed: 3), alpha: 128)
+        defer { mallopt(M_PERTURB, 0) }
+        for seed in 0..<100 as Range<UInt64> {
+            var generator = SeededRandom(seed: seed)
+            var data = whole
+            for _ in 0..<3 {
+                data[Int.random(in: whole.count / 4..<whole.count, using: &generator)] ^= UInt8.random(
+                    in: 1...255, using: &generator)
+            }
+            // Memory that is allocated has another content each time.
+            let images = [1, 77, 165].map { content in
+                mallopt(M_PERTURB, content)
+                return try? HEIFCoder().decode(data).pixels
+            }
+            #expect(images[0] == images[1] && images[1] == images[2], "seed \(seed)")
+        }
     }
 
     @Test(

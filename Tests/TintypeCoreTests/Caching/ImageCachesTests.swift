@@ -9,7 +9,7 @@ import TintypeTesting
 private final class ToyCache: ImageCaching {
     let entries = Lock<[ImageKey: DiskCacheEntry]>([:])
     let images = Lock<[ImageKey: Image]>([:])
-    let calls = Lock<[String]>([])
+    let calls = Watched<[String]>([])
     let fails: Bool
     /// Waits in queries until it is cancelled.
     let waits: Bool
@@ -24,7 +24,7 @@ private final class ToyCache: ImageCaching {
         self.gate = gate
     }
 
-    private func note(_ call: String) { calls.withLock { $0.append(call) } }
+    private func note(_ call: String) { calls.update { $0.append(call) } }
     private func check() throws(ImageError) {
         if fails { throw ImageError(.cacheWriteFailed, stage: .cache, reason: "toy") }
     }
@@ -91,10 +91,10 @@ struct ImageCachesTests {
         let caches = ImageCaches([low, high])
         put(2, low)
         #expect(await caches.entry(forKey: "a")?.data == Data([2]))
-        #expect(high.calls.withLock { $0 } == ["entry"])
+        #expect(high.calls.value == ["entry"])
         put(1, high)
         #expect(await caches.entry(forKey: "a")?.data == Data([1]))
-        #expect(low.calls.withLock { $0 } == ["entry"], "a hit ends the query")
+        #expect(low.calls.value == ["entry"], "a hit ends the query")
         try await caches.store(entry, forKey: "b")
         #expect(high.entries.withLock { $0["b"] } == entry && low.entries.withLock { $0["b"] } == nil)
         try await caches.remove("a")
@@ -122,7 +122,7 @@ struct ImageCachesTests {
             }
         for (cache, isAsked) in zip(all, expected) {
             let calls = ["entry", "contains", "store", "remove", "removeAll of a source", "removeAll"]
-            #expect(cache.calls.withLock { $0 } == (isAsked ? calls : []))
+            #expect(cache.calls.value == (isAsked ? calls : []))
         }
     }
 
@@ -207,6 +207,20 @@ struct ImageCachesTests {
             #expect(cache.entries.withLock { $0["a"]?.data } == (promotesHits ? Data([3]) : nil))
             #expect((cache.memoryImage(forKey: "m") != nil) == promotesHits)
         }
+    }
+
+    @Test("what is removed while a query finds it in a cache that keeps it isn't promoted", .capability("CMG-07", "CRM-01"))
+    func removalDuringPromotion() async throws {
+        let gate = Watched(false)
+        let slow = ToyCache(gate: gate)
+        put(3, slow)
+        let caches = ImageCaches([slow, high], remove: .highestOnly, promotesHits: true)
+        async let found = caches.entry(forKey: "a")
+        try await slow.calls.wait { $0.contains("entry") }
+        try await caches.remove("a")
+        gate.update { $0 = true }
+        #expect(await found?.data == Data([3]))
+        #expect(high.entries.withLock { $0.isEmpty })
     }
 
     @Test("a cache that cannot keep a copy does not spoil the hit")

@@ -9,13 +9,23 @@ struct ManagerBench {
     let manager: ImageManager
 
     init(
-        coder: DotCoder = DotCoder(), configuration: ImageManager.Configuration = .init(),
+        coder: DotCoder = DotCoder(), configuration: ImageManager.Configuration = .still,
         answer: (@Sendable (URL) -> Result<LoadedData, ImageError>)? = { .success(.dot($0.absoluteString)) }
     ) {
         self.coder = coder
         loader = GatedLoader(answer)
         manager = ImageManager(
             cache: cache, loader: loader, coders: ImageCoders([coder]), configuration: configuration)
+    }
+}
+
+extension ImageManager.Configuration {
+    /// The default, with a clock that stands still: on a slow machine, a failure is forgotten before the test asks for it.
+    static var still: Self {
+        var configuration = Self()
+        let now = ContinuousClock.now
+        configuration.now = { now }
+        return configuration
     }
 }
 

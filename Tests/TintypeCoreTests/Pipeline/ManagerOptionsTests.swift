@@ -47,7 +47,7 @@ struct ManagerOptionsTests {
 
     private func manager(
         coder: any ImageCoder = DotCoder(), loader: GatedLoader? = nil,
-        configuration: ImageManager.Configuration = .init()
+        configuration: ImageManager.Configuration = .still
     ) -> ImageManager {
         ImageManager(
             cache: cache, loader: loader ?? GatedLoader { .success(.dot($0.absoluteString)) }, coders: coder,
