@@ -1,4 +1,4 @@
-package import ArgumentParser
+internal import ArgumentParser
 package import TintypeCore
 
 /// A box for an image: `400x300`, or with one open side, `1600x` or `x900`.
