@@ -40,6 +40,7 @@ let package = Package(
         .library(name: "Tintype", targets: ["Tintype"]),
         .library(name: "TintypeTesting", targets: ["TintypeTesting"]),
         .executable(name: "tintype", targets: ["TintypeCommand"]),
+        .executable(name: "tintype-demo", targets: ["TintypeDemo"]),
     ],
     traits: traits,
     dependencies: [
@@ -122,10 +123,23 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
             ],
             swiftSettings: settings),
+        .target(
+            name: "CommandSupport",
+            dependencies: ["Tintype", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            swiftSettings: settings),
         .executableTarget(
             name: "TintypeCommand",
             dependencies: [
-                "Tintype", "TintypeTesting",
+                "Tintype", "CommandSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        // A target of its own, so that the command doesn't link the test server.
+        .executableTarget(
+            name: "TintypeDemo",
+            dependencies: [
+                "Tintype", "TintypeTesting", "CommandSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -160,7 +174,8 @@ let package = Package(
         .testTarget(
             name: "TintypeTests", dependencies: ["Tintype", "TintypeTesting", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "TintypeCommandTests", dependencies: ["TintypeCommand", "TintypeTesting", "TestSupport"],
+            name: "TintypeCommandTests",
+            dependencies: ["TintypeCommand", "TintypeDemo", "CommandSupport", "TintypeTesting", "TestSupport"],
             swiftSettings: settings),
     ]
 )

@@ -8,6 +8,7 @@ let package = Package(
     dependencies: [.package(name: "tintype", path: "../..", traits: [])],
     targets: [
         .executableTarget(name: "CachePolicies", dependencies: [.product(name: "Tintype", package: "tintype")]),
+        .testTarget(name: "CachePoliciesTests", dependencies: ["CachePolicies"]),
         // Counts what is taken from the heap.
         .target(name: "CAllocations"),
         .executableTarget(

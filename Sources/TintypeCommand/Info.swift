@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Tintype
 
 /// `tintype info`
@@ -34,7 +35,7 @@ struct InfoCommand: ParsableCommand {
                 console.print(json ? JSONLine.encode(report) : report.line)
             } catch {
                 failed = true
-                if json { console.print(JSONLine.encode(InfoFailure(path: file, error: ErrorReport(error)))) }
+                if json { console.print(JSONLine.encode(FileFailure(path: file, error))) }
                 console.error(error.withSource(file))
             }
         }
@@ -142,10 +143,4 @@ struct InfoReport: Encodable {
         if !info.isComplete { parts.append("the end is missing") }
         return parts.joined(separator: ", ")
     }
-}
-
-/// The report of a file that is not an image, or a damaged one.
-struct InfoFailure: Encodable {
-    var path: String
-    var error: ErrorReport
 }

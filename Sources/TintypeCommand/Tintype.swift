@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Logging
 
 /// The command `tintype`, which makes the library usable from a shell.
@@ -13,7 +14,7 @@ struct TintypeTool: AsyncParsableCommand {
             Ctrl-C.
             """,
         version: "0.1.0",
-        subcommands: commands)
+        subcommands: [FetchCommand.self, InfoCommand.self, ConvertCommand.self, CacheCommand.self])
 
     static func main() async {
         StandardOutput.reserveDescriptors()
@@ -22,15 +23,5 @@ struct TintypeTool: AsyncParsableCommand {
         // Ends the process if the command fails.
         await main(nil)
         if StandardOutput.hasFailed { exit(withError: ExitCode(1)) }
-    }
-
-    private static var commands: [any ParsableCommand.Type] {
-        var all: [any ParsableCommand.Type] = [
-            FetchCommand.self, InfoCommand.self, ConvertCommand.self, CacheCommand.self, BenchCommand.self,
-        ]
-        #if HTTP
-        all.insert(DemoCommand.self, at: 4)
-        #endif
-        return all
     }
 }

@@ -3,7 +3,9 @@ import TestSupport
 import Testing
 import Tintype
 
+@testable import CommandSupport
 @testable import TintypeCommand
+@testable import TintypeDemo
 
 @Suite("Arguments", .timeLimited)
 struct ArgumentTests {
@@ -22,11 +24,7 @@ struct ArgumentTests {
             ["convert", "a.png", "b.jpg", "--resize", "x"], ["cache", "burn"],
             ["cache", "clean", "--max-age", "7"], ["cache", "clean", "--max-size", "big"],
             ["cache", "list", "--limit", "-1"],
-            ["cache", "clean", "--max-count", "-1"], ["cache", "import"], ["cache", "import", ""], ["cache", "replay"],
-            ["cache", "replay", "t", "--size", "0%"], ["cache", "replay", "t", "--size", "101%"], ["bench"],
-            ["bench", "encode", "a.png"],
-            ["bench", "decode"], ["bench", "decode", "a.png", "--size", "10x10"],
-            ["bench", "decode", "a.png", "--seconds", "-1"],
+            ["cache", "clean", "--max-count", "-1"], ["cache", "import"], ["cache", "import", ""],
         ])
     func wrongUsage(arguments: [String]) {
         #expect(refusal(arguments) == 64)
@@ -44,11 +42,20 @@ struct ArgumentTests {
             ["cache", "clean", "--max-age", "7d", "--max-size", "1.5GB", "--max-count", "10"],
             ["cache", "list", "--source", "http://a/b", "--limit", "5", "--json"], ["cache", "verify"],
             ["cache", "import", "dir", "--move", "--max-size", "64MB"],
-            ["cache", "replay", "t", "--size", "5%", "64MB"],
-            ["bench", "thumbnail", "a.png", "--size", "100x100", "--seconds", "0.1", "--json"],
         ])
     func rightUsage(arguments: [String]) {
         #expect(refusal(arguments) == 0)
+    }
+
+    @Test("bench takes files with a size and a time")
+    func bench() {
+        for arguments in [
+            "", "encode a.png", "decode", "decode a.png --size 10x10", "decode a.png --seconds -1",
+        ] {
+            #expect(refusal(["bench"] + arguments.split(separator: " ").map(String.init), by: DemoTool.self) == 64)
+        }
+        let arguments = ["bench", "thumbnail", "a.png", "--size", "100x100", "--seconds", "0.1", "--json"]
+        #expect(refusal(arguments, by: DemoTool.self) == 0)
     }
 
     @Test("The error for a format that can't be written lists those that can")

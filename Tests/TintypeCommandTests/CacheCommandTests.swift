@@ -5,6 +5,7 @@ import Testing
 import Tintype
 import TintypeTesting
 
+@testable import CommandSupport
 @testable import TintypeCommand
 
 @Suite("tintype cache", .timeLimited)
@@ -164,38 +165,6 @@ struct CacheCommandTests {
         #expect(transcript.errors.last?.contains("/none: cannot be listed") == true)
     }
 
-    @Test("replay prints the hits of each policy, and reports bad lines and compressed files")
-    func replay() async throws {
-        var lines = ["seq,key,size"]
-        for index in 0..<4_000 { lines.append("\(index),\(index % 3 == 0 ? index % 60 : index),100") }
-        let trace = try folder.write(Data(lines.joined(separator: "\n").utf8), to: "trace.csv").path
-        try command(CacheCommand.Replay.self, "cache", "replay", trace, "--json", "--size", "6000", "100%")
-            .run(transcript.console())
-        #expect(transcript.output.count == 6)
-        let plain = try object()
-        #expect(plain["policy"] as? String == "LRU")
-        #expect(plain["requests"] as? Int == 4_000)
-        #expect(plain["hits"] as? Int == 1_314)
-        #expect(plain["loadTimeBesideLRU"] as? Double == 0)
-        for index in 3..<6 {
-            #expect(try object(index)["hits"] as? Int == 1_314, "with room for all, all are the same")
-        }
-        try command(CacheCommand.Replay.self, "cache", "replay", trace).run(transcript.console())
-        #expect(transcript.output[6].contains("4000 requests for 2686 images of 268.6 kB"))
-        #expect(transcript.output.count == 24)
-        let files: [(Data, String)] = [
-            (Data("seq,key,size\n1,a,x\n".utf8), "line 2"), (Data([0x1F, 0x8B, 8]), "gunzip -c"),
-            (Data("\n".utf8), "no lines"),
-            (Data("1,a,9223372036854775807\n2,b,1\n".utf8), "line 2"), (Data("1,a,-1\n2,b,-1\n".utf8), "line 2"),
-        ]
-        for (data, words) in files {
-            let bad = try folder.write(data, to: "bad.csv").path
-            let replay = try command(CacheCommand.Replay.self, "cache", "replay", bad)
-            #expect(await status { try replay.run(transcript.console()) } == 1)
-            #expect(transcript.errors.last?.contains(words) == true && transcript.errors.last?.contains(bad) == true)
-        }
-    }
-
     @Test("Inspecting a missing cache doesn't create it, and a file in its place is an error with advice")
     func noCache() async throws {
         let commands = [["stats"], ["list"], ["verify"], ["clean"], ["clear"]]
@@ -232,8 +201,6 @@ struct CacheCommandTests {
         #expect(SizeLimitArgument(argument: "12")?.bytes == 12)
         #expect(AgeArgument(argument: "12h")?.duration == .hours(12))
         #expect(AgeArgument(argument: "0.5m")?.duration == .seconds(30))
-        #expect(CapacityArgument(argument: "5%")?.bytes(of: 1_000) == 50)
-        #expect(CapacityArgument(argument: "5kB")?.bytes(of: 1_000) == 5_000)
         for text in ["", "GB", "-1", "1e3", "9999999999GB", "1TBB", "."] {
             #expect(SizeLimitArgument(argument: text) == nil, "\(text)")
         }

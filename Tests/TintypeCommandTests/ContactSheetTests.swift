@@ -4,7 +4,9 @@ import Testing
 import Tintype
 import TintypeTesting
 
+@testable import CommandSupport
 @testable import TintypeCommand
+@testable import TintypeDemo
 
 @Suite("Contact sheet and samples", .timeLimited)
 struct ContactSheetTests {

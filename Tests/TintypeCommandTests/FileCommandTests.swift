@@ -5,7 +5,9 @@ import Testing
 import Tintype
 import TintypeTesting
 
+@testable import CommandSupport
 @testable import TintypeCommand
+@testable import TintypeDemo
 
 @Suite("tintype info, convert and bench", .timeLimited)
 struct FileCommandTests {
@@ -212,13 +214,13 @@ struct FileCommandTests {
     @Test("bench measures each file, and thumbnails at their size")
     func bench() async throws {
         let path = try file("a.jpg", picture(width: 200, height: 100), .jpeg)
-        let bench = try command(
+        let bench = try demo(
             BenchCommand.self, "bench", "thumbnail", path, "--size", "50x50", "--seconds", "0", "--json")
         #expect(await status { try bench.run(transcript.console()) } == 0)
         let line = try object(required(transcript.output.first))
         #expect(line["width"] as? Int == 200 && line["outputWidth"] as? Int == 50 && line["outputHeight"] as? Int == 25)
         #expect(line["runs"] as? Int == DecodeMeasurement.fewestRuns && (line["wallMs"] as? Double ?? 0) > 0)
         #expect(
-            await status { try command(BenchCommand.self, "bench", "decode", "/none").run(transcript.console()) } == 1)
+            await status { try demo(BenchCommand.self, "bench", "decode", "/none").run(transcript.console()) } == 1)
     }
 }

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import TintypeTesting
 
+@testable import CommandSupport
 @testable import TintypeCommand
 
 @Suite("File names", .timeLimited)

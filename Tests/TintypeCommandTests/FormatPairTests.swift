@@ -4,6 +4,7 @@ import Testing
 import Tintype
 import TintypeTesting
 
+@testable import CommandSupport
 @testable import TintypeCommand
 
 /// Every format that this build reads, into every one that it writes.

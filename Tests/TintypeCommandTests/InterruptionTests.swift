@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import CommandSupport
 @testable import TintypeCommand
 
 /// Each test runs in a process of its own, because signals belong to the process.

@@ -3,7 +3,9 @@ import TestSupport
 import Testing
 import Tintype
 
+@testable import CommandSupport
 @testable import TintypeCommand
+@testable import TintypeDemo
 
 @Suite("Output", .timeLimited)
 struct OutputTests {

@@ -2,7 +2,9 @@ import ArgumentParser
 import Foundation
 import Tintype
 
+@testable import CommandSupport
 @testable import TintypeCommand
+@testable import TintypeDemo
 
 /// A console that keeps what is written.
 final class Transcript: Sendable {
@@ -29,13 +31,18 @@ func command<Command: ParsableCommand>(_ type: Command.Type, _ arguments: String
     try required(TintypeTool.parseAsRoot(arguments) as? Command)
 }
 
+/// The command of `tintype-demo` that arguments ask for.
+func demo<Command: ParsableCommand>(_ type: Command.Type, _ arguments: String...) throws -> Command {
+    try required(DemoTool.parseAsRoot(arguments) as? Command)
+}
+
 /// The exit status with which arguments are refused; 0 if they are taken.
-func refusal(_ arguments: [String]) -> Int32 {
+func refusal(_ arguments: [String], by root: any ParsableCommand.Type = TintypeTool.self) -> Int32 {
     do {
-        _ = try TintypeTool.parseAsRoot(arguments)
+        _ = try root.parseAsRoot(arguments)
         return 0
     } catch {
-        return TintypeTool.exitCode(for: error).rawValue
+        return root.exitCode(for: error).rawValue
     }
 }
 

@@ -4,6 +4,7 @@ import Testing
 import Tintype
 import TintypeTesting
 
+@testable import CommandSupport
 @testable import TintypeCommand
 
 @Suite("Lists of URLs", .timeLimited)

@@ -9,10 +9,7 @@ struct DownloadQueueTests {
     /// Adds so many downloads, whose tickets are 1, 2, 3 and so on, and returns those that start.
     private func add(_ count: Int, to queue: inout DownloadQueue, priority: ImagePriority = .normal) -> [Int] {
         var started: [Int] = []
-        for _ in 0..<count {
-            let ticket = queue.makeTicket()
-            started += queue.add(ticket, priority: priority)
-        }
+        for _ in 0..<count { started += queue.add(priority: priority).started }
         return started
     }
 
@@ -128,9 +125,9 @@ struct DownloadQueueTests {
             let priority = ImagePriority.allCases[random.next(ImagePriority.allCases.count)]
             switch random.next(5) {
             case 0, 1:
-                let ticket = queue.makeTicket()
+                let (ticket, started) = queue.add(priority: priority)
                 model.waiting.append((ticket, priority))
-                #expect(queue.add(ticket, priority: priority) == model.start())
+                #expect(started == model.start())
             case 2:
                 guard let ticket = model.running.min() else { continue }
                 model.running.remove(ticket)

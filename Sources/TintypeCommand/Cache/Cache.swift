@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Glibc
 internal import Tintype
 
@@ -10,7 +11,7 @@ struct CacheCommand: ParsableCommand {
             Exit status: 0 for success, 1 if the cache can't be used, 64 for wrong usage, 130 after Ctrl-C.
             """,
         subcommands: [
-            Stats.self, List.self, Verify.self, Clean.self, Clear.self, Import.self, Replay.self,
+            Stats.self, List.self, Verify.self, Clean.self, Clear.self, Import.self,
         ])
 
     /// The options that select a cache.

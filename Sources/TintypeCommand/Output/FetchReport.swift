@@ -1,3 +1,4 @@
+internal import CommandSupport
 internal import TintypeCore
 
 /// The report of an image that was saved.

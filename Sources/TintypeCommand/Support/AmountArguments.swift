@@ -29,37 +29,6 @@ struct AgeArgument: ExpressibleByArgument, Equatable, Sendable {
     }
 }
 
-/// The size of a cache: `64MB`, or `5%` of a whole.
-struct CapacityArgument: ExpressibleByArgument, Equatable, Sendable {
-    private enum Kind: Equatable {
-        case bytes(Int)
-        case percent(Double)
-    }
-
-    private let kind: Kind
-
-    init(percent: Double) { kind = .percent(percent) }
-
-    init?(argument: String) {
-        if argument.hasSuffix("%") {
-            guard let value = Amount.value(argument.dropLast(), scale: 1), value > 0, value <= 100 else { return nil }
-            kind = .percent(value)
-        } else {
-            guard let limit = SizeLimitArgument(argument: argument), limit.bytes.bytes > 0 else { return nil }
-            kind = .bytes(limit.bytes.bytes)
-        }
-    }
-
-    /// Returns the size in bytes.
-    /// - Parameter whole: the whole that a percentage refers to.
-    func bytes(of whole: Int) -> Int {
-        switch kind {
-        case .bytes(let count): count
-        case .percent(let part): Int(exactly: (Double(whole) * part / 100).rounded(.down)) ?? whole
-        }
-    }
-}
-
 private enum Amount {
     /// Returns the value of digits with or without a fraction; `nil` for other text.
     static func value(_ text: some StringProtocol, scale: Double) -> Double? {

@@ -34,9 +34,12 @@ public final class DecodeBudget: Sendable {
         public var waiting: Int
     }
 
+    /// A wait for memory, which ends with true if it was granted.
+    private typealias Wait = QueuedWait<Bool>
+
     private struct State {
         var machine: DecodeBudgetState
-        var waiting: [Int: DecodeWait] = [:]
+        var waiting: [Int: Wait] = [:]
     }
 
     private let state: Lock<State>
@@ -66,16 +69,11 @@ public final class DecodeBudget: Sendable {
     /// - Throws: ``ImageError/Code/cancelled``
     func reserve(_ bytes: Int, priority: WorkPriority = WorkPriority()) async throws(ImageError) -> DecodeReservation {
         guard let (id, wait) = ask(bytes, priority: priority.value) else { return reservation(bytes) }
-        // The value is read under the lock of the budget, so that the last change applies even if changes overlap.
-        let follow = { @Sendable [weak self, priority] in self?.admit { $0.move(id, to: priority.value) } ?? () }
-        let token = priority.observe { _ in follow() }
-        follow()
-        let isGranted = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in wait.onEnd { continuation.resume(returning: $0) } }
-        } onCancel: {
-            leave(id)
+        let isGranted = await wait.value(following: priority) { [weak self] in
+            self?.admit { $0.move(id, to: priority.value) }
+        } leave: {
+            self.leave(id)
         }
-        priority.stopObserving(token)
         guard isGranted else { throw Self.cancellation }
         return reservation(bytes)
     }
@@ -131,11 +129,11 @@ public final class DecodeBudget: Sendable {
 
     /// Requests memory.
     /// - Returns: the waiting decode; `nil` if the bytes were granted at once.
-    private func ask(_ bytes: Int, priority: ImagePriority) -> (Int, DecodeWait)? {
+    private func ask(_ bytes: Int, priority: ImagePriority) -> (Int, Wait)? {
         let bytes = Self.counted(bytes)
         return state.withLock { state in
             guard case .wait(let id) = state.machine.request(bytes, priority: priority) else { return nil }
-            let wait = DecodeWait()
+            let wait = Wait()
             state.waiting[id] = wait
             return (id, wait)
         }
@@ -152,8 +150,8 @@ public final class DecodeBudget: Sendable {
             let leaving = wasWaiting ? state.waiting.removeValue(forKey: id) : nil
             return (leaving: leaving, admitted: admitted.compactMap { state.waiting.removeValue(forKey: $0) })
         }
-        left.leaving?.end(isGranted: false)
-        for wait in left.admitted { wait.end(isGranted: true) }
+        left.leaving?.end(false)
+        for wait in left.admitted { wait.end(true) }
     }
 
     /// Changes the state, and resumes the decodes that it admits, outside the lock.
@@ -161,35 +159,6 @@ public final class DecodeBudget: Sendable {
         let admitted = state.withLock { state in
             change(&state.machine).compactMap { state.waiting.removeValue(forKey: $0) }
         }
-        for wait in admitted { wait.end(isGranted: true) }
-    }
-}
-
-/// The end of one wait, which may come before the waiting begins.
-private final class DecodeWait: Sendable {
-    private enum State {
-        case open
-        case listening(@Sendable (Bool) -> Void)
-        case ended(Bool)
-    }
-
-    private let state = Lock(State.open)
-
-    func onEnd(_ listener: @escaping @Sendable (_ isGranted: Bool) -> Void) {
-        let early: Bool? = state.withLock { state in
-            if case .ended(let isGranted) = state { return isGranted }
-            state = .listening(listener)
-            return nil
-        }
-        if let early { listener(early) }
-    }
-
-    func end(isGranted: Bool) {
-        let listener: (@Sendable (Bool) -> Void)? = state.withLock { state in
-            defer { state = .ended(isGranted) }
-            if case .listening(let listener) = state { return listener }
-            return nil
-        }
-        listener?(isGranted)
+        for wait in admitted { wait.end(true) }
     }
 }

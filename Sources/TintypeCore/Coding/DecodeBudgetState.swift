@@ -9,11 +9,6 @@ struct DecodeBudgetState {
         case wait(Int)
     }
 
-    private struct Waiter {
-        var bytes: Int
-        var priority: ImagePriority
-    }
-
     /// The size of the budget.
     private(set) var limit: Int
     /// The bytes that running decodes have reserved.
@@ -25,12 +20,8 @@ struct DecodeBudgetState {
     private(set) var bodyBytes = 0
     /// The largest number of bytes that were reserved at one time.
     private(set) var peakBytes = 0
-    private var waiters: [Int: Waiter] = [:]
-    /// The waiting decodes at each priority, in order. Those that left or moved are skipped.
-    private var lines = [[Int]](repeating: [], count: ImagePriority.allCases.count)
-    /// The number of waiting decodes at each priority.
-    private var counts = [Int](repeating: 0, count: ImagePriority.allCases.count)
-    private var nextID = 0
+    /// The bytes of the waiting decodes.
+    private var waiters = PriorityQueue<Int>()
 
     /// The largest value of a limit or request, so that sums cannot overflow.
     static let most = 1 << 60
@@ -46,16 +37,13 @@ struct DecodeBudgetState {
     /// - Parameter bytes: from 0 to ``most``.
     mutating func request(_ bytes: Int, priority: ImagePriority) -> Answer {
         if reserve(bytes, priority: priority) { return .granted }
-        nextID += 1
-        waiters[nextID] = Waiter(bytes: bytes, priority: priority)
-        counts[priority.rawValue] += 1
-        lines[priority.rawValue].append(nextID)
-        return .wait(nextID)
+        return .wait(waiters.add(bytes, priority: priority))
     }
 
     /// Reserves memory if there is room, and no decode of the same or a higher priority is waiting.
     mutating func reserve(_ bytes: Int, priority: ImagePriority) -> Bool {
-        guard fits(bytes), counts[priority.rawValue...].allSatisfy({ $0 == 0 }) else { return false }
+        if !fits(bytes) { return false }
+        if let first = waiters.first(), first.priority >= priority { return false }
         take(bytes)
         return true
     }
@@ -97,19 +85,13 @@ struct DecodeBudgetState {
     /// Removes a waiting decode.
     /// - Returns: false for `wasWaiting` if the decode has already been admitted.
     mutating func leave(_ id: Int) -> (wasWaiting: Bool, admitted: [Int]) {
-        guard let waiter = waiters.removeValue(forKey: id) else { return (false, []) }
-        counts[waiter.priority.rawValue] -= 1
+        guard waiters.remove(id) != nil else { return (false, []) }
         // Those behind it may fit now.
         return (true, admit())
     }
 
     mutating func move(_ id: Int, to priority: ImagePriority) -> [Int] {
-        guard let waiter = waiters[id], waiter.priority != priority else { return [] }
-        waiters[id]?.priority = priority
-        counts[waiter.priority.rawValue] -= 1
-        counts[priority.rawValue] += 1
-        lines[priority.rawValue].append(id)
-        return admit()
+        waiters.move(id, to: priority) ? admit() : []
     }
 
     mutating func setLimit(_ limit: Int) -> [Int] {
@@ -129,19 +111,10 @@ struct DecodeBudgetState {
     /// Admits waiting decodes in order, until the next one does not fit.
     private mutating func admit() -> [Int] {
         var admitted: [Int] = []
-        for priority in ImagePriority.allCases.reversed() {
-            var passed = 0
-            defer { lines[priority.rawValue].removeFirst(passed) }
-            for id in lines[priority.rawValue] {
-                if let waiter = waiters[id], waiter.priority == priority {
-                    guard fits(waiter.bytes) else { return admitted }
-                    take(waiter.bytes)
-                    waiters[id] = nil
-                    counts[priority.rawValue] -= 1
-                    admitted.append(id)
-                }
-                passed += 1
-            }
+        while let (id, bytes, _) = waiters.first(), fits(bytes) {
+            _ = waiters.popFirst()
+            take(bytes)
+            admitted.append(id)
         }
         return admitted
     }

@@ -13,8 +13,7 @@ struct DataLoad: Sendable {
             source: environment.key(for: request).source, download: environment.downloadKey(for: request),
             generation: environment.generation, policy: request.cachePolicy,
             queriesDisk: environment.queriesDisk(request),
-            replacesVariants: !request.storeTo.isEmpty
-                && (request.cachePolicy == .reload || request.cachePolicy == .revalidate),
+            replacesVariants: !request.storeTo.isEmpty && request.cachePolicy.asksSource,
             retriesFailed: request.retriesFailed,
             formatHint: request.decodeOptions.formatHint,
             coder: request.coder.map { $0.identifier ?? "#\(request.coderToken)" } ?? "")

@@ -37,7 +37,7 @@ final class ImageLoad: Sendable {
             queriesDisk: queriesDisk,
             queriesVariant: queriesDisk && request.storesVariant && !key.variant.isOriginal && request.coderToken == 0
                 && policy != .revalidate,
-            replacesVariants: replacesVariants && (policy == .reload || policy == .revalidate),
+            replacesVariants: replacesVariants && policy.asksSource,
             retriesFailed: request.retriesFailed, isProgressive: request.isProgressive && showsPreviews,
             requiresAnimation: request.requiresAnimation)
     }

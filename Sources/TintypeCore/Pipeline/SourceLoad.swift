@@ -130,7 +130,7 @@ struct SourceLoad: Sendable {
     private func loaded<Value>(
         replacing cached: SourceBytes?, _ steps: Steps<Value>, _ job: Job
     ) async throws(ImageError) -> Result<Value> {
-        let onlyNew = policy == .reload || policy == .revalidate
+        let onlyNew = policy.asksSource
         let downloads = environment.shared.downloads
         let bytes: SourceBytes
         if queriesDisk || policy != .cacheOnly, let found = downloads.bytes(for: hold, onlyNew: onlyNew),
@@ -255,7 +255,7 @@ struct SourceLoad: Sendable {
         let isSame = cached?.data == loaded.data
         return SourceBytes(
             entry, source: .network, isNotModified: isSame,
-            replacesVariants: !isSame && (policy == .reload || policy == .revalidate),
+            replacesVariants: !isSame && policy.asksSource,
             diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, response: loaded.response,
             reservation: reservation)
     }

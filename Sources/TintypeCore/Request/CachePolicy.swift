@@ -9,4 +9,7 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable, Codable {
     /// The source, with the validators of the cached image, which is shown meanwhile and remains the result if it is still current or
     /// if the source fails. ``ImageResult/freshness`` tells which.
     case revalidate
+
+    /// True if a load asks the source even for a cached image.
+    var asksSource: Bool { self == .reload || self == .revalidate }
 }

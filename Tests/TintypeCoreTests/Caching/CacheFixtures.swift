@@ -41,6 +41,21 @@ extension DiskCache {
     }
 }
 
+/// A suite that fills a cache in its directory with numbered entries.
+protocol DiskCacheSuite {
+    var directory: TemporaryDirectory { get }
+}
+
+extension DiskCacheSuite {
+    var path: String { directory.path + "/cache" }
+
+    func key(_ number: Int) -> ImageKey { ImageKey(source: "\(number)") }
+
+    func fill(_ cache: DiskCache, _ numbers: Range<Int>) async throws {
+        for number in numbers { try await cache.put(someBytes(20, seed: UInt64(number)), key(number)) }
+    }
+}
+
 /// Bytes that differ for every seed.
 func someBytes(_ count: Int, seed: UInt64 = 1) -> Data {
     var generator = SeededRandom(seed: seed)

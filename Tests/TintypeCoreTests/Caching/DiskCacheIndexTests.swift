@@ -6,17 +6,10 @@ import TintypeTesting
 @testable import TintypeCore
 
 @Suite("Disk cache: the index and the journal", .timeLimited)
-struct DiskCacheIndexTests {
+struct DiskCacheIndexTests: DiskCacheSuite {
     let directory: TemporaryDirectory
-    var path: String { directory.path + "/cache" }
 
     init() throws { directory = try TemporaryDirectory() }
-
-    private func key(_ number: Int) -> ImageKey { ImageKey(source: "\(number)") }
-
-    private func fill(_ cache: DiskCache, _ numbers: Range<Int>) async throws {
-        for number in numbers { try await cache.put(someBytes(20, seed: UInt64(number)), key(number)) }
-    }
 
     /// Checks that a cache works, and that its index agrees with its files.
     private func expectWorking(_ cache: DiskCache, entries: Int, _ comment: Comment? = nil) async throws {

@@ -6,17 +6,10 @@ import TintypeTesting
 @testable import TintypeCore
 
 @Suite("Disk cache: what other programs do to its directory", .timeLimited)
-struct DiskCacheSafetyTests {
+struct DiskCacheSafetyTests: DiskCacheSuite {
     let directory: TemporaryDirectory
-    var path: String { directory.path + "/cache" }
 
     init() throws { directory = try TemporaryDirectory() }
-
-    private func key(_ number: Int) -> ImageKey { ImageKey(source: "\(number)") }
-
-    private func fill(_ cache: DiskCache, _ numbers: Range<Int>) async throws {
-        for number in numbers { try await cache.put(someBytes(20, seed: UInt64(number)), key(number)) }
-    }
 
     // MARK: Other users, links, and foreign files
 

@@ -39,6 +39,7 @@ enum Main {
         }
         printTimes(traces)
         printRatios(traces)
+        printLoadTimes(traces)
         if !references.isEmpty { printReferences(references) }
     }
 
@@ -69,6 +70,25 @@ enum Main {
                         let misses = $0.run(trace, capacity)
                         return [misses.objectRatio, misses.byteRatio, misses.timeRatio]
                             .map { String(format: "%.3f", $0) }.joined(separator: " / ")
+                    })
+        }
+    }
+
+    /// The time that the misses of a cache on disk cost with GDSF, beside LRU, which is the policy of the disk cache.
+    static func printLoadTimes(_ traces: [Trace]) {
+        let fractions = [0.01, 0.02, 0.05, 0.1, 0.25, 0.5]
+        print("\n### Time of misses of a cache on disk: GDSF by this time, and its difference from LRU\n")
+        row(["trace"] + fractions.map { "\(Int($0 * 100)) %" })
+        row(["---"] + fractions.map { _ in "---:" })
+        for trace in traces {
+            let footprint = trace.footprint
+            row(
+                [trace.name]
+                    + fractions.map { fraction in
+                        let capacity = Int(Double(footprint) * fraction)
+                        let plain = replay(trace, capacity: capacity, with: LeastRecentlyUsed.self).loadTime
+                        let weighed = replay(trace, capacity: capacity, with: GDSF<MissLoadTime>.self).loadTime
+                        return String(format: "%+.1f %%", (weighed / plain - 1) * 100)
                     })
         }
     }

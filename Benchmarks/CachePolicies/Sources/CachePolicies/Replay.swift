@@ -6,11 +6,17 @@ struct Misses {
     var bytes = 0
     /// In milliseconds: 0.3 for each miss, and 2 for each decoded megabyte.
     var time = 0.0
+    /// The time of the misses of a cache on disk, in milliseconds.
+    var loadTime = 0.0
     var requests = 0
     var requestedBytes = 0
     var requestedTime = 0.0
 
     static func time(_ size: Int) -> Double { 0.3 + 2e-6 * Double(size) }
+
+    /// Returns the time of a miss in a cache on disk, in milliseconds: 60 for the round trip, the transfer at 2 megabytes per second, and
+    /// decoding to ten times the size.
+    static func loadTime(_ size: Int) -> Double { 60 + 5e-4 * Double(size) + 2e-5 * Double(size) }
 
     var objectRatio: Double { Double(objects) / Double(requests) }
     var byteRatio: Double { Double(bytes) / Double(requestedBytes) }
@@ -38,6 +44,7 @@ func replay<Policy: EvictionPolicy>(_ trace: Trace, capacity: Int, with: Policy.
         misses.objects += 1
         misses.bytes += request.size
         misses.time += time
+        misses.loadTime += Misses.loadTime(request.size)
         guard request.size <= capacity else { continue }
         let slot: Slot
         if let last = free.popLast() {

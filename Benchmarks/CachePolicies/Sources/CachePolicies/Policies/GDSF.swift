@@ -34,3 +34,4 @@ struct GDSF<Cost: MissCost>: EvictionPolicy {
 protocol MissCost { static func miss(_ size: Int) -> Double }
 enum MissCount: MissCost { static func miss(_ size: Int) -> Double { 1 } }
 enum MissTime: MissCost { static func miss(_ size: Int) -> Double { Misses.time(size) } }
+enum MissLoadTime: MissCost { static func miss(_ size: Int) -> Double { Misses.loadTime(size) } }

@@ -1,20 +1,20 @@
 /// Columns of text, as wide as they need to be.
-struct Table {
-    enum Alignment { case left, right }
+package struct Table {
+    package enum Alignment { case left, right }
 
     private let titles: [String]
     private let alignments: [Alignment]
     private var rows: [[String]] = []
 
-    init(_ columns: [(title: String, alignment: Alignment)]) {
+    package init(_ columns: [(title: String, alignment: Alignment)]) {
         titles = columns.map(\.title)
         alignments = columns.map(\.alignment)
     }
 
-    mutating func add(_ row: [String]) { rows.append(row) }
+    package mutating func add(_ row: [String]) { rows.append(row) }
 
     /// The titles, a rule, and the rows.
-    var lines: [String] {
+    package var lines: [String] {
         let widths = titles.indices.map { column in
             ([titles] + rows).map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
         }

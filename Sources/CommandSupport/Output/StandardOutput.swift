@@ -2,16 +2,16 @@ internal import Glibc
 internal import TintypeCore
 
 /// The standard streams of the process.
-enum StandardOutput {
+package enum StandardOutput {
     private static let failure = Lock<Int32?>(nil)
 
     /// True if results could not be written, for example because a disk is full.
-    static var hasFailed: Bool { failure.withLock { $0 != nil } }
+    package static var hasFailed: Bool { failure.withLock { $0 != nil } }
 
     /// Writes results. The first error is reported, and the work continues.
     ///
     /// A closed pipe isn't an error: its reader has all the results that it needs.
-    static func write(_ text: String) {
+    package static func write(_ text: String) {
         let error = Console.write(text, to: STDOUT_FILENO)
         guard error != 0, error != EPIPE else { return }
         let isFirst = failure.withLock { failure in
@@ -25,7 +25,7 @@ enum StandardOutput {
 
     /// Opens the standard streams that the process was started without, because the next file or connection that is opened would
     /// take their numbers and receive the output. Reading and writing still fail.
-    static func reserveDescriptors() {
+    package static func reserveDescriptors() {
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where fcntl(descriptor, F_GETFD) < 0 {
             // The lowest free number is this one.

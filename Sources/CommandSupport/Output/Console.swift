@@ -5,22 +5,22 @@ internal import TintypeCore
 /// The output of a command: results on standard output, and messages for people on standard error.
 ///
 /// Many tasks may use it at once. A status line at the bottom of a terminal makes way for other lines and comes back.
-final class Console: Sendable {
+package final class Console: Sendable {
     /// The console that writes to the streams of the process.
-    static let standard = Console(
+    package static let standard = Console(
         isInteractive: isatty(STDERR_FILENO) == 1, width: Console.terminalWidth(),
         output: { StandardOutput.write($0) }, errors: { Console.write($0, to: STDERR_FILENO) })
 
     /// A Boolean value that is true if standard error is a terminal, on which a status line can be redrawn.
-    let isInteractive: Bool
+    package let isInteractive: Bool
     /// The number of columns of the terminal.
-    let width: Int
+    package let width: Int
 
     private let output: @Sendable (String) -> Void
     private let errors: @Sendable (String) -> Void
     private let status = Lock("")
 
-    init(
+    package init(
         isInteractive: Bool = false, width: Int = 80, output: @escaping @Sendable (String) -> Void,
         errors: @escaping @Sendable (String) -> Void
     ) {
@@ -31,23 +31,23 @@ final class Console: Sendable {
     }
 
     /// Writes one line of results.
-    func print(_ line: String) {
+    package func print(_ line: String) {
         above { output(Self.printable(line) + "\n") }
     }
 
     /// Writes one line for a person.
-    func note(_ line: String) {
+    package func note(_ line: String) {
         above { errors(Self.printable(line) + "\n") }
     }
 
     /// Reports an error in one line: `tintype: SOURCE: REASON`.
-    func error(_ error: any Error) { note("tintype: \(error)") }
+    package func error(_ error: any Error) { note("tintype: \(error)") }
 
     /// Reports a problem that does not stop the command.
-    func warning(_ text: String) { note("tintype: warning: \(text)") }
+    package func warning(_ text: String) { note("tintype: warning: \(text)") }
 
     /// Shows a line that the next status replaces. An empty line removes it. Does nothing without a terminal.
-    func showStatus(_ line: String) {
+    package func showStatus(_ line: String) {
         guard isInteractive else { return }
         status.withLock { status in
             status = line.isEmpty ? "" : Self.printable(String(line.prefix(width - 1)))
@@ -65,7 +65,7 @@ final class Console: Sendable {
     }
 
     /// Returns the text as one line without control characters. URLs, file names, and responses may contain escape sequences.
-    static func printable(_ text: String) -> String {
+    package static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -92,7 +92,7 @@ final class Console: Sendable {
     /// - Parameter waitUntilWritable: waits until the descriptor takes more bytes.
     /// - Returns: the number of the error (`errno`); 0 if everything was written.
     @discardableResult
-    static func write(
+    package static func write(
         _ text: String, to descriptor: Int32, waitUntilWritable: (Int32) -> Void = Console.waitUntilWritable
     ) -> Int32 {
         var text = text
@@ -113,7 +113,7 @@ final class Console: Sendable {
     }
 
     /// Sleeps until the descriptor takes more bytes, or its reader is gone.
-    static func waitUntilWritable(_ descriptor: Int32) {
+    package static func waitUntilWritable(_ descriptor: Int32) {
         var event = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = poll(&event, 1, -1)
     }

@@ -1,25 +1,25 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import Glibc
-internal import TintypeCore
+package import TintypeCore
 
 /// A file or standard input, which is read from its beginning as far as needed.
-struct InputFile: ~Copyable {
+package struct InputFile: ~Copyable {
     /// The bytes that have been read.
-    private(set) var data = Data()
+    package private(set) var data = Data()
     /// A Boolean value that is true after the end was reached.
-    private(set) var isAtEnd = false
+    package private(set) var isAtEnd = false
     /// The length of the file; `nil` for a stream.
-    let length: Int?
+    package let length: Int?
 
     private let descriptor: Int32
     private let path: String
 
     /// The largest file that is read.
-    static let limit = ByteCount.gigabytes(2)
+    package static let limit = ByteCount.gigabytes(2)
 
     /// Opens a file.
     /// - Parameter path: a path, or `-` for standard input.
-    init(_ path: String) throws(ImageError) {
+    package init(_ path: String) throws(ImageError) {
         self.path = path
         descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure(path, String(cString: strerror(errno))) }
@@ -37,7 +37,7 @@ struct InputFile: ~Copyable {
     deinit { close(descriptor) }
 
     /// Reads until `count` bytes have been read, or the end is reached.
-    mutating func read(upTo count: Int) throws(ImageError) {
+    package mutating func read(upTo count: Int) throws(ImageError) {
         let block = 1 << 20
         while data.count < count, !isAtEnd {
             let old = data.count
@@ -58,7 +58,7 @@ struct InputFile: ~Copyable {
 
     /// Reads the rest.
     /// - Throws: ``ImageError/Code/limitExceeded`` for a file over ``limit``.
-    mutating func readAll() throws(ImageError) {
+    package mutating func readAll() throws(ImageError) {
         if length ?? 0 <= Self.limit.bytes { try read(upTo: Self.limit.bytes + 1) }
         guard isAtEnd, data.count <= Self.limit.bytes else {
             throw ImageError(
@@ -68,7 +68,7 @@ struct InputFile: ~Copyable {
     }
 
     /// Returns all bytes of a file.
-    static func contents(of path: String) throws(ImageError) -> Data {
+    package static func contents(of path: String) throws(ImageError) -> Data {
         var file = try InputFile(path)
         try file.readAll()
         return file.data

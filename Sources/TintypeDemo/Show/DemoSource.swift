@@ -1,4 +1,5 @@
 #if HTTP
+internal import CommandSupport
 internal import FoundationEssentials
 internal import Glibc
 internal import Tintype

@@ -1,20 +1,20 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import Glibc
-internal import TintypeCore
+package import TintypeCore
 
 extension ImageError.Code {
     /// A result can't be written to the place that the user chose.
-    static let fileWriteFailed = Self(rawValue: "fileWriteFailed")
+    package static let fileWriteFailed = Self(rawValue: "fileWriteFailed")
 }
 
 /// Writes files that other programs see complete or not at all: under a temporary name beside the target, then renamed.
-enum OutputFile {
+package enum OutputFile {
     /// Writes `data` to `path`, replacing a file that is there.
     ///
     /// A symbolic link stays, and its target is replaced. The new file has the permissions and, if the system allows it, the owner
     /// of the old one. Devices and pipes are written to.
     /// - Throws: ``ImageError/Code/fileWriteFailed``.
-    static func replace(_ path: String, with data: Data) throws(ImageError) {
+    package static func replace(_ path: String, with data: Data) throws(ImageError) {
         let target = try resolvingLinks(path)
         var status = stat()
         let old: stat? = stat(target, &status) == 0 ? status : nil
@@ -30,7 +30,7 @@ enum OutputFile {
     /// Writes `data` to `path` unless something is there.
     /// - Returns: false if the name is taken. Nothing has changed then.
     /// - Throws: ``ImageError/Code/fileWriteFailed``.
-    static func create(_ path: String, with data: Data) throws(ImageError) -> Bool {
+    package static func create(_ path: String, with data: Data) throws(ImageError) -> Bool {
         var status = stat()
         if lstat(path, &status) == 0 { return false }
         let temporary = try writeTemporary(data, beside: path)
@@ -54,7 +54,7 @@ enum OutputFile {
 
     /// Creates a directory and its parents, unless it exists.
     /// - Throws: ``ImageError/Code/fileWriteFailed``.
-    static func makeDirectory(_ path: String) throws(ImageError) {
+    package static func makeDirectory(_ path: String) throws(ImageError) {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {

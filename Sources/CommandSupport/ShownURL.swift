@@ -2,9 +2,9 @@ internal import FoundationEssentials
 internal import TintypeCore
 
 /// A URL as commands show it: without credentials, unless the user asks for complete URLs.
-enum ShownURL {
+package enum ShownURL {
     /// Returns the text to show for a URL that the user gave or that the cache holds.
-    static func text(_ url: String, isComplete: Bool = false) -> String {
+    package static func text(_ url: String, isComplete: Bool = false) -> String {
         // `data:` URLs have no credentials, and a program may look for its own.
         guard !isComplete, url.contains(where: { "@?#".contains($0) }), url.prefix(5).lowercased() != "data:" else {
             return url

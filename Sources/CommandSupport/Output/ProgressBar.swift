@@ -1,15 +1,15 @@
 internal import TintypeCore
 
 /// A line that shows the progress of a list of images.
-struct ProgressBar: Sendable {
+package struct ProgressBar: Sendable {
     /// The number of images; `nil` if it is unknown.
-    var total: Int?
-    var finished = 0
-    var failed = 0
-    var bytes = 0
+    package var total: Int?
+    package var finished = 0
+    package var failed = 0
+    package var bytes = 0
 
     /// Returns the line, at most `width` columns wide.
-    func line(width: Int) -> String {
+    package func line(width: Int) -> String {
         let failures = failed == 0 ? "" : "  \(failed) failed"
         let size = "  \(ByteCount(bytes))"
         guard let total, total > 0 else {
@@ -24,7 +24,7 @@ struct ProgressBar: Sendable {
 }
 
 /// Counts images and shows the progress, at most every 50 ms.
-final class ProgressDisplay: Sendable {
+package final class ProgressDisplay: Sendable {
     private struct State {
         var bar: ProgressBar
         var nextDraw: ContinuousClock.Instant
@@ -33,13 +33,13 @@ final class ProgressDisplay: Sendable {
     private let console: Console
     private let state: Lock<State>
 
-    init(_ console: Console, total: Int?) {
+    package init(_ console: Console, total: Int?) {
         self.console = console
         state = Lock(State(bar: ProgressBar(total: total), nextDraw: .now))
         if console.isInteractive { console.showStatus(ProgressBar(total: total).line(width: console.width - 1)) }
     }
 
-    func finishedOne(bytes: Int, failed: Bool) {
+    package func finishedOne(bytes: Int, failed: Bool) {
         let bar = state.withLock { state -> ProgressBar? in
             state.bar.finished += 1
             state.bar.failed += failed ? 1 : 0
@@ -53,5 +53,5 @@ final class ProgressDisplay: Sendable {
         if let bar { console.showStatus(bar.line(width: console.width - 1)) }
     }
 
-    func end() { console.showStatus("") }
+    package func end() { console.showStatus("") }
 }

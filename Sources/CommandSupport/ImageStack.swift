@@ -1,8 +1,8 @@
-internal import Tintype
+package import Tintype
 
 /// The manager that a command uses, and its cache.
-struct ImageStack {
-    let manager: ImageManager
+package struct ImageStack {
+    package let manager: ImageManager
 
     /// Creates a manager.
     /// - Parameters:
@@ -10,7 +10,7 @@ struct ImageStack {
     ///   - memory: the configuration of the memory cache.
     ///   - jobs: the number of transfers at once.
     ///   - timeout: the longest time without data from a server.
-    init(
+    package init(
         directory: String?, memory: MemoryCache.Configuration = MemoryCache.Configuration(), jobs: Int = 6,
         timeout: Duration? = nil
     ) throws(ImageError) {

@@ -1,15 +1,15 @@
 internal import ArgumentParser
-internal import TintypeCore
+package import TintypeCore
 
 /// A box for an image: `400x300`, or with one open side, `1600x` or `x900`.
-struct SizeArgument: ExpressibleByArgument, Equatable, Sendable {
+package struct SizeArgument: ExpressibleByArgument, Equatable, Sendable {
     /// The box. An open side is longer than any image.
-    let box: PixelSize
+    package let box: PixelSize
 
-    static let openSide = 1 << 24
-    static let largestSide = 100_000
+    package static let openSide = 1 << 24
+    package static let largestSide = 100_000
 
-    init?(argument: String) {
+    package init?(argument: String) {
         let sides = argument.split(
             maxSplits: 1, omittingEmptySubsequences: false, whereSeparator: { "xX×".contains($0) })
         guard sides.count == 2, !(sides[0].isEmpty && sides[1].isEmpty) else { return nil }
@@ -23,17 +23,17 @@ struct SizeArgument: ExpressibleByArgument, Equatable, Sendable {
         box = PixelSize(width: width, height: height)
     }
 
-    init(_ box: PixelSize) { self.box = box }
+    package init(_ box: PixelSize) { self.box = box }
 
-    var defaultValueDescription: String { box.description }
+    package var defaultValueDescription: String { box.description }
 }
 
 /// A quality: a whole number from 0 to 100, or a fraction such as `0.7`.
-struct QualityArgument: ExpressibleByArgument, Equatable, Sendable {
+package struct QualityArgument: ExpressibleByArgument, Equatable, Sendable {
     /// From 0 to 1.
-    let fraction: Double
+    package let fraction: Double
 
-    init?(argument: String) {
+    package init?(argument: String) {
         if let percent = Int(argument) {
             guard (0...100).contains(percent) else { return nil }
             fraction = Double(percent) / 100

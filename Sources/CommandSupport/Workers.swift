@@ -1,9 +1,9 @@
 /// Concurrent work on a list of any length.
-enum Workers {
+package enum Workers {
     /// Lets `count` workers take elements until there are no more.
     ///
     /// After the calling task is cancelled, workers take no further elements.
-    static func run<Element: Sendable>(
+    package static func run<Element: Sendable>(
         _ count: Int, next: @escaping @Sendable () async -> Element?,
         work: @escaping @Sendable (Element) async -> Void
     ) async {

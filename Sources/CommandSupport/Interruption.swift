@@ -6,12 +6,12 @@ internal import TintypeCore
 /// Ends a command cleanly after Ctrl-C or `kill`: its task is cancelled and tidies up. A second signal ends it immediately.
 ///
 /// A signal that the process was started to ignore stays ignored, as SIGHUP under `nohup`.
-enum Interruption {
+package enum Interruption {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
     /// Runs `body`.
     /// - Throws: the exit status 128 + signal number if a signal arrived, or the error of `body`.
-    static func handled(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    package static func handled(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let received = Lock<Int32?>(nil)
         let running = Lock<Task<Void, any Error>?>(nil)
         let queue = DispatchQueue(label: "signals")
@@ -48,7 +48,7 @@ enum Interruption {
     }
 
     /// Returns true if the process ignores a signal.
-    static func isIgnored(_ number: Int32) -> Bool {
+    package static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         guard sigaction(number, nil, &action) == 0 else { return false }
         // Functions cannot be compared, but SIG_IGN is a number.

@@ -2,7 +2,7 @@ internal import TintypeCore
 
 extension Double {
     /// Returns the number with a fixed count of decimals. FoundationEssentials has no `String(format:)`.
-    func fixed(_ decimals: Int) -> String {
+    package func fixed(_ decimals: Int) -> String {
         guard isFinite, abs(self) < 1e15 else { return "\(self)" }
         var scale = 1
         for _ in 0..<decimals { scale *= 10 }
@@ -16,7 +16,7 @@ extension Double {
 
 extension Duration {
     /// The duration for people: `850 ns`, `12.4 µs`, `3.1 ms`, `2.45 s`.
-    var short: String {
+    package var short: String {
         let seconds = inSeconds
         return switch abs(seconds) {
         case ..<1e-6: "\((seconds * 1e9).fixed(0)) ns"
@@ -28,4 +28,4 @@ extension Duration {
 }
 
 /// Returns a count with its noun: `1 image`, `2 images`.
-func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+package func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

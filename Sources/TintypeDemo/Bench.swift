@@ -1,8 +1,9 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import FoundationEssentials
 internal import Tintype
 
-/// `tintype bench`
+/// `tintype-demo bench`
 struct BenchCommand: AsyncParsableCommand {
     enum Subject: String, ExpressibleByArgument, CaseIterable {
         case decode, thumbnail
@@ -67,7 +68,7 @@ struct BenchCommand: AsyncParsableCommand {
                 }
             } catch {
                 failed = true
-                if json { console.print(JSONLine.encode(InfoFailure(path: file, error: ErrorReport(error)))) }
+                if json { console.print(JSONLine.encode(FileFailure(path: file, error))) }
                 console.error(error.withSource(file))
             }
         }

@@ -3,23 +3,23 @@
 /// The component is percent-decoded. The name has no separators and no control characters, is not hidden, not `..`, and not empty,
 /// can't be taken for an option, and is not longer than file systems allow. It has no characters that Windows reserves either, so
 /// that a folder of images can be copied anywhere.
-struct FileName: Hashable, Sendable {
+package struct FileName: Hashable, Sendable {
     /// The name without its extension.
-    var stem: String
+    package var stem: String
     /// The extension without the dot; empty for none.
-    var fileExtension: String
+    package var fileExtension: String
 
     /// The longest stem, in bytes. File systems allow 255, with a number and an extension.
-    static let longestStem = 200
-    static let longestExtension = 10
+    package static let longestStem = 200
+    package static let longestExtension = 10
 
     /// Creates the name for an image at a URL.
-    init(url: String) {
+    package init(url: String) {
         self.init(proposed: Self.lastComponent(of: url))
     }
 
     /// Creates a safe name that is as close as possible to a proposed one.
-    init(proposed: String) {
+    package init(proposed: String) {
         let name = Self.safe(proposed)
         if let dot = name.lastIndex(of: "."), dot != name.startIndex {
             let ending = String(name[name.index(after: dot)...])
@@ -38,7 +38,7 @@ struct FileName: Hashable, Sendable {
     }
 
     /// Returns the complete name. With a number above 1 it is `photo-2.jpg`.
-    func name(number: Int = 1) -> String {
+    package func name(number: Int = 1) -> String {
         (number > 1 ? "\(stem)-\(number)" : stem) + (fileExtension.isEmpty ? "" : ".\(fileExtension)")
     }
 

@@ -1,9 +1,9 @@
 internal import FoundationEssentials
-internal import TintypeCore
+package import TintypeCore
 
 /// Results for programs: one JSON object per line, with its keys in alphabetical order.
-enum JSONLine {
-    static func encode(_ value: some Encodable) -> String {
+package enum JSONLine {
+    package static func encode(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
@@ -16,19 +16,30 @@ enum JSONLine {
 }
 
 /// An error as `--json` shows it.
-struct ErrorReport: Encodable, Equatable {
-    var code: String
-    var stage: String
-    var reason: String
+package struct ErrorReport: Encodable, Equatable {
+    package var code: String
+    package var stage: String
+    package var reason: String
 
-    init(_ error: ImageError) {
+    package init(_ error: ImageError) {
         code = error.code.rawValue
         stage = error.stage.rawValue
         reason = error.reason
     }
 }
 
+/// The report of a file that failed.
+package struct FileFailure: Encodable {
+    var path: String
+    var error: ErrorReport
+
+    package init(path: String, _ error: ImageError) {
+        self.path = path
+        self.error = ErrorReport(error)
+    }
+}
+
 extension Duration {
     /// The duration in milliseconds with three decimals, as reports show it.
-    var reportedMilliseconds: Double { (inMilliseconds * 1_000).rounded() / 1_000 }
+    package var reportedMilliseconds: Double { (inMilliseconds * 1_000).rounded() / 1_000 }
 }

@@ -1,14 +1,15 @@
 #if HTTP
 internal import ArgumentParser
+internal import CommandSupport
 internal import FoundationEssentials
 internal import Glibc
 internal import Tintype
 internal import TintypeTesting
 
-/// `tintype demo`
-struct DemoCommand: AsyncParsableCommand {
+/// `tintype-demo show`
+struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "demo",
+        commandName: "show",
         abstract: "Load images from the network, disk, and memory, and make a contact sheet.",
         discussion: """
             Without arguments, the command draws sample images in every format and serves them over HTTP on this computer. \

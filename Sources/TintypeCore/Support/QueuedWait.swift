@@ -1,0 +1,69 @@
+/// A wait in a queue, which ends exactly once, and possibly before anyone waits.
+///
+/// The queue holds the wait, and ends it when its turn comes, or when it leaves the queue after a cancellation.
+package final class QueuedWait<Value: Sendable>: Sendable {
+    private enum State {
+        case open
+        case listening(@Sendable (Value) -> Void)
+        /// Ended before anyone waited.
+        case ended(Value)
+        case done
+    }
+
+    private let state = Lock(State.open)
+
+    package init() {}
+
+    /// Ends the wait. Further calls have no effect.
+    package func end(_ value: Value) {
+        let listener: (@Sendable (Value) -> Void)? = state.withLock { state in
+            switch state {
+            case .open:
+                state = .ended(value)
+                return nil
+            case .listening(let listener):
+                state = .done
+                return listener
+            case .ended, .done: return nil
+            }
+        }
+        listener?(value)
+    }
+
+    /// Calls `listener` when the wait ends, at once if it has ended. A wait has one listener.
+    package func onEnd(_ listener: @escaping @Sendable (Value) -> Void) {
+        let early: Value? = state.withLock { state in
+            guard case .ended(let value) = state else {
+                state = .listening(listener)
+                return nil
+            }
+            state = .done
+            return value
+        }
+        if let early { listener(early) }
+    }
+
+    /// Waits for the end, as the one listener.
+    /// - Parameters:
+    ///   - priority: the priority of the wait.
+    ///   - move: moves the wait to the present value of `priority`, which it has to read under the lock of the queue, so that the
+    ///     last of several changes applies.
+    ///   - leave: called if the task is canceled. It removes the wait from the queue and ends it, unless its turn has come.
+    package func value(
+        following priority: WorkPriority, move: @escaping @Sendable () -> Void, leave: @escaping @Sendable () -> Void
+    ) async -> Value {
+        let token = priority.observe { _ in move() }
+        defer { priority.stopObserving(token) }
+        // It may have changed since the wait was added to the queue.
+        move()
+        let value = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in onEnd { continuation.resume(returning: $0) } }
+        } onCancel: {
+            leave()
+        }
+        // Shows ThreadSanitizer that everything before the end happens before everything after the wait. A continuation orders
+        // them too, but in a library that is not instrumented: one that is resumed before it is awaited looks like a race.
+        state.withLock { _ in }
+        return value
+    }
+}
