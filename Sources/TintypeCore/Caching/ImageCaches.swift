@@ -144,7 +144,8 @@ public final class ImageCaches: ImageCaching {
         return entry
     }
 
-    private func promote(_ image: Image, forKey key: ImageKey, to cache: any ImageCaching, since mark: RemovalLog.Mark) {
+    private func promote(_ image: Image, forKey key: ImageKey, to cache: any ImageCaching, since mark: RemovalLog.Mark)
+    {
         guard !removalLog.hasRemoval(of: key, from: .memory, since: mark) else { return }
         cache.storeInMemory(image, forKey: key)
     }

@@ -34,7 +34,7 @@ struct DiskCacheIndexTests: DiskCacheSuite {
         let path = directory.path
         for round in 0..<100 {
             let file = "\(path)/\(round).sqlite"
-            FileManager.default.createFile(atPath: file, contents: nil)
+            _ = FileManager.default.createFile(atPath: file, contents: nil)
             let maker = Task.detached {
                 try DiskIndex.createTables(in: Database(path: file, mode: .readWrite, busyTimeout: 10_000))
             }

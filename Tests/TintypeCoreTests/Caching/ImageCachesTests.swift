@@ -209,7 +209,9 @@ struct ImageCachesTests {
         }
     }
 
-    @Test("what is removed while a query finds it in a cache that keeps it isn't promoted", .capability("CMG-07", "CRM-01"))
+    @Test(
+        "what is removed while a query finds it in a cache that keeps it isn't promoted",
+        .capability("CMG-07", "CRM-01"))
     func removalDuringPromotion() async throws {
         let gate = Watched(false)
         let slow = ToyCache(gate: gate)

@@ -25,6 +25,29 @@ struct LoadingSnippets {
         #expect(result.metrics.load > .zero)
     }
 
+    @Test("Images are prefetched, and counted", .capability("PRE-01", "PRE-05"))
+    func prefetching() async throws {
+        let (manager, urls) = (try bench.manager(), [try bench.file()])
+        do {
+            // snippet: prefetch
+            let prefetcher = ImagePrefetcher(manager: manager)
+            let prefetch = prefetcher.prefetch(urls)
+            for await progress in prefetch.progress {
+                print("\(progress.finished)/\(progress.total), \(progress.failed) failed")
+            }
+            for failure in prefetch.failures { print(failure.url, failure.error) }
+            // snippet.end
+            #expect(prefetch.currentProgress.loaded == 1)
+        }
+        // snippet: prefetch-disk
+        var configuration = ImagePrefetcher.Configuration()
+        configuration.destination = .disk
+        configuration.maximumConcurrentLoads = 2
+        let prefetcher = ImagePrefetcher(manager: manager, configuration: configuration)
+        // snippet.end
+        #expect(await prefetcher.prefetch(urls).wait().skipped == 1, "a local file needs no copy")
+    }
+
     @Test("A manager is made of a cache, loaders and hooks")
     func ownManager() async throws {
         struct CircleCrop: ImageTransformer {

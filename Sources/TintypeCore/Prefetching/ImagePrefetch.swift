@@ -1,0 +1,79 @@
+public import FoundationEssentials
+
+/// The images that one call of an ``ImagePrefetcher`` prefetches.
+///
+/// The prefetch continues when this object is released; only ``cancel()`` ends it.
+public final class ImagePrefetch: Sendable {
+    /// An image that could not be prefetched.
+    public struct Failure: Sendable {
+        /// The URL of the image.
+        public var url: URL
+        /// The reason.
+        public var error: ImageError
+    }
+
+    /// The requests, in the order in which they begin.
+    public let requests: [ImageRequest]
+
+    private let id: Int
+    private let core: PrefetchCore
+    let feed: ProgressFeed<PrefetchProgress>
+    private let failed = Lock<[Failure]>([])
+
+    init(_ requests: [ImageRequest], id: Int, core: PrefetchCore) {
+        self.requests = requests
+        self.id = id
+        self.core = core
+        feed = ProgressFeed(PrefetchProgress(total: requests.count))
+    }
+
+    /// The progress so far.
+    public var currentProgress: PrefetchProgress { feed.value }
+
+    /// The progress from now on, each time that an image has ended, up to the end of all. Each access returns a new sequence, for one
+    /// observer. An observer that doesn't keep up receives the latest progress, and always the last.
+    public var progress: AsyncStream<PrefetchProgress> { feed.values }
+
+    /// The images that failed so far, without those that were cancelled.
+    public var failures: [Failure] { failed.withLock { $0 } }
+
+    /// Waits until all images have ended, also by cancellation. If the calling task is cancelled, only the wait ends.
+    /// - Returns: the progress at the end of the wait.
+    @discardableResult
+    public func wait() async -> PrefetchProgress {
+        for await _ in feed.values {}
+        return feed.value
+    }
+
+    /// Ends the prefetch. Images that have not ended count as cancelled; downloads that other loads need continue.
+    public func cancel() { core.cancel(nil, in: id) }
+
+    /// Ends the prefetching of a URL.
+    /// - Complexity: O(*n*) for *n* requests.
+    public func cancel(_ url: URL) { core.cancel(url, in: id) }
+
+    func add(_ failure: Failure) { failed.withLock { $0.append(failure) } }
+}
+
+/// The numbers of images of a prefetch.
+public struct PrefetchProgress: Sendable, Hashable {
+    /// All images.
+    public var total = 0
+    /// Images that were loaded.
+    public var loaded = 0
+    /// Images that were there already.
+    public var skipped = 0
+    /// Images that could not be loaded.
+    public var failed = 0
+    /// Images that were cancelled.
+    public var cancelled = 0
+
+    /// Creates a progress.
+    /// - Parameter total: the number of images.
+    public init(total: Int = 0) { self.total = total }
+
+    /// Images that have ended, in whichever way.
+    public var finished: Int { loaded + skipped + failed + cancelled }
+    /// True if all images have ended.
+    public var isFinished: Bool { finished == total }
+}

@@ -1,0 +1,295 @@
+internal import FoundationEssentials
+
+/// The queue of a prefetcher: which images wait, which are being loaded, and how far all are.
+///
+/// Running loads keep it alive, so that prefetches go on without their prefetcher.
+final class PrefetchCore: Sendable {
+    typealias Configuration = ImagePrefetcher.Configuration
+
+    private enum Outcome { case loaded, skipped, failed, cancelled }
+
+    private struct Batch {
+        var prefetch: ImagePrefetch
+        /// The first request that may still wait.
+        var next = 0
+        /// Later requests that were cancelled while they waited.
+        var cancelled: Set<Int> = []
+        var progress: PrefetchProgress
+    }
+
+    private struct Load {
+        var batch: Int
+        var request: ImageRequest
+        var cancellation = JobCancellation()
+    }
+
+    private struct State {
+        var configuration: Configuration
+        var isPaused = false
+        /// The number of reports of memory pressure, the last of which holds up new loads.
+        var pressureReports = 0
+        var isUnderPressure = false
+        /// Prefetches that have not ended.
+        var batches: [Int: Batch] = [:]
+        /// Those of them with requests that wait, oldest first.
+        var waiting: [Int] = []
+        var running: [Int: Load] = [:]
+        var total = PrefetchProgress()
+        var lastID = 0
+        /// The number of changes of progress.
+        var version = 0
+
+        mutating func makeID() -> Int {
+            lastID += 1
+            return lastID
+        }
+    }
+
+    /// A change of progress, which is published once the lock is released.
+    private struct Change {
+        var prefetch: ImagePrefetch
+        var progress: PrefetchProgress
+        var total: PrefetchProgress
+        var version: Int
+    }
+
+    let feed = ProgressFeed(PrefetchProgress())
+    private let manager: ImageManager
+    private let clock: any Clock<Duration>
+    private let state: Lock<State>
+    private let pressure = MemoryPressure.Subscription()
+
+    init(manager: ImageManager, configuration: Configuration, clock: any Clock<Duration>) {
+        self.manager = manager
+        self.clock = clock
+        state = Lock(State(configuration: configuration))
+    }
+
+    var configuration: Configuration {
+        get { state.withLock { $0.configuration } }
+        set {
+            state.withLock { $0.configuration = newValue }
+            beginLoads()
+        }
+    }
+
+    var isPaused: Bool {
+        get { state.withLock { $0.isPaused } }
+        set {
+            state.withLock { $0.isPaused = newValue }
+            beginLoads()
+        }
+    }
+
+    // MARK: Beginning
+
+    func begin(_ requests: [ImageRequest]) -> ImagePrefetch {
+        let id = state.withLock { $0.makeID() }
+        let prefetch = ImagePrefetch(requests, id: id, core: self)
+        guard !requests.isEmpty else {
+            prefetch.feed.publish(PrefetchProgress(), version: 1, isLast: true)
+            return prefetch
+        }
+        let change = state.withLock { state in
+            if state.batches.isEmpty { state.total = PrefetchProgress() }
+            state.total.total += requests.count
+            state.batches[id] = Batch(prefetch: prefetch, progress: PrefetchProgress(total: requests.count))
+            state.waiting.append(id)
+            return Self.change(&state, prefetch, PrefetchProgress(total: requests.count))
+        }
+        publish([change])
+        beginLoads()
+        return prefetch
+    }
+
+    /// Begins as many loads as may run.
+    private func beginLoads() {
+        while let (id, load, destination) = nextLoad() {
+            // Detached: a prefetch inherits neither the priority of the caller nor its task-local values.
+            let task = Task.detached { [self] in
+                end(id, await outcome(of: load, destination))
+                beginLoads()
+            }
+            load.cancellation.setTask(task)
+        }
+    }
+
+    private func nextLoad() -> (id: Int, load: Load, destination: ImagePrefetcher.Destination)? {
+        state.withLock { state in
+            let configuration = state.configuration
+            guard !state.isPaused, !state.isUnderPressure,
+                state.running.count < max(1, configuration.maximumConcurrentLoads)
+            else { return nil }
+            while let id = configuration.newestFirst ? state.waiting.last : state.waiting.first {
+                guard let request = Self.nextRequest(&state, of: id) else {
+                    state.waiting.remove(at: configuration.newestFirst ? state.waiting.count - 1 : 0)
+                    continue
+                }
+                var load = Load(batch: id, request: request)
+                load.request.priority = min(request.priority, configuration.priority)
+                let number = state.makeID()
+                state.running[number] = load
+                return (number, load, configuration.destination)
+            }
+            return nil
+        }
+    }
+
+    private static func nextRequest(_ state: inout State, of id: Int) -> ImageRequest? {
+        guard var batch = state.batches[id] else { return nil }
+        defer { state.batches[id] = batch }
+        let requests = batch.prefetch.requests
+        while batch.next < requests.count {
+            defer { batch.next += 1 }
+            if batch.cancelled.remove(batch.next) == nil { return requests[batch.next] }
+        }
+        return nil
+    }
+
+    // MARK: Loading
+
+    private func outcome(of load: Load, _ destination: ImagePrefetcher.Destination) async -> Outcome {
+        do throws(ImageError) {
+            return switch destination {
+            case .memory: try await loadImage(load.request)
+            case .disk: try await loadData(load.request)
+            }
+        } catch {
+            if error.isCancellation { return .cancelled }
+            let prefetch = state.withLock { $0.batches[load.batch]?.prefetch }
+            prefetch?.add(.init(url: load.request.url, error: error))
+            return .failed
+        }
+    }
+
+    private func loadImage(_ request: ImageRequest) async throws(ImageError) -> Outcome {
+        if !request.cachePolicy.asksSource, manager.cache.containsInMemory(manager.key(for: request)) {
+            return .skipped
+        }
+        return try await manager.load(request).source == .memory ? .skipped : .loaded
+    }
+
+    private func loadData(_ request: ImageRequest) async throws(ImageError) -> Outcome {
+        guard manager.cache.hasDisk else {
+            throw ImageError(
+                .cacheUnavailable, stage: .cache, source: request.url.shortDescription,
+                reason: "the manager has no disk cache to prefetch to; prefetch to memory instead")
+        }
+        // Local files are as fast to read as copies of them.
+        if manager.environment.loaders.isLocal(request.url) { return .skipped }
+        let original = ImageKey(source: manager.key(for: request).source)
+        if !request.cachePolicy.asksSource, await !manager.cache.contains(original, in: .disk).isEmpty {
+            return .skipped
+        }
+        var request = request
+        request.storeTo = .disk
+        request.waitsForStore = true
+        let image = try await manager.data(for: request)
+        if let error = image.storeError { throw error }
+        return image.source == .disk ? .skipped : .loaded
+    }
+
+    // MARK: Ending
+
+    private func end(_ id: Int, _ outcome: Outcome) {
+        let change = state.withLock { state -> Change? in
+            guard let load = state.running.removeValue(forKey: id) else { return nil }
+            return Self.add(&state, outcome, 1, to: load.batch)
+        }
+        if let change { publish([change]) }
+    }
+
+    func cancelAll() {
+        for id in state.withLock({ Array($0.batches.keys) }) { cancel(nil, in: id) }
+    }
+
+    /// Cancels loads, and ends requests that wait.
+    /// - Parameters:
+    ///   - url: the URL; `nil` for all.
+    ///   - batch: the prefetch; `nil` for all.
+    func cancel(_ url: URL?, in batch: Int?) {
+        let (changes, loads) = state.withLock { state -> ([Change], [Load]) in
+            let ids = batch.map { [$0] } ?? Array(state.batches.keys)
+            let changes = ids.compactMap { id in
+                Self.add(&state, .cancelled, Self.cancelWaiting(&state, url, of: id), to: id)
+            }
+            let loads = state.running.values.filter { load in
+                (batch == nil || load.batch == batch) && (url == nil || load.request.url == url)
+            }
+            return (changes, loads)
+        }
+        for load in loads { load.cancellation.request() }
+        publish(changes)
+    }
+
+    /// - Returns: the number of requests that no longer wait.
+    private static func cancelWaiting(_ state: inout State, _ url: URL?, of id: Int) -> Int {
+        guard var batch = state.batches[id] else { return 0 }
+        defer { state.batches[id] = batch }
+        let requests = batch.prefetch.requests
+        guard let url else {
+            defer { (batch.next, batch.cancelled) = (requests.count, []) }
+            return requests.count - batch.next - batch.cancelled.count
+        }
+        let found = (batch.next..<requests.count).filter { requests[$0].url == url && !batch.cancelled.contains($0) }
+        batch.cancelled.formUnion(found)
+        return found.count
+    }
+
+    private static func add(_ state: inout State, _ outcome: Outcome, _ count: Int, to id: Int) -> Change? {
+        guard count > 0, var batch = state.batches[id] else { return nil }
+        let path: WritableKeyPath<PrefetchProgress, Int> =
+            switch outcome {
+            case .loaded: \.loaded
+            case .skipped: \.skipped
+            case .failed: \.failed
+            case .cancelled: \.cancelled
+            }
+        batch.progress[keyPath: path] += count
+        state.total[keyPath: path] += count
+        state.batches[id] = batch.progress.isFinished ? nil : batch
+        return change(&state, batch.prefetch, batch.progress)
+    }
+
+    private static func change(
+        _ state: inout State, _ prefetch: ImagePrefetch, _ progress: PrefetchProgress
+    ) -> Change {
+        state.version += 1
+        return Change(prefetch: prefetch, progress: progress, total: state.total, version: state.version)
+    }
+
+    private func publish(_ changes: [Change]) {
+        for change in changes {
+            change.prefetch.feed.publish(
+                change.progress, version: change.version, isLast: change.progress.isFinished)
+            feed.publish(change.total, version: change.version)
+        }
+    }
+
+    // MARK: Memory pressure
+
+    func observe(_ pressure: MemoryPressure) {
+        self.pressure.replace(with: pressure) { [weak self] _ in self?.pause() }
+    }
+
+    private func pause() {
+        let (report, duration) = state.withLock { state in
+            state.pressureReports += 1
+            state.isUnderPressure = state.configuration.pauseUnderMemoryPressure > .zero
+            return (state.pressureReports, state.configuration.pauseUnderMemoryPressure)
+        }
+        guard duration > .zero else { return }
+        Task.detached { [weak self, clock] in
+            try? await clock.sleep(for: duration)
+            self?.resume(after: report)
+        }
+    }
+
+    private func resume(after report: Int) {
+        state.withLock { state in
+            // A later report begins the pause anew.
+            if state.pressureReports == report { state.isUnderPressure = false }
+        }
+        beginLoads()
+    }
+}
