@@ -76,13 +76,15 @@ let package = Package(
         .target(name: "CJPEGShim", dependencies: ["CJPEG"]),
         .target(name: "CPNGShim", dependencies: ["CPNG"]),
         .target(name: "CResample"),
+        .target(name: "CTransform"),
         .target(name: "CUnfilter"),
 
         // The library, lowest first.
         .target(
             name: "TintypeCore",
             dependencies: [
-                .product(name: "Logging", package: "swift-log"), "CLinux", "CResample", "CSQLite", "CXXHash",
+                .product(name: "Logging", package: "swift-log"), "CLinux", "CResample", "CTransform", "CSQLite",
+                "CXXHash",
             ],
             swiftSettings: settings),
         .target(

@@ -13,7 +13,7 @@ extension DecodeOptions {
     /// shape.
     func vectorSize(width: Double, height: Double) -> PixelSize {
         let size = CairoCanvas.pixels(width, height)
-        guard let box = thumbnailSize, !box.isEmpty, preservesAspectRatio, !size.isEmpty else {
+        guard let box = thumbnailSize, !box.isEmpty, preservesAspectRatio, !coversThumbnailSize, !size.isEmpty else {
             return vectorSize(for: size)
         }
         // A power of two, so that whole sides keep their ratio exactly.

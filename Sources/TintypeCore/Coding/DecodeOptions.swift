@@ -6,6 +6,9 @@ public struct DecodeOptions: Sendable, Hashable {
     public var thumbnailSize: PixelSize?
     /// True to preserve the proportions of a thumbnail, which fits into the box; false to stretch it to exactly the box.
     public var preservesAspectRatio = true
+    /// True for a proportional thumbnail that covers the box instead of fitting into it: both sides are at least as long as those
+    /// of the box. No side grows.
+    public var coversThumbnailSize = false
     /// True if a thumbnail may be larger than its source.
     public var allowsUpscaling = false
     /// The tradeoff between the quality of thumbnails and the time to decode them. It does not affect images at full size.
@@ -35,7 +38,7 @@ public struct DecodeOptions: Sendable, Hashable {
         thumbnailSize: PixelSize? = nil, preservesAspectRatio: Bool = true, allowsUpscaling: Bool = false,
         thumbnailQuality: ThumbnailQuality = .high, maximumBytes: ByteCount? = nil, firstFrameOnly: Bool = false,
         scale: Double = 1, allowsPartialImage: Bool = false, keepsColorSpace: Bool = false, decodeToHDR: Bool = false,
-        formatHint: ImageFormat? = nil
+        formatHint: ImageFormat? = nil, coversThumbnailSize: Bool = false
     ) {
         self.thumbnailSize = thumbnailSize
         self.preservesAspectRatio = preservesAspectRatio
@@ -48,6 +51,7 @@ public struct DecodeOptions: Sendable, Hashable {
         self.keepsColorSpace = keepsColorSpace
         self.decodeToHDR = decodeToHDR
         self.formatHint = formatHint
+        self.coversThumbnailSize = coversThumbnailSize
     }
 
     /// Returns the upright size at which an image is decoded under these options.
@@ -58,7 +62,10 @@ public struct DecodeOptions: Sendable, Hashable {
     public func outputSize(for display: PixelSize, frameCount: Int = 1, bytesPerPixel: Int = 4) -> PixelSize {
         var size = display
         if let box = thumbnailSize, !box.isEmpty {
-            size = display.scaled(into: box, preservingAspectRatio: preservesAspectRatio, upscaling: allowsUpscaling)
+            size =
+                coversThumbnailSize
+                ? display.scaled(toCover: box)
+                : display.scaled(into: box, preservingAspectRatio: preservesAspectRatio, upscaling: allowsUpscaling)
         }
         if let maximumBytes {
             let frames = firstFrameOnly ? 1 : frameCount
@@ -81,5 +88,14 @@ public struct DecodeOptions: Sendable, Hashable {
         guard decodeToHDR else { return .rgba8 }
         if isHighDynamicRange, !keepsColorSpace { return .rgbaFloat16 }
         return bitsPerComponent > 8 || isHighDynamicRange ? .rgba16 : .rgba8
+    }
+
+    /// Decodes a larger source at the size that a transformer suggests, unless the options have a size of their own.
+    mutating func shrink(for transformer: (any ImageTransformer)?) {
+        guard thumbnailSize?.isEmpty ?? true, maximumBytes == nil, let size = transformer?.suggestedDecodeSize, !size.isEmpty
+        else { return }
+        thumbnailSize = size
+        preservesAspectRatio = true
+        coversThumbnailSize = true
     }
 }

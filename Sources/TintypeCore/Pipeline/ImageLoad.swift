@@ -96,12 +96,27 @@ final class ImageLoad: Sendable {
         plain.storesVariant = false
         plain.queryFrom.remove(.memory)
         plain.storeTo.remove(.memory)
+        let full = plain
+        plain.decodeOptions.shrink(for: request.transformer)
+        var decoded = try await plainOutput(plain, context)
+        // An animation that isn't transformed keeps its size.
+        if plain.decodeOptions != full.decodeOptions, decoded.image.isAnimated, !request.transformsAnimatedImages {
+            decoded = try await plainOutput(full, context)
+        }
+        let start = ContinuousClock.now
+        let image = try await applyTransformer(to: decoded.image, priority: context.priority)
+        return PipelineOutput(
+            image: image, bytes: decoded.bytes, source: decoded.source, freshness: decoded.freshness,
+            decodeTime: decoded.decodeTime, transformTime: ContinuousClock.now - start)
+    }
+
+    /// The output of a request without a transformer. Its previews are transformed.
+    private func plainOutput(_ plain: ImageRequest, _ context: Context) async throws(ImageError) -> PipelineOutput {
         let load = ImageLoad(
             plain, key: environment.key(for: plain), environment: environment, showsPreviews: key.isProgressive,
             replacesVariants: replacesVariants)
-        let decoded: PipelineOutput
         if key.isProgressive || key.policy == .revalidate {
-            decoded = try await withNewest { [self] (preview: Image) in
+            return try await withNewest { [self] (preview: Image) in
                 // A preview that cannot be transformed is left out; the image itself will tell why.
                 if let image = try? await applyTransformer(to: preview, priority: context.priority) {
                     context.update(.preview(image))
@@ -112,14 +127,9 @@ final class ImageLoad: Sendable {
                 }
             }.get()
         } else {
-            decoded = try await load.output(
+            return try await load.output(
                 priority: LoadPriority(context.priority), within: context.cancellation, onUpdate: context.update)
         }
-        let start = ContinuousClock.now
-        let image = try await applyTransformer(to: decoded.image, priority: context.priority)
-        return PipelineOutput(
-            image: image, bytes: decoded.bytes, source: decoded.source, freshness: decoded.freshness,
-            decodeTime: decoded.decodeTime, transformTime: ContinuousClock.now - start)
     }
 
     private func result(
@@ -138,8 +148,18 @@ final class ImageLoad: Sendable {
         guard let transformer = request.transformer, !image.isAnimated || request.transformsAnimatedImages else {
             return image
         }
-        return try await environment.configuration.processing.perform(priority: priority) { _ throws(ImageError) in
-            try image.transformed(transformer)
+        let configuration = environment.configuration
+        let decodeOptions = request.decodeOptions
+        return try await configuration.processing.perform(priority: priority) { isCancelled throws(ImageError) in
+            try image.transformed(
+                transformer,
+                in: TransformContext(
+                    limits: configuration.limits, pool: configuration.pool, isCancelled: isCancelled)
+            ).with { properties in
+                // The size at which the source was decoded for the transformer is no property of the result.
+                properties.decodeOptions.thumbnailSize = decodeOptions.thumbnailSize
+                properties.decodeOptions.coversThumbnailSize = decodeOptions.coversThumbnailSize
+            }
         }
     }
 

@@ -52,6 +52,15 @@ extension PixelSize {
         return result
     }
 
+    /// Returns the smallest proportional size whose sides are at least those of a box, rounded up; this size if it is smaller.
+    func scaled(toCover box: PixelSize) -> PixelSize {
+        guard !isEmpty, !box.isEmpty, box.width < width, box.height < height else { return self }
+        let isWide = Double(box.width) * Double(height) > Double(box.height) * Double(width)
+        return isWide
+            ? PixelSize(width: box.width, height: Self.derivedSide(box.width, height, width))
+            : PixelSize(width: Self.derivedSide(box.height, width, height), height: box.height)
+    }
+
     /// Returns the largest proportional size whose pixels use at most `limit` bytes, with `frames` frames of `bytesPerPixel`.
     ///
     /// Each side is at least 1. If the shorter side would be less, the longer side uses the whole limit.

@@ -39,8 +39,9 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
     init(_ options: DecodeOptions, _ extras: Extras) {
         var parts: [String] = []
         if let box = options.thumbnailSize, !box.isEmpty {
-            let mode = options.preservesAspectRatio ? "fit" : "stretch"
-            parts.append("\(mode)=\(box)\(options.allowsUpscaling ? "^" : "")")
+            let mode = options.coversThumbnailSize ? "cover" : options.preservesAspectRatio ? "fit" : "stretch"
+            let isUpscaled = options.allowsUpscaling && !options.coversThumbnailSize
+            parts.append("\(mode)=\(box)\(isUpscaled ? "^" : "")")
         }
         if let maximumBytes = options.maximumBytes { parts.append("bytes=\(maximumBytes.bytes)") }
         // At full size, quality makes no difference.

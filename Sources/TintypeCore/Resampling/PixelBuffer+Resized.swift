@@ -10,11 +10,16 @@ extension PixelBuffer {
         return try resized(to: target, part: ResampledPart(target), pool: pool)
     }
 
-    /// A part of the pixels at another size.
-    func resized(to target: PixelSize, part: ResampledPart, pool: PixelBufferPool) throws(ImageError) -> PixelBuffer {
-        guard format == .rgba8 else { return try resizedDeep(to: target, part: part, pool: pool) }
+    /// Returns a part of the pixels at another size.
+    /// - Parameter beforeRow: called before each row of the source; ends the work by throwing an error.
+    func resized(
+        to target: PixelSize, part: ResampledPart, pool: PixelBufferPool,
+        beforeRow: (Int) throws(ImageError) -> Void = { _ in }
+    ) throws(ImageError) -> PixelBuffer {
+        guard format == .rgba8 else { return try resizedDeep(to: target, part: part, pool: pool, beforeRow: beforeRow) }
         var resampler = try RowResampler(from: size, to: target, part: part, pool: pool)
         for row in 0..<height {
+            try beforeRow(row)
             withRow(row) { bytes in
                 if let base = bytes.baseAddress { resampler.push(lasting: base) }
             }
@@ -23,10 +28,12 @@ extension PixelBuffer {
     }
 
     private func resizedDeep(
-        to target: PixelSize, part: ResampledPart, pool: PixelBufferPool
+        to target: PixelSize, part: ResampledPart, pool: PixelBufferPool,
+        beforeRow: (Int) throws(ImageError) -> Void
     ) throws(ImageError) -> PixelBuffer {
         var resampler = try DeepRowResampler(from: size, to: target, part: part, format: format, pool: pool)
         for row in 0..<height {
+            try beforeRow(row)
             withRow(row) { bytes in
                 if let base = bytes.baseAddress { resampler.push(base) }
             }

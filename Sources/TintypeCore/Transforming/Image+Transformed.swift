@@ -4,13 +4,15 @@ extension Image {
     /// Runs on the calling thread. An empty sequence of transformers returns the image unchanged.
     /// - Parameter transformer: the transformer.
     /// - Returns: the transformed image.
-    /// - Throws: ``ImageError/Code/transformFailed``, or the ``ImageError`` that the transformer throws.
+    /// - Throws: ``ImageError/Code/transformFailed``, or the ``ImageError`` that the transformer throws;
+    ///   ``ImageError/Code/cancelled`` if the current task is canceled.
     public func transformed(_ transformer: any ImageTransformer) throws(ImageError) -> Image {
         if let list = transformer as? ImageTransformers, list.transformers.isEmpty { return self }
         do {
-            guard isAnimated else { return try applying(transformer).with { $0.isTransformed = true } }
+            guard isAnimated else { return try applying(transformer) }
             let source = properties
             let frames = try frames.map { frame in
+                try TransformContext.current.checkCancellation()
                 let picture = Image(pixels: frame.pixels, properties: source)
                 return ImageFrame(pixels: try transformer.transform(picture).pixels, duration: frame.duration)
             }
@@ -32,9 +34,17 @@ extension Image {
         }
     }
 
+    /// Returns the result of a transformer in an environment.
+    func transformed(_ transformer: any ImageTransformer, in context: TransformContext) throws(ImageError) -> Image {
+        try TransformContext.$current.withValue(context) {
+            Result { () throws(ImageError) in try transformed(transformer) }
+        }.get()
+    }
+
     /// Returns the result of one transformer, with the metadata of this image unless the transformer changes it.
     func applying(_ transformer: any ImageTransformer) throws -> Image {
-        let result = try transformer.transform(self)
+        try TransformContext.current.checkCancellation()
+        let result = try transformer.transform(self).with { $0.isTransformed = true }
         guard transformer.preservesMetadata else { return result }
         let (source, defaults) = (properties, Properties())
         return result.with { new in

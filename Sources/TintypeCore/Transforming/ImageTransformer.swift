@@ -18,7 +18,16 @@ public protocol ImageTransformer: Sendable {
     /// orientation, color space, decode options. The default is `true`.
     var preservesMetadata: Bool { get }
 
+    /// The size at which a source can be decoded for this transformer, such as twice the size that it makes; `nil`, the
+    /// default, for its full size.
+    ///
+    /// A load whose first transformer has such a size decodes a larger source so that both sides are at least as long, with
+    /// its proportions preserved. A side of 1 follows the other one. The result of the transformer must look the same.
+    var suggestedDecodeSize: PixelSize? { get }
+
     /// Returns the new image. Called on a thread of the processing queue.
+    ///
+    /// ``TransformContext/current`` has limits, memory, and a check for cancellation.
     /// - Parameter image: the decoded image.
     /// - Returns: the transformed image.
     /// - Throws: any error; a load then fails with ``ImageError/Code/transformFailed``.
@@ -27,6 +36,8 @@ public protocol ImageTransformer: Sendable {
 
 extension ImageTransformer {
     public var preservesMetadata: Bool { true }
+
+    public var suggestedDecodeSize: PixelSize? { nil }
 
     /// The keys of the component transformers, in order.
     var componentKeys: [String] { (self as? ImageTransformers)?.transformers.map(\.key) ?? [key] }
@@ -49,6 +60,9 @@ public struct ImageTransformers: ImageTransformer {
 
     /// True if all of the transformers preserve metadata.
     public var preservesMetadata: Bool { transformers.allSatisfy(\.preservesMetadata) }
+
+    /// That of the first transformer.
+    public var suggestedDecodeSize: PixelSize? { transformers.first?.suggestedDecodeSize }
 
     public func transform(_ image: Image) throws -> Image {
         try transformers.reduce(image) { image, transformer in try image.applying(transformer) }

@@ -1,0 +1,12 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// What transformers cost beside Pillow, libvips and OpenCV. Takes Tintype without HTTP and optional formats.
+let package = Package(
+    name: "tintype-transform-ratios",
+    dependencies: [.package(name: "tintype", path: "../..", traits: [])],
+    targets: [
+        .executableTarget(
+            name: "TransformRatios", dependencies: [.product(name: "Tintype", package: "tintype")])
+    ]
+)

@@ -1,0 +1,49 @@
+#ifndef CTRANSFORM_H
+#define CTRANSFORM_H
+
+#include <stdint.h>
+
+// The inner loops of transformers. They are in C because Swift has no function multiversioning: on x86-64 each is compiled for
+// AVX-512, AVX2 and SSE2. Products are rounded before they are added on every machine, so every version produces the same
+// pixels.
+//
+// Components are premultiplied, four per pixel, and 1 is the maximum of the integer formats. A line is a sequence of vectors of
+// 16 components: four neighbors in a row for every row, or a column of four rows for every column.
+
+typedef struct {
+    /// Converts 8-bit components.
+    void (*read8)(float *components, const uint8_t *row, long pixels);
+    /// Converts 16-bit components.
+    void (*read16)(float *components, const uint16_t *row, long pixels);
+    /// Converts to 8-bit components, rounded to the nearest. Alpha is limited to 0 to 1, color to 0 to alpha; NaN becomes 0.
+    void (*write8)(uint8_t *row, const float *components, long pixels);
+    /// Converts to 16-bit components, like `write8`.
+    void (*write16)(uint16_t *row, const float *components, long pixels);
+    /// Multiplies each pixel by a matrix of four columns.
+    void (*matrix)(float *components, const float columns[16], long pixels);
+    /// Multiplies each 8-bit pixel by a matrix of four columns.
+    void (*matrix8)(uint8_t *row, const uint8_t *source, const float columns[16], long pixels);
+    /// Applies a symmetric filter: each sum is the component at the center times the first weight, plus, for each further
+    /// weight, that weight times the sum of the components at `before` and `after`. `count` is a multiple of 16.
+    void (*filter)(
+        float *sums, const float *center, const float *const *before, const float *const *after, const float *weights,
+        long taps, long count);
+    /// Applies an extended box filter to a line: `2 × radius + 1` vectors of weight `weight`, and one more on each side of
+    /// weight `end_weight`. The first and last vectors are repeated beyond the ends.
+    void (*box)(float *target, const float *source, long count, long radius, float weight, float end_weight);
+    /// Copies the pixels of a row to four lanes of a line. Lanes are 0 to 3.
+    void (*spread)(float *line, const float *row, long lane, long pixels);
+    /// Copies four lanes of a line to the pixels of a row.
+    void (*gather)(float *row, const float *line, long lane, long pixels);
+    /// Reads four neighboring 16-bit pixels in each of `count` rows.
+    void (*read_columns16)(float *line, const uint8_t *top, long bytes_per_row, long count);
+    /// Writes four neighboring 8-bit pixels in each of `count` rows, like `write8`.
+    void (*write_columns8)(uint8_t *top, long bytes_per_row, const float *line, long count);
+    /// Writes four neighboring 16-bit pixels in each of `count` rows, like `write8`.
+    void (*write_columns16)(uint8_t *top, long bytes_per_row, const float *line, long count);
+} ctransform_kernels;
+
+/// Writes the kernels that this processor supports to `kernels`, best first, and returns their number: 1 to 3.
+int ctransform_available(ctransform_kernels kernels[3]);
+
+#endif

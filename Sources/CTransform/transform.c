@@ -1,0 +1,70 @@
+#include "CTransform.h"
+
+#include <string.h>
+
+#pragma STDC FP_CONTRACT OFF
+
+typedef float f32x4 __attribute__((vector_size(16)));
+typedef float f32x16 __attribute__((vector_size(64)));
+typedef int32_t i32x16 __attribute__((vector_size(64)));
+typedef uint8_t u8x16 __attribute__((vector_size(16)));
+typedef uint16_t u16x16 __attribute__((vector_size(32)));
+
+#define LOAD(value, address) memcpy(&(value), (address), sizeof(value))
+#define STORE(address, value) memcpy((address), &(value), sizeof(value))
+
+// The same component of four pixels, four times each.
+#define EACH(v, i) \
+    __builtin_shufflevector(v, v, i, i, i, i, 4 + i, 4 + i, 4 + i, 4 + i, 8 + i, 8 + i, 8 + i, 8 + i, 12 + i, 12 + i, 12 + i, 12 + i)
+// A vector four times.
+#define REPEAT(v) __builtin_shufflevector(v, v, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3)
+#define READ8(bytes) (__builtin_convertvector(__builtin_convertvector(bytes, i32x16), f32x16) * (1.0f / 255))
+#define READ16(words) (__builtin_convertvector(__builtin_convertvector(words, i32x16), f32x16) * (1.0f / 65535))
+// Limits four pixels. Minimum and maximum return the number if the other operand is NaN.
+#define LIMITED(v, one)                                                                              \
+    __builtin_elementwise_min(__builtin_elementwise_max(v, (f32x16){0}),                             \
+                              __builtin_elementwise_min(__builtin_elementwise_max(EACH(v, 3), (f32x16){0}), one))
+#define ROUNDED(v, maximum) __builtin_convertvector(LIMITED(v, (f32x16){0} + 1.0f) * maximum + 0.5f, i32x16)
+#define WRITE8(v) __builtin_convertvector(ROUNDED(v, 255.0f), u8x16)
+#define WRITE16(v) __builtin_convertvector(ROUNDED(v, 65535.0f), u16x16)
+
+#define KERNELS(version)                                                                                      \
+    (ctransform_kernels){                                                                                     \
+        read8_##version, read16_##version, write8_##version, write16_##version, matrix_##version,             \
+        matrix8_##version, filter_##version, box_##version, spread_##version, gather_##version,               \
+        read_columns16_##version, write_columns8_##version, write_columns16_##version}
+
+#if defined(__x86_64__)
+
+#define VERSION(name) name##_sse2
+#define TARGET
+#include "transform_kernels.h"
+
+#define VERSION(name) name##_avx2
+#define TARGET __attribute__((target("avx2")))
+#include "transform_kernels.h"
+
+#define VERSION(name) name##_avx512
+#define TARGET __attribute__((target("arch=x86-64-v4")))
+#include "transform_kernels.h"
+
+int ctransform_available(ctransform_kernels kernels[3]) {
+    int count = 0;
+    if (__builtin_cpu_supports("x86-64-v4")) kernels[count++] = KERNELS(avx512);
+    if (__builtin_cpu_supports("avx2")) kernels[count++] = KERNELS(avx2);
+    kernels[count++] = KERNELS(sse2);
+    return count;
+}
+
+#else
+
+#define VERSION(name) name##_portable
+#define TARGET
+#include "transform_kernels.h"
+
+int ctransform_available(ctransform_kernels kernels[3]) {
+    kernels[0] = KERNELS(portable);
+    return 1;
+}
+
+#endif

@@ -1,0 +1,154 @@
+// The kernels of transformers, included once for each instruction set. VERSION names the functions, TARGET is their attribute.
+
+// Calls `body` with the number of each group of four pixels, then copies the rest through a group of its own.
+#define ROW(type, group, source, target_type, target_group, target, body)              \
+    long x = 0;                                                                        \
+    for (; x + 4 <= pixels; x += 4) {                                                  \
+        group in;                                                                      \
+        LOAD(in, (source) + x * 4);                                                    \
+        target_group out = body;                                                       \
+        STORE((target) + x * 4, out);                                                  \
+    }                                                                                  \
+    if (x < pixels) {                                                                  \
+        group in = {0};                                                                \
+        memcpy(&in, (source) + x * 4, (size_t)(pixels - x) * 4 * sizeof(type));        \
+        target_group out = body;                                                       \
+        memcpy((target) + x * 4, &out, (size_t)(pixels - x) * 4 * sizeof(target_type)); \
+    }
+
+TARGET static void VERSION(read8)(float *components, const uint8_t *row, long pixels) {
+    ROW(uint8_t, u8x16, row, float, f32x16, components, READ8(in))
+}
+
+TARGET static void VERSION(read16)(float *components, const uint16_t *row, long pixels) {
+    ROW(uint16_t, u16x16, row, float, f32x16, components, READ16(in))
+}
+
+TARGET static void VERSION(write8)(uint8_t *row, const float *components, long pixels) {
+    ROW(float, f32x16, components, uint8_t, u8x16, row, WRITE8(in))
+}
+
+TARGET static void VERSION(write16)(uint16_t *row, const float *components, long pixels) {
+    ROW(float, f32x16, components, uint16_t, u16x16, row, WRITE16(in))
+}
+
+#define COLUMNS                                            \
+    f32x4 r, g, b, a;                                      \
+    LOAD(r, columns);                                      \
+    LOAD(g, columns + 4);                                  \
+    LOAD(b, columns + 8);                                  \
+    LOAD(a, columns + 12);                                 \
+    const f32x16 red = REPEAT(r), green = REPEAT(g), blue = REPEAT(b), alpha = REPEAT(a);
+#define PRODUCT(v) (EACH(v, 0) * red + EACH(v, 1) * green + EACH(v, 2) * blue + EACH(v, 3) * alpha)
+
+TARGET static void VERSION(matrix)(float *components, const float columns[16], long pixels) {
+    COLUMNS
+    ROW(float, f32x16, components, float, f32x16, components, PRODUCT(in))
+}
+
+#define PRODUCT8(bytes)                           \
+    ({                                            \
+        const f32x16 components = READ8(bytes);   \
+        const f32x16 product = PRODUCT(components); \
+        WRITE8(product);                          \
+    })
+
+TARGET static void VERSION(matrix8)(uint8_t *row, const uint8_t *source, const float columns[16], long pixels) {
+    COLUMNS
+    ROW(uint8_t, u8x16, source, uint8_t, u8x16, row, PRODUCT8(in))
+}
+
+TARGET static void VERSION(filter)(
+    float *sums, const float *center, const float *const *before, const float *const *after, const float *weights,
+    long taps, long count) {
+    for (long i = 0; i < count; i += 16) {
+        f32x16 sum, one, other;
+        LOAD(sum, center + i);
+        sum *= weights[0];
+        for (long tap = 0; tap < taps; tap++) {
+            LOAD(one, before[tap] + i);
+            LOAD(other, after[tap] + i);
+            sum += (one + other) * weights[tap + 1];
+        }
+        STORE(sums + i, sum);
+    }
+}
+
+#define NEAREST(index) (source + ((index) < 0 ? 0 : (index) < count ? (index) : count - 1) * 16)
+#define DIRECT(index) (source + (index) * 16)
+
+TARGET static void VERSION(box)(
+    float *target, const float *source, long count, long radius, float weight, float end_weight) {
+    // The sum around the first vector. Vectors that are repeated beyond the ends are multiplied instead of added up.
+    f32x16 sum, vector;
+    LOAD(sum, source);
+    sum *= (float)(radius + 1);
+    const long inner = radius < count - 1 ? radius : count - 1;
+    for (long i = 1; i <= inner; i++) {
+        LOAD(vector, source + i * 16);
+        sum += vector;
+    }
+    LOAD(vector, source + (count - 1) * 16);
+    sum += vector * (float)(radius - inner);
+    const long first = radius + 1 < count ? radius + 1 : count;
+    const long last = count - radius - 1 > first ? count - radius - 1 : first;
+    long i = 0;
+#define STEP(address)                                              \
+    {                                                              \
+        f32x16 before, oldest, after;                              \
+        LOAD(before, address(i - radius - 1));                     \
+        LOAD(oldest, address(i - radius));                         \
+        LOAD(after, address(i + radius + 1));                      \
+        const f32x16 result = sum * weight + (before + after) * end_weight; \
+        STORE(target + i * 16, result);                            \
+        sum += after - oldest;                                     \
+    }
+    for (; i < first; i++) STEP(NEAREST)
+    for (; i < last; i++) STEP(DIRECT)
+    for (; i < count; i++) STEP(NEAREST)
+#undef STEP
+}
+
+TARGET static void VERSION(spread)(float *line, const float *row, long lane, long pixels) {
+    for (long x = 0; x < pixels; x++) memcpy(line + x * 16 + lane * 4, row + x * 4, 16);
+}
+
+TARGET static void VERSION(gather)(float *row, const float *line, long lane, long pixels) {
+    for (long x = 0; x < pixels; x++) memcpy(row + x * 4, line + x * 16 + lane * 4, 16);
+}
+
+TARGET static void VERSION(read_columns16)(float *line, const uint8_t *top, long bytes_per_row, long count) {
+    for (long y = 0; y < count; y++) {
+        u16x16 words;
+        LOAD(words, top + y * bytes_per_row);
+        const f32x16 components = READ16(words);
+        STORE(line + y * 16, components);
+    }
+}
+
+TARGET static void VERSION(write_columns8)(uint8_t *top, long bytes_per_row, const float *line, long count) {
+    for (long y = 0; y < count; y++) {
+        f32x16 components;
+        LOAD(components, line + y * 16);
+        const u8x16 bytes = WRITE8(components);
+        STORE(top + y * bytes_per_row, bytes);
+    }
+}
+
+TARGET static void VERSION(write_columns16)(uint8_t *top, long bytes_per_row, const float *line, long count) {
+    for (long y = 0; y < count; y++) {
+        f32x16 components;
+        LOAD(components, line + y * 16);
+        const u16x16 words = WRITE16(components);
+        STORE(top + y * bytes_per_row, words);
+    }
+}
+
+#undef ROW
+#undef COLUMNS
+#undef PRODUCT
+#undef PRODUCT8
+#undef NEAREST
+#undef DIRECT
+#undef VERSION
+#undef TARGET

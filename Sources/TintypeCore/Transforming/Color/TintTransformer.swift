@@ -1,0 +1,41 @@
+/// Combines an image with a color.
+struct TintTransformer: ImageTransformer {
+    var color: PixelColor
+    var mode: BlendMode
+
+    var key: String {
+        // A clear color changes nothing.
+        guard color.alpha != 0 else { return TransformKey("tint").description }
+        let key = TransformKey("tint").with("color", color)
+        return mode == .sourceIn ? key.description : key.with("mode", text: mode.rawValue).description
+    }
+
+    func transform(_ image: Image) throws -> Image {
+        try ParameterCheck("tint").check("color", color)
+        guard color.alpha > 0 else { return image }
+        let source = color.premultiplied(for: image.pixels.format)
+        let pixels = try image.pixels.mappingComponents(TransformContext.current) { row, _ in
+            for x in row.indices { row[x] = mode.blend(source, with: row[x]) }
+        }
+        // Of an opaque color over opaque pixels, few operators make anything else.
+        let alpha = mode.blend(source, with: SIMD4(0, 0, 0, 1)).w
+        return image.replacing(pixels, hasAlpha: image.hasAlpha || alpha < 1)
+    }
+}
+
+extension ImageTransformer where Self == ImageTransformers {
+    /// A transformer that combines an image with a color. The color is the source, and the image the destination.
+    /// - Parameters:
+    ///   - color: the color. One with an alpha of 0 leaves the image unchanged.
+    ///   - mode: the combination. ``BlendMode/sourceIn`` gives an icon the color; ``BlendMode/color`` tints a photograph.
+    public static func tint(_ color: PixelColor, mode: BlendMode = .sourceIn) -> ImageTransformers {
+        ImageTransformers([TintTransformer(color: color, mode: mode)])
+    }
+}
+
+extension ImageTransformer {
+    /// Returns a sequence that then combines the result with a color.
+    public func tint(_ color: PixelColor, mode: BlendMode = .sourceIn) -> ImageTransformers {
+        then(.tint(color, mode: mode))
+    }
+}

@@ -1,0 +1,233 @@
+internal import CTransform
+internal import Glibc
+
+/// Blurs pixels with a Gaussian filter, in floating point. Pixels at the edges are repeated beyond them.
+///
+/// A small standard deviation uses the Gaussian itself, up to 3.5 standard deviations. From ``boxThreshold`` on, three extended
+/// box filters take its place (Gwosdek et al., "Theoretical foundations of Gaussian convolution by extended box filtering",
+/// 2011), whose time hardly depends on the deviation.
+///
+/// - Complexity: O(pixels), and O(deviation) for each row and column; memory for one buffer of 16-bit pixels, and two lines of
+///   the longer side with four deviations.
+struct GaussianBlur {
+    let sigma: Double
+    /// True to blur light instead of encoded components.
+    let isLinear: Bool
+
+    /// The standard deviation from which boxes take the place of the Gaussian. They differ by less than 1 % of the contrast.
+    static let boxThreshold = 2.0
+
+    /// Returns the blurred pixels.
+    /// - Parameter format: the format of the result; `nil` for that of the pixels.
+    func blurred(
+        _ pixels: PixelBuffer, format: PixelFormat? = nil, _ context: TransformContext
+    ) throws(ImageError) -> PixelBuffer {
+        let format = format ?? pixels.format
+        guard sigma > 0 else { return try pixels.converted(to: format, pool: context.pool) }
+        return sigma < Self.boxThreshold
+            ? try directly(pixels, format, context) : try withBoxes(pixels, format, context)
+    }
+
+    private static func pixels(
+        _ floats: UnsafeMutablePointer<Float>, _ count: Int
+    ) -> UnsafeMutableBufferPointer<SIMD4<Float>> {
+        UnsafeMutableBufferPointer(
+            start: UnsafeMutableRawPointer(floats).assumingMemoryBound(to: SIMD4<Float>.self), count: count)
+    }
+
+    // MARK: The Gaussian itself
+
+    /// The pixels of a tile, whose rows stay in the second-level cache.
+    private static let tileWidth = 512
+
+    private func directly(
+        _ source: PixelBuffer, _ format: PixelFormat, _ context: TransformContext
+    ) throws(ImageError) -> PixelBuffer {
+        let target = try context.buffer(source.size, format: format)
+        let radius = Int((3.5 * sigma).rounded(.up))
+        let weights = Self.weights(sigma: sigma, radius: radius)
+        let tile = min(Self.tileWidth, (source.width + 3) / 4 * 4)
+        let rowFloats = tile * 4
+        let rows = 2 * radius + 1
+        let scratch = try context.scratch(floats: (tile + 2 * radius) * 4 + (rows + 1) * rowFloats)
+        let padded = scratch.base.bindMemory(to: Float.self, capacity: scratch.count / 4)
+        let ring = padded + (tile + 2 * radius) * 4
+        let sums = ring + rows * rowFloats
+        // A filter's last vector reads up to three pixels after the row.
+        padded.initialize(repeating: 0, count: scratch.count / 4)
+        let kernels = ComponentRow.kernels
+        var before = [UnsafePointer<Float>?](repeating: nil, count: radius)
+        var after = before
+        for left in stride(from: 0, to: source.width, by: tile) {
+            let count = min(tile, source.width - left)
+            let filtered = (count + 3) / 4 * 16
+            var nextRow = 0
+            for y in 0..<source.height {
+                try context.checkCancellation(row: y)
+                while nextRow <= min(source.height - 1, y + radius) {
+                    fill(padded, from: source, y: nextRow, left: left, count: count, radius: radius)
+                    let center = padded + radius * 4
+                    for tap in 1...radius {
+                        before[tap - 1] = UnsafePointer(center - tap * 4)
+                        after[tap - 1] = UnsafePointer(center + tap * 4)
+                    }
+                    kernels.filter(
+                        ring + nextRow % rows * rowFloats, center, before, after, weights, radius, filtered)
+                    nextRow += 1
+                }
+                for tap in 1...radius {
+                    before[tap - 1] = UnsafePointer(ring + max(0, y - tap) % rows * rowFloats)
+                    after[tap - 1] = UnsafePointer(ring + min(source.height - 1, y + tap) % rows * rowFloats)
+                }
+                kernels.filter(sums, ring + y % rows * rowFloats, before, after, weights, radius, filtered)
+                if isLinear { LinearLight.encode(Self.pixels(sums, count)) }
+                ComponentRow.pack(
+                    sums, to: target.row(y) + left * format.bytesPerPixel, pixels: count, format: format)
+            }
+        }
+        return target.freeze()
+    }
+
+    /// Unpacks the pixels of a tile's row, and `radius` pixels on each side.
+    private func fill(
+        _ padded: UnsafeMutablePointer<Float>, from source: PixelBuffer, y: Int, left: Int, count: Int, radius: Int
+    ) {
+        let first = max(0, left - radius)
+        let end = min(source.width, left + count + radius)
+        let missing = first - (left - radius)
+        source.withRow(y) { row in
+            guard let base = row.baseAddress else { return }
+            ComponentRow.unpack(
+                base + first * source.format.bytesPerPixel, to: padded + missing * 4, pixels: end - first,
+                format: source.format)
+        }
+        let all = Self.pixels(padded, count + 2 * radius)
+        if isLinear { LinearLight.decode(Self.pixels(padded + missing * 4, end - first)) }
+        for x in 0..<missing { all[x] = all[missing] }
+        let last = missing + end - first - 1
+        for x in last + 1..<max(last + 1, all.count) { all[x] = all[last] }
+    }
+
+    /// Returns the weights at the center and to one side. The weights of both sides add up to 1.
+    private static func weights(sigma: Double, radius: Int) -> [Float] {
+        let values = (0...radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
+        let sum = values[0] + 2 * values.dropFirst().reduce(0, +)
+        return values.map { Float($0 / sum) }
+    }
+
+    // MARK: Boxes
+
+    private static let passes = 3
+
+    /// The number of vectors on each side that a box includes in full, the weight of these, and that of one more.
+    private var box: (radius: Int, weight: Float, endWeight: Float) {
+        let variance = sigma * sigma / Double(Self.passes)
+        let radius = (((12 * variance + 1).squareRoot() - 1) / 2).rounded(.down)
+        let fraction =
+            (2 * radius + 1) * (radius * (radius + 1) - 3 * variance)
+            / (6 * (variance - (radius + 1) * (radius + 1)))
+        let weight = 1 / (2 * (radius + fraction) + 1)
+        return (Int(radius), Float(weight), Float(weight * fraction))
+    }
+
+    private func withBoxes(
+        _ source: PixelBuffer, _ format: PixelFormat, _ context: TransformContext
+    ) throws(ImageError) -> PixelBuffer {
+        let target = try context.buffer(source.size, format: format)
+        let middle = try context.buffer(
+            source.size, format: source.format == .rgbaFloat16 ? .rgbaFloat16 : .rgba16)
+        let side = max(source.width, source.height)
+        let length = (side + 2 * margin) * 16
+        let scratch = try context.scratch(floats: 2 * length + source.width * 4)
+        let line = scratch.base.bindMemory(to: Float.self, capacity: scratch.count / 4)
+        let lines = (line, line + length)
+        try blurRows(source, to: middle, lines, row: line + 2 * length, context)
+        try blurColumns(middle, to: target, lines, context)
+        return target.freeze()
+    }
+
+    /// Blurs four rows at once.
+    private func blurRows(
+        _ source: PixelBuffer, to target: borrowing MutablePixelBuffer,
+        _ lines: (UnsafeMutablePointer<Float>, UnsafeMutablePointer<Float>), row: UnsafeMutablePointer<Float>,
+        _ context: TransformContext
+    ) throws(ImageError) {
+        let kernels = ComponentRow.kernels
+        let width = source.width
+        let (start, result) = (lines.0 + margin * 16, lines.1 + margin * 16)
+        for top in stride(from: 0, to: source.height, by: 4) {
+            try context.checkCancellation(row: top)
+            for lane in 0..<4 {
+                source.unpackRow(min(top + lane, source.height - 1), to: row)
+                if isLinear { LinearLight.decode(Self.pixels(row, width)) }
+                kernels.spread(start, row, lane, width)
+            }
+            applyBoxes(lines, count: width)
+            for lane in 0..<min(4, source.height - top) {
+                kernels.gather(row, result, lane, width)
+                ComponentRow.pack(row, to: target.row(top + lane), pixels: width, format: target.format)
+            }
+        }
+    }
+
+    /// Blurs four columns at once.
+    private func blurColumns(
+        _ source: borrowing MutablePixelBuffer, to target: borrowing MutablePixelBuffer,
+        _ lines: (UnsafeMutablePointer<Float>, UnsafeMutablePointer<Float>), _ context: TransformContext
+    ) throws(ImageError) {
+        let kernels = ComponentRow.kernels
+        let height = source.height
+        let (start, result) = (lines.0 + margin * 16, lines.1 + margin * 16)
+        let isDirect = source.format == .rgba16 && target.format != .rgbaFloat16 && !isLinear
+        for left in stride(from: 0, to: source.width, by: 4) {
+            try context.checkCancellation(row: left)
+            let from = source.row(0) + left * 8
+            let to = target.row(0) + left * target.format.bytesPerPixel
+            // Rows are padded to 64 bytes, so four columns always exist.
+            if isDirect {
+                let bytes = from.assumingMemoryBound(to: UInt8.self)
+                kernels.read_columns16(start, bytes, source.bytesPerRow, height)
+            } else {
+                for y in 0..<height {
+                    ComponentRow.unpack(
+                        from + y * source.bytesPerRow, to: start + y * 16, pixels: min(4, source.width - left),
+                        format: source.format)
+                }
+            }
+            applyBoxes(lines, count: height)
+            let bytes = to.assumingMemoryBound(to: UInt8.self)
+            switch (isDirect, target.format) {
+            case (true, .rgba8): kernels.write_columns8(bytes, target.bytesPerRow, result, height)
+            case (true, _): kernels.write_columns16(bytes, target.bytesPerRow, result, height)
+            case (false, let format):
+                for y in 0..<height {
+                    let pixels = Self.pixels(result + y * 16, min(4, source.width - left))
+                    if isLinear { LinearLight.encode(pixels) }
+                    ComponentRow.pack(
+                        result + y * 16, to: to + y * target.bytesPerRow, pixels: pixels.count, format: format)
+                }
+            }
+        }
+    }
+
+    /// The vectors before and after those of a line. What two boxes make of repeated pixels has to be in the line, because it
+    /// isn't constant.
+    private var margin: Int { (Self.passes - 1) * (box.radius + 1) }
+
+    /// Applies all boxes to the first line, after repeating its ends. The result is in the second one.
+    private func applyBoxes(
+        _ lines: (UnsafeMutablePointer<Float>, UnsafeMutablePointer<Float>), count vectors: Int
+    ) {
+        let (radius, weight, endWeight) = box
+        let box = ComponentRow.kernels.box
+        let margin = margin
+        let count = vectors + 2 * margin
+        for index in 0..<margin {
+            (lines.0 + index * 16).update(from: lines.0 + margin * 16, count: 16)
+            (lines.0 + (margin + vectors + index) * 16).update(from: lines.0 + (margin + vectors - 1) * 16, count: 16)
+        }
+        box?(lines.1, lines.0, count, radius, weight, endWeight)
+        box?(lines.0, lines.1, count, radius, weight, endWeight)
+        box?(lines.1, lines.0, count, radius, weight, endWeight)
+    }
+}

@@ -1,0 +1,92 @@
+/// A point of an image in relation to its size: 0, 0 is the upper left corner, and 1, 1 the lower right one.
+public struct ImageAnchor: Sendable, Hashable {
+    public var x: Double
+    public var y: Double
+
+    public init(x: Double, y: Double) {
+        self.x = x
+        self.y = y
+    }
+
+    public static let topLeft = ImageAnchor(x: 0, y: 0)
+    public static let top = ImageAnchor(x: 0.5, y: 0)
+    public static let topRight = ImageAnchor(x: 1, y: 0)
+    public static let left = ImageAnchor(x: 0, y: 0.5)
+    public static let center = ImageAnchor(x: 0.5, y: 0.5)
+    public static let right = ImageAnchor(x: 1, y: 0.5)
+    public static let bottomLeft = ImageAnchor(x: 0, y: 1)
+    public static let bottom = ImageAnchor(x: 0.5, y: 1)
+    public static let bottomRight = ImageAnchor(x: 1, y: 1)
+
+    /// The canonical spelling in keys.
+    var keyPart: String { "\(TransformKey.number(x)):\(TransformKey.number(y))" }
+
+    /// Returns the upper left corner of an area whose anchor lies on the same anchor of a canvas. The area may be larger.
+    func origin(of area: PixelSize, in canvas: PixelSize) -> (x: Int, y: Int) {
+        (
+            Int((Double(canvas.width - area.width) * x).rounded()),
+            Int((Double(canvas.height - area.height) * y).rounded())
+        )
+    }
+
+    func check(_ parameter: String, _ check: ParameterCheck) throws(ImageError) {
+        try check.check("\(parameter).x", x, in: 0...1)
+        try check.check("\(parameter).y", y, in: 0...1)
+    }
+}
+
+/// The position of a crop in the image.
+public enum CropPosition: Sendable, Hashable {
+    /// Aligns a point of the crop with the same point of the image: `.anchor(.top)` keeps the upper part.
+    case anchor(ImageAnchor)
+    /// Centers the crop on a point of the image, as far as the edges permit.
+    case focus(ImageAnchor)
+    /// Keeps the part with the most detail and color; see ``ImageTransformer/crop(width:height:position:)``.
+    case smart
+
+    public static let center = CropPosition.anchor(.center)
+    public static let top = CropPosition.anchor(.top)
+    public static let bottom = CropPosition.anchor(.bottom)
+    public static let left = CropPosition.anchor(.left)
+    public static let right = CropPosition.anchor(.right)
+
+    /// The canonical spelling in keys.
+    var keyPart: String {
+        switch self {
+        case .anchor(let anchor): anchor.keyPart
+        case .focus(let point): "focus:\(point.keyPart)"
+        case .smart: "smart"
+        }
+    }
+
+    func check(_ check: ParameterCheck) throws(ImageError) {
+        switch self {
+        case .anchor(let anchor): try anchor.check("position", check)
+        case .focus(let point): try point.check("position", check)
+        case .smart: break
+        }
+    }
+
+    /// Returns the part of a canvas with a size, which is at most that of the canvas.
+    /// - Parameters:
+    ///   - size: the size of the part.
+    ///   - canvas: the size at which the pixels are shown.
+    ///   - pixels: the pixels that the canvas shows.
+    func part(
+        _ size: PixelSize, of canvas: PixelSize, showing pixels: PixelBuffer, _ context: TransformContext
+    ) throws(ImageError) -> PixelRect {
+        var origin: (x: Int, y: Int)
+        switch self {
+        case .anchor(let anchor): origin = anchor.origin(of: size, in: canvas)
+        case .focus(let point):
+            origin = (
+                Int((point.x * Double(canvas.width) - Double(size.width) / 2).rounded()),
+                Int((point.y * Double(canvas.height) - Double(size.height) / 2).rounded())
+            )
+        case .smart: origin = try SaliencyMap(pixels, context).bestOrigin(of: size, in: canvas)
+        }
+        origin.x = min(max(0, origin.x), canvas.width - size.width)
+        origin.y = min(max(0, origin.y), canvas.height - size.height)
+        return PixelRect(x: origin.x, y: origin.y, width: size.width, height: size.height)
+    }
+}

@@ -1,0 +1,37 @@
+/// A rectangle in pixels. Its origin is the upper left corner of an image.
+public struct PixelRect: Sendable, Hashable, CustomStringConvertible {
+    public var x: Int
+    public var y: Int
+    public var width: Int
+    public var height: Int
+
+    public init(x: Int, y: Int, width: Int, height: Int) {
+        self.x = x
+        self.y = y
+        self.width = width
+        self.height = height
+    }
+
+    /// Creates the bounds of an image.
+    public init(_ size: PixelSize) { self.init(x: 0, y: 0, width: size.width, height: size.height) }
+
+    public var size: PixelSize { PixelSize(width: width, height: height) }
+
+    /// True if a side is zero or negative.
+    public var isEmpty: Bool { size.isEmpty }
+
+    public var description: String { "\(width)x\(height)+\(x)+\(y)" }
+
+    /// Returns the part that lies inside the bounds of an image; `nil` if there is none.
+    public func clipped(to bounds: PixelSize) -> PixelRect? {
+        guard !isEmpty else { return nil }
+        let (right, overflowsRight) = x.addingReportingOverflow(width)
+        let (bottom, overflowsBottom) = y.addingReportingOverflow(height)
+        let left = max(0, x)
+        let top = max(0, y)
+        let clippedRight = min(overflowsRight ? .max : right, bounds.width)
+        let clippedBottom = min(overflowsBottom ? .max : bottom, bounds.height)
+        guard left < clippedRight, top < clippedBottom else { return nil }
+        return PixelRect(x: left, y: top, width: clippedRight - left, height: clippedBottom - top)
+    }
+}

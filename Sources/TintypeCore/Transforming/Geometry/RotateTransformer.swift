@@ -1,0 +1,94 @@
+internal import Glibc
+
+/// Rotates an image clockwise by any angle.
+struct RotateTransformer: ImageTransformer {
+    /// The angle, from 0 to less than 360.
+    let degrees: Double
+    let expands: Bool
+    let background: PixelColor
+
+    init(degrees: Double, expands: Bool, background: PixelColor) {
+        let remainder = degrees.truncatingRemainder(dividingBy: 360)
+        // A tiny negative angle plus 360 is rounded to 360.
+        let positive = remainder < 0 ? remainder + 360 : remainder
+        self.degrees = positive == 360 ? 0 : positive
+        self.expands = expands
+        self.background = background
+    }
+
+    var key: String {
+        var key = TransformKey("rotate").with("degrees", degrees)
+        // A canvas of the same size is filled by half a turn, and an expanding one by quarter turns.
+        let showsBackground = degrees.truncatingRemainder(dividingBy: expands ? 90 : 180) != 0
+        if degrees.truncatingRemainder(dividingBy: 180) != 0 { key = key.with("clips", if: !expands) }
+        if showsBackground { key = key.with("background", background, default: .clear) }
+        return key.description
+    }
+
+    func transform(_ image: Image) throws -> Image {
+        let check = ParameterCheck("rotate")
+        try check.check("degrees", finite: degrees)
+        try check.check("background", background)
+        let context = TransformContext.current
+        let (sine, cosine) = Self.sineAndCosine(degrees)
+        if degrees.truncatingRemainder(dividingBy: 90) == 0, expands || cosine != 0 {
+            let orientation: Orientation =
+                switch degrees {
+                case 90: .right
+                case 180: .down
+                case 270: .left
+                default: .up
+                }
+            return image.replacing(try image.pixels.oriented(orientation, pool: context.pool))
+        }
+        var size = image.size
+        if expands {
+            let (width, height) = (Double(size.width), Double(size.height))
+            size = PixelSize(
+                width: Self.side(width * abs(cosine) + height * abs(sine)),
+                height: Self.side(width * abs(sine) + height * abs(cosine)))
+        }
+        let sampler = AffineSampler(image.pixels, size: size, sine: sine, cosine: cosine)
+        let pixels = try sampler.pixels(background: background, context)
+        return image.replacing(pixels, hasAlpha: image.hasAlpha || background.alpha < 1)
+    }
+
+    /// Rounds a side up, unless only the error of the sine exceeds a whole number.
+    private static func side(_ value: Double) -> Int { max(1, Int((value - 1e-6).rounded(.up))) }
+
+    /// Returns exact values for quarter turns.
+    private static func sineAndCosine(_ degrees: Double) -> (sine: Double, cosine: Double) {
+        switch degrees {
+        case 0: (0, 1)
+        case 90: (1, 0)
+        case 180: (0, -1)
+        case 270: (-1, 0)
+        default: (sin(degrees * .pi / 180), cos(degrees * .pi / 180))
+        }
+    }
+}
+
+extension ImageTransformer where Self == ImageTransformers {
+    /// A transformer that rotates an image clockwise about its center.
+    ///
+    /// Quarter turns move pixels without changing them. Other angles interpolate with a cubic filter (Catmull-Rom), with
+    /// smooth edges.
+    /// - Parameters:
+    ///   - degrees: the angle. Negative angles are counterclockwise.
+    ///   - expands: true for a result that holds all of the rotated image; false to keep the size and to clip the corners.
+    ///   - background: the color of the area that the image doesn't cover.
+    public static func rotate(
+        degrees: Double, expands: Bool = true, background: PixelColor = .clear
+    ) -> ImageTransformers {
+        ImageTransformers([RotateTransformer(degrees: degrees, expands: expands, background: background)])
+    }
+}
+
+extension ImageTransformer {
+    /// Returns a sequence that then rotates the result clockwise about its center.
+    public func rotate(
+        degrees: Double, expands: Bool = true, background: PixelColor = .clear
+    ) -> ImageTransformers {
+        then(.rotate(degrees: degrees, expands: expands, background: background))
+    }
+}
