@@ -7,11 +7,12 @@ internal import Tintype
 struct ConvertCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
-        abstract: "Convert an image to another format or size.",
+        abstract: "Convert an image to another format or size, and change it.",
         discussion: """
             The extension of OUT selects the format. The orientation is applied. Colors are converted to sRGB and metadata \
             are removed unless options keep them. Animations stay animations if the format supports them. OUT appears when \
-            it is complete. A file that it replaces keeps its permissions, and a symbolic link stays a link.
+            it is complete. Transparent pixels become white in JPEG, unless --background gives another color. A file that it \
+            replaces keeps its permissions, and a symbolic link stays a link.
 
             Exit status: 0 if the file was written, 1 if not, 64 for wrong usage, 130 after Ctrl-C.
             """)
@@ -21,10 +22,6 @@ struct ConvertCommand: AsyncParsableCommand {
 
     @Argument(help: ArgumentHelp("The file to write.", valueName: "out"), completion: .file())
     var output: String
-
-    @Option(
-        help: ArgumentHelp("Fit the image into this box. One side may be open: 1600x, x900.", valueName: "WxH"))
-    var resize: SizeArgument?
 
     @Option(help: "The quality from 0 to 100, or a fraction such as 0.7, for lossy formats. (default: 85)")
     var quality: QualityArgument?
@@ -36,12 +33,6 @@ struct ConvertCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "The largest size of the file, such as 200k. Quality is lowered until it fits.", valueName: "bytes"))
     var maxBytes: ByteCountArgument?
-
-    @Option(
-        help: ArgumentHelp(
-            "The background of transparent pixels in JPEG: white, black, or #rrggbb. (default: white)",
-            valueName: "color"))
-    var background: ColorArgument?
 
     @Flag(help: "Write JPEG and JPEG XL progressively, PNG interlaced.")
     var progressive = false
@@ -61,17 +52,10 @@ struct ConvertCommand: AsyncParsableCommand {
     @Flag(help: "Embed a thumbnail of 320 pixels in JPEG and HEIC.")
     var embedThumbnail = false
 
-    func validate() throws { _ = try format }
+    @OptionGroup(title: "Transforming, in the order given")
+    var transforms: TransformArguments
 
-    private var format: ImageFormat {
-        get throws {
-            let name = output.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-            guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
-                throw ValidationError("'\(output)' has no extension that selects the format, as in photo.png")
-            }
-            return try OutputFormat.named(String(name[name.index(after: dot)...]))
-        }
-    }
+    func validate() throws { _ = try OutputFormat.ofFile(output) }
 
     func run() async throws {
         try await Interruption.handled { try run(Console.standard) }
@@ -79,7 +63,7 @@ struct ConvertCommand: AsyncParsableCommand {
 
     func run(_ console: Console) throws {
         do {
-            let format = try format
+            let format = try OutputFormat.ofFile(output)
             let image = try decoded()
             if image.isAnimated, !firstFrame, !OutputFormat.storesFrames(format) {
                 console.warning(
@@ -96,16 +80,17 @@ struct ConvertCommand: AsyncParsableCommand {
     }
 
     private func decoded() throws(ImageError) -> Image {
-        var options = DecodeOptions(thumbnailSize: resize?.box)
-        options.allowsUpscaling = true
+        var options = DecodeOptions()
         options.keepsColorSpace = keepColor
         options.decodeToHDR = keepDepth
         options.firstFrameOnly = firstFrame
         options.formatHint = ImageFormat.hint(fileName: input)
+        let transformer = try transforms.steps().applied(to: &options)
         do throws(ImageError) {
             let data = try InputFile.contents(of: input)
             let context = DecodeContext(isCancelled: { Task.isCancelled })
-            return try ImageCoders.default.decode(data, options: options, context: context)
+            let image = try ImageCoders.default.decode(data, options: options, context: context)
+            return if let transformer { try image.transformed(transformer) } else { image }
         } catch {
             throw error.withSource(input)
         }
@@ -114,7 +99,6 @@ struct ConvertCommand: AsyncParsableCommand {
     private func encoded(_ image: Image, as format: ImageFormat) throws(ImageError) -> Data {
         var options = EncodeOptions()
         if let quality { options.quality = quality.fraction }
-        if let background { options.background = background.color }
         options.lossless = lossless
         options.maximumBytes = maxBytes.map { .bytes($0.bytes) }
         options.progressive = progressive

@@ -9,8 +9,8 @@ struct FetchCommand: AsyncParsableCommand {
         commandName: "fetch",
         abstract: "Download images and save them.",
         discussion: """
-            Every image is decoded before it is saved, so that no damaged image is saved. Without --format and --thumbnail \
-            the original bytes are saved.
+            Every image is decoded before it is saved, so that no damaged image is saved. Without --format, --thumbnail, and \
+            options that change them, the original bytes are saved.
 
             A file is named after the last component of its URL, with the extension of its actual format. No file is \
             overwritten: a second photo.jpg becomes photo-2.jpg, unless a file with the same bytes exists. A file appears \
@@ -58,6 +58,9 @@ struct FetchCommand: AsyncParsableCommand {
             valueName: "WxH"))
     var thumbnail: SizeArgument?
 
+    @OptionGroup(title: "Transforming, in the order given")
+    var transforms: TransformArguments
+
     @Option(help: ArgumentHelp("The format of the saved images: jpeg, png, webp, …", valueName: "format"))
     var format: String?
 
@@ -104,6 +107,7 @@ struct FetchCommand: AsyncParsableCommand {
                 timeout: timeout.map { .seconds($0) })
             let fetcher = ImageFetcher(
                 manager: stack.manager, folder: OutputFolder(folder), thumbnail: thumbnail?.box,
+                transformer: try transforms.steps().transformer(),
                 format: try format.map(OutputFormat.named), usesCache: !noCache, json: json,
                 showsCompleteURLs: fullURLs, console: console)
             let summary = try await fetcher.run(list, jobs: jobs)

@@ -14,7 +14,10 @@ struct TintypeTool: AsyncParsableCommand {
             Ctrl-C.
             """,
         version: "0.1.0",
-        subcommands: [FetchCommand.self, InfoCommand.self, ConvertCommand.self, CacheCommand.self])
+        subcommands: [
+            FetchCommand.self, InfoCommand.self, ConvertCommand.self, HashCommand.self, UnhashCommand.self,
+            CacheCommand.self,
+        ])
 
     static func main() async {
         StandardOutput.reserveDescriptors()

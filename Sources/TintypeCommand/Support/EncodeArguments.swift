@@ -21,19 +21,15 @@ struct ByteCountArgument: ExpressibleByArgument, Equatable, Sendable {
 
 /// An opaque color: `white`, `black`, or red, green and blue in hexadecimal, `#ff8800`.
 struct ColorArgument: ExpressibleByArgument, Equatable, Sendable {
-    let color: EncodeOptions.Background
+    let color: PixelColor
 
     init?(argument: String) {
         switch argument.lowercased() {
         case "white": color = .white
         case "black": color = .black
         case let name:
-            let digits = name.hasPrefix("#") ? name.dropFirst() : name[...]
-            guard digits.utf8.count == 6, digits.allSatisfy(\.isHexDigit), let value = UInt32(digits, radix: 16) else {
-                return nil
-            }
-            func byte(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: value >> shift) }
-            color = EncodeOptions.Background(red: byte(16), green: byte(8), blue: byte(0))
+            guard let color = try? PixelColor(hex: name), name.drop(while: { $0 == "#" }).count == 6 else { return nil }
+            self.color = color
         }
     }
 }

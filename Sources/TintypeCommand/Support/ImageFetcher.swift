@@ -7,6 +7,7 @@ struct ImageFetcher: Sendable {
     let manager: ImageManager
     let folder: OutputFolder
     var thumbnail: PixelSize?
+    var transformer: ImageTransformers?
     var format: ImageFormat?
     var usesCache = true
     var json = false
@@ -85,9 +86,11 @@ struct ImageFetcher: Sendable {
         request.queryFrom = usesCache ? .disk : []
         request.storeTo = usesCache ? .disk : []
         request.options = [.waitStoreCache]
-        let savesBytes = thumbnail == nil && format == nil
+        let savesBytes = thumbnail == nil && transformer == nil && format == nil
         if savesBytes { request.decodeOptions.maximumBytes = Self.verificationLimit }
         request.thumbnailSize = thumbnail
+        request.transformer = transformer
+        request.transformsAnimatedImages = transformer != nil
         let result = try await manager.load(request)
         let image = result.image
 

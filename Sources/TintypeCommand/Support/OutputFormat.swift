@@ -14,6 +14,16 @@ enum OutputFormat {
         return format
     }
 
+    /// Returns the format that the extension of a file selects.
+    /// - Throws: a validation error if there is none that can be written.
+    static func ofFile(_ path: String) throws -> ImageFormat {
+        let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
+            throw ValidationError("'\(path)' has no extension that selects the format, as in photo.png")
+        }
+        return try named(String(name[name.index(after: dot)...]))
+    }
+
     /// Returns the default format for an image: its own if that can be written without losing transparency.
     static func natural(for image: Image) -> ImageFormat {
         let writable = encodable

@@ -69,8 +69,12 @@ struct HEIFStillTests {
 
     @Test("a damaged picture is refused, or shows the same each time: no memory that was never written")
     func damage() throws {
-        let whole = try file(PlanarNoise(96, 80, .half, seed: 3), alpha: 128)
-        defer { mallopt(M_PERTURB, 0) }
+        let whole = try file(PlanarNoise(96, 80, .half, bits: 8, seed: 3), alpha: 128)
+        // Swift doesn't see the C library's `mallopt` and `M_PERTURB`.
+        typealias Mallopt = @convention(c) (Int32, Int32) -> Int32
+        let mallopt = unsafeBitCast(try #require(dlsym(nil, "mallopt")), to: Mallopt.self)
+        let perturb: Int32 = -6
+        defer { _ = mallopt(perturb, 0) }
         for seed in 0..<100 as Range<UInt64> {
             var generator = SeededRandom(seed: seed)
             var data = whole
@@ -79,8 +83,8 @@ struct HEIFStillTests {
                     in: 1...255, using: &generator)
             }
             // Memory that is allocated has another content each time.
-            let images = [1, 77, 165].map { content in
-                mallopt(M_PERTURB, content)
+            let images = [1, 77, 165].map { (content: Int32) -> PixelBuffer? in
+                _ = mallopt(perturb, content)
                 return try? HEIFCoder().decode(data).pixels
             }
             #expect(images[0] == images[1] && images[1] == images[2], "seed \(seed)")
