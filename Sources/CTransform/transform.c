@@ -31,7 +31,7 @@ typedef uint16_t u16x16 __attribute__((vector_size(32)));
 #define KERNELS(version)                                                                                      \
     (ctransform_kernels){                                                                                     \
         read8_##version, read16_##version, write8_##version, write16_##version, matrix_##version,             \
-        matrix8_##version, filter_##version, box_##version, spread_##version, gather_##version,               \
+        matrix8_##version, filter_##version, boxes_##version, spread_##version, gather_##version,               \
         read_columns16_##version, write_columns8_##version, write_columns16_##version}
 
 #if defined(__x86_64__)

@@ -77,22 +77,32 @@ TARGET static void VERSION(filter)(
 #define NEAREST(index) (source + ((index) < 0 ? 0 : (index) < count ? (index) : count - 1) * 16)
 #define DIRECT(index) (source + (index) * 16)
 
-TARGET static void VERSION(box)(
-    float *target, const float *source, long count, long radius, float weight, float end_weight) {
-    // The sum around the first vector. Vectors that are repeated beyond the ends are multiplied instead of added up.
-    f32x16 sum, vector;
-    LOAD(sum, source);
-    sum *= (float)(radius + 1);
+// The sum of a box around the first vector. Vectors that are repeated beyond the ends are multiplied instead of added up.
+TARGET static void VERSION(box_begin)(f32x16 *sum, const float *source, long count, long radius) {
+    f32x16 vector, total;
+    LOAD(total, source);
+    total *= (float)(radius + 1);
     const long inner = radius < count - 1 ? radius : count - 1;
     for (long i = 1; i <= inner; i++) {
         LOAD(vector, source + i * 16);
-        sum += vector;
+        total += vector;
     }
-    LOAD(vector, source + (count - 1) * 16);
-    sum += vector * (float)(radius - inner);
-    const long first = radius + 1 < count ? radius + 1 : count;
-    const long last = count - radius - 1 > first ? count - radius - 1 : first;
-    long i = 0;
+    // Otherwise the last vector may not exist yet.
+    if (radius > inner) {
+        LOAD(vector, source + (count - 1) * 16);
+        total += vector * (float)(radius - inner);
+    }
+    *sum = total;
+}
+
+// Applies a box to the vectors from `from` to `to`.
+TARGET static void VERSION(box_part)(
+    float *target, const float *source, long count, long radius, float weight, float end_weight, f32x16 *running,
+    long from, long to) {
+    f32x16 sum = *running;
+    const long first = radius + 1 < to ? radius + 1 : to;
+    const long last = count - radius - 1 < to ? count - radius - 1 : to;
+    long i = from;
 #define STEP(address)                                              \
     {                                                              \
         f32x16 before, oldest, after;                              \
@@ -105,8 +115,29 @@ TARGET static void VERSION(box)(
     }
     for (; i < first; i++) STEP(NEAREST)
     for (; i < last; i++) STEP(DIRECT)
-    for (; i < count; i++) STEP(NEAREST)
+    for (; i < to; i++) STEP(NEAREST)
 #undef STEP
+    *running = sum;
+}
+
+// Each box follows the one before as closely as it can, so that what they share stays in the first-level cache.
+TARGET static void VERSION(boxes)(
+    float *line, float *other, long count, long radius, float weight, float end_weight) {
+    float *const lines[4] = {line, other, line, other};
+    long done[4] = {count, 0, 0, 0};
+    f32x16 sums[4];
+    while (done[3] < count) {
+        for (int stage = 1; stage <= 3; stage++) {
+            const long available = done[stage - 1];
+            long to = available == count ? count : available - radius - 1;
+            if (stage == 1 && to > done[1] + 64) to = done[1] + 64;
+            if (to <= done[stage]) continue;
+            if (done[stage] == 0) VERSION(box_begin)(&sums[stage], lines[stage - 1], count, radius);
+            VERSION(box_part)(
+                lines[stage], lines[stage - 1], count, radius, weight, end_weight, &sums[stage], done[stage], to);
+            done[stage] = to;
+        }
+    }
 }
 
 TARGET static void VERSION(spread)(float *line, const float *row, long lane, long pixels) {

@@ -28,9 +28,10 @@ typedef struct {
     void (*filter)(
         float *sums, const float *center, const float *const *before, const float *const *after, const float *weights,
         long taps, long count);
-    /// Applies an extended box filter to a line: `2 × radius + 1` vectors of weight `weight`, and one more on each side of
-    /// weight `end_weight`. The first and last vectors are repeated beyond the ends.
-    void (*box)(float *target, const float *source, long count, long radius, float weight, float end_weight);
+    /// Applies an extended box filter to a line three times: `2 × radius + 1` vectors of weight `weight`, and one more on each
+    /// side of weight `end_weight`. The first and last vectors are repeated beyond the ends. The result is in `other`; both
+    /// lines are overwritten.
+    void (*boxes)(float *line, float *other, long count, long radius, float weight, float end_weight);
     /// Copies the pixels of a row to four lanes of a line. Lanes are 0 to 3.
     void (*spread)(float *line, const float *row, long lane, long pixels);
     /// Copies four lanes of a line to the pixels of a row.

@@ -92,7 +92,8 @@ public struct DecodeOptions: Sendable, Hashable {
 
     /// Decodes a larger source at the size that a transformer suggests, unless the options have a size of their own.
     mutating func shrink(for transformer: (any ImageTransformer)?) {
-        guard thumbnailSize?.isEmpty ?? true, maximumBytes == nil, let size = transformer?.suggestedDecodeSize, !size.isEmpty
+        guard thumbnailSize?.isEmpty ?? true, maximumBytes == nil, let size = transformer?.suggestedDecodeSize,
+            !size.isEmpty
         else { return }
         thumbnailSize = size
         preservesAspectRatio = true

@@ -18,7 +18,8 @@ extension Image {
     public func dominantColors(count: Int = 5) throws(ImageError) -> [DominantColor] {
         guard (1...32).contains(count) else {
             throw ImageError(
-                .invalidRequest, stage: .request, reason: "the count of dominant colors is \(count), but has to be 1 to 32")
+                .invalidRequest, stage: .request,
+                reason: "the count of dominant colors is \(count), but has to be 1 to 32")
         }
         let context = TransformContext.current
         try context.checkCancellation()
@@ -84,7 +85,9 @@ private struct ColorClusters {
             for index in points.indices where distances[index] > distances[farthest] { farthest = index }
             guard distances[farthest] > leastDistance * leastDistance else { break }
             centers.append(points[farthest])
-            for index in points.indices { distances[index] = min(distances[index], squared(points[index] - points[farthest])) }
+            for index in points.indices {
+                distances[index] = min(distances[index], squared(points[index] - points[farthest]))
+            }
         }
         return centers
     }

@@ -29,7 +29,8 @@ public struct BlurHash: Sendable, Hashable, CustomStringConvertible {
         guard let digits = Base83.digits(string) else { throw malformed("a character isn't one of base 83") }
         let (rows, columns) = (digits[0] / 9 + 1, digits[0] % 9 + 1)
         guard rows <= 9, digits.count == 4 + 2 * rows * columns else {
-            throw malformed("it has \(digits.count) characters, but its first one stands for \(columns) × \(rows) components")
+            throw malformed(
+                "it has \(digits.count) characters, but its first one stands for \(columns) × \(rows) components")
         }
         guard Base83.number(digits[2..<6]) < 1 << 24 else { throw malformed("its average color exceeds 24 bits") }
         guard stride(from: 6, to: digits.count, by: 2).allSatisfy({ Base83.number(digits[$0..<$0 + 2]) < 19 * 19 * 19 })
@@ -55,7 +56,8 @@ public struct BlurHash: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: ``ImageError/Code/encodeFailed`` for other numbers, ``ImageError/Code/outOfMemory``, and
     ///   ``ImageError/Code/cancelled``.
     public init(_ image: Image, xComponents: Int = 4, yComponents: Int = 3) throws(ImageError) {
-        for (name, count) in [("xComponents", xComponents), ("yComponents", yComponents)] where !(1...9).contains(count) {
+        for (name, count) in [("xComponents", xComponents), ("yComponents", yComponents)] where !(1...9).contains(count)
+        {
             throw ImageError(
                 .encodeFailed, stage: .encode, reason: "\(name) of a BlurHash is \(count), but has to be 1 to 9")
         }
@@ -116,7 +118,8 @@ public struct BlurHash: Sendable, Hashable, CustomStringConvertible {
         let context = TransformContext.current
         guard max(size.width, size.height) <= 4_096 else {
             throw ImageError(
-                .limitExceeded, stage: .decode, reason: "a BlurHash is drawn with up to 4096 pixels a side, not \(size)")
+                .limitExceeded, stage: .decode, reason: "a BlurHash is drawn with up to 4096 pixels a side, not \(size)"
+            )
         }
         let target = try context.buffer(size, format: .rgba8)
         let factors = factors(punch: punch)

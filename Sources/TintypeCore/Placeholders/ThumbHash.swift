@@ -1,7 +1,7 @@
 public import FoundationEssentials
 internal import Glibc
 
-/// A ThumbHash: 5 to 33 bytes that describe a blurred version of an image, with its proportions and its alpha (Wallace,
+/// A ThumbHash: 17 to 29 bytes that describe a blurred version of an image, with its proportions and its alpha (Wallace,
 /// "ThumbHash").
 ///
 /// Store it with the URL of an image, and show its picture until the image is there.

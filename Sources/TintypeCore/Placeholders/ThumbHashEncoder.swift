@@ -74,7 +74,9 @@ struct ThumbHashEncoder {
         if channel.scale < 1e-6 {
             channel.scale = 0
             channel.factors = channel.factors.map { _ in 0 }
-        } else { channel.factors = channel.factors.map { 0.5 + 0.5 / channel.scale * $0 } }
+        } else {
+            channel.factors = channel.factors.map { 0.5 + 0.5 / channel.scale * $0 }
+        }
         return channel
     }
 

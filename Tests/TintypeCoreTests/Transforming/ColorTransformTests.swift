@@ -170,7 +170,9 @@ struct ColorTransformTests {
         }
     }
 
-    @Test("A background makes an image opaque, and overlays have a place, a size and an opacity", arguments: PixelFormat.allCases)
+    @Test(
+        "A background makes an image opaque, and overlays have a place, a size and an opacity",
+        arguments: PixelFormat.allCases)
     func layers(format: PixelFormat) throws {
         let image = try Image.sample(15, 9, format)
         let onWhite = try image.transformed(.background(.white))

@@ -96,7 +96,8 @@ struct FilterTransformTests {
             let difference: SIMD4<Double> = grid[x, y] - soft[x, y]
             var pixel: SIMD4<Double> = grid[x, y] + difference * 0.8
             pixel.w = grid[x, y].w
-            return format == .rgbaFloat16 ? pixel : pixel.clamped(lowerBound: .zero, upperBound: SIMD4(repeating: pixel.w))
+            return format == .rgbaFloat16
+                ? pixel : pixel.clamped(lowerBound: .zero, upperBound: SIMD4(repeating: pixel.w))
         }
         #expect(result.grid.difference(from: expected) < max(format.level * 1.3, 2.5e-3))
         #expect(try image.transformed(.sharpen(amount: 0)).pixels === image.pixels)

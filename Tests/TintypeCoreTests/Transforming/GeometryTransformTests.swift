@@ -4,7 +4,9 @@ import TintypeCore
 
 @Suite("Transformers: geometry", .timeLimited)
 struct GeometryTransformTests {
-    @Test("A crop is the part of the pixels, clipped to the image", .capability("TRF-06"), arguments: PixelFormat.allCases)
+    @Test(
+        "A crop is the part of the pixels, clipped to the image", .capability("TRF-06"), arguments: PixelFormat.allCases
+    )
     func crop(format: PixelFormat) throws {
         let image = try Image.sample(17, 13, format)
         let part = try image.transformed(.crop(PixelRect(x: 3, y: 2, width: 5, height: 4)))
@@ -210,7 +212,8 @@ struct GeometryTransformTests {
         let encoded = try opaque.transformed(.resize(width: 8, height: 8))
         #expect(abs(encoded.grid[4, 4].x - 0.5) < 0.006)
         let sample = try Image.sample(20, 20, format)
-        let same = try sample.transformed(.resize(width: 40, inLinearLight: true).resize(width: 20, inLinearLight: true))
+        let same = try sample.transformed(
+            .resize(width: 40, inLinearLight: true).resize(width: 20, inLinearLight: true))
         #expect(same.grid.decibels(to: sample.grid) > 20)
     }
 }

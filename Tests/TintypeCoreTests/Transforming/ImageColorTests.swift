@@ -4,7 +4,9 @@ import TintypeCore
 
 @Suite("Colors of images", .timeLimited)
 struct ImageColorTests {
-    @Test("The color of a pixel isn't premultiplied, in every format", .capability("TRF-12"), arguments: PixelFormat.allCases)
+    @Test(
+        "The color of a pixel isn't premultiplied, in every format", .capability("TRF-12"),
+        arguments: PixelFormat.allCases)
     func point(format: PixelFormat) throws {
         let image = try Image.of(
             Grid(width: 3, height: 2) { x, y in
@@ -34,16 +36,21 @@ struct ImageColorTests {
     @Test("The average counts each pixel by its opacity", .capability("TRF-12"), arguments: PixelFormat.allCases)
     func average(format: PixelFormat) throws {
         let image = try Image.of(
-            Grid(width: 4, height: 4) { x, _ in x == 0 ? SIMD4(1, 0, 0, 1) : x == 1 ? SIMD4(0, 0, 1, 1) : .zero }, format)
+            Grid(width: 4, height: 4) { x, _ in x == 0 ? SIMD4(1, 0, 0, 1) : x == 1 ? SIMD4(0, 0, 1, 1) : .zero },
+            format)
         let color = try image.averageColor()
         #expect(abs(color.red - 0.5) < 0.001 && color.green == 0 && abs(color.blue - 0.5) < 0.001)
         #expect(abs(color.alpha - 0.5) < 0.001)
         #expect(try Image.of(Grid(width: 2, height: 2) { _, _ in .zero }, format).averageColor() == .clear)
     }
 
-    @Test("Dominant colors are those of the areas, largest first, and the same each time", arguments: PixelFormat.allCases)
+    @Test(
+        "Dominant colors are those of the areas, largest first, and the same each time", arguments: PixelFormat.allCases
+    )
     func dominant(format: PixelFormat) throws {
-        let areas: [(Int, SIMD4<Double>)] = [(50, SIMD4(0.9, 0.1, 0.1, 1)), (80, SIMD4(0.1, 0.6, 0.2, 1)), (96, SIMD4(0.1, 0.2, 0.8, 1))]
+        let areas: [(Int, SIMD4<Double>)] = [
+            (50, SIMD4(0.9, 0.1, 0.1, 1)), (80, SIMD4(0.1, 0.6, 0.2, 1)), (96, SIMD4(0.1, 0.2, 0.8, 1)),
+        ]
         let grid = Grid(width: 96, height: 90) { x, y in y < 30 ? .zero : areas.first { x < $0.0 }?.1 ?? .zero }
         let image = try Image.of(grid, format)
         let colors = try image.dominantColors()
@@ -73,7 +80,10 @@ struct ImageColorTests {
             #expect(try PixelColor(hex: color.hex).hex == color.hex)
             #expect(try PixelColor(argbHex: color.argbHex) == color)
         }
-        for text in ["", "#", "#12", "#12345", "#1234567", "#123456789", "ggg", "#٣٣٣", "##fff", "#fff\n", String(repeating: "f", count: 1_000)] {
+        for text in [
+            "", "#", "#12", "#12345", "#1234567", "#123456789", "ggg", "#٣٣٣", "##fff", "#fff\n",
+            String(repeating: "f", count: 1_000),
+        ] {
             #expect(throws: ImageError.self) { try PixelColor(hex: text) }
             #expect(throws: ImageError.self) { try PixelColor(argbHex: text) }
         }

@@ -25,11 +25,13 @@ struct PlaceholderTests {
     // MARK: BlurHash
 
     /// The hashes were made by the reference implementation in C of the algorithm's authors.
-    @Test("A BlurHash equals that of the reference implementation", arguments: [
-        (40, 30, "LdG+BgID0,,sm%EMwMy6j:W@t5R-"), (31, 47, "LQH_uc6x5nxGQk4a=bk*I+xCyRD."),
-        (90, 12, "LXGSACVBD@VaxUWEV_WWjcaybGbG"), (16, 100, "LdGlhbt7jItQVFI;SyWC1?R*wKWV"),
-        (1, 1, "L00000fQfQfQfQfQfQfQfQfQfQfQ"),
-    ])
+    @Test(
+        "A BlurHash equals that of the reference implementation",
+        arguments: [
+            (40, 30, "LdG+BgID0,,sm%EMwMy6j:W@t5R-"), (31, 47, "LQH_uc6x5nxGQk4a=bk*I+xCyRD."),
+            (90, 12, "LXGSACVBD@VaxUWEV_WWjcaybGbG"), (16, 100, "LdGlhbt7jItQVFI;SyWC1?R*wKWV"),
+            (1, 1, "L00000fQfQfQfQfQfQfQfQfQfQfQ"),
+        ])
     func blurHash(width: Int, height: Int, expected: String) throws {
         let hash = try BlurHash(try picture(width, height))
         #expect(hash.string == expected)
@@ -58,7 +60,10 @@ struct PlaceholderTests {
         let vectors: [(String, [(x: Int, y: Int, color: [Int])])] = [
             (
                 "LEHV6nWB2yk8pyo0adR*.7kCMdnj",
-                [(0, 0, [135, 164, 177]), (15, 0, [138, 166, 181]), (7, 6, [157, 124, 110]), (15, 11, [134, 142, 147])]
+                [
+                    (0, 0, [135, 164, 177]), (15, 0, [138, 166, 181]), (7, 6, [157, 124, 110]),
+                    (15, 11, [134, 142, 147]),
+                ]
             ),
             (
                 "LlMF%n00%#MwS|WCWEM{R*bbWBbH",
@@ -78,10 +83,13 @@ struct PlaceholderTests {
         #expect(flat.pixels[0, 0] == flat.pixels[15, 11] && strong.pixels[7, 6] != flat.pixels[7, 6])
     }
 
-    @Test("Malformed hashes are errors", arguments: [
-        "", "L", "LEHV6", "LEHV6nWB2yk8pyo0adR*.7kCMdn", "LEHV6nWB2yk8pyo0adR*.7kCMdnjx", "LEHV6nWB2yk8pyo0adR*.7kCMdn\"",
-        "~~~~~~", "00~~~~", "1000" + "00~~", String(repeating: "0", count: 10_000), "LEHV6nWB2yk8pyo0adR*.7kCMdnä",
-    ])
+    @Test(
+        "Malformed hashes are errors",
+        arguments: [
+            "", "L", "LEHV6", "LEHV6nWB2yk8pyo0adR*.7kCMdn", "LEHV6nWB2yk8pyo0adR*.7kCMdnjx",
+            "LEHV6nWB2yk8pyo0adR*.7kCMdn\"",
+            "~~~~~~", "00~~~~", "1000" + "00~~", String(repeating: "0", count: 10_000), "LEHV6nWB2yk8pyo0adR*.7kCMdnä",
+        ])
     func malformedBlurHash(string: String) {
         do {
             _ = try BlurHash(string)
@@ -107,10 +115,12 @@ struct PlaceholderTests {
 
     // MARK: ThumbHash
 
-    @Test("A ThumbHash equals that of an independent implementation", arguments: [
-        (40, 30, "nAgKNYoDmIUxp4WFead3dQd9rMCG"), (31, 47, "nwgKJQg1dwGZNrdVaIiIdygOPNB3"),
-        (90, 12, "XAgKOYZAJbV2d4eHT3n3l4g="), (16, 100, "XugJCQ52VBeGkIV4Zw91yAY="),
-    ])
+    @Test(
+        "A ThumbHash equals that of an independent implementation",
+        arguments: [
+            (40, 30, "nAgKNYoDmIUxp4WFead3dQd9rMCG"), (31, 47, "nwgKJQg1dwGZNrdVaIiIdygOPNB3"),
+            (90, 12, "XAgKOYZAJbV2d4eHT3n3l4g="), (16, 100, "XugJCQ52VBeGkIV4Zw91yAY="),
+        ])
     func thumbHash(width: Int, height: Int, expected: String) throws {
         let hash = try ThumbHash(try picture(width, height))
         #expect(hash.base64 == expected)
@@ -148,7 +158,8 @@ struct PlaceholderTests {
 
     @Test("A ThumbHash keeps alpha and the average color")
     func thumbHashAlpha() throws {
-        let slope = try Image.of(Grid(width: 40, height: 30) { x, y in x < 13 + y * y / 40 ? SIMD4(0.8, 0.4, 0.2, 1) : .zero })
+        let slope = try Image.of(
+            Grid(width: 40, height: 30) { x, y in x < 13 + y * y / 40 ? SIMD4(0.8, 0.4, 0.2, 1) : .zero })
         let hash = try ThumbHash(slope)
         #expect(hash.base64 == "HcuCBIBHAAAAAAAAAAAAAADweFeoh3eHCA==")
         #expect(hash.hasAlpha)

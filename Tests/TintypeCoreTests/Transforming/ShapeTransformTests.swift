@@ -22,7 +22,8 @@ struct ShapeTransformTests {
                 let isTop = py < inset + radius
                 let isBottom = py > bottom - radius
                 let corner: ImageCorners =
-                    isTop ? (isLeft ? .topLeft : isRight ? .topRight : [])
+                    isTop
+                    ? (isLeft ? .topLeft : isRight ? .topRight : [])
                     : isBottom ? (isLeft ? .bottomLeft : isRight ? .bottomRight : []) : []
                 if !corner.isEmpty, corners.contains(corner) {
                     let dx = isLeft ? inset + radius - px : px - right + radius
@@ -38,7 +39,8 @@ struct ShapeTransformTests {
     @Test("Corners and borders equal an oversampled shape", .capability("TRF-04"), arguments: PixelFormat.allCases)
     func rounded(format: PixelFormat) throws {
         let cases: [(size: PixelSize, radius: Double, corners: ImageCorners, border: Double)] = [
-            (PixelSize(width: 21, height: 15), 5, .all, 0), (PixelSize(width: 21, height: 15), 6.5, [.topLeft, .bottomRight], 2.5),
+            (PixelSize(width: 21, height: 15), 5, .all, 0),
+            (PixelSize(width: 21, height: 15), 6.5, [.topLeft, .bottomRight], 2.5),
             (PixelSize(width: 9, height: 14), 100, .all, 1), (PixelSize(width: 1, height: 1), 3, .all, 0),
             (PixelSize(width: 1, height: 7), 3, .all, 0.25), (PixelSize(width: 12, height: 12), 0, .all, 1.5),
             (PixelSize(width: 10, height: 8), 3, .top, 40),

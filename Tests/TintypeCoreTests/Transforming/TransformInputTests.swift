@@ -10,8 +10,10 @@ struct TransformInputTests {
         let bad = PixelColor(red: .nan, green: 0, blue: 0)
         return [
             .resize(), .resize(width: 0), .resize(width: -4, height: 4), .resize(width: .max, height: 4, mode: .fill),
-            .resize(width: .min), .resize(width: 4, height: 4, mode: .aspectFill, position: .anchor(ImageAnchor(x: nan, y: 0))),
-            .crop(PixelRect(x: 0, y: 0, width: 0, height: 4)), .crop(PixelRect(x: .max, y: 0, width: .max, height: .max)),
+            .resize(width: .min),
+            .resize(width: 4, height: 4, mode: .aspectFill, position: .anchor(ImageAnchor(x: nan, y: 0))),
+            .crop(PixelRect(x: 0, y: 0, width: 0, height: 4)),
+            .crop(PixelRect(x: .max, y: 0, width: .max, height: .max)),
             .crop(PixelRect(x: .min, y: .min, width: 5, height: 5)), .crop(PixelRect(x: 17, y: 0, width: 5, height: 5)),
             .crop(width: 0, height: 1), .crop(width: 1, height: .min), .crop(aspectRatio: nan), .crop(aspectRatio: 0),
             .crop(aspectRatio: -infinity), .crop(width: 2, height: 2, position: .focus(ImageAnchor(x: infinity, y: 0))),
@@ -48,9 +50,11 @@ struct TransformInputTests {
         let pool = PixelBufferPool(limit: .megabytes(1))
         let context = TransformContext(limits: DecodeLimits(maximumPixels: 10_000), pool: pool)
         let transformers: [any ImageTransformer] = [
-            .resize(width: 200, height: 100, mode: .fill), .resize(width: 4_000_000), .resize(width: 101, height: 101, mode: .letterbox),
+            .resize(width: 200, height: 100, mode: .fill), .resize(width: 4_000_000),
+            .resize(width: 101, height: 101, mode: .letterbox),
             .resize(width: 4_000_000, height: 4_000_000, mode: .aspectFill), .pad(100), .pad(4_000_000),
-            .pad(toWidth: 4_000_000, height: 4_000_000), .resize(width: 150, height: 150, mode: .aspectFill, inLinearLight: true),
+            .pad(toWidth: 4_000_000, height: 4_000_000),
+            .resize(width: 150, height: 150, mode: .aspectFill, inLinearLight: true),
             .resize(width: 100, height: 80, mode: .fill).rotate(degrees: 45),
         ]
         for transformer in transformers {
@@ -68,7 +72,8 @@ struct TransformInputTests {
     func cancellation() throws {
         let image = try Image.sample(64, 300)
         let transformers: [any ImageTransformer] = [
-            .resize(width: 50), .resize(width: 50, inLinearLight: true), .blur(radius: 1), .blur(radius: 9), .rotate(degrees: 3),
+            .resize(width: 50), .resize(width: 50, inLinearLight: true), .blur(radius: 1), .blur(radius: 9),
+            .rotate(degrees: 3),
             .sepia(), .rounded(radius: 4), .tint(.white), .sharpen(), .trim(), .background(.white),
         ]
         for transformer in transformers {
@@ -118,7 +123,8 @@ struct TransformInputTests {
         let other = try Image.sample(3, 3, seed: 2)
         var transformers: [any ImageTransformer] = [
             .resize(width: 4), .resize(height: 4), .resize(width: 4, height: 4), .resize(width: 4, inLinearLight: true),
-            .resize(width: 4, upscales: false), .resize(width: 44), .crop(width: 4, height: 4), .crop(width: 44, height: 4),
+            .resize(width: 4, upscales: false), .resize(width: 44), .crop(width: 4, height: 4),
+            .crop(width: 44, height: 4),
             .crop(PixelRect(x: 0, y: 0, width: 4, height: 4)), .crop(aspectRatio: 1), .crop(aspectRatio: 1 + 1e-9),
             .crop(aspectRatio: 1, position: .smart), .crop(aspectRatio: 1, position: .focus(.top)),
             .crop(aspectRatio: 1, position: .top), .flip(horizontally: true), .flip(vertically: true),
@@ -129,7 +135,8 @@ struct TransformInputTests {
             .rounded(radius: 4, corners: .top), .rounded(radius: 4, borderWidth: 1),
             .rounded(radius: 4, borderWidth: 1, borderColor: .white), .circle(), .circle(borderWidth: 1),
             .blur(radius: 4), .blur(radius: 4.0001), .blur(radius: 4, inLinearLight: true), .sharpen(),
-            .sharpen(amount: 1), .sharpen(radius: 2), .sharpen(threshold: 0.1), .grayscale(), .grayscale(0.5), .sepia(), .invert(),
+            .sharpen(amount: 1), .sharpen(radius: 2), .sharpen(threshold: 0.1), .grayscale(), .grayscale(0.5), .sepia(),
+            .invert(),
             .brightness(2), .contrast(2), .saturation(2), .hueRotation(degrees: 2), .background(.white),
             .background(.black), .background(PixelColor.black.withAlpha(1e-7)), .overlay(mark), .overlay(other),
             .overlay(mark, anchor: .top), .overlay(mark, offsetX: 1), .overlay(mark, offsetY: 1),

@@ -45,7 +45,9 @@ public struct ColorMatrix: Sendable, Hashable {
     public static func sepia(_ amount: Double = 1) -> ColorMatrix {
         mix(
             amount,
-            of: [[0.393, 0.769, 0.189, 0, 0], [0.349, 0.686, 0.168, 0, 0], [0.272, 0.534, 0.131, 0, 0], [0, 0, 0, 1, 0]])
+            of: [
+                [0.393, 0.769, 0.189, 0, 0], [0.349, 0.686, 0.168, 0, 0], [0.272, 0.534, 0.131, 0, 0], [0, 0, 0, 1, 0],
+            ])
     }
 
     /// Returns a matrix that inverts color.
@@ -80,7 +82,9 @@ public struct ColorMatrix: Sendable, Hashable {
         let (cosine, sine) = (cos(angle), sin(angle))
         func row(_ own: Int, _ sines: [Double]) -> [Double] {
             let weights = [0.213, 0.715, 0.072]
-            return (0..<3).map { weights[$0] + cosine * (($0 == own ? 1 : 0) - weights[$0]) + sine * sines[$0] } + [0, 0]
+            return (0..<3).map { weights[$0] + cosine * (($0 == own ? 1 : 0) - weights[$0]) + sine * sines[$0] } + [
+                0, 0,
+            ]
         }
         return ColorMatrix(rows: [
             row(0, [-0.213, -0.715, 0.928]), row(1, [0.143, 0.140, -0.283]), row(2, [-0.787, 0.715, 0.072]),

@@ -219,15 +219,12 @@ struct GaussianBlur {
         _ lines: (UnsafeMutablePointer<Float>, UnsafeMutablePointer<Float>), count vectors: Int
     ) {
         let (radius, weight, endWeight) = box
-        let box = ComponentRow.kernels.box
         let margin = margin
         let count = vectors + 2 * margin
         for index in 0..<margin {
             (lines.0 + index * 16).update(from: lines.0 + margin * 16, count: 16)
             (lines.0 + (margin + vectors + index) * 16).update(from: lines.0 + (margin + vectors - 1) * 16, count: 16)
         }
-        box?(lines.1, lines.0, count, radius, weight, endWeight)
-        box?(lines.0, lines.1, count, radius, weight, endWeight)
-        box?(lines.1, lines.0, count, radius, weight, endWeight)
+        ComponentRow.kernels.boxes(lines.0, lines.1, count, radius, weight, endWeight)
     }
 }
