@@ -127,7 +127,7 @@ struct DiskCacheFailureTests {
 
     /// Runs a program of the system.
     @discardableResult
-    private static func run(_ program: String, _ arguments: String...) -> Bool {
+    static func run(_ program: String, _ arguments: String...) -> Bool {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
@@ -181,6 +181,58 @@ struct DiskCacheFailureTests {
         try await cache.put(someBytes(20_000), "after")
         #expect(await cache.entry(forKey: "after") != nil)
         #expect(await cache.usage().entries == 1)
+        await cache.close()
+    }
+
+    /// True if the system has the program that makes a volume, and knows Btrfs.
+    static let hasBtrfs: Bool = {
+        let systems = (try? String(contentsOfFile: "/proc/filesystems", encoding: .utf8)) ?? ""
+        return mayMount && systems.contains("btrfs") && run("/sbin/mkfs.btrfs", "--version")
+    }()
+
+    @Test(
+        "a copy-on-write volume that another program fills: stores fail with an error, reads and clearing go on",
+        .capability("CST-08"), .enabled(if: DiskCacheFailureTests.hasBtrfs))
+    func fullCopyOnWriteVolume() async throws {
+        let (image, volume) = (directory.path + "/image", directory.path + "/volume")
+        try FileManager.default.createDirectory(atPath: volume, withIntermediateDirectories: true)
+        #expect(FileManager.default.createFile(atPath: image, contents: nil))
+        try #require(truncate(image, 128 << 20) == 0)
+        try #require(Self.run("/sbin/mkfs.btrfs", "-q", "--mixed", image))
+        try #require(Self.run("/bin/mount", "-t", "btrfs", "-o", "loop", image, volume))
+        defer { Self.run("/bin/umount", "-l", volume) }
+        let cache = cache(volume + "/cache")
+        for index in 0..<20 {
+            try await cache.put(someBytes(20_000, seed: UInt64(index)), ImageKey(source: "\(index)"))
+        }
+        await cache.flush()
+        let filler = open(volume + "/filler", O_WRONLY | O_CREAT, 0o600)
+        let block = [UInt8](someBytes(1 << 20))
+        for count in [1 << 20, 4_096, 1] { while write(filler, block, count) == count {} }
+        close(filler)
+        var failures = 0
+        for index in 20..<200 {
+            do {
+                try await cache.put(someBytes(20_000, seed: UInt64(index)), ImageKey(source: "\(index)"))
+            } catch let error as ImageError {
+                #expect(error.code == .cacheWriteFailed)
+                failures += 1
+            }
+        }
+        await cache.flush()
+        #expect(failures > 0)
+        for index in 0..<20 {
+            let entry = await cache.entry(forKey: ImageKey(source: "\(index)"))
+            #expect(entry?.data == someBytes(20_000, seed: UInt64(index)))
+        }
+        try await cache.removeAll()
+        #expect(await cache.entry(forKey: "3") == nil)
+        unlink(volume + "/filler")
+        sync()
+        try await cache.put(someBytes(20_000), "after")
+        #expect(await cache.entry(forKey: "after") != nil)
+        #expect(await cache.usage().entries == 1)
+        #expect(try await cache.verify().damaged.isEmpty)
         await cache.close()
     }
 

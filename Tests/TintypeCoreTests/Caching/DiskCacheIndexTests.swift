@@ -41,7 +41,7 @@ struct DiskCacheIndexTests {
         let path = directory.path
         for round in 0..<100 {
             let file = "\(path)/\(round).sqlite"
-            FileManager.default.createFile(atPath: file, contents: nil)
+            #expect(FileManager.default.createFile(atPath: file, contents: nil))
             let maker = Task.detached {
                 try DiskIndex.createTables(in: Database(path: file, mode: .readWrite, busyTimeout: 10_000))
             }
@@ -131,6 +131,36 @@ struct DiskCacheIndexTests {
         try await expectWorking(second, entries: 25)
     }
 
+    @Test(
+        "numbers in the index that can't be right end no program, lose no entry, and are mended",
+        arguments: [
+            "state SET next_folder = -1", "state SET next_folder = 9e18", "state SET sweep_folder = -7",
+            "state SET entries = 9223372036854775807", "state SET bytes = 9223372036854775807",
+            "state SET bytes = 1e300", "state SET bytes = -100000000, entries = -5", "state SET bytes = 5, entries = 1",
+            "state SET bytes = 1000000000000, entries = 5000000", "entries SET size = -9223372036854775808",
+            "entries SET size = 9223372036854775807", "entries SET accessed = 9223372036854775807, lifetime = 1",
+            "entries SET id = 9223372036854775807 WHERE rowid = (SELECT max(rowid) FROM entries)",
+        ])
+    func damagedNumbers(update: String) async throws {
+        var cache = DiskCache.temporary(path, capacity: .megabytes(1), maximumCount: 100)
+        try await fill(cache, 0..<30)
+        await cache.close()
+        do {
+            let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+            try database.execute("UPDATE \(update)")
+        }
+        cache = DiskCache.temporary(path, capacity: .megabytes(1), maximumCount: 100)
+        try await fill(cache, 30..<32)
+        await cache.flush()
+        try await cache.remove(key(31))
+        _ = try await cache.verify()
+        #expect(await cache.usage() == CacheUsage(entries: 31, bytes: 31 * 4_096))
+        for number in 0..<31 { #expect(await cache.contains(key(number))) }
+        try await fill(cache, 40..<140)
+        await cache.flush()
+        #expect(try DiskCacheTests.payloadFiles(path).count <= 100)
+    }
+
     @Test("flipped bits anywhere in the index lose no entry")
     func flippedBits() async throws {
         let cache = DiskCache.temporary(path)
@@ -185,6 +215,78 @@ struct DiskCacheIndexTests {
         try await expectWorking(cache, entries: await cache.usage().entries)
     }
 
+    @Test("while another process holds the index for long, 64 MB wait; what comes then is dropped and counted")
+    func droppedStores() async throws {
+        let cache = DiskCache.temporary(path, capacity: .gigabytes(10))
+        try await fill(cache, 0..<2)
+        await cache.flush()
+        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+        try other.execute("BEGIN EXCLUSIVE")
+        try await fill(cache, 2..<3)
+        await cache.flush()
+        let large = Data(count: 9 << 20)
+        for number in 10..<18 { try await cache.put(large, key(number)) }
+        #expect(cache.statistics.droppedStores == 0)
+        for number in [1, 20] { try await cache.put(someBytes(9), key(number)) }
+        #expect(cache.statistics.droppedStores == 2)
+        #expect(await cache.entry(forKey: key(20)) == nil)
+        #expect(await cache.entry(forKey: key(1)) == nil, "what it would have replaced is out of date")
+        #expect(await cache.entry(forKey: key(17)) != nil)
+        try other.execute("ROLLBACK")
+        await cache.flush()
+        try await cache.put(someBytes(9), key(20))
+        #expect(await cache.entry(forKey: key(20)) != nil)
+        #expect(await cache.usage().entries == 11)
+        #expect(cache.statistics.droppedStores == 2)
+    }
+
+    @Test("the usage never leaves out what a batch has taken and not written yet")
+    func usageDuringBatch() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = DiskCache.temporary(path, files: faulty)
+        try await fill(cache, 0..<5)
+        let (isLooking, gate) = (Watched(false), ThreadGate())
+        faulty.fail { operation, path in
+            if operation == "look at", path.utf8.count > EntryName.length {
+                isLooking.update { $0 = true }
+                gate.wait()
+            }
+            return nil
+        }
+        let flush = Task { await cache.flush() }
+        try await isLooking.wait { $0 }
+        #expect(await cache.approximateUsage().entries == 5)
+        faulty.fail { _, _ in nil }
+        gate.open()
+        await flush.value
+        #expect(await cache.approximateUsage().entries == 5)
+    }
+
+    @Test("a slow disk delays only the index: stores and reads go on")
+    func slowLook() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = DiskCache.temporary(path, files: faulty)
+        try await fill(cache, 0..<5)
+        let (isLooking, gate) = (Watched(false), ThreadGate())
+        faulty.fail { operation, path in
+            if operation == "look at", path.utf8.count > EntryName.length {
+                isLooking.update { $0 = true }
+                gate.wait()
+            }
+            return nil
+        }
+        let flush = Task { await cache.flush() }
+        try await isLooking.wait { $0 }
+        try await fill(cache, 5..<10)
+        #expect(await cache.entry(forKey: key(9)) != nil)
+        #expect(await cache.entry(forKey: key(77)) == nil)
+        #expect(await cache.variants(ofSource: "3") == [.original])
+        faulty.fail { _, _ in nil }
+        gate.open()
+        await flush.value
+        #expect(await cache.usage().entries == 10)
+    }
+
     @Test("a cache is cleared though another process holds the index")
     func clearingHeldIndex() async throws {
         let cache = DiskCache.temporary(path)
@@ -221,6 +323,47 @@ struct DiskCacheIndexTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/journal").isEmpty)
     }
 
+    @Test("however many programs ended without closing, few of their journals are open at a time; all are taken over")
+    func manyDeadJournals() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<50)
+        await cache.flush()
+        let folder = try CacheDirectory.open(path, faults: nil)
+        for number in 0..<50 { try Journal.create(in: folder).append(EntryName(key(number))) }
+        #expect(Journal.dead(in: folder).count == Journal.maximumDead)
+        await cache.flush()
+        await cache.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/journal").isEmpty)
+    }
+
+    @Test("a journal that is longer than any is not read: the folders are compared instead")
+    func endlessJournal() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<5)
+        await cache.close()
+        let file = "\(path)/journal/\(WriterName())"
+        #expect(FileManager.default.createFile(atPath: file, contents: nil) && truncate(file, 1 << 40) == 0)
+        try FileManager.default.removeItem(atPath: "\(path)/\(EntryName(key(2)).path)")
+        #expect(await DiskCache.temporary(path).usage().entries == 4)
+        #expect(!FileManager.default.fileExists(atPath: file))
+    }
+
+    @Test("where the index can't be written, journals and descriptors don't become more and more")
+    func unwritableIndex() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<5)
+        await cache.close()
+        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+        try other.execute("BEGIN EXCLUSIVE")
+        for round in 1...8 {
+            try await fill(cache, 10 * round..<10 * round + 3)
+            await cache.flush()
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/journal").count <= 5)
+        try other.execute("ROLLBACK")
+        #expect(await cache.usage().entries == 29)
+    }
+
     @Test("the journal of a program that is running is left to it")
     func livingWriter() async throws {
         let (one, two) = (DiskCache.temporary(path), DiskCache.temporary(path))
@@ -249,7 +392,7 @@ struct DiskCacheIndexTests {
         try data.write(to: URL(fileURLWithPath: file))
         let dead = Journal.dead(in: folder)
         #expect(dead.count == 1)
-        #expect(Set(dead.flatMap(\.names)) == [names[0], names[2], names[3]])
+        #expect(Set(dead.flatMap { $0.names ?? [] }) == [names[0], names[2], names[3]])
         #expect(Journal.dead(in: folder).isEmpty, "it is held as long as it is read")
     }
 
