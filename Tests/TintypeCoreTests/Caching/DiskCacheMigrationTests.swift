@@ -122,13 +122,13 @@ struct DiskCacheMigrationTests {
 
     @Test(
         "on a medium that can't be written to, an older directory is read and listed where it is",
-        .enabled(if: DiskCacheFailureTests.mayMount), arguments: [1, 2] as [UInt32])
+        .enabled(if: DiskCacheVolumeTests.mayMount), arguments: [1, 2] as [UInt32])
     func readOnlyMedium(version: UInt32) async throws {
         try makeOld(20, version: version, rows: { $0 % 5 != 0 })
         // The log of the old index stays where it is.
-        try #require(DiskCacheFailureTests.run("/bin/mount", "--bind", path, path))
-        defer { DiskCacheFailureTests.run("/bin/umount", "-l", path) }
-        try #require(DiskCacheFailureTests.run("/bin/mount", "-o", "remount,ro,bind", path))
+        try #require(DiskCacheVolumeTests.run("/bin/mount", "--bind", path, path))
+        defer { DiskCacheVolumeTests.run("/bin/umount", "-l", path) }
+        try #require(DiskCacheVolumeTests.run("/bin/mount", "-o", "remount,ro,bind", path))
         let cache = DiskCache.temporary(path)
         for index in 0..<20 {
             #expect(await cache.entry(forKey: ImageKey(source: "\(index)"))?.data == someBytes(50, seed: UInt64(index)))
