@@ -2,10 +2,10 @@ import Foundation
 import TintypeCore
 import TintypeTesting
 
-/// A process for tests to kill, or to run beside another: `CacheWriter journal|share DIRECTORY SEED MILLISECONDS [FIRST]`.
+/// A process for tests to kill, or to run beside another: `CacheWriter journal|share|check DIRECTORY SEED MILLISECONDS [FIRST]`.
 ///
 /// `journal` stores and removes until it is killed, and tells on standard output what it is about to do and what is
-/// done. `share` does so in a small cache for some time, reads what it finds, and tells how many entries were wrong.
+/// done. `check` sees whether a directory that a crash left is a cache that does everything it should, and clears it. `share` does so in a small cache for some time, reads what it finds, and tells how many entries were wrong.
 @main
 struct CacheWriter {
     static func main() async throws {
@@ -17,12 +17,14 @@ struct CacheWriter {
         if arguments[1] == "journal" {
             let first = arguments.count > 5 ? Int(arguments[5]) : 0
             try await keepJournal(arguments[2], seed: seed, first: first ?? 0)
+        } else if arguments[1] == "check" {
+            try await check(arguments[2])
         } else {
             try await share(arguments[2], seed: seed, duration: .milliseconds(milliseconds))
         }
     }
 
-    enum ExitCode: Error { case usage }
+    enum ExitCode: Error { case usage, failed(String) }
 
     private static func keepJournal(_ directory: String, seed: UInt64, first: Int) async throws {
         let cache = DiskCache(.init(directory: directory, capacity: .gigabytes(1), minimumFreeSpace: 0))
@@ -44,6 +46,40 @@ struct CacheWriter {
             default: _ = await cache.entry(forKey: key(number))
             }
         }
+    }
+
+    private static func check(_ directory: String) async throws {
+        func require(_ isTrue: Bool, _ message: String) throws {
+            guard isTrue else { throw ExitCode.failed(message) }
+        }
+        let cache = DiskCache(.init(directory: directory, capacity: .gigabytes(1), minimumFreeSpace: 0))
+        let damaged = try await cache.verify().damaged.count
+        try require(try await cache.verify().damaged.isEmpty, "damaged entries stay")
+        let found = await cache.entries()
+        for listing in found {
+            let entry = await cache.entry(forKey: listing.key)
+            try require(entry.map { isWhole($0.data, number(listing.key)) } == true, "\(listing.key) is not whole")
+        }
+        try require(await cache.usage().entries == found.count, "the usage is wrong")
+        for number in 10_000..<10_100 {
+            try await cache.store(entry(number, 1, 2_000), forKey: key(number))
+            try require(await cache.contains(key(number)), "a new entry is not found")
+        }
+        cache.configuration.maximumCount = 60
+        try await cache.removeExpired()
+        let left = await cache.usage().entries
+        try require((1...60).contains(left), "\(left) entries are left by the eviction")
+        try require(await cache.contains(key(10_099)), "the latest entry was evicted")
+        try await cache.removeAll()
+        try require(await cache.usage() == CacheUsage(), "entries are left by clearing")
+        try require(await !cache.contains(key(10_099)), "an entry is left by clearing")
+        try await cache.store(entry(1, 1, 2_000), forKey: key(1))
+        await cache.close()
+        tell("\(found.count) entries, \(damaged) damaged")
+    }
+
+    private static func number(_ key: ImageKey) -> Int {
+        key.source.split(separator: "/").last.flatMap { Int($0) } ?? -1
     }
 
     private static func share(_ directory: String, seed: UInt64, duration: Duration) async throws {

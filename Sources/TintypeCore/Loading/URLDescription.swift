@@ -6,6 +6,8 @@ package enum URLDescription {
 
     /// Returns the string without user info and query values if it is a URL; other strings are returned unchanged.
     package static func redacted(_ string: String) -> String {
+        // Usual URLs have nothing to hide, and every store asks.
+        if string.utf8.count <= maximumLength, !string.utf8.contains(where: isMark) { return string }
         var text = string
         if let range = userInfo(text) { text.removeSubrange(range) }
         if text.utf8.count > maximumLength {
@@ -18,6 +20,11 @@ package enum URLDescription {
             text = String(text[...query]) + redactedQuery(text[text.index(after: query)...])
         }
         return text
+    }
+
+    /// True for the characters before or after anything that may be secret.
+    private static func isMark(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "@")
     }
 
     /// The range of `user:password@` in the authority of a URL (RFC 3986, section 3.2).

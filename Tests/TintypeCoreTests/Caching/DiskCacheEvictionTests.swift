@@ -37,11 +37,11 @@ struct DiskCacheEvictionTests {
         let entry = DiskCacheEntry(data: Data(), created: clock.date)
         for index in 0...10_800 {
             clock.advance(.milliseconds(1))
-            try store.store(entry, encoded: nil, forKey: ImageKey(source: "\(index)")) { true }
+            try store.store(entry, forKey: ImageKey(source: "\(index)"))
         }
-        #expect(store.counters.withLock { $0.evictions } == DiskStore.batchSize + 1)
-        #expect(store.usage().entries == 10_800 - DiskStore.batchSize)
-        #expect(!store.contains("512") && store.contains("513"))
+        #expect(store.context.counters.withLock { $0.evictions } == IndexKeeper.batchSize + 1)
+        #expect(store.keeper.usage().entries == 10_800 - IndexKeeper.batchSize)
+        #expect(!store.reader.contains("512") && store.reader.contains("513"))
         store.close()
     }
 

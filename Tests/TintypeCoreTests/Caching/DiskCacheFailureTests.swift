@@ -125,65 +125,6 @@ struct DiskCacheFailureTests {
         #expect(try files().count == 1)
     }
 
-    /// Runs a program of the system.
-    @discardableResult
-    private static func run(_ program: String, _ arguments: String...) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }
-
-    /// Whether this user may mount a small volume, which containers rarely allow.
-    static let mayMount: Bool = {
-        guard getuid() == 0, let folder = try? TemporaryDirectory() else { return false }
-        guard run("/bin/mount", "-t", "tmpfs", "-o", "size=64k", "none", folder.path) else { return false }
-        run("/bin/umount", folder.path)
-        return true
-    }()
-
-    @Test("a volume that is really full", .capability("CST-08", "3.13"), .enabled(if: DiskCacheFailureTests.mayMount))
-    func fullVolume() async throws {
-        let volume = directory.path + "/volume"
-        try FileManager.default.createDirectory(atPath: volume, withIntermediateDirectories: true)
-        try #require(Self.run("/bin/mount", "-t", "tmpfs", "-o", "size=2m", "none", volume))
-        defer { Self.run("/bin/umount", "-l", volume) }
-        let place = volume + "/cache"
-        let cache = cache(place)
-        var stored = 0
-        var failure: ImageError?
-        for index in 0..<400 {
-            do {
-                try await cache.put(someBytes(20_000, seed: UInt64(index)), ImageKey(source: "\(index)"))
-                stored += 1
-            } catch let error as ImageError {
-                failure = error
-                break
-            }
-        }
-        #expect(stored > 10 && failure?.code == .cacheWriteFailed && failure?.source == place)
-        #expect(failure?.reason.contains("No space left on device") == true)
-        #expect(messages.withLock { $0.count } == 1)
-        // All that was told to be kept is, for another cache too; what was refused is gone without a trace.
-        for reader in [cache, self.cache(place)] {
-            for index in 0..<stored {
-                let entry = await reader.entry(forKey: ImageKey(source: "\(index)"))
-                #expect(entry?.data == someBytes(20_000, seed: UInt64(index)))
-            }
-            #expect(await reader.entry(forKey: ImageKey(source: "\(stored)")) == nil)
-        }
-        // Clearing needs room for the transaction's log, and has it once anything has gone.
-        try await cache.removeAll()
-        try await cache.put(someBytes(20_000), "after")
-        #expect(await cache.entry(forKey: "after") != nil)
-        #expect(await cache.usage().entries == 1)
-        await cache.close()
-    }
-
     @Test("free space is kept: old entries go for new ones, and without any the write is refused", .capability("3.13"))
     func freeSpace() async throws {
         let faulty = FaultyFileSystem()

@@ -6,10 +6,17 @@ import TintypeTesting
 @testable import TintypeCore
 
 @Suite("Disk cache: the index and the journal", .timeLimited)
-struct DiskCacheIndexTests: DiskCacheSuite {
+struct DiskCacheIndexTests {
     let directory: TemporaryDirectory
+    var path: String { directory.path + "/cache" }
 
     init() throws { directory = try TemporaryDirectory() }
+
+    private func key(_ number: Int) -> ImageKey { ImageKey(source: "\(number)") }
+
+    private func fill(_ cache: DiskCache, _ numbers: Range<Int>) async throws {
+        for number in numbers { try await cache.put(someBytes(20, seed: UInt64(number)), key(number)) }
+    }
 
     /// Checks that a cache works, and that its index agrees with its files.
     private func expectWorking(_ cache: DiskCache, entries: Int, _ comment: Comment? = nil) async throws {
@@ -34,7 +41,7 @@ struct DiskCacheIndexTests: DiskCacheSuite {
         let path = directory.path
         for round in 0..<100 {
             let file = "\(path)/\(round).sqlite"
-            _ = FileManager.default.createFile(atPath: file, contents: nil)
+            #expect(FileManager.default.createFile(atPath: file, contents: nil))
             let maker = Task.detached {
                 try DiskIndex.createTables(in: Database(path: file, mode: .readWrite, busyTimeout: 10_000))
             }
@@ -124,6 +131,36 @@ struct DiskCacheIndexTests: DiskCacheSuite {
         try await expectWorking(second, entries: 25)
     }
 
+    @Test(
+        "numbers in the index that can't be right end no program, lose no entry, and are mended",
+        arguments: [
+            "state SET next_folder = -1", "state SET next_folder = 9e18", "state SET sweep_folder = -7",
+            "state SET entries = 9223372036854775807", "state SET bytes = 9223372036854775807",
+            "state SET bytes = 1e300", "state SET bytes = -100000000, entries = -5", "state SET bytes = 5, entries = 1",
+            "state SET bytes = 1000000000000, entries = 5000000", "entries SET size = -9223372036854775808",
+            "entries SET size = 9223372036854775807", "entries SET accessed = 9223372036854775807, lifetime = 1",
+            "entries SET id = 9223372036854775807 WHERE rowid = (SELECT max(rowid) FROM entries)",
+        ])
+    func damagedNumbers(update: String) async throws {
+        var cache = DiskCache.temporary(path, capacity: .megabytes(1), maximumCount: 100)
+        try await fill(cache, 0..<30)
+        await cache.close()
+        do {
+            let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+            try database.execute("UPDATE \(update)")
+        }
+        cache = DiskCache.temporary(path, capacity: .megabytes(1), maximumCount: 100)
+        try await fill(cache, 30..<32)
+        await cache.flush()
+        try await cache.remove(key(31))
+        _ = try await cache.verify()
+        #expect(await cache.usage() == CacheUsage(entries: 31, bytes: 31 * 4_096))
+        for number in 0..<31 { #expect(await cache.contains(key(number))) }
+        try await fill(cache, 40..<140)
+        await cache.flush()
+        #expect(try DiskCacheTests.payloadFiles(path).count <= 100)
+    }
+
     @Test("flipped bits anywhere in the index lose no entry")
     func flippedBits() async throws {
         let cache = DiskCache.temporary(path)
@@ -178,6 +215,78 @@ struct DiskCacheIndexTests: DiskCacheSuite {
         try await expectWorking(cache, entries: await cache.usage().entries)
     }
 
+    @Test("while another process holds the index for long, 64 MB wait; what comes then is dropped and counted")
+    func droppedStores() async throws {
+        let cache = DiskCache.temporary(path, capacity: .gigabytes(10))
+        try await fill(cache, 0..<2)
+        await cache.flush()
+        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+        try other.execute("BEGIN EXCLUSIVE")
+        try await fill(cache, 2..<3)
+        await cache.flush()
+        let large = Data(count: 9 << 20)
+        for number in 10..<18 { try await cache.put(large, key(number)) }
+        #expect(cache.statistics.droppedStores == 0)
+        for number in [1, 20] { try await cache.put(someBytes(9), key(number)) }
+        #expect(cache.statistics.droppedStores == 2)
+        #expect(await cache.entry(forKey: key(20)) == nil)
+        #expect(await cache.entry(forKey: key(1)) == nil, "what it would have replaced is out of date")
+        #expect(await cache.entry(forKey: key(17)) != nil)
+        try other.execute("ROLLBACK")
+        await cache.flush()
+        try await cache.put(someBytes(9), key(20))
+        #expect(await cache.entry(forKey: key(20)) != nil)
+        #expect(await cache.usage().entries == 11)
+        #expect(cache.statistics.droppedStores == 2)
+    }
+
+    @Test("the usage never leaves out what a batch has taken and not written yet")
+    func usageDuringBatch() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = DiskCache.temporary(path, files: faulty)
+        try await fill(cache, 0..<5)
+        let (isLooking, gate) = (Watched(false), ThreadGate())
+        faulty.fail { operation, path in
+            if operation == "look at", path.utf8.count > EntryName.length {
+                isLooking.update { $0 = true }
+                gate.wait()
+            }
+            return nil
+        }
+        let flush = Task { await cache.flush() }
+        try await isLooking.wait { $0 }
+        #expect(await cache.approximateUsage().entries == 5)
+        faulty.fail { _, _ in nil }
+        gate.open()
+        await flush.value
+        #expect(await cache.approximateUsage().entries == 5)
+    }
+
+    @Test("a slow disk delays only the index: stores and reads go on")
+    func slowLook() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = DiskCache.temporary(path, files: faulty)
+        try await fill(cache, 0..<5)
+        let (isLooking, gate) = (Watched(false), ThreadGate())
+        faulty.fail { operation, path in
+            if operation == "look at", path.utf8.count > EntryName.length {
+                isLooking.update { $0 = true }
+                gate.wait()
+            }
+            return nil
+        }
+        let flush = Task { await cache.flush() }
+        try await isLooking.wait { $0 }
+        try await fill(cache, 5..<10)
+        #expect(await cache.entry(forKey: key(9)) != nil)
+        #expect(await cache.entry(forKey: key(77)) == nil)
+        #expect(await cache.variants(ofSource: "3") == [.original])
+        faulty.fail { _, _ in nil }
+        gate.open()
+        await flush.value
+        #expect(await cache.usage().entries == 10)
+    }
+
     @Test("a cache is cleared though another process holds the index")
     func clearingHeldIndex() async throws {
         let cache = DiskCache.temporary(path)
@@ -190,60 +299,6 @@ struct DiskCacheIndexTests: DiskCacheSuite {
         #expect(try DiskCacheTests.payloadFiles(path).isEmpty)
         try other.execute("ROLLBACK")
         try await expectWorking(cache, entries: 0)
-    }
-
-    @Test(
-        "the entries of a program that ended without closing are indexed by the next one, and its unfinished files go")
-    func deadWriter() async throws {
-        do {
-            let cache = DiskCache.temporary(path)
-            try await fill(cache, 0..<30)
-        }
-        let folder = try CacheDirectory.open(path, faults: nil)
-        let name = EntryName(key(1_000))
-        do {
-            let journal = try Journal.create(in: folder)
-            try journal.append(name)
-            try? folder.makeFolder(EntryName.folderPath(name.folder))
-            try folder.create(journal.writer.unfinishedPath(of: name), contents: Data("half".utf8))
-        }
-        let next = DiskCache.temporary(path)
-        #expect(await next.usage().entries == 30)
-        #expect(try DiskCacheTests.payloadFiles(path).count == 30)
-        await next.close()
-        #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/journal").isEmpty)
-    }
-
-    @Test("the journal of a program that is running is left to it")
-    func livingWriter() async throws {
-        let (one, two) = (DiskCache.temporary(path), DiskCache.temporary(path))
-        try await fill(one, 0..<5)
-        try await fill(two, 5..<10)
-        await two.flush()
-        await one.flush()
-        #expect(await two.usage().entries == 10)
-    }
-
-    @Test("a record that is damaged or incomplete is skipped")
-    func damagedJournal() throws {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let folder = try CacheDirectory.open(path, faults: nil)
-        let names = (0..<5).map { EntryName(key($0)) }
-        let file: String
-        do {
-            let journal = try Journal.create(in: folder)
-            for name in names { try journal.append(name) }
-            file = "\(path)/\(journal.path)"
-            #expect(Journal.dead(in: folder).isEmpty, "its writer lives")
-        }
-        var data = try Data(contentsOf: URL(fileURLWithPath: file))
-        data[40] ^= 1
-        data.removeLast(3)
-        try data.write(to: URL(fileURLWithPath: file))
-        let dead = Journal.dead(in: folder)
-        #expect(dead.count == 1)
-        #expect(Set(dead.flatMap(\.names)) == [names[0], names[2], names[3]])
-        #expect(Journal.dead(in: folder).isEmpty, "it is held as long as it is read")
     }
 
     @Test("without free descriptors no entry is taken for missing", arguments: ["look at", "read"])

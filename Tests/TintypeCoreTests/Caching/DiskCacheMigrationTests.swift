@@ -121,6 +121,27 @@ struct DiskCacheMigrationTests {
     private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
 
     @Test(
+        "on a medium that can't be written to, an older directory is read and listed where it is",
+        .enabled(if: DiskCacheVolumeTests.mayMount), arguments: [1, 2] as [UInt32])
+    func readOnlyMedium(version: UInt32) async throws {
+        try makeOld(20, version: version, rows: { $0 % 5 != 0 })
+        // The log of the old index stays where it is.
+        try #require(DiskCacheVolumeTests.run("/bin/mount", "--bind", path, path))
+        defer { DiskCacheVolumeTests.run("/bin/umount", "-l", path) }
+        try #require(DiskCacheVolumeTests.run("/bin/mount", "-o", "remount,ro,bind", path))
+        let cache = DiskCache.temporary(path)
+        for index in 0..<20 {
+            #expect(await cache.entry(forKey: ImageKey(source: "\(index)"))?.data == someBytes(50, seed: UInt64(index)))
+        }
+        let listed = await cache.entries()
+        #expect(listed.map(\.key.source) == (0..<20).map { "\($0)" })
+        #expect(await cache.entries(after: listed[7].cursor, limit: 3).map(\.key.source) == ["8", "9", "10"])
+        #expect(await cache.entries(ofSource: "4").count == 1)
+        #expect(await cache.variants(ofSource: "4") == [.original])
+        await #expect(throws: ImageError.self) { try await cache.put(someBytes(1), "x") }
+    }
+
+    @Test(
         "nothing of an older directory is lost, and nothing of its layout is left", arguments: [1, 2] as [UInt32],
         [true, false])
     func migrates(version: UInt32, storesFirst: Bool) async throws {

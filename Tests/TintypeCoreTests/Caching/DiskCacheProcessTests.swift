@@ -119,6 +119,35 @@ struct DiskCacheProcessTests {
         }
     }
 
+    @Test("a process that is stopped at any moment, whatever lock it holds, keeps nobody else from storing")
+    func stoppedProcess() async throws {
+        let (process, output) = try start("share", path, "1", "600000")
+        defer {
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            withExtendedLifetime(output) {}
+        }
+        var generator = SeededRandom(seed: 5)
+        let cache = DiskCache(.init(directory: path, capacity: .megabytes(1), minimumFreeSpace: 0))
+        var slowest = Duration.zero
+        for round in 0..<(rounds ?? 20) / 2 {
+            usleep(UInt32.random(in: 500...30_000, using: &generator))
+            kill(process.processIdentifier, SIGSTOP)
+            for number in 0..<8 {
+                let key = ImageKey(source: "mine \(number)")
+                let data = CacheWriterPayload.bytes(number, serial: UInt64(round), count: 20_000)
+                let start = ContinuousClock.now
+                try await cache.store(DiskCacheEntry(data: data, created: Date()), forKey: key)
+                slowest = max(slowest, ContinuousClock.now - start)
+                #expect(await cache.entry(forKey: key)?.data == data)
+            }
+            kill(process.processIdentifier, SIGCONT)
+        }
+        print("the slowest store beside a stopped process took \(slowest)")
+        // CI may be busy with other things.
+        if rounds != nil { #expect(slowest < .seconds(1)) }
+    }
+
     @Test("two processes write and evict in one directory")
     func sharedDirectory() async throws {
         let milliseconds = rounds == nil ? "1000" : "10000"

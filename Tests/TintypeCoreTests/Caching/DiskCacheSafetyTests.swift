@@ -144,6 +144,117 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         }
     }
 
+    // MARK: Removals that can't be made
+
+    @Test(
+        "a removal that can't look says so, and never that there was nothing",
+        arguments: [("look at", EIO), ("list", EIO), ("remove", EROFS), ("open directory", EMFILE)])
+    func failedRemoval(operation: String, code: Int32) async throws {
+        let faulty = FaultyFileSystem()
+        var cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<5)
+        await cache.close()
+        cache = DiskCache.temporary(path, files: faulty)
+        faulty.fail { made, _ in made == operation ? code : nil }
+        if operation != "list" {
+            await #expect(throws: ImageError.self) { try await cache.remove(key(1)) }
+        }
+        await #expect(throws: ImageError.self) { try await cache.removeAll(ofSource: "2") }
+        if operation != "list", operation != "remove" {
+            await #expect(throws: ImageError.self) { try await cache.removeAll() }
+        }
+        faulty.fail { _, _ in nil }
+        #expect(await cache.contains(key(2)))
+        #expect(try await cache.removeAll(ofSource: "2") == 1)
+        #expect(try await !cache.remove("absent"))
+    }
+
+    @Test("cleared entries stay away, also where their files can't be removed", .timeLimited)
+    func unremovableFiles() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = DiskCache.temporary(path, files: faulty)
+        try await fill(cache, 0..<520)
+        try directory.write(Data("x".utf8), to: "cache/entries/ab/notes.txt")
+        faulty.fail { operation, path in operation == "remove" && path.hasPrefix("trash/") ? EROFS : nil }
+        try await cache.removeAll()
+        for number in 0..<520 { #expect(await cache.entry(forKey: key(number)) == nil) }
+        #expect(await cache.usage() == CacheUsage())
+        #expect(FileManager.default.contents(atPath: path + "/entries/ab/notes.txt") == Data("x".utf8))
+        faulty.fail { _, _ in nil }
+        await cache.maintain()
+        try await cache.removeAll()
+        #expect(!FileManager.default.fileExists(atPath: path + "/trash"))
+    }
+
+    @Test("a full disk, which has no room for a folder, can be cleared")
+    func clearingFullDisk() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = DiskCache.temporary(path, files: faulty)
+        try await fill(cache, 0..<20)
+        faulty.fail { operation, _ in operation == "create directory" ? ENOSPC : nil }
+        try await cache.removeAll()
+        #expect(await cache.entry(forKey: key(3)) == nil)
+        #expect(try DiskCacheTests.payloadFiles(path).isEmpty)
+        faulty.fail { _, _ in nil }
+        #expect(await cache.usage() == CacheUsage())
+    }
+
+    @Test("files and an index of other users are none of the cache", .enabled(if: geteuid() == 0))
+    func filesOfOthers() async throws {
+        var cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<5)
+        await cache.close()
+        #expect(chown("\(path)/\(EntryName(key(1)).path)", 12_345, 12_345) == 0)
+        #expect(chown("\(path)/index.sqlite", 12_345, 12_345) == 0)
+        cache = DiskCache.temporary(path)
+        #expect(await cache.entry(forKey: key(1)) == nil)
+        try await fill(cache, 1..<2)
+        #expect(await cache.entry(forKey: key(1)) != nil)
+        #expect(await cache.usage().entries == 5)
+        #expect(FileManager.default.fileExists(atPath: path + "/index.damaged"))
+    }
+
+    @Test("a read while the clock is wrong doesn't make an entry old")
+    func wrongClock() async throws {
+        let clock = WallClock()
+        let cache = DiskCache.temporary(path, maximumAge: .days(7), clock: clock)
+        try await fill(cache, 0..<1)
+        clock.advance(.days(-10_000))
+        #expect(await cache.entry(forKey: key(0)) != nil)
+        await cache.flush()
+        clock.advance(.days(10_001))
+        #expect(await cache.entry(forKey: key(0)) != nil)
+    }
+
+    @Test("a file that claims to be huge is damaged, and is not read for that")
+    func hugeFile() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<1)
+        let file = try #require(await cache.path(forKey: key(0)))
+        #expect(truncate(file, 1 << 42) == 0)
+        #expect(await cache.entry(forKey: key(0)) == nil)
+        await cache.flush()
+        #expect(!FileManager.default.fileExists(atPath: file) && cache.statistics.corruptions == 1)
+    }
+
+    @Test("more data beside an image than there may be is refused before anything is copied")
+    func hugeExtendedData() async throws {
+        let cache = DiskCache.temporary(path)
+        var entry = DiskCacheEntry(data: someBytes(3), created: Date())
+        entry.extendedData = Data(count: 17 << 20)
+        let error = await #expect(throws: ImageError.self) { try await cache.store(entry, forKey: "a") }
+        #expect(error?.code == .cacheWriteFailed && error?.reason.contains("beside the image") == true)
+    }
+
+    @Test("the time of a file may be any number")
+    func anyFileTime() {
+        for seconds in [Int.min, -1 << 44, 1 << 44, Int.max] {
+            var status = stat()
+            status.st_mtim.tv_sec = seconds
+            #expect((FileStatus(status).modified > 0) == (seconds > 0))
+        }
+    }
+
     // MARK: Cancelled tasks, and caches that are released
 
     @Test("removing and clearing work in a cancelled task")

@@ -88,6 +88,22 @@ struct DiskCacheStageTests {
         #expect(await cache.usage().entries == 2)
     }
 
+    @Test("stores of different sources don't wait for each other; those of one source do")
+    func parallelStores() async throws {
+        let gated = GatedFileSystem()
+        let cache = DiskCache.temporary(path, files: gated.files)
+        let first = Task { try await cache.put(someBytes(10), "a") }
+        await gated.arrival(of: 1)
+        let second = Task { try await cache.put(someBytes(20), "b") }
+        await gated.arrival(of: 2)
+        let third = Task { try await cache.put(someBytes(30), "a") }
+        while await cache.entry(forKey: "a")?.data.count != 30 { await Task.yield() }
+        gated.open()
+        for task in [first, second, third] { try await task.value }
+        #expect(await cache.entry(forKey: "a")?.data == someBytes(30))
+        #expect(await cache.usage().entries == 2)
+    }
+
     @Test("an entry whose write fails is not found any more")
     func failedStage() async throws {
         let faulty = FaultyFileSystem()

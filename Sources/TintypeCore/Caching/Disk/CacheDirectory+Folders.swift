@@ -52,6 +52,27 @@ extension CacheDirectory {
         }
     }
 
+    /// Gives a file another name, unless there is a file of that name.
+    func renameUnlessExisting(_ path: String, to newPath: String) throws(FileError) {
+        try check("rename", path)
+        try withFolder(of: path, "rename") { folder, name in
+            var isDone = false
+            try? withFolder(of: newPath, "rename") { newFolder, newName in
+                isDone = linkat(folder, name, newFolder, newName, 0) == 0
+                if isDone {
+                    unlinkat(folder, name, 0)
+                } else if errno == EPERM || errno == EOPNOTSUPP {
+                    // A file system without links.
+                    isDone =
+                        faccessat(newFolder, newName, F_OK, Int32(AT_SYMLINK_NOFOLLOW)) != 0
+                        && renameat(folder, name, newFolder, newName) == 0
+                }
+                return isDone
+            }
+            return isDone
+        }
+    }
+
     /// The names in a folder, without `.` and `..`.
     func list(_ path: String) throws(FileError) -> [String] {
         try check("list", path)
@@ -83,6 +104,17 @@ extension CacheDirectory {
         let result = name.withPath { fstatat(descriptor, $0, &status, Int32(AT_SYMLINK_NOFOLLOW)) }
         guard result == 0 else { throw FileError(operation: "look at", path: name.path, code: errno) }
         return FileStatus(status)
+    }
+
+    /// Returns true if there is a file, and false only if there is certainly none.
+    func isPresent(_ path: String) throws(FileError) -> Bool {
+        do throws(FileError) {
+            _ = try status(path)
+            return true
+        } catch {
+            if error.isMissing { return false }
+            throw error
+        }
     }
 
     func exists(_ path: String) -> Bool { (try? status(path)) != nil }

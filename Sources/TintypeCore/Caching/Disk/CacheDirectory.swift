@@ -1,6 +1,7 @@
 internal import CLinux
 internal import FoundationEssentials
 internal import Glibc
+internal import Synchronization
 
 /// Gives a call to the system an error number, so that it fails without being made. For tests.
 ///
@@ -17,11 +18,21 @@ final class CacheDirectory: Sendable {
     let device: UInt64
     let inode: UInt64
     let descriptor: Int32
+    /// The users whose files are those of the cache: the owner of the directory, and the user of the process.
+    private let owners: (UInt32, UInt32)
     private let faults: FileFaults?
     /// True if there may be entries that are known by the digests of their keys alone (``SDWebImageName``).
-    let hasImports: Lock<Bool>
+    var hasImports: Bool {
+        get { imports.load(ordering: .relaxed) }
+        set { imports.store(newValue, ordering: .relaxed) }
+    }
     /// True unless a look found no files of an older layout.
-    let mayHaveLegacyFiles: Lock<Bool>
+    var mayHaveLegacyFiles: Bool {
+        get { legacyFiles.load(ordering: .relaxed) }
+        set { legacyFiles.store(newValue, ordering: .relaxed) }
+    }
+    private let imports = Atomic(false)
+    private let legacyFiles = Atomic(false)
 
     private init(path: String, descriptor: Int32, status: FileStatus, faults: FileFaults?) {
         self.path = path
@@ -29,22 +40,19 @@ final class CacheDirectory: Sendable {
         self.faults = faults
         device = status.device
         inode = status.inode
-        hasImports = Lock(false)
-        mayHaveLegacyFiles = Lock(false)
+        owners = (status.owner, geteuid())
         checkContents()
     }
 
     /// Nothing is written, and no lock of others is waited for.
     deinit { close(descriptor) }
 
-    static let imports = "imports"
+    static let importsMark = "imports"
 
     /// Looks whether there are imported entries, or files of an older layout.
     func checkContents() {
-        let hasImports = exists(Self.imports)
-        let hasLegacyFiles = (try? status(LegacyLayout.files))?.isDirectory == true
-        self.hasImports.withLock { $0 = hasImports }
-        mayHaveLegacyFiles.withLock { $0 = hasLegacyFiles }
+        hasImports = exists(Self.importsMark)
+        mayHaveLegacyFiles = (try? status(LegacyLayout.files))?.isDirectory == true
     }
 
     // MARK: Opening
@@ -156,6 +164,7 @@ final class CacheDirectory: Sendable {
         if let code = faults(operation, path) { throw FileError(operation: operation, path: path, code: code) }
     }
 
+    private static let largestUnchecked = 64 << 20
     private static let readingFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
 
     /// Opens a file without following links.
@@ -179,6 +188,7 @@ final class CacheDirectory: Sendable {
 
     /// The contents of an entry's file.
     enum Contents: ~Copyable {
+        case missing
         case bytes(FileBytes, FileStatus)
         /// The file is the known one.
         case known(FileStatus)
@@ -194,8 +204,9 @@ final class CacheDirectory: Sendable {
         try check(limit == nil ? "read" : "read at once", name.path)
         let file = name.withPath { open($0, flags: Self.readingFlags, cached: limit != nil) }
         guard file >= 0 else {
+            if errno == ENOENT { return .missing }
             // A kernel or a container without the call says so in several ways.
-            if limit != nil, errno != ENOENT { return .unavailable }
+            if limit != nil { return .unavailable }
             throw FileError(operation: "read", path: name.path, code: errno)
         }
         defer { close(file) }
@@ -218,9 +229,16 @@ final class CacheDirectory: Sendable {
         guard fstat(file, &information) == 0 else { throw FileError(operation: "read", path: path(), code: errno) }
         let status = FileStatus(information)
         guard status.isRegular else { throw FileError(operation: "read", path: path(), code: EIO) }
+        guard status.owner == owners.0 || status.owner == owners.1 else { return .missing }
         if let known, known.isSameFile(as: status) { return .known(status) }
         if let limit, status.size > limit { return .unavailable }
         try check("read contents", path())
+        // A damaged size would cost its memory: the end of a large file tells whether it is one of an entry.
+        if status.size > Self.largestUnchecked {
+            let end = try tail(of: file, status, count: EntryFile.footerSize, path: path)
+            let isWhole = end.withUnsafeBytes { EntryFile.Footer($0, fileSize: status.size) } != nil
+            if !isWhole { return .bytes(end, status) }
+        }
         guard let memory = malloc(max(1, status.size)) else {
             throw FileError(operation: "read", path: path(), code: ENOMEM)
         }
@@ -244,12 +262,20 @@ final class CacheDirectory: Sendable {
         guard fstat(file, &information) == 0 else { throw FileError(operation: "read", path: path, code: errno) }
         let status = FileStatus(information)
         guard status.isRegular else { throw FileError(operation: "read", path: path, code: EIO) }
-        let count = min(max(0, count(status.size)), status.size)
-        guard count > 0 else { return (Data(), status) }
-        guard let memory = malloc(count) else { throw FileError(operation: "read", path: path, code: ENOMEM) }
+        let wanted = count(status.size)
+        return (try tail(of: file, status, count: wanted) { path }.data(prefix: wanted), status)
+    }
+
+    private func tail(
+        of file: Int32, _ status: FileStatus, count: Int, path: () -> String
+    ) throws(FileError) -> FileBytes {
+        let count = min(max(0, count), status.size)
+        guard let memory = malloc(max(1, count)) else {
+            throw FileError(operation: "read", path: path(), code: ENOMEM)
+        }
         let bytes = FileBytes(memory: memory, count: count)
-        try read(file, from: status.size - count, count: count, into: memory) { path }
-        return (bytes.data(prefix: count), status)
+        try read(file, from: status.size - count, count: count, into: memory, path: path)
+        return bytes
     }
 
     private func read(
@@ -273,12 +299,12 @@ final class CacheDirectory: Sendable {
         _ name: EntryName, writer: WriterName, parts: (Data, Data), time: Int64
     ) throws(FileError) -> FileStatus? {
         try check("write", name.path)
-        let unfinished = writer.unfinishedPath(of: name)
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
-        var file = open(unfinished, flags: flags, mode: 0o600)
+        func create() -> Int32 { name.withPath(writer: writer) { open($0, flags: flags, mode: 0o600) } }
+        var file = create()
         if file < 0, errno == EEXIST {
-            unlinkFile(unfinished)
-            file = open(unfinished, flags: flags, mode: 0o600)
+            unlinkFile(writer.unfinishedPath(of: name))
+            file = create()
         }
         guard file >= 0 else { throw FileError(operation: "write", path: name.path, code: errno) }
         var code = Self.write(parts, to: file)
@@ -291,11 +317,14 @@ final class CacheDirectory: Sendable {
         }
         if close(file) != 0, code == 0 { code = errno }
         if code == 0 {
-            if renameat(descriptor, unfinished, descriptor, name.path) == 0 { return FileStatus(information) }
+            let result = name.withPath(writer: writer) { unfinished in
+                name.withPath { renameat(descriptor, unfinished, descriptor, $0) }
+            }
+            if result == 0 { return FileStatus(information) }
             code = errno
             if code == ENOENT { return nil }
         }
-        unlinkFile(unfinished)
+        unlinkFile(writer.unfinishedPath(of: name))
         throw FileError(operation: "write", path: name.path, code: code)
     }
 

@@ -54,7 +54,7 @@ extension DiskCache {
     /// Returns the variants of a source that there are, the original among them.
     public func variants(ofSource source: String) async -> [ImageVariant] {
         let listed = await read { store in store.variants(ofSource: source) } ?? []
-        return listed + staged.variants(ofSource: source).filter { !listed.contains($0) }
+        return listed + order.variants(ofSource: source).filter { !listed.contains($0) }
     }
 
     /// Returns the path of the file of an image, for programs that take only files; `nil` if there is no valid entry under the key.
@@ -63,10 +63,9 @@ extension DiskCache {
     /// ``Configuration/payloadCodec`` changed it; the data of the cache follows. The file belongs to the cache: it may only be
     /// read, and is gone when the entry is. Waits until what was stored before is on disk. Does not count as use.
     public func path(forKey key: ImageKey) async -> String? {
-        // On the queue for writing, behind the stores.
-        let path = try? await write { store -> String? in
+        let path = try? await inOrder(EntryName(key)) { store -> String? in
             store.adoptLegacyFilesIfNeeded()
-            return store.validName(forKey: key).map { "\(store.path)/\($0.path)" }
+            return store.reader.validName(forKey: key).map { "\(store.context.path)/\($0.path)" }
         }
         return path ?? nil
     }
@@ -76,10 +75,12 @@ extension DiskCache {
         _ = try await perform { store throws(ImageError) in try store.settle() }
         var report = CacheVerification()
         for folder in 0..<EntryName.folders {
-            let part = try await perform { store throws(ImageError) in try store.verify(folder: folder) }
+            let part = try await perform { store in store.reader.verify(folder: folder) }
             report.checked.entries += part.checked.entries
             report.checked.bytes += part.checked.bytes
             report.damaged += part.damaged
+            if !part.damaged.isEmpty { await performDiscards() }
+            try await perform { store throws(ImageError) in try store.keeper.compare(folder: folder) }
         }
         return report
     }
@@ -87,11 +88,13 @@ extension DiskCache {
 
 extension DiskStore {
     func listings(after cursor: Int64, limit: Int) -> [DiskCache.Listing] {
-        guard let directory = openDirectory() else { return [] }
+        guard let directory = context.openDirectory() else { return [] }
+        // What could not be adopted is listed where it is.
+        if directory.mayHaveLegacyFiles { return reader.legacyListings(after: cursor, limit: limit, in: directory) }
         var (listings, start) = ([DiskCache.Listing](), cursor)
         // Rows whose files are gone are skipped, but don't end the listing.
         while listings.count < limit {
-            let rows = rows(after: start, limit: min(1_000, limit - listings.count))
+            let rows = keeper.rows(after: start, limit: min(1_000, limit - listings.count))
             guard let last = rows.last else { break }
             start = last.id
             for row in rows {
@@ -103,20 +106,24 @@ extension DiskStore {
     }
 
     func listings(ofSource source: String) -> [DiskCache.Listing] {
-        guard let directory = openDirectory() else { return [] }
-        return descriptions(ofSource: source).compactMap { name, description, _ in
-            if let row = row(name) { return DiskCache.Listing(row, description) }
-            guard case .present(let row) = look(at: name, in: directory, now: time) else { return nil }
+        guard let directory = context.openDirectory() else { return [] }
+        if directory.mayHaveLegacyFiles {
+            return reader.legacyListings(after: 0, limit: .max, in: directory).filter { $0.key.source == source }
+        }
+        return reader.descriptions(ofSource: source).compactMap { name, description in
+            if let row = keeper.row(name) { return DiskCache.Listing(row, description) }
+            let look = keeper.look(at: name, in: directory, now: context.time)
+            guard case .present(let row) = look else { return nil }
             return DiskCache.Listing(row, description)
         }.sorted { $0.cursor < $1.cursor }
     }
 
     func variants(ofSource source: String) -> [ImageVariant] {
         adoptLegacyFilesIfNeeded()
-        return descriptions(ofSource: source).compactMap { _, description, _ in
-            let key = ImageKey(source: source, variant: description.key.variant)
-            return description.belongs(to: key) ? key.variant : nil
+        guard let directory = context.openDirectory(), directory.mayHaveLegacyFiles else {
+            return reader.variants(ofSource: source)
         }
+        return listings(ofSource: source).map(\.key.variant)
     }
 }
 

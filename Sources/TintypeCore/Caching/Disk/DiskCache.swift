@@ -41,22 +41,22 @@ internal import Logging
 /// compared with the index after it was made anew or the computer lost power, and a few at each sweep. Nothing waits for
 /// the medium: a loss of power may lose the latest entries and what they replaced, but no other.
 ///
-/// **Order.** Stores and removals of one cache happen in the order of the calls, on one thread. A removal cancels the stores that began before
-/// it. Between processes the later rename or unlink wins.
+/// **Order.** Stores and removals of one source happen in the order of the calls; those of others don't wait for them. A removal cancels the
+/// stores that began before it. Between processes the later rename or unlink wins.
 ///
 /// **Safety.** The directory must belong to the user, and nobody else may write to it. Paths are relative to the open directory, and no link
 /// is followed. Only files that the cache has named are ever removed.
 ///
 /// **Waiting.** SQLite, locks, and the disk are waited for on threads of the cache. While another process holds the index, stores go on into
-/// the journal.
+/// the journal, up to 8,192 names or 64 MB; further ones are dropped and counted.
 public final class DiskCache: DiskCaching {
     let store: DiskStore
     private let reads: WorkQueue
-    /// One thread, which keeps stores and removals in order.
-    private let writes = WorkQueue(label: "disk cache writes", width: 1)
+    /// The threads that change files.
+    private let writes = WorkQueue(label: "disk cache writes", width: 4)
     /// One thread for the index, which waits for the disk longer than anything else does.
     private let upkeep = WorkQueue(label: "disk cache upkeep", width: 1)
-    let staged = StagedEntries()
+    let order = OperationOrder()
     private let subscription = MemoryPressure.Subscription()
     private let maintenance = Lock<Task<Void, Never>?>(nil)
     private let schedule = Lock(Schedule())
@@ -91,9 +91,9 @@ public final class DiskCache: DiskCaching {
     /// The limits, which can change at any time. Lowered limits hold after the next store or sweep.
     /// The directory, the capacity for encoded images in memory, and the codec stay what they were.
     public var configuration: Configuration {
-        get { store.limits.withLock { $0 } }
+        get { store.context.limits.withLock { $0 } }
         set {
-            store.limits.withLock { limits in
+            store.context.limits.withLock { limits in
                 let old = limits
                 limits = newValue
                 limits.directory = old.directory
@@ -114,21 +114,23 @@ public final class DiskCache: DiskCaching {
     }
 
     private func entry(forKey key: ImageKey, priority: WorkPriority?) async -> DiskCacheEntry? {
-        if let entry = staged.entry(forKey: key), entry.expires.map({ $0 > store.now() }) ?? true {
-            store.counters.withLock { $0.hits += 1 }
+        if let entry = order.entry(forKey: key), entry.expires.map({ $0 > store.context.date }) ?? true {
+            store.context.counters.withLock { $0.hits += 1 }
             return entry
         }
         var entry: DiskCacheEntry?
-        switch store.entryAtOnce(forKey: key) {
+        switch store.reader.entryAtOnce(forKey: key) {
         case .none: break
         case .found(let found): entry = found
         case .unknown:
-            entry = await read(priority: priority ?? WorkPriority()) { store in store.entry(forKey: key) } ?? nil
-            if store.hasLegacyFiles { maintainOnce() }
+            entry = await read(priority: priority ?? WorkPriority()) { store in store.reader.entry(forKey: key) } ?? nil
+            if store.context.hasLegacyFiles { maintainOnce() }
         }
-        if store.takeDueNotes() { writeNotesLater() }
-        if entry == nil, store.searchPaths.withLock({ !$0.isEmpty }) {
-            let found = await read(priority: priority ?? WorkPriority()) { store in store.searchedEntry(forKey: key) }
+        if store.notes.takeDue() { writeNotesLater() }
+        if entry == nil, store.reader.searchPaths.withLock({ !$0.isEmpty }) {
+            let found = await read(priority: priority ?? WorkPriority()) { store in
+                store.reader.searchedEntry(forKey: key)
+            }
             entry = found??.entry
             if let found, let found, found.isAdopted { adopt(found.entry, forKey: key) }
         }
@@ -141,22 +143,23 @@ public final class DiskCache: DiskCaching {
     }
 
     public func contains(_ key: ImageKey) async -> Bool {
-        if staged.entry(forKey: key) != nil { return true }
-        if let isThere = store.containsAtOnce(key) { return isThere }
-        return await read { store in store.contains(key) } ?? false
+        if order.entry(forKey: key) != nil { return true }
+        if let isThere = store.reader.containsAtOnce(key) { return isThere }
+        return await read { store in store.reader.contains(key) } ?? false
     }
 
     public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
-        let ticket = staged.begin(entry, forKey: key)
-        defer { staged.end(ticket) }
+        let ticket = order.begin(entry, forKey: key, EntryName(key))
+        defer { order.end(ticket) }
         var encoded: DiskCacheEntry?
-        if store.payloadCodec != nil {
-            encoded = try await WorkQueue.processing.perform { [store] _ throws(ImageError) in try store.encoded(entry)
+        if store.reader.payloadCodec != nil {
+            encoded = try await WorkQueue.processing.perform { [store] _ throws(ImageError) in
+                try store.reader.encoded(entry)
             }
         }
-        let isBatchDue = try await write { [encoded, staged] store throws(ImageError) in
-            try store.store(entry, encoded: encoded, forKey: key) { staged.claimWrite(ticket) }
-            // Asked here: another store may hold the lock while it waits for the disk.
+        guard await order.turn(of: ticket) else { return }
+        let isBatchDue = try await write { [encoded] store throws(ImageError) in
+            try store.store(entry, encoded: encoded, forKey: key)
             return store.isBatchDue
         }
         if isBatchDue { writeIndexLater() } else { startTimer() }
@@ -164,21 +167,23 @@ public final class DiskCache: DiskCaching {
     }
 
     @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool {
-        staged.cancel { $0 == key }
-        return try await uncancelled(on: writes) { store throws(ImageError) in try store.remove(key) }
+        order.cancel { $0 == key }
+        return try await inOrder(EntryName(key)) { store throws(ImageError) in try store.remove(key) }
     }
 
     @discardableResult public func removeAll(ofSource source: String) async throws(ImageError) -> Int {
-        staged.cancel { $0.source == source }
-        return try await uncancelled(on: writes) { store throws(ImageError) in try store.removeAll(ofSource: source) }
+        order.cancel { $0.source == source }
+        return try await inOrder(EntryName(source: source)) { store throws(ImageError) in
+            try store.removeAll(ofSource: source)
+        }
     }
 
     /// Removes everything. The images are gone when the call returns, even in a task that is cancelled.
     public func removeAll() async throws(ImageError) {
-        staged.cancel { _ in true }
-        try await uncancelled(on: writes) { store throws(ImageError) in try store.removeAll() }
+        order.cancel { _ in true }
+        try await inOrder(nil) { store throws(ImageError) in try store.removeAll() }
         while try await uncancelled(on: upkeep, { store in store.emptyTrash(limit: 500) }) {}
-        if store.needsComparison.withLock({ $0 }) {
+        if store.keeper.needsComparison {
             // The disk may have room for the index again.
             _ = try? await uncancelled(on: upkeep) { store throws(ImageError) in try store.settle() }
         }
@@ -188,15 +193,15 @@ public final class DiskCache: DiskCaching {
     ///
     /// It works in slices, between which others store.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
-        try await write { store in store.performDiscards() }
+        await performDiscards()
         var sweep = try await perform { store throws(ImageError) in try store.settle() }
         while true {
-            let slice = try await perform { store throws(ImageError) in try store.removeExpiredSlice() }
+            let slice = try await perform { store throws(ImageError) in try store.keeper.removeExpiredSlice() }
             sweep.files += slice.files
             sweep.bytes += slice.bytes
             guard slice.files > 0 else { break }
         }
-        try await perform { store throws(ImageError) in try store.sweepFolders(4) }
+        try await perform { store throws(ImageError) in try store.keeper.sweepFolders(4) }
         return sweep
     }
 
@@ -205,16 +210,16 @@ public final class DiskCache: DiskCaching {
     /// Returns the number of entries, and the space that their files take.
     public func usage() async -> CacheUsage {
         await settle()
-        return await upkeep { store in store.usage() } ?? CacheUsage()
+        return await upkeep { store in store.keeper.usage() } ?? CacheUsage()
     }
 
     /// Purges encoded images in memory (``Configuration/encodedMemoryCapacity``) until they take at most `bytes`, the least recently used
     /// first.
-    public func trimEncodedMemory(to bytes: ByteCount) { store.encodedMemory?.trim(to: bytes.bytes) }
+    public func trimEncodedMemory(to bytes: ByteCount) { store.reader.encodedMemory?.trim(to: bytes.bytes) }
 
     /// Purges encoded images from memory from now on when memory is scarce, to half of the capacity and then all; `nil` to stop.
     public func observe(_ pressure: MemoryPressure?) {
-        guard let memory = store.encodedMemory else { return }
+        guard let memory = store.reader.encodedMemory else { return }
         subscription.replace(with: pressure) { level in
             switch level {
             case .warning: memory.trim(to: memory.capacity / 2)
@@ -224,18 +229,16 @@ public final class DiskCache: DiskCaching {
     }
 
     /// The encoded images in memory.
-    public var encodedMemoryUsage: CacheUsage { store.encodedMemory?.usage ?? CacheUsage() }
+    public var encodedMemoryUsage: CacheUsage { store.reader.encodedMemory?.usage ?? CacheUsage() }
 
     /// The totals as they are known without a look at the disk, once something was stored.
     func approximateUsage() async -> CacheUsage {
-        let statistics = statistics
-        guard statistics.stores == 0 else { return CacheUsage(entries: statistics.entries, bytes: statistics.bytes) }
-        return await usage()
+        statistics.stores == 0 ? await usage() : store.pending.usage
     }
 
     /// The statistics since the cache was made. ``CacheStatistics/entries`` and ``CacheStatistics/bytes`` are those
     /// of the last call of ``usage()``, or of the last store.
-    public var statistics: CacheStatistics { store.counters.withLock { $0 } }
+    public var statistics: CacheStatistics { store.context.counters.withLock { $0 } }
 
     // MARK: Queues
 
@@ -245,11 +248,22 @@ public final class DiskCache: DiskCaching {
         try? await reads.perform(priority: priority) { [store] _ in body(store) }
     }
 
-    /// Runs work that changes files, in order.
+    /// Runs work that changes files.
     func write<Result: Sendable>(
-        priority: WorkPriority = WorkPriority(), _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
+        _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
     ) async throws(ImageError) -> Result {
-        try await writes.perform(priority: priority) { [store] _ throws(ImageError) in try body(store) }
+        try await writes.perform { [store] _ throws(ImageError) in try body(store) }
+    }
+
+    /// Runs work on the files of a source, or on all files for `nil`, after what was asked for before, even if the calling task is
+    /// cancelled.
+    func inOrder<Result: Sendable>(
+        _ name: EntryName?, _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
+    ) async throws(ImageError) -> Result {
+        let ticket = order.begin(name)
+        defer { order.end(ticket) }
+        _ = await order.turn(of: ticket)
+        return try await uncancelled(on: writes, body)
     }
 
     /// Runs work that needs the index.
@@ -267,7 +281,6 @@ public final class DiskCache: DiskCaching {
     private func uncancelled<Result: Sendable>(
         on queue: WorkQueue, _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
     ) async throws(ImageError) -> Result {
-        // Immediate: the work is in the queue before a later call.
         let task = Task.immediateDetached { [store] () -> Swift.Result<Result, ImageError> in
             do throws(ImageError) {
                 return .success(try await queue.perform { _ throws(ImageError) in try body(store) })
@@ -280,30 +293,47 @@ public final class DiskCache: DiskCaching {
 
     /// Makes the index agree with the files, for answers that only the index has.
     func settle() async {
-        _ = try? await write { store in store.performDiscards() }
+        await drain()
         _ = try? await perform { store throws(ImageError) in try store.settle() }
+    }
+
+    /// Waits for the stores and removals that began before, and removes the files that reading noted.
+    private func drain() async {
+        let ticket = order.begin(nil)
+        _ = await order.turn(of: ticket)
+        order.end(ticket)
+        await performDiscards()
+    }
+
+    /// Removes the files that reading noted, each in its turn.
+    func performDiscards() async {
+        for (name, discard) in store.notes.takeDiscards() {
+            try? await inOrder(name) { store in store.perform(discard, of: name) }
+        }
     }
 
     // MARK: In the background
 
     /// Waits until everything that was asked for before is done and in the index, even if the calling task is cancelled.
     public func flush() async {
-        _ = try? await uncancelled(on: writes) { store in store.performDiscards() }
-        _ = try? await uncancelled(on: upkeep) { store throws(ImageError) in try store.writeIndex() }
+        await drain()
+        _ = try? await uncancelled(on: upkeep) { store throws(ImageError) in
+            try store.keeper.writeIndex(writesRecentUses: true)
+        }
     }
 
     /// Removes the files that reading noted, and writes the uses to the index.
     private func writeNotesLater() {
-        Task { [writes, upkeep, store] in
-            _ = try? await writes.perform { _ in store.performDiscards() }
-            _ = try? await upkeep.perform { _ throws(ImageError) in try store.writeIndex() }
+        Task { [weak self] in
+            await self?.performDiscards()
+            _ = try? await self?.perform { store throws(ImageError) in try store.keeper.writeIndex() }
         }
     }
 
     private func writeIndexLater() {
         guard schedule.withLock({ $0.begin(\.hasBatch) }) else { return }
         Task { [upkeep, store, weak self] in
-            _ = try? await upkeep.perform { _ throws(ImageError) in try store.writeIndex() }
+            _ = try? await upkeep.perform { _ throws(ImageError) in try store.keeper.writeIndex() }
             self?.schedule.withLock { $0.hasBatch = false }
         }
     }
@@ -315,9 +345,13 @@ public final class DiskCache: DiskCaching {
             try? await Task.sleep(for: .seconds(5))
             guard let self else { return }
             schedule.withLock { $0.hasTimer = false }
-            guard store.hasPending else { return }
-            _ = try? await perform { store throws(ImageError) in try store.writeIndex() }
-            if store.hasPending { startTimer() }
+            // Asked on the cache's thread.
+            let isLeft = try? await perform { store in
+                guard !store.pending.isEmpty else { return false }
+                _ = try? store.keeper.writeIndex()
+                return !store.pending.isEmpty
+            }
+            if isLeft == true { startTimer() }
         }
     }
 
@@ -334,9 +368,12 @@ public final class DiskCache: DiskCaching {
         let priority = WorkPriority(.veryLow)
         do throws(ImageError) {
             try await perform(priority: priority) { store in store.adoptLegacyFilesIfNeeded() }
-            while try await perform(priority: priority, { store throws(ImageError) in try store.compareSlice() }) {}
+            // Also takes the journals of processes over that ended without closing the cache.
+            _ = try await perform(priority: priority) { store throws(ImageError) in try store.keeper.writeIndex() }
+            while try await perform(priority: priority, { store throws(ImageError) in try store.keeper.compareSlice() })
+            {}
             while try await perform(priority: priority, { store in store.emptyTrash(limit: 500) }) {}
-            try await perform(priority: priority) { store throws(ImageError) in try store.sweepFolders(1) }
+            try await perform(priority: priority) { store throws(ImageError) in try store.keeper.sweepFolders(1) }
         } catch {
             // Logged already; the next process tries again.
         }

@@ -6,6 +6,7 @@ internal import FoundationEssentials
 /// It is derived from the files, and may be thrown away. It has a rollback journal, because the index of a write-ahead log is
 /// mapped memory that other processes change. One thread at a time uses it.
 final class DiskIndex {
+    static let file = "index.sqlite"
     /// "Tint", so that a database of another program is not taken for ours.
     static let applicationID: Int64 = 0x5469_6E74
     /// Versions 1 and 2 belong to the ``LegacyLayout``.
@@ -147,10 +148,33 @@ final class DiskIndex {
         guard try readState.step() else {
             throw SQLiteError(code: SQLITE_CORRUPT, message: "the index has no totals")
         }
-        return State(
+        let read = State(
             usage: CacheUsage(entries: Int(readState.integer(0)), bytes: Int(readState.integer(1))),
             nextFolder: Int(readState.integer(2)), sweepFolder: Int(readState.integer(3)),
             isClosed: readState.integer(4) != 0, boot: readState.text(5) ?? "")
+        try Self.check(read.usage)
+        let folders = 0...EntryName.folders
+        guard folders.contains(read.nextFolder), folders.contains(read.sweepFolder) else { throw Self.damage }
+        return read
+    }
+
+    /// More than any disk has.
+    private static let largestTotal = 1 << 60
+    private static let damage = SQLiteError(code: SQLITE_CORRUPT, message: "the index has totals that can't be right")
+
+    /// SQLite doesn't notice a flipped bit in a number.
+    private static func check(_ usage: CacheUsage) throws(SQLiteError) {
+        guard (0...largestTotal).contains(usage.entries), (0...largestTotal).contains(usage.bytes) else { throw damage }
+    }
+
+    /// Counts all rows, in the transaction that is under way.
+    /// - Complexity: O(*n*) in the number of entries.
+    func recount() throws(SQLiteError) {
+        let statement = try database.prepare("SELECT count(*), total(size) FROM entries")
+        guard try statement.step() else { return }
+        let usage = CacheUsage(entries: Int(statement.integer(0)), bytes: Int(statement.integer(1)))
+        try Self.check(usage)
+        state.usage = usage
     }
 
     /// Runs a closure in a transaction that no other process writes beside, and writes the changed state with it.
@@ -198,7 +222,8 @@ final class DiskIndex {
             name: EntryName(
                 sourceHigh: UInt64(bitPattern: statement.integer(1)),
                 sourceLow: UInt64(bitPattern: statement.integer(2)), variant: UInt64(bitPattern: statement.integer(3))),
-            id: statement.integer(0), size: Int(statement.integer(4)), accessed: statement.integer(5),
+            id: statement.integer(0), size: min(max(0, Int(statement.integer(4))), Self.largestTotal),
+            accessed: statement.integer(5),
             created: statement.integer(6), expires: statement.isNull(7) ? nil : statement.integer(7),
             lifetime: statement.isNull(8) ? nil : statement.integer(8))
     }
@@ -214,6 +239,7 @@ final class DiskIndex {
         var new = new
         if let old = try row(new.name) {
             state.usage.bytes += new.size - old.size
+            try Self.check(state.usage)
             if old.id == new.id {
                 update.bind(1, new.id)
                 update.bind(2, new.size)
@@ -227,6 +253,7 @@ final class DiskIndex {
         } else {
             state.usage.entries += 1
             state.usage.bytes += new.size
+            try Self.check(state.usage)
         }
         while try isTaken(new.id) { new.id += 1 }
         insert.bind(1, new.id)
@@ -255,6 +282,7 @@ final class DiskIndex {
         guard database.changes > 0 else { return }
         state.usage.entries -= 1
         state.usage.bytes -= row.size
+        try Self.check(state.usage)
     }
 
     private func delete(id: Int64) throws(SQLiteError) {
@@ -308,7 +336,12 @@ final class DiskIndex {
         let statement = try database.prepare("UPDATE entries SET accessed = ?1 - 1 WHERE accessed > ?1")
         statement.bind(1, time)
         try statement.run()
-        return try rows(where: "accessed <= ?1 ORDER BY accessed, id", .max, limit: limit)
+        return try oldest(limit: limit)
+    }
+
+    /// The rows that were used least recently, without a change of the index.
+    func oldest(limit: Int) throws(SQLiteError) -> [Row] {
+        try rows(where: "accessed <= ?1 ORDER BY accessed, id", .max, limit: limit)
     }
 
     /// Entries whose own end has come, those that were idle for too long, and those that are too old.

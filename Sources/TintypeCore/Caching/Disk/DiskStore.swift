@@ -1,187 +1,97 @@
-internal import CSQLite
 internal import FoundationEssentials
 internal import Glibc
 
-/// A disk cache without its queues: every call does its work on the calling thread. ``DiskCache`` explains the design.
+/// A disk cache without its queues: every call does its work on the calling thread. ``DiskCache`` explains the design, and sees to it that
+/// operations on one source take turns.
 ///
-/// There are three locks for what takes time, always taken in this order: ``index`` while the index is used, ``writer`` while a file is
-/// written, and ``directory`` for a moment. Reads take neither of the first two.
+/// The store changes files. ``EntryReader`` reads them, and ``IndexKeeper`` writes about them.
 final class DiskStore: Sendable {
-    /// The state of writing.
-    struct Writer {
-        /// The directory that was checked, and has all that entries need.
-        var prepared: CacheDirectory?
-        var journal: Journal?
-        /// The names that are in the journal, and the rows that they will get.
-        var pending: [EntryName: Pending] = [:]
-        /// The space that the pending entries take.
-        var pendingBytes = 0
-        /// The usage when the index was written last.
-        var indexed = CacheUsage()
-        /// Keeps the ids of entries apart that are stored at the same time.
-        var sequence = 0
-    }
+    /// The names that may wait while the index can't be used, and the space that their files may take.
+    static let (maximumWaiting, maximumWaitingBytes) = (16 * IndexKeeper.batchSize, 64 << 20)
+    /// Names the folder of entries as this cache's. A folder without it belongs to another program.
+    static let marker = "entries/.tintype"
 
-    /// A name that a batch has to look at.
-    struct Pending {
-        /// The row and the file that it describes; `nil` if only the file tells.
-        var row: DiskIndex.Row?
-        var inode: UInt64 = 0
-    }
-
-    struct Index {
-        var index: DiskIndex?
-        /// The file that is open, and its directory.
-        var inode: UInt64 = 0
-        var directory: CacheDirectory?
-        /// The reason why the index is not used: it is that of a newer version, or of another program.
-        var refusal: String?
-        /// Journals whose names go into the index with the next batch that succeeds.
-        var retired: [Journal] = []
-    }
-
-    /// Work that reading leaves to the writing threads.
-    struct Notes {
-        /// The uses of entries since the last batch.
-        var accesses: [EntryName: Access] = [:]
-        /// The time of the first of them.
-        var firstAccess: Int64 = 0
-        /// Files to remove, if their names still belong to the same file.
-        var discards: [EntryName: Discard] = [:]
-        /// True if there are files to remove, many uses, or uses of a minute ago.
-        var isDue = false
-    }
-
-    struct Access {
-        /// In microseconds since 1970.
-        var time: Int64
-        /// True if the file's own time is too old to stand for this use.
-        var needsFileTime: Bool
-    }
-
-    struct Discard {
-        var inode: UInt64
-        var isDamaged: Bool
-    }
-
-    /// The number of names that make a batch.
-    static let batchSize = 512
-    /// The number of batches that may wait while another process holds the index.
-    static let maximumWaitingBatches = 16
-    /// The number of uses that are kept in memory, and the number that makes a batch.
-    static let (maximumAccesses, dueAccesses) = (16_384, 8_192)
-
-    let path: String
-    let now: @Sendable () -> Date
-    let faults: FileFaults?
-    private let log: @Sendable (String) -> Void
-    let limits: Lock<DiskCache.Configuration>
-    let directory = Lock<CacheDirectory?>(nil)
-    let writer = Lock(Writer())
-    let index = Lock(Index())
-    /// True if the index missed a change of the files, so that all folders have to be compared with it.
-    let needsComparison = Lock(false)
-    /// True while another process holds the index, so that stores don't wait for it.
-    let isIndexBusy = Lock(false)
-    let notes = Lock(Notes())
-    let counters = Lock(CacheStatistics())
-    /// Encoded entries in memory; `nil` if none are kept.
-    let encodedMemory: EncodedMemoryCache?
-    let payloadCodec: PayloadCodec?
-    let searchPaths = Lock<[DiskCache.SearchPath]>([])
-    private let loggedCauses = Lock(Set<String>())
+    let context: DiskContext
+    let notes = ReadNotes()
+    let pending = PendingWrites()
+    let reader: EntryReader
+    let keeper: IndexKeeper
+    /// The directory that was checked, and has all that entries need.
+    private let prepared = Lock<CacheDirectory?>(nil)
+    /// For the thread that prepares the directory.
+    private let preparation = Lock(())
+    /// For the thread that adopts files of an older layout.
+    let adoption = Lock(())
 
     init(
         _ configuration: DiskCache.Configuration, faults: FileFaults?, now: @escaping @Sendable () -> Date,
         log: @escaping @Sendable (String) -> Void
     ) {
-        path = configuration.directory
-        self.faults = faults
-        self.now = now
-        self.log = log
-        limits = Lock(configuration)
-        payloadCodec = configuration.payloadCodec
-        encodedMemory = configuration.encodedMemoryCapacity.map { EncodedMemoryCache(capacity: $0.bytes) }
+        context = DiskContext(configuration, faults: faults, now: now, log: log)
+        reader = EntryReader(context, notes: notes)
+        keeper = IndexKeeper(context, pending: pending, notes: notes)
     }
-
-    /// The present, in microseconds since 1970.
-    var time: Int64 { now().cacheTime }
 
     // MARK: The directory
-
-    /// The directory for reading; `nil` if there is none, or it can't be read.
-    func openDirectory() -> CacheDirectory? {
-        if let open = directory.withLock({ $0 }), !open.isRemoved { return open }
-        do throws(FileError) {
-            let opened = try CacheDirectory.open(path, faults: faults)
-            directory.withLock { $0 = opened }
-            return opened
-        } catch {
-            // No directory is no entries; any other reason is worth a word.
-            directory.withLock { $0 = nil }
-            if !error.isMissing { note("\(error)", cause: error.cause) }
-            return nil
-        }
-    }
 
     /// The directory, checked and with all that entries need.
     /// - Throws: ``ImageError/Code/cacheUnavailable``
     func directoryForWriting() throws(ImageError) -> CacheDirectory {
-        let known = directory.withLock { $0 }
-        if let known, writer.withLock({ $0.prepared === known }) { return known }
-        let opened: CacheDirectory
-        do throws(FileError) {
-            opened = try CacheDirectory.make(path, faults: faults)
-        } catch {
-            throw failure(error, .cacheUnavailable)
-        }
-        try checkForWriting(opened)
-        do throws(FileError) {
-            try makeEntriesFolder(in: opened)
-            if !opened.exists(Journal.folder) { try opened.makeFolder(Journal.folder) }
-        } catch {
-            throw failure(error, .cacheUnavailable)
-        }
-        guard opened.exists(Self.marker) else {
-            throw unavailable("its folder `entries` belongs to another program; use another directory")
-        }
-        tag(opened)
-        directory.withLock { $0 = opened }
-        try checkIndex()
-        writer.withLock { writer in
-            // What waits belongs to the directory of before. Its journal names it, also if that is the same one.
-            if writer.prepared !== opened {
-                writer.journal = nil
-                writer.pending = [:]
-                writer.pendingBytes = 0
+        if let known = preparedDirectory { return known }
+        return try preparation.withLockUnchecked { _ throws(ImageError) in
+            if let known = preparedDirectory { return known }
+            let opened: CacheDirectory
+            do throws(FileError) {
+                opened = try context.makeDirectory()
+            } catch {
+                throw context.failure(error, .cacheUnavailable)
             }
-            writer.prepared = opened
+            if let reason = opened.reasonAgainstWriting { throw context.unavailable(reason) }
+            var isOurs = false
+            do throws(FileError) {
+                // Other processes may be clearing it.
+                for _ in 0..<8 where !isOurs {
+                    try makeEntriesFolder(in: opened)
+                    isOurs = opened.exists(Self.marker)
+                }
+                if !opened.exists(Journal.folder) { try opened.makeFolder(Journal.folder) }
+            } catch {
+                throw context.failure(error, .cacheUnavailable)
+            }
+            guard isOurs else {
+                throw context.unavailable("its folder `entries` belongs to another program; use another directory")
+            }
+            tag(opened)
+            context.directory.withLock { $0 = opened }
+            try keeper.checkIndex()
+            // What waits belongs to the directory of before. Its journal names it, also if that is the same one.
+            pending.abandon(removesJournals: false)
+            prepared.withLock { $0 = opened }
+            return opened
         }
-        return opened
     }
 
-    /// Checks that the directory is the user's own.
-    func checkForWriting(_ directory: CacheDirectory) throws(ImageError) {
-        if let reason = directory.reasonAgainstWriting { throw unavailable(reason) }
+    private var preparedDirectory: CacheDirectory? {
+        guard let known = context.directory.withLock({ $0 }), prepared.withLock({ $0 === known }) else { return nil }
+        return known
     }
 
-    /// Names the folder of entries as this cache's. A folder without it belongs to another program.
-    static let marker = "entries/.tintype"
+    /// Lets the next store prepare the directory again.
+    func forgetPreparation() { prepared.withLock { $0 = nil } }
 
     private func makeEntriesFolder(in directory: CacheDirectory) throws(FileError) {
-        if !directory.exists(String(EntryName.root.dropLast())) {
-            // Complete when it gets its name.
-            let unfinished = "entries.\(WriterName())"
-            try directory.makeFolder(unfinished)
-            try directory.create("\(unfinished)/.tintype")
-            do throws(FileError) {
-                try directory.rename(unfinished, to: "entries")
-            } catch {
-                try? directory.remove("\(unfinished)/.tintype")
-                try? directory.removeDirectory(unfinished)
-                // Another process may have been faster.
-                guard directory.exists(Self.marker) else { throw error }
-            }
+        guard !directory.exists(EntryName.root) else { return }
+        // Complete when it gets its name.
+        let unfinished = "\(EntryName.root).\(WriterName())"
+        try directory.makeFolder(unfinished)
+        try directory.create("\(unfinished)/.tintype")
+        do throws(FileError) {
+            try directory.rename(unfinished, to: EntryName.root)
+        } catch {
+            try? directory.remove("\(unfinished)/.tintype")
+            try? directory.removeDirectory(unfinished)
+            // Another process may have been faster.
+            guard error.isExisting || error.code == ENOTEMPTY else { throw error }
         }
     }
 
@@ -189,7 +99,7 @@ final class DiskStore: Sendable {
     /// removes the mark. A failure doesn't matter.
     private func tag(_ directory: CacheDirectory) {
         let name = "CACHEDIR.TAG"
-        guard limits.withLock({ $0.isExcludedFromBackup }) else {
+        guard context.limits.withLock({ $0.isExcludedFromBackup }) else {
             try? directory.remove(name)
             return
         }
@@ -202,66 +112,255 @@ final class DiskStore: Sendable {
         try? directory.create(name, contents: Data(text.utf8))
     }
 
-    /// Forgets the directory if the path leads to another one, or none, by now.
-    func checkDirectory() {
-        guard let open = directory.withLock({ $0 }) else { return }
-        if open.isCurrent { return open.checkContents() }
-        directory.withLock { if $0 === open { $0 = nil } }
+    // MARK: Storing
+
+    /// An entry that is to be written.
+    private struct NewEntry {
+        var key: ImageKey
+        var name: EntryName
+        /// The entry as reads return it.
+        var original: DiskCacheEntry
+        /// The entry as it is written.
+        var entry: DiskCacheEntry
+        var trailer: Data
+        /// The time of storing.
+        var time: Int64
+
+        /// The space that the file takes on the disk.
+        var size: Int { FileStatus.allocatedSize(entry.data.count + trailer.count) }
     }
 
-    // MARK: Usage
+    /// Stores an entry in place of the one under its key. If the limits are exceeded then, it writes the index and evicts.
+    /// - Parameter encoded: the entry as the codec made it, if there is one.
+    func store(
+        _ original: DiskCacheEntry, encoded: DiskCacheEntry? = nil, forKey key: ImageKey
+    ) throws(ImageError) {
+        let configuration = context.limits.withLock { $0 }
+        let time = context.time
+        let entry = encoded ?? original
+        try check(entry, key)
+        let trailer = EntryFile.trailer(
+            for: entry, key: key, keepsCompleteURL: configuration.keepsCompleteURLs, stored: time,
+            codec: reader.payloadCodec?.identifier)
+        let new = NewEntry(
+            key: key, name: EntryName(key), original: original, entry: entry, trailer: trailer, time: time)
+        try check(new, configuration)
+        var attempts = 0
+        while true {
+            attempts += 1
+            let directory = try directoryForWriting()
+            try makeRoom(for: new.size, in: directory, configuration)
+            guard !isIndexTooLate else { return drop(new, in: directory) }
+            do throws(FileError) {
+                try write(new, in: directory)
+                break
+            } catch {
+                guard error.isMissing, attempts < 8 else { throw context.failure(error, .cacheWriteFailed) }
+                // The directory or its folders were removed. They are made anew.
+                forgetPreparation()
+                context.forget(directory)
+            }
+        }
+        context.counters.withLock { $0.stores += 1 }
+        let usage = pending.usage
+        context.noteUsage(usage)
+        guard usage.bytes > configuration.capacity.bytes || usage.entries > configuration.maximumCount ?? .max,
+            !keeper.isBusy
+        else { return }
+        // What is wrong with the index is no error of the entry, which is stored.
+        _ = try? keeper.writeIndex()
+    }
 
-    /// The usage as far as this process knows it, without a look at the disk. Entries that are about to be replaced count twice.
-    var knownUsage: CacheUsage {
-        writer.withLock { writer in
-            CacheUsage(
-                entries: writer.indexed.entries + writer.pending.count,
-                bytes: writer.indexed.bytes + writer.pendingBytes)
+    private func check(_ entry: DiskCacheEntry, _ key: ImageKey) throws(ImageError) {
+        let size = EntryFile.descriptionBound(of: entry, key)
+        guard size > EntryFile.maximumDescription else { return }
+        throw ImageError(
+            .cacheWriteFailed, stage: .cache, source: key.source,
+            reason: "the data beside the image takes \(ByteCount(size)), more than "
+                + "\(ByteCount(EntryFile.maximumDescription))")
+    }
+
+    private func check(_ new: NewEntry, _ configuration: DiskCache.Configuration) throws(ImageError) {
+        guard new.size <= configuration.capacity.bytes else {
+            throw ImageError(
+                .cacheWriteFailed, stage: .cache, source: new.key.source,
+                reason: "the entry takes \(ByteCount(new.size)), more than the capacity of the whole disk cache, "
+                    + "\(configuration.capacity)")
         }
     }
 
-    var hasPending: Bool { writer.withLock { !$0.pending.isEmpty } }
+    private func write(_ new: NewEntry, in directory: CacheDirectory) throws(FileError) {
+        let journal = try pending.begin(new.name, in: directory)
+        let written: FileStatus?
+        do throws(FileError) {
+            written = try write(new, in: directory, writer: journal.writer)
+        } catch {
+            pending.end(journal)
+            throw error
+        }
+        // Cleared by another process meanwhile.
+        guard let status = written else { return pending.end(journal) }
+        let row = DiskIndex.Row(
+            name: new.name, id: DiskIndex.id(at: new.time, sequence: pending.nextSequence()),
+            size: status.allocatedSize, accessed: new.time, created: new.entry.created.cacheTime,
+            expires: new.entry.expires?.cacheTime, lifetime: new.entry.idleLifetime?.cacheTime)
+        pending.end(journal, new.name, PendingWrites.Change(row: row, inode: status.inode))
+        reader.encodedMemory?.keep(new.original, name: new.name, key: new.key, status: status, stored: new.time)
+        // Imported without its key, the image is replaced too.
+        if let imported = reader.importedKey(new.key, in: directory) {
+            _ = try? removeFiles([EntryName(imported)], in: directory)
+        }
+    }
+
+    private func write(
+        _ new: NewEntry, in directory: CacheDirectory, writer: WriterName
+    ) throws(FileError) -> FileStatus? {
+        let parts = (new.entry.data, new.trailer)
+        do throws(FileError) {
+            return try directory.write(new.name, writer: writer, parts: parts, time: new.time)
+        } catch {
+            guard error.isMissing, directory.exists(Self.marker) else { throw error }
+            try directory.makeFolder(EntryName.folderPath(new.name.folder))
+            return try directory.write(new.name, writer: writer, parts: parts, time: new.time)
+        }
+    }
+
+    /// True while the index can't be used for so long that the journal would grow without end.
+    private var isIndexTooLate: Bool {
+        guard keeper.isBusy else { return false }
+        let waiting = pending.waiting
+        return waiting.entries >= Self.maximumWaiting || waiting.bytes >= Self.maximumWaitingBytes
+    }
+
+    /// Does without an entry, and without the one that it would have replaced.
+    private func drop(_ new: NewEntry, in directory: CacheDirectory) {
+        if (try? directory.remove(new.name.path)) != nil { pending.note(new.name) }
+        context.counters.withLock { $0.droppedStores += 1 }
+        context.note(
+            "\(path): the index can't be written, or another process holds it; nothing more is stored until that ends",
+            cause: "dropped")
+    }
+
+    private var path: String { context.path }
 
     /// True if enough names wait to write the index: 512, or a hundredth of the capacity.
     var isBatchDue: Bool {
-        let capacity = limits.withLock { $0.capacity.bytes }
-        return writer.withLock { $0.pending.count >= Self.batchSize || $0.pendingBytes >= capacity / 100 }
+        let capacity = context.limits.withLock { $0.capacity.bytes }
+        let waiting = pending.waiting
+        return waiting.entries >= IndexKeeper.batchSize || waiting.bytes >= capacity / 100
     }
 
-    var hasLegacyFiles: Bool { directory.withLock { $0 }?.mayHaveLegacyFiles.withLock { $0 } ?? false }
+    // MARK: Free space
 
-    func noteUsage(_ usage: CacheUsage) {
-        counters.withLock { counters in
-            counters.entries = usage.entries
-            counters.bytes = usage.bytes
+    /// Evicts entries until a file leaves the volume as much free space as the configuration asks for.
+    private func makeRoom(
+        for size: Int, in directory: CacheDirectory, _ configuration: DiskCache.Configuration
+    ) throws(ImageError) {
+        let wanted = configuration.minimumFreeSpace.bytes
+        func missing() -> Int? {
+            guard wanted > 0, let free = directory.freeSpace, free - size < wanted else { return nil }
+            return wanted - (free - size)
+        }
+        guard let needed = missing() else { return }
+        do throws(ImageError) {
+            _ = try keeper.writeIndex(freeing: needed)
+        } catch {
+            keeper.removeOldestFiles(freeing: needed)
+        }
+        guard missing() != nil, let free = directory.freeSpace else { return }
+        let reason =
+            "the volume has \(ByteCount(free)) left, and \(configuration.minimumFreeSpace) are to stay free"
+        context.note("\(path): \(reason)", cause: "free space")
+        throw ImageError(.cacheWriteFailed, stage: .cache, source: path, reason: reason)
+    }
+
+    // MARK: Removing
+
+    /// The directory for removals; `nil` if there is none.
+    func directoryForRemoving() throws(ImageError) -> CacheDirectory? {
+        guard let directory = try context.existingDirectory() else { return nil }
+        do throws(FileError) {
+            guard try directory.isPresent(EntryName.root) ? true : directory.isPresent(DiskIndex.file) else {
+                return nil
+            }
+        } catch {
+            throw context.failure(error, .cacheUnavailable)
+        }
+        let prepared = try directoryForWriting()
+        adoptLegacyFiles(in: prepared)
+        return prepared
+    }
+
+    func remove(_ key: ImageKey) throws(ImageError) -> Bool {
+        guard let directory = try directoryForRemoving() else { return false }
+        let keys = [key, reader.importedKey(key, in: directory)].compactMap(\.self)
+        return try remove(keys.map { EntryName($0) }, in: directory) > 0
+    }
+
+    func removeAll(ofSource source: String) throws(ImageError) -> Int {
+        guard let directory = try directoryForRemoving() else { return 0 }
+        let names: [EntryName]
+        do throws(FileError) {
+            names = try reader.names(ofSource: source, in: directory)
+        } catch {
+            throw context.failure(error, .cacheUnavailable)
+        }
+        return try remove(names, in: directory)
+    }
+
+    private func remove(_ names: [EntryName], in directory: CacheDirectory) throws(ImageError) -> Int {
+        do throws(FileError) {
+            return try removeFiles(names, in: directory)
+        } catch {
+            throw context.failure(error, .cacheWriteFailed)
         }
     }
 
-    // MARK: Errors
-
-    /// Logs an error, once for each cause.
-    func note(_ message: String, cause: String) {
-        if loggedCauses.withLock({ $0.insert(cause).inserted }) { log(message) }
+    /// Removes the entries of some names.
+    /// - Returns: the number of files that there were.
+    private func removeFiles(_ names: [EntryName], in directory: CacheDirectory) throws(FileError) -> Int {
+        var removed = 0
+        for name in names {
+            // On a full disk, removing goes on without.
+            let journal = try? pending.begin(name, in: directory)
+            defer { if let journal { pending.end(journal, name) } else { pending.note(name) } }
+            do throws(FileError) {
+                try directory.remove(name.path)
+                removed += 1
+            } catch {
+                guard error.isMissing else { throw error }
+            }
+        }
+        return removed
     }
 
-    func failure(_ error: FileError, _ code: ImageError.Code) -> ImageError {
-        note("\(path): \(error)", cause: error.cause)
-        let place = error.path == path ? "it" : error.path
-        return ImageError(
-            code, stage: .cache, source: path, reason: "cannot \(error.operation) \(place): \(error.message)",
-            underlying: error)
+    /// Removes a file that reading found to be damaged or expired, unless it was replaced since.
+    func perform(_ discard: ReadNotes.Discard, of name: EntryName) {
+        guard let directory = context.openDirectory(), directory.reasonAgainstWriting == nil,
+            (try? directory.status(of: name))?.inode == discard.inode,
+            let removed = try? removeFiles([name], in: directory), removed > 0
+        else { return }
+        if discard.isDamaged { context.counters.withLock { $0.corruptions += 1 } }
     }
 
-    func failure(_ error: SQLiteError, _ code: ImageError.Code = .cacheWriteFailed) -> ImageError {
-        // A full disk shows itself in files and in the index; one message is enough.
-        let cause = error.primaryCode == SQLITE_FULL ? "write \(ENOSPC)" : "index \(error.code)"
-        note("cannot write \(path)/\(LegacyLayout.index): \(error)", cause: cause)
-        return ImageError(
-            code, stage: .cache, source: path, reason: "cannot write the index: \(error)", underlying: error)
+    // MARK: The whole cache
+
+    /// Makes the index agree with the files: adopts the files of an older layout, writes what waits, and compares what was not compared
+    /// since the index was made or the computer lost power.
+    /// - Returns: the entries that were evicted.
+    @discardableResult func settle() throws(ImageError) -> CacheSweep {
+        adoptLegacyFilesIfNeeded()
+        let evicted = try keeper.writeIndex(writesRecentUses: true)
+        while try keeper.compareSlice() {}
+        return evicted
     }
 
-    func unavailable(_ reason: String) -> ImageError {
-        note("\(path): \(reason)", cause: reason)
-        return ImageError(.cacheUnavailable, stage: .cache, source: path, reason: reason)
+    /// Writes that all is in the index, and closes it, the journal, and the directory.
+    func close() {
+        keeper.close()
+        // What waits is named by the journal, which the next process takes over.
+        pending.abandon(removesJournals: true)
+        forgetPreparation()
+        context.directory.withLock { $0 = nil }
     }
 }

@@ -92,10 +92,9 @@ enum EntryFile {
 
         /// Returns true if the payload is the one that was written.
         func isIntact(_ payload: UnsafeRawBufferPointer) -> Bool {
-            let checksum = EntryFile.checksum(payload)
-            return version < 3
+            version < 3
                 ? tintype_xxh3(payload.baseAddress, payload.count) == payloadChecksum.low
-                : checksum == payloadChecksum
+                : EntryFile.checksum(payload) == payloadChecksum
         }
     }
 
@@ -130,6 +129,16 @@ enum EntryFile {
     }
 
     // MARK: Writing
+
+    /// The largest size that the description of an entry may have.
+    static func descriptionBound(of entry: DiskCacheEntry, _ key: ImageKey) -> Int {
+        let texts = [
+            key.source, key.variant.description, entry.mimeType, entry.validators?.entityTag,
+            entry.validators?.lastModified,
+        ]
+        return texts.reduce(256) { $0 + ($1?.utf8.count ?? 0) } + (entry.extendedData?.count ?? 0)
+            + (entry.imageProperties?.count ?? 0)
+    }
 
     /// Makes the part of a file that follows the payload.
     /// - Parameters:
@@ -198,7 +207,7 @@ enum EntryFile {
     static func contents(_ bytes: UnsafeRawBufferPointer, key: ImageKey?) -> Contents {
         guard let footer = Footer(bytes, fileSize: bytes.count) else { return isNewer(bytes) ? .foreign : .damaged }
         let trailer = UnsafeRawBufferPointer(rebasing: bytes[footer.payloadSize...])
-        guard let description = description(trailer, footer) else { return .damaged }
+        guard let description = description(trailer, footer, for: key) else { return .damaged }
         if let key, !description.belongs(to: key) { return .foreign }
         guard footer.isIntact(UnsafeRawBufferPointer(rebasing: bytes.prefix(footer.payloadSize))) else {
             return .damaged
@@ -207,8 +216,12 @@ enum EntryFile {
     }
 
     /// Reads the description in the end of a file; `nil` if it is damaged.
-    /// - Parameter bytes: at least the description and the footer.
-    static func description(_ bytes: UnsafeRawBufferPointer, _ footer: Footer) -> Description? {
+    /// - Parameters:
+    ///   - bytes: at least the description and the footer.
+    ///   - key: a key that the entry may belong to. If the digest says that it does, the key in the file is not read.
+    static func description(
+        _ bytes: UnsafeRawBufferPointer, _ footer: Footer, for key: ImageKey? = nil
+    ) -> Description? {
         guard bytes.count >= footer.trailerSize else { return nil }
         let start = bytes.count - footer.trailerSize
         let description = UnsafeRawBufferPointer(rebasing: bytes[start..<start + footer.descriptionSize])
@@ -219,7 +232,16 @@ enum EntryFile {
             guard let read = KeyDigest(&reader), let flags = reader.integer(UInt32.self) else { return nil }
             (digest, isKeyComplete) = (read, flags & 1 != 0)
         }
-        guard let source = reader.string(), let variant = reader.string(), let source, let variant else { return nil }
+        let found: ImageKey
+        if let key, let digest, digest == KeyDigest(key) {
+            guard reader.skip(), reader.skip() else { return nil }
+            found = key
+        } else {
+            guard let source = reader.string(), let variant = reader.string(), let source, let variant else {
+                return nil
+            }
+            found = ImageKey(source: source, variant: ImageVariant(description: variant))
+        }
         var stored: Int64?
         if footer.version >= 3 {
             stored = reader.integer(Int64.self)
@@ -241,8 +263,8 @@ enum EntryFile {
             codec = name
         }
         return Description(
-            key: ImageKey(source: source, variant: ImageVariant(description: variant)), isKeyComplete: isKeyComplete,
-            digest: digest, stored: stored ?? created, entry: entry, codec: codec, payloadSize: footer.payloadSize)
+            key: found, isKeyComplete: isKeyComplete, digest: digest, stored: stored ?? created, entry: entry,
+            codec: codec, payloadSize: footer.payloadSize)
     }
 }
 
@@ -321,6 +343,9 @@ private struct ByteReader {
         if count == .max { return .some(nil) }
         return bytes(Int(count)).map { .some($0) }
     }
+
+    /// False if the value is not complete.
+    mutating func skip() -> Bool { value() != nil }
 
     mutating func data() -> Data?? { value().map { $0.map { Data($0) } } }
 

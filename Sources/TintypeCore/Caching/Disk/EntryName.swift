@@ -11,8 +11,8 @@ struct EntryName: Hashable, Sendable {
 
     /// The length of a name as text: 32 and 16 hexadecimal digits, and the hyphen between them.
     static let length = 49
-    /// The folder of all entries, with the slash.
-    static let root = "entries/"
+    /// The folder of all entries.
+    static let root = "entries"
     /// The number of folders of entries.
     static let folders = 256
 
@@ -48,23 +48,21 @@ struct EntryName: Hashable, Sendable {
     // MARK: Text
 
     /// The path of a folder in the directory of the cache, such as `entries/0f`.
-    static func folderPath(_ folder: Int) -> String { root + hexadecimal(UInt64(folder), digits: 2) }
+    static func folderPath(_ folder: Int) -> String { "\(root)/\(hexadecimal(UInt64(folder), digits: 2))" }
 
     /// The name of the file.
-    var text: String {
-        "\(Self.hexadecimal(sourceHigh, digits: 16))\(Self.hexadecimal(sourceLow, digits: 16))-"
-            + Self.hexadecimal(variant, digits: 16)
-    }
+    var text: String { withPath { String(cString: $0 + 11) } }
 
     /// The path of the file in the directory of the cache.
-    var path: String { "\(Self.folderPath(folder))/\(text)" }
+    var path: String { withPath { String(cString: $0) } }
 
     /// Calls a closure with the path of the file. Every hit makes one, so it is written into memory on the stack.
+    /// - Parameter writer: the writer of an unfinished file, if it is one.
     @inline(__always)
-    func withPath<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
-        withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { bytes in
+    func withPath<Result>(writer: WriterName? = nil, _ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(byteCount: 96, alignment: 1) { bytes in
             let bytes = bytes.bindMemory(to: UInt8.self)
-            _ = bytes.update(fromContentsOf: Self.root.utf8)
+            _ = bytes.update(fromContentsOf: "entries/".utf8)
             Self.write(UInt64(folder), digits: 2, to: bytes, at: 8)
             bytes[10] = UInt8(ascii: "/")
             Self.write(sourceHigh, digits: 16, to: bytes, at: 11)
@@ -72,6 +70,12 @@ struct EntryName: Hashable, Sendable {
             bytes[43] = UInt8(ascii: "-")
             Self.write(variant, digits: 16, to: bytes, at: 44)
             bytes[60] = 0
+            if let writer {
+                bytes[60] = UInt8(ascii: ".")
+                Self.write(writer.high, digits: 16, to: bytes, at: 61)
+                Self.write(writer.low, digits: 16, to: bytes, at: 77)
+                bytes[93] = 0
+            }
             return bytes.withMemoryRebound(to: CChar.self) { characters in
                 // The memory is never empty.
                 characters.baseAddress.map { body(UnsafePointer($0)) } ?? body("")
@@ -105,7 +109,7 @@ struct EntryName: Hashable, Sendable {
     }
 
     /// The number that lower-case hexadecimal digits stand for.
-    private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+    fileprivate static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var value: UInt64 = 0
         for digit in digits {
             switch digit {
@@ -120,24 +124,29 @@ struct EntryName: Hashable, Sendable {
 
 /// The random name of a writer: of its journal, and the end of the names of the files that it is writing.
 struct WriterName: Hashable, Sendable, CustomStringConvertible {
-    let description: String
+    let high: UInt64
+    let low: UInt64
 
     init() {
-        description =
-            EntryName.hexadecimal(.random(in: .min ... .max), digits: 16)
-            + EntryName.hexadecimal(.random(in: .min ... .max), digits: 16)
+        high = .random(in: .min ... .max)
+        low = .random(in: .min ... .max)
     }
 
     /// Reads a name; `nil` for any other text.
     init?(_ text: some StringProtocol) {
-        guard text.utf8.count == 32,
-            text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
+        let digits = Array(text.utf8)
+        guard digits.count == 32, let high = EntryName.number(digits[..<16]), let low = EntryName.number(digits[16...])
         else { return nil }
-        description = String(text)
+        (self.high, self.low) = (high, low)
+    }
+
+    /// 32 hexadecimal digits.
+    var description: String {
+        EntryName.hexadecimal(high, digits: 16) + EntryName.hexadecimal(low, digits: 16)
     }
 
     /// The path of an entry's unfinished file.
-    func unfinishedPath(of name: EntryName) -> String { "\(name.path).\(self)" }
+    func unfinishedPath(of name: EntryName) -> String { name.withPath(writer: self) { String(cString: $0) } }
 
     /// Reads the name of an unfinished file; `nil` for any other.
     static func unfinished(_ text: String) -> (name: EntryName, writer: WriterName)? {

@@ -50,15 +50,19 @@ struct FileStatus: Sendable, Equatable {
     var isDirectory: Bool
     var isRegular: Bool
     var links: Int
+    var owner: UInt32
 
     init(_ status: stat) {
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)
         size = Int(status.st_size)
-        modified = Int64(status.st_mtim.tv_sec) * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1_000
+        // Some file systems keep any number, which may come from a clock or a backup that was wrong.
+        let seconds = min(max(Int64(status.st_mtim.tv_sec), -9_000_000_000_000), 9_000_000_000_000)
+        modified = seconds * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1_000
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
         isRegular = status.st_mode & S_IFMT == S_IFREG
         links = Int(status.st_nlink)
+        owner = status.st_uid
     }
 
     /// The space that the file takes on the disk: its size in whole blocks of 4 KB.

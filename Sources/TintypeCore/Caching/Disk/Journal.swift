@@ -10,10 +10,16 @@ final class Journal: Sendable {
     static let folder = "journal"
     /// The three numbers of a name, and their checksum.
     private static let recordSize = 32
+    /// A writer stops long before that.
+    private static let maximumSize = 4 << 20
+    /// The number of dead journals that are open at a time.
+    static let maximumDead = 16
 
     let writer: WriterName
     private let directory: CacheDirectory
     private let file: Int32
+    /// For the thread that appends.
+    private let appending = Lock(())
     var path: String { "\(Self.folder)/\(writer)" }
 
     private init(_ writer: WriterName, file: Int32, directory: CacheDirectory) {
@@ -59,27 +65,42 @@ final class Journal: Sendable {
         let code = withUnsafeMutableBytes(of: &record) { bytes -> Int32 in
             let checksum = tintype_xxh3(bytes.baseAddress, 24).littleEndian
             bytes.storeBytes(of: checksum, toByteOffset: 24, as: UInt64.self)
-            while true {
-                let count = write(file, bytes.baseAddress, bytes.count)
-                if count == bytes.count { return 0 }
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return errno }
-                // A part of a record would shift those that follow.
-                var status = stat()
-                if fstat(file, &status) == 0 { ftruncate(file, status.st_size - status.st_size % Self.recordSize) }
-                return ENOSPC
-            }
+            return appending.withLockUnchecked { _ in write(UnsafeRawBufferPointer(bytes)) }
         }
         guard code == 0 else { throw FileError(operation: "write", path: path, code: code) }
     }
 
+    /// Zero, or the number of the error.
+    private func write(_ record: UnsafeRawBufferPointer) -> Int32 {
+        while true {
+            let count = Glibc.write(file, record.baseAddress, record.count)
+            if count == record.count { return 0 }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return errno }
+            // A part of a record would shift those that follow.
+            var status = stat()
+            if fstat(file, &status) == 0 { ftruncate(file, status.st_size - status.st_size % Self.recordSize) }
+            return ENOSPC
+        }
+    }
+
     /// Removes the file, once its names are in the index.
-    func remove() { try? directory.remove(path) }
+    /// - Returns: false if it can't be removed.
+    @discardableResult func remove() -> Bool {
+        do throws(FileError) {
+            try directory.remove(path)
+            return true
+        } catch {
+            return error.isMissing
+        }
+    }
 
     /// The names of the journal. Records that are incomplete or damaged are skipped.
-    private var names: [EntryName] {
+    /// - Returns: `nil` for a file that is longer than any journal.
+    private var names: [EntryName]? {
         var status = stat()
         guard fstat(file, &status) == 0 else { return [] }
+        guard status.st_size <= Self.maximumSize else { return nil }
         // A name is worth looking at once.
         var names: Set<EntryName> = []
         var buffer = [UInt8](repeating: 0, count: 2_048 * Self.recordSize)
@@ -101,16 +122,18 @@ final class Journal: Sendable {
         return Array(names)
     }
 
-    /// The journals whose writers have ended, with their names. The caller removes them when the names are in the index.
-    static func dead(in directory: CacheDirectory) -> [(journal: Journal, names: [EntryName])] {
-        let files = (try? directory.list(folder)) ?? []
-        return files.compactMap { text in
+    /// Some of the journals whose writers have ended, with their names; without names if the file is longer than any journal. The caller
+    /// removes them when the names are in the index.
+    static func dead(in directory: CacheDirectory) -> [(journal: Journal, names: [EntryName]?)] {
+        var dead: [(journal: Journal, names: [EntryName]?)] = []
+        for text in (try? directory.list(folder)) ?? [] where dead.count < maximumDead {
             guard let writer = WriterName(text),
                 let file = try? directory.openForAppending("\(folder)/\(text)", creating: false)
-            else { return nil }
+            else { continue }
             let journal = Journal(writer, file: file, directory: directory)
-            guard flock(file, LOCK_EX | LOCK_NB) == 0, journal.isLinked else { return nil }
-            return (journal, journal.names)
+            guard flock(file, LOCK_EX | LOCK_NB) == 0, journal.isLinked else { continue }
+            dead.append((journal, journal.names))
         }
+        return dead
     }
 }

@@ -49,7 +49,7 @@ extension PayloadCodec: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
 }
 
-extension DiskStore {
+extension EntryReader {
     /// The entry as it goes to the disk; `nil` without a codec.
     func encoded(_ entry: DiskCacheEntry) throws(ImageError) -> DiskCacheEntry? {
         guard let payloadCodec else { return nil }
@@ -60,9 +60,9 @@ extension DiskStore {
             return encoded
         } catch {
             let reason = "the payload codec \(payloadCodec.identifier) failed: \(error)"
-            note(reason, cause: "encode \(payloadCodec.identifier)")
+            context.note(reason, cause: "encode \(payloadCodec.identifier)")
             throw ImageError(
-                .cacheWriteFailed, stage: .cache, source: path, reason: reason,
+                .cacheWriteFailed, stage: .cache, source: context.path, reason: reason,
                 underlying: error)
         }
     }
@@ -76,8 +76,8 @@ extension DiskStore {
             decoded.extendedData = try entry.extendedData.map(payloadCodec.decode)
             return decoded
         } catch {
-            note(
-                "the payload codec \(payloadCodec.identifier) refused an entry of \(path): \(error)",
+            context.note(
+                "the payload codec \(payloadCodec.identifier) refused an entry of \(context.path): \(error)",
                 cause: "decode \(payloadCodec.identifier)")
             return nil
         }

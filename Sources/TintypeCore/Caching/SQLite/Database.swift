@@ -10,8 +10,6 @@ final class Database {
 
     let path: String
     fileprivate let handle: OpaquePointer
-    /// The number of pages in the log after the last transaction; counted after ``leaveCheckpointsToCaller()``.
-    private(set) var logPages = 0
 
     /// Opens a database.
     /// - Parameters:
@@ -69,24 +67,8 @@ final class Database {
     /// The number of rows that the last statement changed.
     var changes: Int { Int(sqlite3_changes(handle)) }
 
-    // MARK: The log
-
-    /// Leaves checkpoints to the caller, because SQLite waits for the disk during a checkpoint.
-    func leaveCheckpointsToCaller() {
-        // Replaces SQLite's own hook, which runs a checkpoint at the end of a transaction.
-        _ = sqlite3_wal_hook(
-            handle,
-            { database, _, _, count in
-                if let database {
-                    Unmanaged<Database>.fromOpaque(database).takeUnretainedValue().logPages = Int(count)
-                }
-                return SQLITE_OK
-            }, Unmanaged.passUnretained(self).toOpaque())
-    }
-
-    /// Copies the log into the database, except for pages that a reader of an older state still needs. Other connections can
-    /// read and write meanwhile.
-    func checkpoint() throws(SQLiteError) { try execute("PRAGMA wal_checkpoint(PASSIVE)") }
+    /// True if the system refused to open the file for writing.
+    var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
     /// Runs `body` in a transaction, during which no other connection can write. If `body` throws, its changes are undone.
     func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {

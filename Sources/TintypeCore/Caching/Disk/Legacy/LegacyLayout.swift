@@ -8,7 +8,7 @@ internal import FoundationEssentials
 /// Its folder is the last byte of the id. Files say themselves whose they are, so they are adopted one by one: renamed to where the
 /// present layout has them. Of the old index, which is moved aside, only the times of the last use are read.
 enum LegacyLayout {
-    static let index = "index.sqlite"
+    static let index = DiskIndex.file
     /// The old index, while files are adopted.
     static let movedIndex = "index.old"
     /// A damaged index: one is kept, for those who want to see what happened.
@@ -56,7 +56,7 @@ enum LegacyLayout {
     }
 }
 
-extension DiskStore {
+extension EntryReader {
     /// Looks up a key among the files of the older layout, where they are.
     func legacyEntry(forKey key: ImageKey, in directory: CacheDirectory) -> DiskCacheEntry? {
         let tag = LegacyLayout.tag(of: key)
@@ -75,7 +75,7 @@ extension DiskStore {
             let accessed = max(status.modified, LegacyAccessTimes(directory)?.time(of: id) ?? 0)
             guard
                 !isExpired(
-                    entry, stored: LegacyLayout.time(of: id), EntryName(key), modified: accessed, at: time)
+                    entry, stored: LegacyLayout.time(of: id), EntryName(key), modified: accessed, at: context.time)
             else { return nil }
             return decoded(entry)
         }
@@ -84,9 +84,34 @@ extension DiskStore {
         return legacyEntry(forKey: imported, in: directory)
     }
 
+    /// The entries of the older layout in a directory that can't be written to, in the order of storing.
+    /// - Parameter cursor: the id after which to begin.
+    func legacyListings(after cursor: Int64, limit: Int, in directory: CacheDirectory) -> [DiskCache.Listing] {
+        let folders = ((try? directory.list(LegacyLayout.files)) ?? []).filter { $0.utf8.count == 2 }
+        let files = folders.flatMap { folder in
+            ((try? directory.list("\(LegacyLayout.files)/\(folder)")) ?? []).compactMap { name in
+                LegacyLayout.id(ofFile: name, inFolder: folder).map { (id: $0, path: "\(folder)/\(name)") }
+            }
+        }
+        let accessTimes = LegacyAccessTimes(directory)
+        let known = files.filter { $0.id > cursor }.sorted { $0.id < $1.id }
+        let listings = known.lazy.compactMap { id, path -> DiskCache.Listing? in
+            let found = (try? directory.description(of: "\(LegacyLayout.files)/\(path)")) ?? nil
+            guard let (description, status) = found else { return nil }
+            let row = DiskIndex.Row(
+                name: EntryName(description.key), id: id, size: status.allocatedSize,
+                accessed: max(status.modified, accessTimes?.time(of: id) ?? 0),
+                created: description.entry.created.cacheTime)
+            return DiskCache.Listing(row, description)
+        }
+        return Array(listings.prefix(max(0, limit)))
+    }
+}
+
+extension DiskStore {
     /// Adopts the files of the older layout, if there are any and the directory is the user's own.
     func adoptLegacyFilesIfNeeded() {
-        guard let directory = openDirectory(), directory.mayHaveLegacyFiles.withLock({ $0 }),
+        guard let directory = context.openDirectory(), directory.mayHaveLegacyFiles,
             directory.reasonAgainstWriting == nil, let prepared = try? directoryForWriting()
         else { return }
         adoptLegacyFiles(in: prepared)
@@ -96,8 +121,15 @@ extension DiskStore {
     ///
     /// An entry that was stored since stays. If the process is killed meanwhile, the next one goes on.
     func adoptLegacyFiles(in directory: CacheDirectory) {
-        guard directory.mayHaveLegacyFiles.withLock({ $0 }) else { return }
-        defer { directory.mayHaveLegacyFiles.withLock { $0 = false } }
+        guard directory.mayHaveLegacyFiles else { return }
+        adoption.withLockUnchecked { _ in
+            guard directory.mayHaveLegacyFiles else { return }
+            adoptAll(in: directory)
+            directory.mayHaveLegacyFiles = false
+        }
+    }
+
+    private func adoptAll(in directory: CacheDirectory) {
         let accessTimes = LegacyAccessTimes(directory)
         // Folders of that name may belong to another program.
         var isOurs = directory.exists(LegacyLayout.movedIndex)
@@ -136,7 +168,7 @@ extension DiskStore {
             count += 1
             adopt(file, EntryName(description.key), in: directory)
             let accessed = max(status.modified, accessTimes?.time(of: id) ?? 0)
-            if abs(accessed - status.modified) > 1_000_000 {
+            if accessed > status.modified + 1_000_000 {
                 directory.setTime(accessed, of: EntryName(description.key))
             }
         }
@@ -145,22 +177,20 @@ extension DiskStore {
 
     /// Gives a file its present name, unless there is an entry of that name.
     private func adopt(_ file: String, _ name: EntryName, in directory: CacheDirectory) {
-        writer.withLock { writer in
+        do throws(FileError) {
+            let journal = try pending.begin(name, in: directory)
+            defer { pending.end(journal, name) }
             do throws(FileError) {
-                guard !directory.exists(name.path) else { return try directory.remove(file) }
-                try journal(&writer, in: directory).append(name)
-                do throws(FileError) {
-                    try directory.rename(file, to: name.path)
-                } catch {
-                    guard error.isMissing else { throw error }
-                    try directory.makeFolder(EntryName.folderPath(name.folder))
-                    try directory.rename(file, to: name.path)
-                }
-                writer.notePending(name, Pending())
+                try directory.renameUnlessExisting(file, to: name.path)
             } catch {
-                // It stays, for another try.
-                note("\(path): \(error)", cause: error.cause)
+                if error.isExisting { return try directory.remove(file) }
+                guard error.isMissing else { throw error }
+                try directory.makeFolder(EntryName.folderPath(name.folder))
+                try directory.renameUnlessExisting(file, to: name.path)
             }
+        } catch {
+            // It stays, for another try.
+            context.note("\(context.path): \(error)", cause: error.cause)
         }
     }
 

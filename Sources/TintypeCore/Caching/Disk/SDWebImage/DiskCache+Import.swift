@@ -78,7 +78,7 @@ extension DiskCache {
                 return false
             }
             let entry = try await WorkQueue.files.perform { [store] _ in
-                store.foreignEntry(file.path, limit: file.size, hasAttributes: true)
+                store.reader.foreignEntry(file.path, limit: file.size, hasAttributes: true)
             }
             guard let entry else {
                 report.foreign += 1
@@ -160,11 +160,11 @@ extension DiskStore {
     func noteImports() throws(ImageError) {
         let directory = try directoryForWriting()
         do throws(FileError) {
-            try directory.create(CacheDirectory.imports)
+            try directory.create(CacheDirectory.importsMark)
         } catch {
-            guard error.isExisting else { throw failure(error, .cacheWriteFailed) }
+            guard error.isExisting else { throw context.failure(error, .cacheWriteFailed) }
         }
-        directory.hasImports.withLock { $0 = true }
+        directory.hasImports = true
     }
 
     func removeForeign(_ path: String) -> Bool {
@@ -172,7 +172,7 @@ extension DiskStore {
             try ForeignFile.remove(path)
             return true
         } catch {
-            note("\(error)", cause: "import \(error.code)")
+            context.note("\(error)", cause: "import \(error.code)")
             return false
         }
     }

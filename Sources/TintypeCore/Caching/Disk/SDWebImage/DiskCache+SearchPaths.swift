@@ -35,15 +35,15 @@ extension DiskCache {
 
     /// The places to look for entries that the cache doesn't have, first to last. They may change at any time.
     public var searchPaths: [SearchPath] {
-        get { store.searchPaths.withLock { $0 } }
-        set { store.searchPaths.withLock { $0 = newValue } }
+        get { store.reader.searchPaths.withLock { $0 } }
+        set { store.reader.searchPaths.withLock { $0 = newValue } }
     }
 }
 
-extension DiskStore {
+extension EntryReader {
     /// Reads the file that the search paths have for a key. Files that are larger than the cache may be are not read.
     func searchedEntry(forKey key: ImageKey) -> (entry: DiskCacheEntry, isAdopted: Bool)? {
-        let limit = limits.withLock { $0.capacity.bytes }
+        let limit = context.limits.withLock { $0.capacity.bytes }
         for place in searchPaths.withLock({ $0 }) {
             for path in place.paths(key) {
                 if let entry = foreignEntry(path, limit: limit, hasAttributes: place.hasAttributes) {
@@ -64,7 +64,7 @@ extension DiskStore {
                 extendedData: hasAttributes ? file.extendedData : nil)
         } catch {
             if !error.isMissing, error.code != FileError.notDirectory {
-                note("\(error)", cause: "search \(error.operation) \(error.code)")
+                context.note("\(error)", cause: "search \(error.operation) \(error.code)")
             }
             return nil
         }

@@ -1,0 +1,114 @@
+internal import CSQLite
+internal import FoundationEssentials
+internal import Glibc
+
+/// The things that all parts of a disk cache share: its limits, its open directory, its statistics, and its log.
+final class DiskContext: Sendable {
+    let path: String
+    let limits: Lock<DiskCache.Configuration>
+    let counters = Lock(CacheStatistics())
+    /// The directory that was opened last.
+    let directory = Lock<CacheDirectory?>(nil)
+    private let now: @Sendable () -> Date
+    private let faults: FileFaults?
+    private let log: @Sendable (String) -> Void
+    private let loggedCauses = Lock(Set<String>())
+
+    init(
+        _ configuration: DiskCache.Configuration, faults: FileFaults?, now: @escaping @Sendable () -> Date,
+        log: @escaping @Sendable (String) -> Void
+    ) {
+        path = configuration.directory
+        limits = Lock(configuration)
+        self.faults = faults
+        self.now = now
+        self.log = log
+    }
+
+    var date: Date { now() }
+
+    /// The present, in microseconds since 1970.
+    var time: Int64 { now().cacheTime }
+
+    // MARK: The directory
+
+    /// True if the kernel knows without looking that there is no directory.
+    var hasCertainlyNoDirectory: Bool { CacheDirectory.isMissing(path, faults: faults) }
+
+    /// The directory for reading; `nil` if there is none, or it can't be read.
+    func openDirectory() -> CacheDirectory? {
+        do throws(ImageError) {
+            return try existingDirectory()
+        } catch {
+            // Logged: no directory is no entries, but any other reason is worth a word.
+            return nil
+        }
+    }
+
+    /// The directory; `nil` only if there is certainly none.
+    /// - Throws: ``ImageError/Code/cacheUnavailable``
+    func existingDirectory() throws(ImageError) -> CacheDirectory? {
+        if let open = directory.withLock({ $0 }), !open.isRemoved { return open }
+        do throws(FileError) {
+            let opened = try CacheDirectory.open(path, faults: faults)
+            directory.withLock { $0 = opened }
+            return opened
+        } catch {
+            directory.withLock { $0 = nil }
+            if error.isMissing { return nil }
+            throw failure(error, .cacheUnavailable)
+        }
+    }
+
+    /// Opens the directory, and creates it if need be. It is not yet the one that others use.
+    func makeDirectory() throws(FileError) -> CacheDirectory { try CacheDirectory.make(path, faults: faults) }
+
+    /// Forgets the directory if the path leads to another one, or none, by now.
+    func checkDirectory() {
+        guard let open = directory.withLock({ $0 }) else { return }
+        if open.isCurrent { return open.checkContents() }
+        forget(open)
+    }
+
+    func forget(_ old: CacheDirectory) { directory.withLock { if $0 === old { $0 = nil } } }
+
+    var hasLegacyFiles: Bool { directory.withLock { $0 }?.mayHaveLegacyFiles ?? false }
+
+    // MARK: Statistics
+
+    func noteUsage(_ usage: CacheUsage) {
+        counters.withLock { counters in
+            counters.entries = usage.entries
+            counters.bytes = usage.bytes
+        }
+    }
+
+    // MARK: Errors
+
+    /// Logs an error, once for each cause.
+    func note(_ message: String, cause: String) {
+        if loggedCauses.withLock({ $0.insert(cause).inserted }) { log(message) }
+    }
+
+    func failure(_ error: FileError, _ code: ImageError.Code) -> ImageError {
+        note("\(path): \(error)", cause: error.cause)
+        let place = error.path == path ? "it" : error.path
+        return ImageError(
+            code, stage: .cache, source: path, reason: "cannot \(error.operation) \(place): \(error.message)",
+            underlying: error)
+    }
+
+    func failure(_ error: SQLiteError) -> ImageError {
+        // A full disk shows itself in files and in the index; one message is enough.
+        let cause = error.primaryCode == SQLITE_FULL ? "write \(ENOSPC)" : "index \(error.code)"
+        note("cannot write \(path)/\(DiskIndex.file): \(error)", cause: cause)
+        return ImageError(
+            .cacheWriteFailed, stage: .cache, source: path, reason: "cannot write the index: \(error)",
+            underlying: error)
+    }
+
+    func unavailable(_ reason: String) -> ImageError {
+        note("\(path): \(reason)", cause: reason)
+        return ImageError(.cacheUnavailable, stage: .cache, source: path, reason: reason)
+    }
+}

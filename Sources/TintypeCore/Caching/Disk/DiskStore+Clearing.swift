@@ -1,0 +1,116 @@
+internal import FoundationEssentials
+internal import Glibc
+
+/// Removing all entries at once.
+extension DiskStore {
+    /// The folder of cleared entries that are being removed.
+    private static let trash = "trash"
+
+    /// Takes all entries away from all readers at once; ``emptyTrash(limit:)`` removes the files.
+    func removeAll() throws(ImageError) {
+        guard let directory = try directoryForRemoving() else { return }
+        notes.clear()
+        reader.encodedMemory?.removeAll()
+        try? directory.remove(CacheDirectory.importsMark)
+        directory.hasImports = false
+        var failure: FileError?
+        var isMoved = false
+        func move() {
+            isMoved = true
+            do throws(FileError) {
+                try moveEntriesAway(in: directory)
+            } catch {
+                failure = error
+            }
+            forgetPreparation()
+            if failure == nil { pending.clear() }
+        }
+        do throws(ImageError) {
+            _ = try keeper.withIndex { index, _ throws(SQLiteError) in
+                // In the transaction: rows that another process writes later are those of later files.
+                try index.transaction { () throws(SQLiteError) in
+                    if !isMoved { move() }
+                    if failure == nil { try index.removeAll() }
+                }
+            }
+        } catch {
+            // Another process holds the index, or the disk is full. Rows without files heal; images that should be gone would not.
+            if !isMoved { move() }
+            keeper.needsComparison = true
+        }
+        if let failure { throw context.failure(failure, .cacheWriteFailed) }
+        context.noteUsage(CacheUsage())
+        _ = try? directoryForWriting()
+    }
+
+    private func moveEntriesAway(in directory: CacheDirectory) throws(FileError) {
+        while true {
+            do throws(FileError) {
+                try directory.makeFolder(Self.trash)
+                return try directory.rename(EntryName.root, to: "\(Self.trash)/\(WriterName())")
+            } catch {
+                // A full disk has no room for a folder.
+                if error.code == ENOSPC || error.code == EDQUOT { return try removeEntriesInPlace(in: directory) }
+                // Another process may just have emptied the trash, and removed it.
+                guard error.isMissing else { throw error }
+                guard try directory.isPresent(EntryName.root) else { return }
+            }
+        }
+    }
+
+    private func removeEntriesInPlace(in directory: CacheDirectory) throws(FileError) {
+        for folder in 0..<EntryName.folders {
+            let path = EntryName.folderPath(folder)
+            for file in (try? directory.list(path)) ?? []
+            where EntryName(file) != nil || WriterName.unfinished(file) != nil {
+                try directory.remove("\(path)/\(file)")
+            }
+        }
+    }
+
+    /// Removes up to `limit` files of what was cleared; true if more may be left. Files that the cache has not named are put back.
+    func emptyTrash(limit: Int) -> Bool {
+        guard let directory = context.openDirectory(), directory.reasonAgainstWriting == nil
+        else { return false }
+        var left = limit
+        for tree in (try? directory.list(Self.trash)) ?? [] where WriterName(tree) != nil {
+            let tree = "\(Self.trash)/\(tree)"
+            for folder in (try? directory.list(tree)) ?? [] {
+                let path = "\(tree)/\(folder)"
+                guard folder != ".tintype" else {
+                    try? directory.remove(path)
+                    continue
+                }
+                for file in (try? directory.list(path)) ?? [] {
+                    guard left > 0 else { return true }
+                    if EntryName(file) != nil || WriterName.unfinished(file) != nil {
+                        // One that can't be removed doesn't count, so that the caller doesn't try for ever.
+                        if (try? directory.remove("\(path)/\(file)")) != nil { left -= 1 }
+                    }
+                }
+                if (try? directory.removeDirectory(path)) == nil {
+                    putBack(path, as: "\(EntryName.root)/\(folder)", in: directory)
+                }
+            }
+            try? directory.removeDirectory(tree)
+        }
+        try? directory.removeDirectory(Self.trash)
+        return false
+    }
+
+    /// Puts files of other programs back. An entry that could not be removed stays in the trash, where nobody finds it.
+    private func putBack(_ path: String, as place: String, in directory: CacheDirectory) {
+        guard let status = try? directory.status(path), let prepared = try? directoryForWriting() else { return }
+        guard status.isDirectory else {
+            try? prepared.renameUnlessExisting(path, to: place)
+            return
+        }
+        let foreign = ((try? directory.list(path)) ?? []).filter {
+            EntryName($0) == nil && WriterName.unfinished($0) == nil
+        }
+        guard !foreign.isEmpty else { return }
+        try? prepared.makeFolder(place)
+        for file in foreign { try? prepared.rename("\(path)/\(file)", to: "\(place)/\(file)") }
+        try? prepared.removeDirectory(path)
+    }
+}

@@ -1,0 +1,301 @@
+internal import FoundationEssentials
+internal import Glibc
+
+/// The result of a lookup.
+enum DiskLookup {
+    case found(DiskCacheEntry)
+    case none
+    /// The disk would have to be waited for.
+    case unknown
+}
+
+/// Finds entries by their files: it takes no lock that anybody holds for long, and changes nothing.
+///
+/// Files that are damaged or expired, and the uses of others, are noted for the cache's threads.
+final class EntryReader: Sendable {
+    /// The largest file that is read on the caller's thread: half of it takes 23 to 30 µs.
+    private static let largestReadAtOnce = 512 << 10
+
+    let context: DiskContext
+    private let notes: ReadNotes
+    /// Encoded entries in memory; `nil` if none are kept.
+    let encodedMemory: EncodedMemoryCache?
+    let payloadCodec: PayloadCodec?
+    let searchPaths = Lock<[DiskCache.SearchPath]>([])
+
+    init(_ context: DiskContext, notes: ReadNotes) {
+        self.context = context
+        self.notes = notes
+        let configuration = context.limits.withLock { $0 }
+        payloadCodec = configuration.payloadCodec
+        encodedMemory = configuration.encodedMemoryCapacity.map { EncodedMemoryCache(capacity: $0.bytes) }
+    }
+
+    // MARK: Entries
+
+    /// Looks up a key without waiting for the disk.
+    func entryAtOnce(forKey key: ImageKey) -> DiskLookup {
+        guard let directory = context.directory.withLock({ $0 }) else {
+            return count(context.hasCertainlyNoDirectory ? .none : .unknown)
+        }
+        return count(lookUp(key, in: directory, atOnce: true))
+    }
+
+    /// Looks up a key. Entries that are expired or damaged are noted, to be removed.
+    func entry(forKey key: ImageKey) -> DiskCacheEntry? {
+        guard let directory = context.openDirectory() else {
+            _ = count(.none)
+            return nil
+        }
+        guard case .found(let entry) = count(lookUp(key, in: directory, atOnce: false)) else { return nil }
+        return entry
+    }
+
+    private func count(_ lookup: DiskLookup) -> DiskLookup {
+        context.counters.withLock { counters in
+            switch lookup {
+            case .found: counters.hits += 1
+            case .none: counters.misses += 1
+            case .unknown: break
+            }
+        }
+        return lookup
+    }
+
+    /// Looks up a key, then the digest that it may have been imported by, then the files of an older layout.
+    private func lookUp(_ key: ImageKey, in directory: CacheDirectory, atOnce: Bool) -> DiskLookup {
+        let lookup = read(key, in: directory, atOnce: atOnce)
+        guard case .none = lookup else { return lookup }
+        if let imported = importedKey(key, in: directory) {
+            let lookup = read(imported, in: directory, atOnce: atOnce)
+            guard case .none = lookup else { return lookup }
+        }
+        guard directory.mayHaveLegacyFiles else { return .none }
+        if atOnce { return .unknown }
+        return legacyEntry(forKey: key, in: directory).map(DiskLookup.found) ?? .none
+    }
+
+    /// The key of an original that was imported without its key; `nil` if nothing was imported.
+    func importedKey(_ key: ImageKey, in directory: CacheDirectory) -> ImageKey? {
+        guard key.variant.isOriginal, directory.hasImports else { return nil }
+        return SDWebImageName.importedKey(forKey: key.source)
+    }
+
+    private func read(_ key: ImageKey, in directory: CacheDirectory, atOnce: Bool) -> DiskLookup {
+        let name = EntryName(key)
+        let kept = encodedMemory?.entry(name, key: key)
+        do throws(FileError) {
+            // A codec may take its time.
+            let limit = atOnce ? (payloadCodec == nil || kept != nil ? Self.largestReadAtOnce : 0) : nil
+            switch try directory.contents(of: name, withoutWaiting: limit, known: kept?.status) {
+            case .missing: return .none
+            case .unavailable: return .unknown
+            case .known(let status):
+                guard let kept else { return .unknown }
+                return use(kept.entry, stored: kept.stored, name, status)
+            case .bytes(let bytes, let status):
+                switch bytes.withUnsafeBytes({ EntryFile.contents($0, key: key) }) {
+                case .foreign: return .none
+                case .damaged:
+                    notes.discard(name, inode: status.inode, isDamaged: true)
+                    return .none
+                case .entry(let description):
+                    guard description.codec == payloadCodec?.identifier else { return .none }
+                    var entry = description.entry
+                    entry.data = bytes.data(prefix: description.payloadSize)
+                    let lookup = use(entry, stored: description.stored, name, status)
+                    guard case .found = lookup, payloadCodec != nil || encodedMemory != nil else { return lookup }
+                    guard let decoded = decoded(entry) else {
+                        notes.discard(name, inode: status.inode, isDamaged: true)
+                        return .none
+                    }
+                    encodedMemory?.keep(decoded, name: name, key: key, status: status, stored: description.stored)
+                    return .found(decoded)
+                }
+            }
+        } catch {
+            if atOnce { return .unknown }
+            if error.code == EIO, let status = try? directory.status(of: name) {
+                // The medium is bad, or the name is that of a folder.
+                notes.discard(name, inode: status.inode, isDamaged: true)
+            } else if error.code != ELOOP {
+                context.note("\(context.path): \(error)", cause: error.cause)
+            }
+            return .none
+        }
+    }
+
+    /// Counts an entry as used, unless it has expired.
+    private func use(
+        _ entry: DiskCacheEntry, stored: Int64, _ name: EntryName, _ status: FileStatus
+    ) -> DiskLookup {
+        let (time, aging) = (context.time, Aging(context))
+        guard !isExpired(entry, stored: stored, name, modified: status.modified, at: time, aging) else {
+            notes.discard(name, inode: status.inode, isDamaged: false)
+            return .none
+        }
+        let tolerance = aging.tolerance(idleLifetime: entry.idleLifetime)
+        // A time in the future counts as now. It stays: the clock may be wrong that was set back.
+        let isRecent = time - status.modified < tolerance
+        notes.noteUse(of: name, at: time, isRecent: isRecent)
+        return .found(entry)
+    }
+
+    // MARK: Questions
+
+    /// False if there is certainly no entry; `nil` if that can't be told without waiting for the disk.
+    func containsAtOnce(_ key: ImageKey) -> Bool? {
+        guard let directory = context.directory.withLock({ $0 }) else {
+            return context.hasCertainlyNoDirectory ? false : nil
+        }
+        guard !directory.mayHaveLegacyFiles, importedKey(key, in: directory) == nil,
+            case .missing = try? directory.contents(of: EntryName(key), withoutWaiting: 0, known: nil)
+        else { return nil }
+        return false
+    }
+
+    /// The name of the valid entry under a key, or under the digest that it was imported by.
+    func validName(forKey key: ImageKey) -> EntryName? {
+        guard let directory = context.openDirectory() else { return nil }
+        let time = context.time
+        for key in [key, importedKey(key, in: directory)].compactMap(\.self) {
+            let name = EntryName(key)
+            guard let (description, status) = (try? directory.description(of: name.path)) ?? nil,
+                description.belongs(to: key), description.codec == payloadCodec?.identifier,
+                !isExpired(
+                    description.entry, stored: description.stored, name, modified: status.modified, at: time)
+            else { continue }
+            return name
+        }
+        return nil
+    }
+
+    func contains(_ key: ImageKey) -> Bool {
+        if validName(forKey: key) != nil { return true }
+        guard let directory = context.openDirectory(), directory.mayHaveLegacyFiles else { return false }
+        return legacyEntry(forKey: key, in: directory) != nil
+    }
+
+    /// The names of all entries of a source: the source's folder knows them all.
+    func names(ofSource source: String, in directory: CacheDirectory) throws(FileError) -> [EntryName] {
+        let original = EntryName(source: source)
+        var files: [String] = []
+        do throws(FileError) {
+            files = try directory.list(EntryName.folderPath(original.folder))
+        } catch {
+            guard error.isMissing else { throw error }
+        }
+        let prefix = original.text.utf8.prefix(32)
+        let names = files.compactMap { $0.utf8.starts(with: prefix) ? EntryName($0) : nil }
+        guard let imported = importedKey(ImageKey(source: source), in: directory) else { return names }
+        return names + [EntryName(imported)]
+    }
+
+    /// The entries of a source, with their names.
+    func descriptions(ofSource source: String) -> [(name: EntryName, description: EntryFile.Description)] {
+        guard let directory = context.openDirectory() else { return [] }
+        return ((try? names(ofSource: source, in: directory)) ?? []).compactMap { name in
+            ((try? directory.description(of: name.path)) ?? nil).map { (name, $0.0) }
+        }
+    }
+
+    func variants(ofSource source: String) -> [ImageVariant] {
+        descriptions(ofSource: source).compactMap { _, description in
+            let key = ImageKey(source: source, variant: description.key.variant)
+            return description.belongs(to: key) ? key.variant : nil
+        }
+    }
+
+    // MARK: Checking
+
+    /// Reads all files of a folder completely, and notes those that are damaged.
+    func verify(folder: Int) -> CacheVerification {
+        var report = CacheVerification()
+        guard let directory = context.openDirectory() else { return report }
+        let path = EntryName.folderPath(folder)
+        for name in ((try? directory.list(path)) ?? []).compactMap({ EntryName($0) }) {
+            guard let (size, damage) = check(name, in: directory) else { continue }
+            report.checked.entries += 1
+            report.checked.bytes += size
+            guard let (key, inode) = damage else { continue }
+            report.damaged.append(key)
+            notes.discard(name, inode: inode, isDamaged: true)
+        }
+        return report
+    }
+
+    /// Reads a file completely.
+    /// - Returns: the space that it takes, and its key and inode if it is damaged; `nil` if it is gone or can't be read now.
+    private func check(
+        _ name: EntryName, in directory: CacheDirectory
+    ) -> (size: Int, damage: (key: ImageKey, inode: UInt64)?)? {
+        do throws(FileError) {
+            guard case .bytes(let bytes, let status) = try directory.contents(of: name.path) else { return nil }
+            let contents = bytes.withUnsafeBytes { EntryFile.contents($0, key: nil) }
+            guard case .damaged = contents else { return (status.allocatedSize, nil) }
+            let description = (try? directory.description(of: name.path)) ?? nil
+            return (status.allocatedSize, (description?.0.key ?? ImageKey(source: name.path), status.inode))
+        } catch {
+            guard error.code == EIO, let status = try? directory.status(of: name) else { return nil }
+            return (status.allocatedSize, (ImageKey(source: name.path), status.inode))
+        }
+    }
+
+    // MARK: Age
+
+    /// Returns true if an entry has expired.
+    /// - Parameters:
+    ///   - stored: the time of storing, in microseconds since 1970.
+    ///   - modified: the time of the file, which is that of the last use.
+    func isExpired(
+        _ entry: DiskCacheEntry, stored: Int64, _ name: EntryName, modified: Int64, at time: Int64
+    ) -> Bool {
+        isExpired(entry, stored: stored, name, modified: modified, at: time, Aging(context))
+    }
+
+    private func isExpired(
+        _ entry: DiskCacheEntry, stored: Int64, _ name: EntryName, modified: Int64, at time: Int64, _ aging: Aging
+    ) -> Bool {
+        if let expires = entry.expires, expires.cacheTime <= time { return true }
+        let bound = aging.bound(at: time, sweeping: false)
+        if entry.idleLifetime == nil, bound == nil { return false }
+        // A time in the future counts as now.
+        func lastAccess() -> Int64 { min(time, max(modified, notes.lastUse(of: name) ?? 0)) }
+        if let lifetime = entry.idleLifetime, lastAccess() <= time - lifetime.cacheTime { return true }
+        guard let bound else { return false }
+        switch aging.expiry {
+        case .byCreation: return entry.created.cacheTime <= bound
+        case .byModification: return stored / 1_000 <= bound / 1_000
+        case .byAccess: return modified <= bound && lastAccess() <= bound
+        }
+    }
+}
+
+/// The age at which entries expire.
+struct Aging {
+    let maximumAge: Duration?
+    let expiry: DiskCache.Configuration.Expiry
+
+    init(_ context: DiskContext) {
+        (maximumAge, expiry) = context.limits.withLock { ($0.maximumAge, $0.expiry) }
+    }
+
+    /// The time at which and before which entries are too old; `nil` if no age is.
+    func bound(at time: Int64, sweeping: Bool) -> Int64? {
+        guard let maximumAge, maximumAge >= .zero else { return nil }
+        // With an age of zero, entries live until the next sweep.
+        if maximumAge == .zero, !sweeping { return nil }
+        return time - maximumAge.cacheTime
+    }
+
+    /// The microseconds by which the time of a file may be earlier than the last use: a minute, or an eighth of the time that the entry
+    /// may be idle.
+    func tolerance(idleLifetime: Duration?) -> Int64 {
+        var tolerance: Int64 = 60_000_000
+        if let idleLifetime { tolerance = min(tolerance, idleLifetime.cacheTime / 8) }
+        if expiry == .byAccess, let maximumAge, maximumAge > .zero {
+            tolerance = min(tolerance, maximumAge.cacheTime / 8)
+        }
+        return tolerance
+    }
+}

@@ -1,0 +1,375 @@
+internal import FoundationEssentials
+
+/// The work with the rows: batches, eviction, expiration, and comparison with the files.
+extension IndexKeeper {
+    /// The number of entries that one transaction removes.
+    private static let sliceSize = 256
+    /// The age in microseconds from which an unfinished file is one that a crash left behind.
+    private static let leftoverAge: Int64 = 3_600_000_000
+
+    // MARK: Batches
+
+    /// Writes the rows of all names that wait, of this process and of those that have ended, and then evicts.
+    /// - Parameters:
+    ///   - bytes: the space to free, beyond what the limits ask for.
+    ///   - writesRecentUses: true to write all uses, also those that are worth a row only where entries have to go.
+    /// - Returns: the entries that were evicted.
+    @discardableResult func writeIndex(
+        freeing bytes: Int = 0, writesRecentUses: Bool = false
+    ) throws(ImageError) -> CacheSweep {
+        context.checkDirectory()
+        let configuration = context.limits.withLock { $0 }
+        let evicted = try withIndex { index, directory throws(SQLiteError) in
+            guard !index.isReadOnly else { return CacheSweep() }
+            if needsComparison {
+                try index.transaction { () throws(SQLiteError) in index.state.nextFolder = 0 }
+                needsComparison = false
+            }
+            while try writeBatch(index, directory) {}
+            if writesRecentUses { try writeRecentUses(index) }
+            let evicted = try evict(from: index, directory, configuration, freeing: bytes)
+            noteIndexed(index.state.usage)
+            return evicted
+        }
+        return evicted ?? CacheSweep()
+    }
+
+    private func noteIndexed(_ usage: CacheUsage) {
+        noteSuccess()
+        pending.noteIndexed(usage)
+        context.noteUsage(pending.usage)
+    }
+
+    /// - Returns: true if there may be more journals of others.
+    private func writeBatch(_ index: DiskIndex, _ directory: CacheDirectory) throws(SQLiteError) -> Bool {
+        let batch = pending.takeBatch()
+        let uses = notes.takeUses()
+        let dead = Journal.dead(in: directory)
+        let time = context.time
+        var unresolved: [EntryName: PendingWrites.Change] = [:]
+        do throws(SQLiteError) {
+            guard !batch.changes.isEmpty || !uses.isEmpty || !dead.isEmpty else {
+                // Another process may have changed the totals.
+                index.state = try index.committedState()
+                return false
+            }
+            var changes = batch.changes
+            for name in dead.compactMap(\.names).joined() where changes[name] == nil {
+                changes[name] = PendingWrites.Change()
+            }
+            // In the transaction, so that the rows of another process are not overwritten with older ones.
+            try index.transaction { () throws(SQLiteError) in
+                for (name, change) in changes {
+                    switch look(at: name, change, in: directory, now: time) {
+                    case .present(let row): try index.put(row)
+                    case .absent: try index.remove(name)
+                    case .unknown: unresolved[name] = change
+                    }
+                }
+                for (name, time) in uses { try index.setAccessTime(time, of: name) }
+                if dead.contains(where: { $0.names == nil }) { index.state.nextFolder = 0 }
+            }
+        } catch {
+            pending.restore(batch.changes)
+            throw error
+        }
+        pending.noteIndexed(index.state.usage)
+        for (name, time) in uses { directory.setTime(time, of: name) }
+        guard unresolved.isEmpty else {
+            pending.restore(unresolved)
+            return false
+        }
+        var mayHaveMore = dead.count == Journal.maximumDead
+        for (journal, names) in dead {
+            for name in names ?? [] { try? directory.remove(journal.writer.unfinishedPath(of: name)) }
+            if !journal.remove() { mayHaveMore = false }
+        }
+        pending.finish(batch)
+        return mayHaveMore
+    }
+
+    /// The result of a look at a file.
+    enum Look {
+        case present(DiskIndex.Row)
+        case absent
+        /// The file can't be looked at now, such as without free descriptors.
+        case unknown
+    }
+
+    /// Looks at the file of a name. Only ENOENT means that there is none.
+    func look(
+        at name: EntryName, _ change: PendingWrites.Change = PendingWrites.Change(), in directory: CacheDirectory,
+        now time: Int64
+    ) -> Look {
+        do throws(FileError) {
+            let status = try directory.status(of: name)
+            guard status.isRegular else { return .absent }
+            let modified = min(time, status.modified)
+            if var row = change.row, change.inode == status.inode {
+                row.size = status.allocatedSize
+                row.accessed = max(min(time, row.accessed), modified)
+                return .present(row)
+            }
+            // A damaged file takes space too.
+            var row = DiskIndex.Row(
+                name: name, id: DiskIndex.id(at: modified, sequence: Int(name.sourceLow & 0xFFF)),
+                size: status.allocatedSize, accessed: modified, created: modified)
+            if let (description, _) = try directory.description(of: name.path) {
+                row.id = DiskIndex.id(at: description.stored, sequence: Int(name.sourceLow & 0xFFF))
+                row.created = description.entry.created.cacheTime
+                row.expires = description.entry.expires?.cacheTime
+                row.lifetime = description.entry.idleLifetime?.cacheTime
+            }
+            return .present(row)
+        } catch {
+            return error.isMissing ? .absent : .unknown
+        }
+    }
+
+    // MARK: Evicting
+
+    /// Removes the least recently used entries until the limits are met, with a margin that makes evictions rare: a twentieth, or as
+    /// many entries as make a batch.
+    private func evict(
+        from index: DiskIndex, _ directory: CacheDirectory, _ configuration: DiskCache.Configuration, freeing: Int
+    ) throws(SQLiteError) -> CacheSweep {
+        let maximumBytes = max(0, configuration.capacity.bytes)
+        let maximumCount = max(0, configuration.maximumCount ?? .max)
+        // Far above the limits, they were lowered, or the totals are damaged.
+        if index.state.usage.bytes / 5 > maximumBytes / 4 || index.state.usage.entries / 5 > maximumCount / 4 {
+            try index.transaction { () throws(SQLiteError) in try index.recount() }
+        }
+        let usage = index.state.usage
+        var (bytes, count) = (Int.max, Int.max)
+        if usage.bytes > maximumBytes || usage.entries > maximumCount {
+            let margin = max(0, usage.bytes) / max(1, usage.entries / Self.batchSize)
+            bytes = maximumBytes - min(maximumBytes / 20, margin)
+            count = maximumCount - min(maximumCount / 20, Self.batchSize)
+        }
+        if freeing > 0 { bytes = min(bytes, usage.bytes - freeing) }
+        guard usage.bytes > bytes || usage.entries > count else { return CacheSweep() }
+        try writeRecentUses(index)
+        var evicted = CacheSweep()
+        defer { context.counters.withLock { $0.evictions += evicted.files } }
+        var looks = 4 * Self.sliceSize
+        while index.state.usage.bytes > bytes || index.state.usage.entries > count {
+            let time = context.time
+            var progress = false
+            try index.transaction { () throws(SQLiteError) in
+                for row in try index.leastRecentlyUsed(now: time, limit: Self.sliceSize) {
+                    guard index.state.usage.bytes > bytes || index.state.usage.entries > count else { break }
+                    switch try remove(row, from: index, directory, now: time, mayLook: looks > 0) {
+                    case .removed:
+                        evicted.files += 1
+                        evicted.bytes += row.size
+                        looks += 4
+                    case .refreshed: looks -= 1
+                    case .missing: break
+                    case .failed: continue
+                    }
+                    progress = true
+                }
+            }
+            guard progress else { break }
+        }
+        return evicted
+    }
+
+    /// Writes the uses that are not much later than the times of the files.
+    private func writeRecentUses(_ index: DiskIndex) throws(SQLiteError) {
+        let uses = notes.takeRecentUses()
+        guard !uses.isEmpty else { return }
+        try index.transaction { () throws(SQLiteError) in
+            for (name, time) in uses { try index.setAccessTime(time, of: name) }
+        }
+    }
+
+    /// Removes the files of the least recently used entries where the disk is so full that the index can't be written.
+    func removeOldestFiles(freeing bytes: Int) {
+        var left = bytes
+        _ = try? withIndex { index, directory throws(SQLiteError) in
+            for row in try index.oldest(limit: Self.sliceSize) where left > 0 {
+                if (try? directory.remove(row.name.path)) != nil { left -= row.size }
+            }
+        }
+        needsComparison = true
+        _ = try? writeIndex()
+    }
+
+    private enum Removal { case removed, refreshed, missing, failed }
+
+    /// Removes the file of a row, and the row, in the transaction that is under way. If the process ends before the commit, a row is left
+    /// without a file, which heals; a file without a row would not.
+    /// - Parameter mayLook: true to keep an entry that another process used or replaced since its row was written.
+    private func remove(
+        _ row: DiskIndex.Row, from index: DiskIndex, _ directory: CacheDirectory, now time: Int64, mayLook: Bool
+    ) throws(SQLiteError) -> Removal {
+        // A time in the future is no use: it would keep the entry for ever.
+        if mayLook, let status = try? directory.status(of: row.name),
+            status.modified > row.accessed, status.modified <= time,
+            case .present(let new) = look(at: row.name, in: directory, now: time)
+        {
+            try index.put(new)
+            return .refreshed
+        }
+        var removal = Removal.removed
+        do throws(FileError) {
+            try directory.remove(row.name.path)
+        } catch {
+            guard error.isMissing else { return .failed }
+            removal = .missing
+        }
+        try index.remove(row)
+        return removal
+    }
+
+    // MARK: Expiring
+
+    /// Removes up to ``sliceSize`` entries that have expired.
+    func removeExpiredSlice() throws(ImageError) -> CacheSweep {
+        let aging = Aging(context)
+        let time = context.time
+        let bound = aging.bound(at: time, sweeping: true)
+        let sweep = try withIndex { index, directory throws(SQLiteError) in
+            guard !index.isReadOnly else { return CacheSweep() }
+            if bound != nil, aging.expiry == .byCreation { try index.indexCreationTimes() }
+            var sweep = CacheSweep()
+            var progress = true
+            // A slice in which all entries were used meanwhile is not the last one.
+            while sweep.files == 0, progress {
+                progress = false
+                try index.transaction { () throws(SQLiteError) in
+                    let rows = try index.expired(at: time, bound: bound, aging.expiry, limit: Self.sliceSize)
+                    for row in rows {
+                        switch try remove(row, from: index, directory, now: time, mayLook: true) {
+                        case .removed:
+                            sweep.files += 1
+                            sweep.bytes += row.size
+                        case .refreshed, .missing: break
+                        case .failed: continue
+                        }
+                        progress = true
+                    }
+                }
+            }
+            noteIndexed(index.state.usage)
+            return sweep
+        }
+        return sweep ?? CacheSweep()
+    }
+
+    // MARK: The index and the files
+
+    /// Compares some folders with an index that was made anew; true if more are left.
+    func compareSlice() throws(ImageError) -> Bool {
+        let isLeft = try withIndex { index, directory throws(SQLiteError) in
+            var folder = index.state.nextFolder
+            guard folder < EntryName.folders, !index.isReadOnly else { return false }
+            var names = 0
+            while folder < EntryName.folders, names < Self.sliceSize {
+                names += try compare(folder, with: index, directory)
+                folder += 1
+            }
+            try index.transaction { () throws(SQLiteError) in
+                index.state.nextFolder = folder
+                if folder == EntryName.folders { try index.recount() }
+            }
+            return folder < EntryName.folders
+        }
+        guard let isLeft else { return false }
+        // What was found may be too much.
+        if !isLeft { try writeIndex() }
+        return isLeft
+    }
+
+    /// Compares one folder with the index, and after the last one the totals with the rows.
+    func compare(folder: Int) throws(ImageError) {
+        _ = try withIndex { index, directory throws(SQLiteError) in
+            guard !index.isReadOnly else { return }
+            _ = try compare(folder, with: index, directory)
+            guard folder == EntryName.folders - 1 else { return }
+            try index.transaction { () throws(SQLiteError) in try index.recount() }
+            noteIndexed(index.state.usage)
+        }
+    }
+
+    /// Compares the next folders with the index, whatever their state, and removes unfinished files that a crash left behind.
+    func sweepFolders(_ count: Int) throws(ImageError) {
+        _ = try withIndex { index, directory throws(SQLiteError) in
+            guard !index.isReadOnly else { return }
+            for _ in 0..<count {
+                let folder = index.state.sweepFolder & (EntryName.folders - 1)
+                removeLeftovers(inFolder: folder, directory)
+                _ = try compare(folder, with: index, directory)
+                try index.transaction { () throws(SQLiteError) in index.state.sweepFolder = folder + 1 }
+            }
+        }
+    }
+
+    /// Gives the files of a folder rows, and removes rows without files.
+    /// - Returns: the number of files.
+    private func compare(
+        _ folder: Int, with index: DiskIndex, _ directory: CacheDirectory
+    ) throws(SQLiteError) -> Int {
+        let files: [String]
+        do throws(FileError) {
+            files = try directory.list(EntryName.folderPath(folder))
+        } catch {
+            // A folder that can't be read is not an empty one.
+            guard error.isMissing else { return 0 }
+            files = []
+        }
+        let names = Set(files.compactMap { EntryName($0) })
+        let rows = Set(try index.names(inFolder: folder))
+        let different = Array(names.symmetricDifference(rows))
+        let time = context.time
+        for start in stride(from: 0, to: different.count, by: Self.sliceSize) {
+            try index.transaction { () throws(SQLiteError) in
+                for name in different[start..<min(start + Self.sliceSize, different.count)] {
+                    // Either may have changed meanwhile.
+                    switch look(at: name, in: directory, now: time) {
+                    case .present(let row): if try index.row(name) == nil { try index.put(row) }
+                    case .absent: try index.remove(name)
+                    case .unknown: break
+                    }
+                }
+            }
+        }
+        return names.count
+    }
+
+    private func removeLeftovers(inFolder folder: Int, _ directory: CacheDirectory) {
+        let path = EntryName.folderPath(folder)
+        for file in (try? directory.list(path)) ?? [] where WriterName.unfinished(file) != nil {
+            guard let status = try? directory.status("\(path)/\(file)"),
+                status.modified < context.time - Self.leftoverAge
+            else { continue }
+            try? directory.remove("\(path)/\(file)")
+        }
+    }
+
+    // MARK: Queries
+
+    /// The totals of the index.
+    func usage() -> CacheUsage {
+        var found = pending.usage
+        do throws(ImageError) {
+            found = try withIndex { index, _ throws(SQLiteError) in try index.committedState().usage } ?? CacheUsage()
+        } catch {
+            // The index can't be read now: this is what was known of it last.
+        }
+        context.noteUsage(found)
+        return found
+    }
+
+    /// Rows in the order of storing.
+    func rows(after id: Int64, limit: Int) -> [DiskIndex.Row] {
+        let rows = try? withIndex { index, _ throws(SQLiteError) in try index.rows(after: id, limit: limit) }
+        return (rows ?? nil) ?? []
+    }
+
+    func row(_ name: EntryName) -> DiskIndex.Row? {
+        let row = try? withIndex { index, _ throws(SQLiteError) in try index.row(name) }
+        return (row ?? nil) ?? nil
+    }
+}

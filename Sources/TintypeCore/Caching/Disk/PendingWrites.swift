@@ -1,0 +1,191 @@
+/// The changes of files that are not in the index yet, and the journals that name them on the disk.
+///
+/// A name is in a journal before its file changes, and stays there until a batch has looked at the file. Stores don't wait for each other
+/// here: the lock is held for a moment.
+final class PendingWrites: Sendable {
+    /// A name that a batch has to look at.
+    struct Change {
+        /// The row and the file that it describes; `nil` if only the file tells.
+        var row: DiskIndex.Row?
+        var inode: UInt64 = 0
+    }
+
+    /// A journal, and the number of changes under way that it names.
+    fileprivate struct Use {
+        var journal: Journal
+        var count = 0
+    }
+
+    fileprivate struct State {
+        var current: Use?
+        /// Journals that get no more names, and go once their names are in the index.
+        var retired: [Use] = []
+        var changes: [EntryName: Change] = [:]
+        /// The space that the entries take.
+        var bytes = 0
+        /// The changes that a batch has taken, and the index doesn't have yet.
+        var taken = CacheUsage()
+        /// The usage when the index was written last.
+        var indexed = CacheUsage()
+        /// Keeps the ids of entries apart that are stored at the same time.
+        var sequence = 0
+    }
+
+    /// The changes of a batch, and the journals that name no others.
+    struct Batch {
+        var changes: [EntryName: Change]
+        var journals: [Journal]
+    }
+
+    private let state = Lock(State())
+    /// For those who have to make a journal.
+    private let creation = Lock(())
+
+    // MARK: Changes
+
+    /// Announces the change of a file in the journal.
+    /// - Returns: the journal, which ``end(_:_:_:)`` takes.
+    func begin(_ name: EntryName, in directory: CacheDirectory) throws(FileError) -> Journal {
+        let journal = try use(in: directory)
+        do throws(FileError) {
+            try journal.append(name)
+        } catch {
+            end(journal)
+            throw error
+        }
+        return journal
+    }
+
+    private func use(in directory: CacheDirectory) throws(FileError) -> Journal {
+        func useCurrent() -> Journal? {
+            state.withLock { state in
+                state.current?.count += 1
+                return state.current?.journal
+            }
+        }
+        if let journal = useCurrent() { return journal }
+        return try creation.withLockUnchecked { _ throws(FileError) in
+            if let journal = useCurrent() { return journal }
+            let journal = try Journal.create(in: directory)
+            state.withLock { $0.current = Use(journal: journal, count: 1) }
+            return journal
+        }
+    }
+
+    /// Ends a change that was announced.
+    /// - Parameters:
+    ///   - name: the name of the file, if it was changed.
+    ///   - change: the change; its row gets its id here.
+    func end(_ journal: Journal, _ name: EntryName? = nil, _ change: Change = Change()) {
+        state.withLock { state in
+            if state.current?.journal === journal {
+                state.current?.count -= 1
+            } else if let place = state.retired.firstIndex(where: { $0.journal === journal }) {
+                state.retired[place].count -= 1
+            }
+            if let name { state.note(name, change) }
+        }
+    }
+
+    /// Lets a batch look at a file, though no journal names it.
+    func note(_ name: EntryName) { state.withLock { $0.note(name, Change()) } }
+
+    /// A number for the id of an entry.
+    func nextSequence() -> Int {
+        state.withLock { state in
+            state.sequence += 1
+            return state.sequence
+        }
+    }
+
+    // MARK: Batches
+
+    /// Takes all changes; later ones go into another journal.
+    func takeBatch() -> Batch {
+        state.withLock { state in
+            // Where batches fail, journals would become more and more.
+            if let current = state.current, !state.changes.isEmpty, state.retired.count < 4 {
+                state.retired.append(current)
+                state.current = nil
+            }
+            state.taken = CacheUsage(entries: state.changes.count, bytes: state.bytes)
+            defer {
+                state.changes = [:]
+                state.bytes = 0
+            }
+            return Batch(changes: state.changes, journals: state.retired.filter { $0.count == 0 }.map(\.journal))
+        }
+    }
+
+    /// Removes the journals of a batch that is in the index.
+    func finish(_ batch: Batch) {
+        state.withLock { state in
+            state.retired.removeAll { use in batch.journals.contains { $0 === use.journal } }
+        }
+        for journal in batch.journals { journal.remove() }
+    }
+
+    /// Lets changes of a batch that failed wait for another one; later changes of the same names count.
+    func restore(_ changes: [EntryName: Change]) {
+        state.withLock { state in
+            state.taken = CacheUsage()
+            if state.current == nil { state.current = state.retired.popLast() }
+            for (name, change) in changes where state.changes[name] == nil { state.note(name, change) }
+        }
+    }
+
+    /// Forgets all changes, because all entries were cleared.
+    func clear() {
+        state.withLock { state in
+            state.changes = [:]
+            state.bytes = 0
+            state.indexed = CacheUsage()
+        }
+    }
+
+    /// Leaves what waits to whoever takes the journals over: another process, or the next batch of this one.
+    /// - Parameter removesJournals: true to remove those that name nothing that waits.
+    func abandon(removesJournals: Bool) {
+        let journals = state.withLock { state in
+            let uses = state.retired + [state.current].compactMap(\.self)
+            let isDone = state.changes.isEmpty && uses.allSatisfy { $0.count == 0 }
+            state.current = nil
+            state.retired = []
+            state.changes = [:]
+            state.bytes = 0
+            return isDone ? uses.map(\.journal) : []
+        }
+        if removesJournals { for journal in journals { journal.remove() } }
+    }
+
+    // MARK: Numbers
+
+    var isEmpty: Bool { state.withLock { $0.changes.isEmpty && $0.retired.isEmpty } }
+
+    /// The number of names that wait, and the space that their files take.
+    var waiting: CacheUsage { state.withLock { CacheUsage(entries: $0.changes.count, bytes: $0.bytes) } }
+
+    /// The usage as far as this process knows it, without a look at the disk. Entries that are about to be replaced count twice.
+    var usage: CacheUsage {
+        state.withLock { state in
+            CacheUsage(
+                entries: state.indexed.entries + state.taken.entries + state.changes.count,
+                bytes: state.indexed.bytes + state.taken.bytes + state.bytes)
+        }
+    }
+
+    /// Notes the totals of the index, which has what the last batch took.
+    func noteIndexed(_ usage: CacheUsage) {
+        state.withLock { state in
+            state.indexed = usage
+            state.taken = CacheUsage()
+        }
+    }
+}
+
+extension PendingWrites.State {
+    fileprivate mutating func note(_ name: EntryName, _ new: PendingWrites.Change) {
+        let old = changes.updateValue(new, forKey: name)
+        bytes += (new.row?.size ?? 0) - (old?.row?.size ?? 0)
+    }
+}
