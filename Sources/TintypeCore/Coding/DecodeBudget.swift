@@ -69,7 +69,7 @@ public final class DecodeBudget: Sendable {
     /// - Throws: ``ImageError/Code/cancelled``
     func reserve(_ bytes: Int, priority: WorkPriority = WorkPriority()) async throws(ImageError) -> DecodeReservation {
         guard let (id, wait) = ask(bytes, priority: priority.value) else { return reservation(bytes) }
-        let isGranted = await wait.value(following: priority) { [weak self] in
+        let isGranted = await wait.value(following: priority) { [weak self] _ in
             self?.admit { $0.move(id, to: priority.value) }
         } leave: {
             self.leave(id)

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A wait in a queue, which ends exactly once, and possibly before anyone waits.
 ///
 /// The queue holds the wait, and ends it when its turn comes, or when it leaves the queue after a cancellation.
@@ -11,8 +13,12 @@ package final class QueuedWait<Value: Sendable>: Sendable {
     }
 
     private let state = Lock(State.open)
+    private let cancelled = Atomic(false)
 
     package init() {}
+
+    /// True after the task that waits, or waited, was canceled in ``value(following:move:leave:)``.
+    package var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
     /// Ends the wait. Further calls have no effect.
     package func end(_ value: Value) {
@@ -46,19 +52,21 @@ package final class QueuedWait<Value: Sendable>: Sendable {
     /// Waits for the end, as the one listener.
     /// - Parameters:
     ///   - priority: the priority of the wait.
-    ///   - move: moves the wait to the present value of `priority`, which it has to read under the lock of the queue, so that the
-    ///     last of several changes applies.
+    ///   - move: moves the wait to the present value of `priority`, which it has to read again under the lock of the queue, so that
+    ///     the last of several changes applies.
     ///   - leave: called if the task is canceled. It removes the wait from the queue and ends it, unless its turn has come.
     package func value(
-        following priority: WorkPriority, move: @escaping @Sendable () -> Void, leave: @escaping @Sendable () -> Void
+        following priority: WorkPriority, move: @escaping @Sendable (ImagePriority) -> Void,
+        leave: @escaping @Sendable () -> Void
     ) async -> Value {
-        let token = priority.observe { _ in move() }
+        let token = priority.observe(move)
         defer { priority.stopObserving(token) }
         // It may have changed since the wait was added to the queue.
-        move()
+        move(priority.value)
         let value = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in onEnd { continuation.resume(returning: $0) } }
         } onCancel: {
+            cancelled.store(true, ordering: .relaxed)
             leave()
         }
         // Shows ThreadSanitizer that everything before the end happens before everything after the wait. A continuation orders

@@ -1,6 +1,5 @@
 internal import CLinux
 internal import Glibc
-internal import Synchronization
 
 /// A pool of a limited number of threads for work that computes or blocks, most urgent first.
 ///
@@ -47,31 +46,20 @@ public final class WorkQueue: Sendable {
         let cancellation = ImageError.cancelled(stage: .request, while: "waiting for a thread")
         guard !Task.isCancelled else { throw cancellation }
         let wait = QueuedWait<Result<Value, ImageError>>()
-        let isCancelled = CancellationFlag()
         let ticket = core.add(priority: priority.value) {
             do throws(ImageError) {
-                wait.end(.success(try work { isCancelled.value }))
+                wait.end(.success(try work { wait.isCancelled }))
             } catch {
                 wait.end(.failure(error))
             }
         }
-        let result = await wait.value(following: priority) { [core] in
+        let result = await wait.value(following: priority) { [core] _ in
             core.move(ticket, to: priority)
         } leave: { [core] in
-            isCancelled.set()
             if core.remove(ticket) { wait.end(.failure(cancellation)) }
         }
         return try result.get()
     }
-}
-
-/// A Boolean value that becomes true when work is canceled.
-private final class CancellationFlag: Sendable {
-    private let flag = Atomic(false)
-
-    var value: Bool { flag.load(ordering: .relaxed) }
-
-    func set() { flag.store(true, ordering: .relaxed) }
 }
 
 /// The state that the threads of a queue share. They reference it instead of the queue, so that the queue can be released.

@@ -28,7 +28,7 @@ final class DownloadSlots: Sendable {
             state.turns[ticket] = turn
             return (started, ticket)
         }
-        let hasTurn = await turn.value(following: priority) { [state] in
+        let hasTurn = await turn.value(following: priority) { [state] _ in
             state.withLock { $0.queue.move(ticket, to: priority.value) }
         } leave: { [state] in
             let turn = state.withLock { $0.queue.cancel(ticket) ? $0.turns.removeValue(forKey: ticket) : nil }

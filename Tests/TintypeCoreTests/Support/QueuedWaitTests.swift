@@ -24,7 +24,7 @@ struct QueuedWaitTests {
         let wait = QueuedWait<String>()
         let moves = Lock([ImagePriority]())
         let task = Task {
-            await wait.value(following: priority) {
+            await wait.value(following: priority) { _ in
                 moves.withLock { $0.append(priority.value) }
             } leave: {
                 wait.end("left")
