@@ -244,8 +244,8 @@ struct DiskCacheIndexTests {
     func usageDuringBatch() async throws {
         let faulty = FaultyFileSystem()
         let cache = DiskCache.temporary(path, files: faulty)
-        try await fill(cache, 0..<5)
         let (isLooking, gate) = (Watched(false), ThreadGate())
+        // Before the stores: on a slow machine, the timer begins the batch.
         faulty.fail { operation, path in
             if operation == "look at", path.utf8.count > EntryName.length {
                 isLooking.update { $0 = true }
@@ -253,6 +253,7 @@ struct DiskCacheIndexTests {
             }
             return nil
         }
+        try await fill(cache, 0..<5)
         let flush = Task { await cache.flush() }
         try await isLooking.wait { $0 }
         #expect(await cache.approximateUsage().entries == 5)
@@ -266,8 +267,8 @@ struct DiskCacheIndexTests {
     func slowLook() async throws {
         let faulty = FaultyFileSystem()
         let cache = DiskCache.temporary(path, files: faulty)
-        try await fill(cache, 0..<5)
         let (isLooking, gate) = (Watched(false), ThreadGate())
+        // Before the stores: on a slow machine, the timer begins the batch.
         faulty.fail { operation, path in
             if operation == "look at", path.utf8.count > EntryName.length {
                 isLooking.update { $0 = true }
@@ -275,6 +276,7 @@ struct DiskCacheIndexTests {
             }
             return nil
         }
+        try await fill(cache, 0..<5)
         let flush = Task { await cache.flush() }
         try await isLooking.wait { $0 }
         try await fill(cache, 5..<10)
