@@ -106,7 +106,11 @@ private final class WorkQueueCore: @unchecked Sendable {
 
     /// Removes work.
     /// - Returns: false if the work doesn't wait any longer.
-    func remove(_ ticket: PriorityQueue<Work>.Ticket) -> Bool { locked { waiting.remove(ticket) != nil } }
+    func remove(_ ticket: PriorityQueue<Work>.Ticket) -> Bool {
+        // Released outside the lock, because it may own anything, even this queue.
+        let work = locked { waiting.remove(ticket) }
+        return work != nil
+    }
 
     func close() {
         locked {

@@ -228,7 +228,7 @@ final class DiskStore: Sendable {
     /// True while the index can't be used for so long that the journal would grow without end.
     private var isIndexTooLate: Bool {
         guard keeper.isBusy else { return false }
-        let waiting = pending.waiting
+        let waiting = pending.unwritten
         return waiting.entries >= Self.maximumWaiting || waiting.bytes >= Self.maximumWaitingBytes
     }
 

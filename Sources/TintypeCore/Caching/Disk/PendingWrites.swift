@@ -162,7 +162,15 @@ final class PendingWrites: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.changes.isEmpty && $0.retired.isEmpty } }
 
-    /// The number of names that wait, and the space that their files take.
+    /// The number of names that wait or are being written, and the space that their files take.
+    var unwritten: CacheUsage {
+        state.withLock { state in
+            CacheUsage(
+                entries: state.taken.entries + state.changes.count, bytes: state.taken.bytes + state.bytes)
+        }
+    }
+
+    /// The number of names that wait for a batch, and the space that their files take.
     var waiting: CacheUsage { state.withLock { CacheUsage(entries: $0.changes.count, bytes: $0.bytes) } }
 
     /// The usage as far as this process knows it, without a look at the disk. Entries that are about to be replaced count twice.
