@@ -23,17 +23,18 @@ final class WallClock: Sendable {
 
 extension DiskCache {
     /// A cache in a temporary directory, without regard to the free space of the machine that runs the tests.
+    /// - Parameter batchDelay: so long that no timer writes the index while a slow machine runs a test.
     static func temporary(
         _ path: String, capacity: ByteCount = .megabytes(10), maximumAge: Duration? = nil,
         expiry: Configuration.Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = 0,
-        clock: WallClock = WallClock(), files: FaultyFileSystem? = nil,
+        clock: WallClock = WallClock(), files: FaultyFileSystem? = nil, batchDelay: Duration = .seconds(600),
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) -> DiskCache {
         DiskCache(
             Configuration(
                 directory: path, capacity: capacity, maximumAge: maximumAge, expiry: expiry, maximumCount: maximumCount,
                 minimumFreeSpace: minimumFreeSpace),
-            faults: files?.faults, now: { clock.date }, log: log)
+            faults: files?.faults, batchDelay: batchDelay, now: { clock.date }, log: log)
     }
 
     func put(_ data: Data, _ key: ImageKey) async throws {

@@ -240,12 +240,29 @@ struct DiskCacheIndexTests {
         #expect(cache.statistics.droppedStores == 2)
     }
 
+    @Test("the index is written after a while without a flush, and again until another process lets it")
+    func delayedBatch() async throws {
+        let cache = DiskCache.temporary(path, batchDelay: .milliseconds(1))
+        func isWritten() async throws -> Bool {
+            while !cache.store.pending.isEmpty { await Task.yield() }
+            return true
+        }
+        try await fill(cache, 0..<3)
+        #expect(try await isWritten())
+        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 1_000)
+        #expect(try other.integer("SELECT count(*) FROM entries") == 3)
+        try other.execute("BEGIN EXCLUSIVE")
+        try await fill(cache, 3..<5)
+        try other.execute("ROLLBACK")
+        #expect(try await isWritten())
+        #expect(try other.integer("SELECT count(*) FROM entries") == 5)
+    }
+
     @Test("the usage never leaves out what a batch has taken and not written yet")
     func usageDuringBatch() async throws {
         let faulty = FaultyFileSystem()
         let cache = DiskCache.temporary(path, files: faulty)
         let (isLooking, gate) = (Watched(false), ThreadGate())
-        // Before the stores: on a slow machine, the timer begins the batch.
         faulty.fail { operation, path in
             if operation == "look at", path.utf8.count > EntryName.length {
                 isLooking.update { $0 = true }
@@ -268,7 +285,6 @@ struct DiskCacheIndexTests {
         let faulty = FaultyFileSystem()
         let cache = DiskCache.temporary(path, files: faulty)
         let (isLooking, gate) = (Watched(false), ThreadGate())
-        // Before the stores: on a slow machine, the timer begins the batch.
         faulty.fail { operation, path in
             if operation == "look at", path.utf8.count > EntryName.length {
                 isLooking.update { $0 = true }

@@ -8,6 +8,7 @@ final class HEVCStream {
     private let decoder: UnsafeMutableRawPointer
     private let configuration: HEVCConfiguration
     private let pictures: HEVCPictureParameters
+    private let memory: HEVCPlaneMemory
 
     /// - Parameters:
     ///   - configuration: The parameter sets to begin with.
@@ -18,6 +19,8 @@ final class HEVCStream {
         decoder = created
         self.configuration = configuration
         self.pictures = pictures
+        memory = HEVCPlaneMemory(pictures)
+        memory.provide(for: decoder)
         // No worker threads: parallel work comes from the pool that decodes several images at once.
         de265_set_parameter_bool(decoder, DE265_DECODER_PARAM_SUPPRESS_FAULTY_PICTURES, 1)
         for set in configuration.parameterSets {
@@ -25,7 +28,7 @@ final class HEVCStream {
         }
     }
 
-    deinit { de265_free_decoder(decoder) }
+    deinit { withExtendedLifetime(memory) { _ = de265_free_decoder(decoder) } }
 
     /// Adds the coded picture in a sample.
     /// - Parameter rank: A number that comes out with the picture.

@@ -57,6 +57,8 @@ public final class DiskCache: DiskCaching {
     /// One thread for the index, which waits for the disk longer than anything else does.
     private let upkeep = WorkQueue(label: "disk cache upkeep", width: 1)
     let order = OperationOrder()
+    /// The longest time for which names wait to be written to the index.
+    private let batchDelay: Duration
     private let subscription = MemoryPressure.Subscription()
     private let maintenance = Lock<Task<Void, Never>?>(nil)
     private let schedule = Lock(Schedule())
@@ -78,7 +80,8 @@ public final class DiskCache: DiskCaching {
 
     init(
         _ configuration: Configuration, queue: WorkQueue = .files, faults: FileFaults? = nil,
-        now: @escaping @Sendable () -> Date, log: @escaping @Sendable (String) -> Void = { _ in }
+        batchDelay: Duration = .seconds(5), now: @escaping @Sendable () -> Date,
+        log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         var configuration = configuration
         while configuration.directory.count > 1, configuration.directory.hasSuffix("/") {
@@ -86,6 +89,7 @@ public final class DiskCache: DiskCaching {
         }
         store = DiskStore(configuration, faults: faults, now: now, log: log)
         reads = queue
+        self.batchDelay = batchDelay
     }
 
     /// The limits, which can change at any time. Lowered limits hold after the next store or sweep.
@@ -338,11 +342,11 @@ public final class DiskCache: DiskCaching {
         }
     }
 
-    /// Writes the index in five seconds, unless a batch comes first. If it can't be written then, it is tried again.
+    /// Writes the index after ``batchDelay``, unless a batch comes first. If it can't be written then, it is tried again.
     private func startTimer() {
         guard schedule.withLock({ $0.begin(\.hasTimer) }) else { return }
-        Task { [weak self] in
-            try? await Task.sleep(for: .seconds(5))
+        Task { [weak self, batchDelay] in
+            try? await Task.sleep(for: batchDelay)
             guard let self else { return }
             schedule.withLock { $0.hasTimer = false }
             // Asked on the cache's thread.
