@@ -114,3 +114,14 @@ extension DiskCache {
         }
     }
 }
+
+extension DiskCache.Configuration {
+    /// The configuration with a directory that has no slashes at its end.
+    var withoutTrailingSlashes: Self {
+        var configuration = self
+        while configuration.directory.count > 1, configuration.directory.hasSuffix("/") {
+            configuration.directory.removeLast()
+        }
+        return configuration
+    }
+}

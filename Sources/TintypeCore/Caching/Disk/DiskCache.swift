@@ -83,11 +83,7 @@ public final class DiskCache: DiskCaching {
         batchDelay: Duration = .seconds(5), now: @escaping @Sendable () -> Date,
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        var configuration = configuration
-        while configuration.directory.count > 1, configuration.directory.hasSuffix("/") {
-            configuration.directory.removeLast()
-        }
-        store = DiskStore(configuration, faults: faults, now: now, log: log)
+        store = DiskStore(configuration.withoutTrailingSlashes, faults: faults, now: now, log: log)
         reads = queue
         self.batchDelay = batchDelay
     }
