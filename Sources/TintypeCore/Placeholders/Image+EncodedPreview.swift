@@ -4,7 +4,7 @@ extension Image {
     /// Returns a tiny encoded version of the image, or of its first frame, as a placeholder (LQIP).
     ///
     /// A preview of 24 pixels takes 300 to 600 bytes. Store it with the URL of the image, decode it like any image, and enlarge
-    /// it with ``ImageTransformer/blur(radius:inLinearLight:)``.
+    /// it with `blur(radius:inLinearLight:)`.
     /// - Parameters:
     ///   - side: the longer side in pixels, from 1 to 256.
     ///   - format: the format; WebP is the smallest of those that all builds can write.

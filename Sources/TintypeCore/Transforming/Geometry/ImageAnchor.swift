@@ -41,7 +41,7 @@ public enum CropPosition: Sendable, Hashable {
     case anchor(ImageAnchor)
     /// Centers the crop on a point of the image, as far as the edges permit.
     case focus(ImageAnchor)
-    /// Keeps the part with the most detail and color; see ``ImageTransformer/crop(width:height:position:)``.
+    /// Keeps the part with the most detail and color; see `crop(width:height:position:)`.
     case smart
 
     public static let center = CropPosition.anchor(.center)

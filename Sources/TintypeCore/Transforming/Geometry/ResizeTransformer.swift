@@ -1,4 +1,4 @@
-/// The relation of a resized image to the width and height of ``ImageTransformer/resize(width:height:mode:position:upscales:inLinearLight:)``.
+/// The relation of a resized image to the width and height of `resize(width:height:mode:position:upscales:inLinearLight:)`.
 public enum ResizeMode: String, Sendable, Hashable, CaseIterable {
     /// Stretches the image to exactly the size.
     case fill
