@@ -75,16 +75,14 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .target(name: "CJPEGShim", dependencies: ["CJPEG"]),
         .target(name: "CPNGShim", dependencies: ["CPNG"]),
-        .target(name: "CResample"),
-        .target(name: "CTransform"),
+        .target(name: "CKernels"),
         .target(name: "CUnfilter"),
 
         // The library, lowest first.
         .target(
             name: "TintypeCore",
             dependencies: [
-                .product(name: "Logging", package: "swift-log"), "CLinux", "CResample", "CTransform", "CSQLite",
-                "CXXHash",
+                .product(name: "Logging", package: "swift-log"), "CLinux", "CKernels", "CSQLite", "CXXHash",
             ],
             swiftSettings: settings),
         .target(

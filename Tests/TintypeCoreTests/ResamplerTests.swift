@@ -1,4 +1,4 @@
-import CResample
+import CKernels
 import Foundation
 import TestSupport
 import Testing

@@ -69,9 +69,11 @@ public final class DecodeBudget: Sendable {
     /// - Throws: ``ImageError/Code/cancelled``
     func reserve(_ bytes: Int, priority: WorkPriority = WorkPriority()) async throws(ImageError) -> DecodeReservation {
         guard let (id, wait) = ask(bytes, priority: priority.value) else { return reservation(bytes) }
-        let isGranted = await wait.value(following: priority) { [weak self] _ in
+        let isGranted = await wait.value(following: priority) {
+            id
+        } move: { [weak self] id in
             self?.admit { $0.move(id, to: priority.value) }
-        } leave: {
+        } leave: { id in
             self.leave(id)
         }
         guard isGranted else { throw Self.cancellation }

@@ -1,4 +1,4 @@
-internal import CResample
+internal import CKernels
 
 /// Conversion of half-precision numbers (IEEE 754 binary16) with kernels. The compiler's own conversion is a function call for
 /// each number on most x86-64 processors.

@@ -163,10 +163,7 @@ final class PrefetchCore: Sendable {
     }
 
     private func loadImage(_ request: ImageRequest) async throws(ImageError) -> Outcome {
-        if !request.cachePolicy.asksSource, manager.cache.containsInMemory(manager.key(for: request)) {
-            return .skipped
-        }
-        return try await manager.load(request).source == .memory ? .skipped : .loaded
+        try await manager.load(request).source == .memory ? .skipped : .loaded
     }
 
     private func loadData(_ request: ImageRequest) async throws(ImageError) -> Outcome {

@@ -1,4 +1,4 @@
-internal import CResample
+internal import CKernels
 
 /// The source samples and floating-point weights for each destination sample in one direction. The weights of a sample add up
 /// to one.

@@ -1,4 +1,4 @@
-internal import CResample
+internal import CKernels
 
 /// Scales an image of 16-bit components, integers or half-precision numbers, as its rows arrive.
 ///

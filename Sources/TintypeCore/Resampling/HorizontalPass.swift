@@ -1,4 +1,4 @@
-internal import CResample
+internal import CKernels
 
 /// The second pass of a ``RowResampler``: filters vertically summed rows to the width of the target.
 struct HorizontalPass {

@@ -1,4 +1,4 @@
-internal import CResample
+internal import CKernels
 
 /// Narrows each source row to the width of the target before rows are summed.
 ///

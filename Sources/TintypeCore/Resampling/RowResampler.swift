@@ -1,4 +1,4 @@
-internal import CResample
+internal import CKernels
 
 /// Scales an image of 8-bit components as its rows arrive, from top to bottom. ``RowSink`` and
 /// ``PixelBuffer/resized(to:pool:)`` support the other formats too.

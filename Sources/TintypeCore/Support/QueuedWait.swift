@@ -14,11 +14,13 @@ package final class QueuedWait<Value: Sendable>: Sendable {
 
     private let state = Lock(State.open)
     private let cancelled = Atomic(false)
+    /// Zero until the wait has entered the queue.
+    private let ticket = Atomic(0)
 
     package init() {}
 
-    /// True after the task that waits, or waited, was canceled in ``value(following:move:leave:)``.
-    package var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+    /// True after the task that waits, or waited, was canceled in ``value(following:enter:move:leave:)``.
+    package var isCancelled: Bool { cancelled.load(ordering: .sequentiallyConsistent) }
 
     /// Ends the wait. Further calls have no effect.
     package func end(_ value: Value) {
@@ -49,25 +51,33 @@ package final class QueuedWait<Value: Sendable>: Sendable {
         if let early { listener(early) }
     }
 
-    /// Waits for the end, as the one listener.
+    /// Enters the queue and waits for the end, as the one listener.
+    ///
+    /// The wait is cancelable before it enters, so that work that a queue starts at once sees every cancellation.
     /// - Parameters:
     ///   - priority: the priority of the wait.
+    ///   - enter: adds the wait to the queue and returns its ticket there, which isn't zero.
     ///   - move: moves the wait to the present value of `priority`, which it has to read again under the lock of the queue, so that
     ///     the last of several changes applies.
-    ///   - leave: called if the task is canceled. It removes the wait from the queue and ends it, unless its turn has come.
+    ///   - leave: called if the task is canceled, once or twice. It removes the wait from the queue and ends it, unless its turn
+    ///     has come.
     package func value(
-        following priority: WorkPriority, move: @escaping @Sendable (ImagePriority) -> Void,
-        leave: @escaping @Sendable () -> Void
+        following priority: WorkPriority, enter: () -> Int, move: @escaping @Sendable (Int) -> Void,
+        leave: @escaping @Sendable (Int) -> Void
     ) async -> Value {
-        let token = priority.observe(move)
-        defer { priority.stopObserving(token) }
-        // It may have changed since the wait was added to the queue.
-        move(priority.value)
         let value = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in onEnd { continuation.resume(returning: $0) } }
+            let ticket = enter()
+            self.ticket.store(ticket, ordering: .sequentiallyConsistent)
+            if isCancelled { leave(ticket) }
+            let token = priority.observe { _ in move(ticket) }
+            defer { priority.stopObserving(token) }
+            // It may have changed since the wait was added to the queue.
+            move(ticket)
+            return await withCheckedContinuation { continuation in onEnd { continuation.resume(returning: $0) } }
         } onCancel: {
-            cancelled.store(true, ordering: .relaxed)
-            leave()
+            cancelled.store(true, ordering: .sequentiallyConsistent)
+            let ticket = ticket.load(ordering: .sequentiallyConsistent)
+            if ticket != 0 { leave(ticket) }
         }
         // Shows ThreadSanitizer that everything before the end happens before everything after the wait. A continuation orders
         // them too, but in a library that is not instrumented: one that is resumed before it is awaited looks like a race.

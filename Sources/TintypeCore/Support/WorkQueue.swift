@@ -46,16 +46,17 @@ public final class WorkQueue: Sendable {
         let cancellation = ImageError.cancelled(stage: .request, while: "waiting for a thread")
         guard !Task.isCancelled else { throw cancellation }
         let wait = QueuedWait<Result<Value, ImageError>>()
-        let ticket = core.add(priority: priority.value) {
-            do throws(ImageError) {
-                wait.end(.success(try work { wait.isCancelled }))
-            } catch {
-                wait.end(.failure(error))
+        let result = await wait.value(following: priority) {
+            core.add(priority: priority.value) {
+                do throws(ImageError) {
+                    wait.end(.success(try work { wait.isCancelled }))
+                } catch {
+                    wait.end(.failure(error))
+                }
             }
-        }
-        let result = await wait.value(following: priority) { [core] _ in
+        } move: { [core] ticket in
             core.move(ticket, to: priority)
-        } leave: { [core] in
+        } leave: { [core] ticket in
             if core.remove(ticket) { wait.end(.failure(cancellation)) }
         }
         return try result.get()

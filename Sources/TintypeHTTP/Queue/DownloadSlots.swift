@@ -28,9 +28,11 @@ final class DownloadSlots: Sendable {
             state.turns[ticket] = turn
             return (started, ticket)
         }
-        let hasTurn = await turn.value(following: priority) { [state] _ in
+        let hasTurn = await turn.value(following: priority) {
+            ticket
+        } move: { [state] ticket in
             state.withLock { $0.queue.move(ticket, to: priority.value) }
-        } leave: { [state] in
+        } leave: { [state] ticket in
             let turn = state.withLock { $0.queue.cancel(ticket) ? $0.turns.removeValue(forKey: ticket) : nil }
             turn?.end(false)
         }

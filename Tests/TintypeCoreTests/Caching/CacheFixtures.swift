@@ -57,6 +57,16 @@ extension DiskCacheSuite {
     }
 }
 
+/// Waits until all journals of a cache are dead. Work in the background may hold a cache that a test has released.
+func waitForRelease(ofCacheAt path: String) async throws {
+    for name in try FileManager.default.contentsOfDirectory(atPath: path + "/journal") {
+        let file = open("\(path)/journal/\(name)", O_RDWR | O_CLOEXEC)
+        defer { close(file) }
+        while flock(file, LOCK_EX | LOCK_NB) != 0 { try await Task.sleep(for: .milliseconds(1)) }
+        flock(file, LOCK_UN)
+    }
+}
+
 /// Bytes that differ for every seed.
 func someBytes(_ count: Int, seed: UInt64 = 1) -> Data {
     var generator = SeededRandom(seed: seed)

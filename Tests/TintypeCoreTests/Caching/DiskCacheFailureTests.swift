@@ -224,7 +224,7 @@ struct DiskCacheFailureTests {
             try? FileManager.default.removeItem(atPath: path)
             try await fill(3)
             do {
-                let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+                let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 60_000)
                 try database.execute(pragma)
             }
             let before = try Data(contentsOf: URL(fileURLWithPath: path + "/index.sqlite"))
@@ -241,7 +241,7 @@ struct DiskCacheFailureTests {
         try await fill(3)
         let before = try files().sorted()
         do {
-            let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+            let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 60_000)
             try database.execute("PRAGMA user_version = \(DiskIndex.version + 1)")
         }
         let cache = cache()

@@ -43,9 +43,9 @@ struct DiskCacheIndexTests {
             let file = "\(path)/\(round).sqlite"
             #expect(FileManager.default.createFile(atPath: file, contents: nil))
             let maker = Task.detached {
-                try DiskIndex.createTables(in: Database(path: file, mode: .readWrite, busyTimeout: 10_000))
+                try DiskIndex.createTables(in: Database(path: file, mode: .readWrite, busyTimeout: 60_000))
             }
-            let database = try Database(path: file, mode: .readWrite, busyTimeout: 10_000)
+            let database = try Database(path: file, mode: .readWrite, busyTimeout: 60_000)
             var isMade = false
             while !isMade {
                 switch try DiskIndex.identify(database) {
@@ -118,7 +118,7 @@ struct DiskCacheIndexTests {
         await cache.flush()
         await cache.close()
         do {
-            let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+            let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 60_000)
             try database.execute(
                 """
                 DELETE FROM entries WHERE id IN (SELECT id FROM entries LIMIT 10);
@@ -146,7 +146,7 @@ struct DiskCacheIndexTests {
         try await fill(cache, 0..<30)
         await cache.close()
         do {
-            let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+            let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 60_000)
             try database.execute("UPDATE \(update)")
         }
         cache = DiskCache.temporary(path, capacity: .megabytes(1), maximumCount: 100)
@@ -196,7 +196,7 @@ struct DiskCacheIndexTests {
         let cache = DiskCache.temporary(path, maximumCount: 60)
         try await fill(cache, 0..<50)
         await cache.flush()
-        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 60_000)
         try other.execute("BEGIN EXCLUSIVE")
         try await fill(cache, 50..<100)
         #expect(await cache.entry(forKey: key(99)) != nil)
@@ -220,7 +220,7 @@ struct DiskCacheIndexTests {
         let cache = DiskCache.temporary(path, capacity: .gigabytes(10))
         try await fill(cache, 0..<2)
         await cache.flush()
-        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 60_000)
         try other.execute("BEGIN EXCLUSIVE")
         try await fill(cache, 2..<3)
         await cache.flush()
@@ -243,25 +243,22 @@ struct DiskCacheIndexTests {
     @Test("the index is written after a while without a flush, and again until another process lets it")
     func delayedBatch() async throws {
         let cache = DiskCache.temporary(path, batchDelay: .milliseconds(1))
-        func isWritten() async throws -> Bool {
-            while !cache.store.pending.isEmpty { await Task.yield() }
-            return true
-        }
+        func waitForIndex() async { while !cache.store.pending.isEmpty { await Task.yield() } }
         try await fill(cache, 0..<3)
-        #expect(try await isWritten())
-        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 1_000)
+        await waitForIndex()
+        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 60_000)
         #expect(try other.integer("SELECT count(*) FROM entries") == 3)
         try other.execute("BEGIN EXCLUSIVE")
         try await fill(cache, 3..<5)
         try other.execute("ROLLBACK")
-        #expect(try await isWritten())
+        await waitForIndex()
         #expect(try other.integer("SELECT count(*) FROM entries") == 5)
     }
 
-    @Test("the usage never leaves out what a batch has taken and not written yet")
-    func usageDuringBatch() async throws {
-        let faulty = FaultyFileSystem()
-        let cache = DiskCache.temporary(path, files: faulty)
+    /// Fills a cache with five entries, and begins a flush that waits when it looks at the first file.
+    private func flushThatWaits(
+        _ cache: DiskCache, _ faulty: FaultyFileSystem
+    ) async throws -> (flush: Task<Void, Never>, finish: () -> Void) {
         let (isLooking, gate) = (Watched(false), ThreadGate())
         faulty.fail { operation, path in
             if operation == "look at", path.utf8.count > EntryName.length {
@@ -273,9 +270,22 @@ struct DiskCacheIndexTests {
         try await fill(cache, 0..<5)
         let flush = Task { await cache.flush() }
         try await isLooking.wait { $0 }
+        return (
+            flush,
+            {
+                faulty.fail { _, _ in nil }
+                gate.open()
+            }
+        )
+    }
+
+    @Test("the usage never leaves out what a batch has taken and not written yet")
+    func usageDuringBatch() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = DiskCache.temporary(path, files: faulty)
+        let (flush, finish) = try await flushThatWaits(cache, faulty)
         #expect(await cache.approximateUsage().entries == 5)
-        faulty.fail { _, _ in nil }
-        gate.open()
+        finish()
         await flush.value
         #expect(await cache.approximateUsage().entries == 5)
     }
@@ -284,23 +294,12 @@ struct DiskCacheIndexTests {
     func slowLook() async throws {
         let faulty = FaultyFileSystem()
         let cache = DiskCache.temporary(path, files: faulty)
-        let (isLooking, gate) = (Watched(false), ThreadGate())
-        faulty.fail { operation, path in
-            if operation == "look at", path.utf8.count > EntryName.length {
-                isLooking.update { $0 = true }
-                gate.wait()
-            }
-            return nil
-        }
-        try await fill(cache, 0..<5)
-        let flush = Task { await cache.flush() }
-        try await isLooking.wait { $0 }
+        let (flush, finish) = try await flushThatWaits(cache, faulty)
         try await fill(cache, 5..<10)
         #expect(await cache.entry(forKey: key(9)) != nil)
         #expect(await cache.entry(forKey: key(77)) == nil)
         #expect(await cache.variants(ofSource: "3") == [.original])
-        faulty.fail { _, _ in nil }
-        gate.open()
+        finish()
         await flush.value
         #expect(await cache.usage().entries == 10)
     }
@@ -310,7 +309,7 @@ struct DiskCacheIndexTests {
         let cache = DiskCache.temporary(path)
         try await fill(cache, 0..<50)
         await cache.flush()
-        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 60_000)
         try other.execute("BEGIN EXCLUSIVE")
         try await cache.removeAll()
         #expect(await cache.entry(forKey: key(1)) == nil)
@@ -326,6 +325,7 @@ struct DiskCacheIndexTests {
             let writer = DiskCache.temporary(path)
             try await fill(writer, 0..<50)
         }
+        try await waitForRelease(ofCacheAt: path)
         let cache = DiskCache.temporary(path, files: faulty)
         try await fill(cache, 50..<60)
         faulty.fail { made, path in made == operation && path.hasPrefix("entries/") ? EMFILE : nil }

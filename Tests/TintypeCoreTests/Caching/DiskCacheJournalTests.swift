@@ -25,6 +25,7 @@ struct DiskCacheJournalTests {
             let cache = DiskCache.temporary(path)
             try await fill(cache, 0..<30)
         }
+        try await waitForRelease(ofCacheAt: path)
         let folder = try CacheDirectory.open(path, faults: nil)
         let name = EntryName(key(1_000))
         do {
@@ -70,7 +71,7 @@ struct DiskCacheJournalTests {
         let cache = DiskCache.temporary(path)
         try await fill(cache, 0..<5)
         await cache.close()
-        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 60_000)
         try other.execute("BEGIN EXCLUSIVE")
         for round in 1...8 {
             try await fill(cache, 10 * round..<10 * round + 3)

@@ -87,7 +87,8 @@ struct DiskCacheMigrationTests {
     ) throws {
         try FileManager.default.createDirectory(atPath: path + "/data", withIntermediateDirectories: true)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
-        let database = try Database(path: path + "/index.sqlite", mode: .create, busyTimeout: 0)
+        #expect(FileManager.default.createFile(atPath: path + "/index.sqlite", contents: nil))
+        let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 60_000)
         try database.execute("PRAGMA journal_mode = WAL;" + Self.tables(version))
         for index in 0..<count {
             let key = ImageKey(source: "\(index)")

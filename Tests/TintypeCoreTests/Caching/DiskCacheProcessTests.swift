@@ -110,11 +110,12 @@ struct DiskCacheProcessTests {
             for (process, _) in writers { kill(process.processIdentifier, SIGKILL) }
             for (process, _) in writers { process.waitUntilExit() }
             let cache = DiskCache(.init(directory: path, capacity: .megabytes(1), minimumFreeSpace: 0))
-            let usage = await cache.usage()
-            #expect(usage.bytes <= 1_000_000, "round \(round)")
+            #expect(await cache.usage().bytes <= 1_000_000, "round \(round)")
+            // A writer that is killed between the files and the rows of an eviction leaves rows without files, which this mends.
             #expect(try await cache.verify().damaged.isEmpty, "round \(round)")
+            let entries = await cache.usage().entries
             let files = FileManager.default.enumerator(atPath: path + "/entries")?.compactMap { $0 as? String } ?? []
-            #expect(files.count { $0.contains("/") } == usage.entries, "round \(round)")
+            #expect(files.count { $0.contains("/") } == entries, "round \(round)")
             await cache.close()
         }
     }

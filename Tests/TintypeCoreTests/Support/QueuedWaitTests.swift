@@ -24,9 +24,13 @@ struct QueuedWaitTests {
         let wait = QueuedWait<String>()
         let moves = Lock([ImagePriority]())
         let task = Task {
-            await wait.value(following: priority) { _ in
+            await wait.value(following: priority) {
+                7
+            } move: { ticket in
+                #expect(ticket == 7)
                 moves.withLock { $0.append(priority.value) }
-            } leave: {
+            } leave: { ticket in
+                #expect(ticket == 7)
                 wait.end("left")
             }
         }
@@ -37,5 +41,21 @@ struct QueuedWaitTests {
         #expect(await task.value == "left")
         priority.value = .normal
         #expect(moves.withLock { $0 } == [.low, .high])
+    }
+
+    @Test("A task that is canceled while it enters the queue leaves it")
+    func cancelledWhileEntering() async {
+        let wait = QueuedWait<String>()
+        let task = Task {
+            await wait.value(following: WorkPriority()) {
+                withUnsafeCurrentTask { $0?.cancel() }
+                #expect(wait.isCancelled, "work that a queue starts at once sees the cancellation")
+                return 1
+            } move: { _ in
+            } leave: { _ in
+                wait.end("left")
+            }
+        }
+        #expect(await task.value == "left")
     }
 }

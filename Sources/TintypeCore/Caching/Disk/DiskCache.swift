@@ -307,7 +307,7 @@ public final class DiskCache: DiskCaching {
 
     /// Removes the files that reading noted, each in its turn.
     func performDiscards() async {
-        for (name, discard) in store.notes.takeDiscards() {
+        for (name, discard) in store.notes.discards {
             try? await inOrder(name) { store in store.perform(discard, of: name) }
         }
     }

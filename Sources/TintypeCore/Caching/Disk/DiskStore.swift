@@ -336,6 +336,7 @@ final class DiskStore: Sendable {
 
     /// Removes a file that reading found to be damaged or expired, unless it was replaced since.
     func perform(_ discard: ReadNotes.Discard, of name: EntryName) {
+        defer { notes.finish(discard, of: name) }
         guard let directory = context.openDirectory(), directory.reasonAgainstWriting == nil,
             (try? directory.status(of: name))?.inode == discard.inode,
             let removed = try? removeFiles([name], in: directory), removed > 0

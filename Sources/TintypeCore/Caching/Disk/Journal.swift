@@ -29,7 +29,11 @@ final class Journal: Sendable {
     }
 
     /// Nothing is written: a journal that its writer did not remove is a dead one from now on.
-    deinit { close(file) }
+    deinit {
+        // A process that is being started shares the descriptor, and with it the lock, until it runs its own program.
+        flock(file, LOCK_UN)
+        close(file)
+    }
 
     /// Creates the journal of a new writer.
     static func create(in directory: CacheDirectory) throws(FileError) -> Journal {

@@ -84,10 +84,14 @@ final class ReadNotes: Sendable {
         }
     }
 
-    func takeDiscards() -> [EntryName: Discard] {
+    /// The files to remove. Each stays here until it is removed, so that whoever waits for all of them waits for those that another
+    /// task is removing, too.
+    var discards: [EntryName: Discard] { state.withLock { $0.discards } }
+
+    /// Forgets a file that was removed.
+    func finish(_ discard: Discard, of name: EntryName) {
         state.withLock { state in
-            defer { state.discards = [:] }
-            return state.discards
+            if state.discards[name]?.inode == discard.inode { state.discards[name] = nil }
         }
     }
 

@@ -3,7 +3,7 @@ internal import CSQLite
 /// A connection to an SQLite database, used by one thread at a time.
 final class Database {
     enum Mode {
-        case create, readWrite, readOnly
+        case readWrite, readOnly
         /// For a database that no process can write to: takes no locks and creates no files.
         case immutable
     }
@@ -20,7 +20,6 @@ final class Database {
         var flags = SQLITE_OPEN_NOMUTEX
         var name = path
         switch mode {
-        case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         case .readWrite: flags |= SQLITE_OPEN_READWRITE
         case .readOnly: flags |= SQLITE_OPEN_READONLY
         case .immutable:

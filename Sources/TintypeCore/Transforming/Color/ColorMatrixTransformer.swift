@@ -1,4 +1,4 @@
-internal import CTransform
+internal import CKernels
 
 /// Applies a matrix to every color.
 struct ColorMatrixTransformer: ImageTransformer {

@@ -1,4 +1,4 @@
-internal import CTransform
+internal import CKernels
 internal import Glibc
 
 /// Blurs pixels with a Gaussian filter, in floating point. Pixels at the edges are repeated beyond them.

@@ -1,4 +1,4 @@
-internal import CTransform
+internal import CKernels
 
 /// Conversion of pixels of any format to premultiplied single-precision components, and back. 1 is the maximum of the integer
 /// formats.

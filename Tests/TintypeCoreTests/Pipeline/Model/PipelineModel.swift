@@ -64,6 +64,8 @@ struct Answer: Hashable {
 struct Caches: Hashable {
     var memory: [ModelPicture: Int] = [:]
     var disk: [ModelPicture: Int] = [:]
+    /// The transfers whose bytes may still be on their way to disk, so that loads share them.
+    var arriving: [PipelineModel.Transfer] = []
 
     mutating func remove(_ removal: Removal, from layers: CacheLayers = .all) {
         if layers.contains(.memory) { memory = memory.filter { !removal.concerns($0.key, in: .memory) } }
@@ -142,7 +144,14 @@ struct PipelineModel: Hashable {
     private var transfers: [Transfer] = []
     private let sources: PictureSources
 
-    init(_ caches: Caches, _ sources: PictureSources) { (self.caches, self.sources) = (caches, sources) }
+    /// The number of transfers from before.
+    private let inherited: Int
+
+    init(_ caches: Caches, _ sources: PictureSources) {
+        (self.caches, self.sources) = (caches, sources)
+        (transfers, inherited) = (caches.arriving, caches.arriving.count)
+        self.caches.arriving = []
+    }
 
     mutating func begin(_ wish: Wish) { actions.append(Action(wish: wish, steps: Self.steps(of: wish))) }
 
@@ -171,8 +180,12 @@ struct PipelineModel: Hashable {
         var (ends, seen, open) = (Set<End>(), Set([self]), [self])
         while let model = open.popLast() {
             if model.actions.allSatisfy(\.steps.isEmpty) {
+                var caches = model.caches
+                caches.arriving = model.transfers.filter(\.isWritten)
                 ends.insert(
-                    End(answers: model.actions.map(\.answer), requests: model.transfers.count, caches: model.caches))
+                    End(
+                        answers: model.actions.map(\.answer), requests: model.transfers.count - inherited,
+                        caches: caches))
             }
             for index in actions.indices {
                 for next in model.afterStep(of: index) where seen.insert(next).inserted { open.append(next) }

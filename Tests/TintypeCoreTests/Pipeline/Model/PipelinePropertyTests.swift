@@ -65,13 +65,13 @@ struct RandomSequence {
         case 0..<4:
             history.append("restart")
             bench = await bench.restarted()
-            change { $0.memory = [:] }
+            change { ($0.memory, $0.arriving) = ([:], []) }
         case 4..<9:
             let picture = recentPicture()
             let damage = PipelineBench.Damage.allCases.randomElement(using: &random)!
             history.append("damage \(damage): \(picture)")
             try await bench.damage(picture, damage)
-            change { $0.disk[picture] = nil }
+            change { ($0.disk[picture], $0.arriving) = (nil, []) }
         case 9..<15:
             let source = Int.random(in: 0..<ModelPicture.sourceCount, using: &random)
             history.append("new version of \(source)")
@@ -82,7 +82,10 @@ struct RandomSequence {
         default:
             var actions = [action()]
             if isConcurrent, chance(70) { actions.append(action(besides: actions[0])) }
-            if chance(80) { await bench.manager.flush() }
+            if chance(80) {
+                await bench.manager.flush()
+                change { $0.arriving = [] }
+            }
             return await perform(actions)
         }
         return true

@@ -34,37 +34,7 @@ typedef uint16_t u16x16 __attribute__((vector_size(32)));
         matrix8_##version, filter_##version, boxes_##version, spread_##version, gather_##version,               \
         read_columns16_##version, write_columns8_##version, write_columns16_##version}
 
-#if defined(__x86_64__)
-
-#define VERSION(name) name##_sse2
-#define TARGET
-#include "transform_kernels.h"
-
-#define VERSION(name) name##_avx2
-#define TARGET __attribute__((target("avx2")))
-#include "transform_kernels.h"
-
-#define VERSION(name) name##_avx512
-#define TARGET __attribute__((target("arch=x86-64-v4")))
-#include "transform_kernels.h"
-
-int ctransform_available(ctransform_kernels kernels[3]) {
-    int count = 0;
-    if (__builtin_cpu_supports("x86-64-v4")) kernels[count++] = KERNELS(avx512);
-    if (__builtin_cpu_supports("avx2")) kernels[count++] = KERNELS(avx2);
-    kernels[count++] = KERNELS(sse2);
-    return count;
-}
-
-#else
-
-#define VERSION(name) name##_portable
-#define TARGET
-#include "transform_kernels.h"
-
-int ctransform_available(ctransform_kernels kernels[3]) {
-    kernels[0] = KERNELS(portable);
-    return 1;
-}
-
-#endif
+#define KERNELS_FILE "transform_kernels.h"
+#define KERNELS_TYPE ctransform_kernels
+#define AVAILABLE ctransform_available
+#include "versions.h"
