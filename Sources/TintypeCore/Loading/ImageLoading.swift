@@ -56,6 +56,10 @@ public struct LoadRequest: Sendable {
     public var url: URL
     /// Header fields for this request alone.
     public var headers: [String: String]
+    /// The HTTP method. Loaders that don't speak HTTP ignore it.
+    public var method: String
+    /// The body of the HTTP request; `nil` for none.
+    public var body: Data?
     /// The priority of the load, which is observed while the load waits for its turn.
     public var priority: WorkPriority
     /// The validators of the cached image. If it is still current, the loader may answer ``LoadedData/notModified(url:validators:statusCode:)``.
@@ -64,11 +68,14 @@ public struct LoadRequest: Sendable {
     public var receive: @Sendable (LoadProgress) -> Void
 
     public init(
-        url: URL, headers: [String: String] = [:], priority: WorkPriority = WorkPriority(),
-        validators: CacheValidators? = nil, receive: @escaping @Sendable (LoadProgress) -> Void = { _ in }
+        url: URL, headers: [String: String] = [:], method: String = "GET", body: Data? = nil,
+        priority: WorkPriority = WorkPriority(), validators: CacheValidators? = nil,
+        receive: @escaping @Sendable (LoadProgress) -> Void = { _ in }
     ) {
         self.url = url
         self.headers = headers
+        self.method = method
+        self.body = body
         self.priority = priority
         self.validators = validators
         self.receive = receive

@@ -10,10 +10,10 @@ struct DataLoad: Sendable {
         self.request = request
         self.environment = environment
         key = DataLoadKey(
-            source: environment.key(for: request).source, download: environment.downloadKey(for: request),
+            source: environment.source(of: request), download: environment.downloadKey(for: request),
             generation: environment.generation, policy: request.cachePolicy,
             queriesDisk: environment.queriesDisk(request),
-            replacesVariants: !request.storeTo.isEmpty && request.cachePolicy.asksSource,
+            replacesVariants: request.storesAnything && request.cachePolicy.asksSource,
             retriesFailed: request.retriesFailed,
             formatHint: request.decodeOptions.formatHint,
             coder: request.coder.map { $0.identifier ?? "#\(request.coderToken)" } ?? "")
@@ -24,7 +24,7 @@ struct DataLoad: Sendable {
         let output = try await environment.shared.data.value(for: key, priority: LoadPriority(request.priority)) {
             context in
             do throws(ImageError) {
-                let mark = environment.cache.removals?.mark
+                let mark = environment.originals.removals?.mark
                 let downloads = environment.shared.downloads
                 let hold = downloads.hold(key.download, mark: mark)
                 defer { downloads.release(hold) }
@@ -51,9 +51,8 @@ struct DataLoad: Sendable {
 
     private func run(_ hold: Downloads.Hold, _ job: SourceLoad.Job) async throws(ImageError) -> DataOutput {
         let source = SourceLoad(
-            environment: environment, url: request.url, headers: request.headers, source: key.source,
-            download: key.download, policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
-            decoding: .init(request, isHeader: true), isProgressive: false, replacesVariants: !request.storeTo.isEmpty,
+            environment: environment, request: request, source: key.source, download: key.download, policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
+            decoding: .init(request, isHeader: true), isProgressive: false, replacesVariants: request.storesAnything,
             hold: hold)
         let steps = SourceLoad.Steps<Header>(
             decode: { bytes throws(ImageError) in
@@ -76,10 +75,10 @@ struct DataLoad: Sendable {
     }
 
     private func store(_ output: DataOutput) async -> ImageError? {
-        guard environment.layersToStore(request).contains(.disk), output.bytes.needsStoring else { return nil }
-        let mark = output.bytes.hasReplacement(for: key.source) ? environment.cache.removals?.mark : output.mark
+        guard environment.storesOriginal(request), output.bytes.needsStoring else { return nil }
+        let mark = output.bytes.hasReplacement(for: key.source) ? environment.originals.removals?.mark : output.mark
         return await environment.storeOriginal(
-            output.bytes, source: key.source, download: key.download, since: mark, waits: request.waitsForStore)
+            output.bytes, of: nil, for: request, source: key.source, download: key.download, since: mark, waits: request.waitsForStore)
     }
 }
 

@@ -3,38 +3,59 @@ internal import FoundationEssentials
 /// The identity of a transfer: requests with equal keys share one, whatever they want of the caches.
 struct DownloadKey: Hashable, Sendable {
     let url: String
-    /// The significant header fields, by lowercase names.
-    let headers: [String: String]
+    let message: Message
+    /// The caches and the loader of the request. The bytes of a transfer are written once, and so belong to one pair of caches.
+    private let parts: RequestParts.Tokens
     /// The generation of the manager's loaders.
     private let loaders: Int
     private let digest: UInt64
 
+    /// The part of a transfer's identity that decides the answer of its URL.
+    struct Message: Hashable, Sendable {
+        /// The significant header fields, by lowercase names.
+        var headers: [String: String] = [:]
+        var method = "GET"
+        var body: Data?
+        /// The loader of the request; 0 for those of the manager.
+        var loader = 0
+    }
+
     /// - Parameters:
     ///   - insignificant: The lowercase names of header fields that don't change the answer.
+    ///   - request: The parts of the request that few have.
     ///   - loaders: The generation of the manager's loaders: a load doesn't join a transfer of loaders that were replaced before.
-    init(url: URL, headers: [String: String], ignoring insignificant: Set<String> = [], loaders: Int = 0) {
+    init(
+        url: URL, headers: [String: String], ignoring insignificant: Set<String> = [], parts: RequestParts? = nil,
+        loaders: Int = 0
+    ) {
         self.loaders = loaders
         self.url = url.absoluteString
-        guard !headers.isEmpty else {
-            self.headers = [:]
-            digest = KeyedHash.hash(self.url)
-            return
-        }
-        var fields: [String: String] = [:]
-        for (name, value) in headers {
-            let name = name.lowercased()
-            if !insignificant.contains(name) { fields[name] = value }
-        }
-        self.headers = fields
+        self.parts = parts?.tokens ?? RequestParts.Tokens()
+        var message = Message()
         var digest = KeyedHash.hash(self.url)
-        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
-            digest = KeyedHash.combine(KeyedHash.combine(digest, KeyedHash.hash(name)), KeyedHash.hash(value))
+        if !headers.isEmpty {
+            for (name, value) in headers {
+                let name = name.lowercased()
+                if !insignificant.contains(name) { message.headers[name] = value }
+            }
+            for (name, value) in message.headers.sorted(by: { $0.key < $1.key }) {
+                digest = KeyedHash.combine(KeyedHash.combine(digest, KeyedHash.hash(name)), KeyedHash.hash(value))
+            }
         }
+        if let parts {
+            message.method = parts.method
+            message.body = parts.body
+            message.loader = parts.tokens.loader
+            if !parts.isPlainGet || message.loader != 0 {
+                digest = KeyedHash.combine(digest, UInt64(truncatingIfNeeded: message.hashValue))
+            }
+        }
+        self.message = message
         self.digest = digest
     }
 
     static func == (one: DownloadKey, other: DownloadKey) -> Bool {
-        one.digest == other.digest && one.url == other.url && one.headers == other.headers
+        one.digest == other.digest && one.url == other.url && one.message == other.message && one.parts == other.parts
             && one.loaders == other.loaders
     }
 

@@ -12,14 +12,14 @@ public struct RememberedFailure: Sendable {
 
 /// The sources that failed a short while ago, so that a list of broken images doesn't ask for each of them again and again.
 ///
-/// Failures are remembered by source and header fields: an answer to one token says nothing about another. Those of decoding are
+/// Failures are remembered by source and message: an answer to one token says nothing about another. Those of decoding are
 /// remembered by the way of decoding too: what one coder can't read, another one may. Failures are remembered for a time and up to a
 /// count; the oldest are dropped first.
 struct FailureMemory {
     /// The identity of a failure.
     struct Key: Hashable {
         var source: String
-        var headers: [String: String]
+        var message: DownloadKey.Message
         /// The way of decoding that failed; `nil` for a failed transfer.
         var decoding: Decoding?
     }
@@ -95,7 +95,7 @@ struct FailureMemory {
         if let index = order.firstIndex(of: key) { order.remove(at: index) }
     }
 
-    /// Drops the failures of a source, whatever its header fields.
+    /// Drops the failures of a source, whatever the message.
     mutating func removeAll(source: String) {
         for key in order where key.source == source { remove(key) }
     }

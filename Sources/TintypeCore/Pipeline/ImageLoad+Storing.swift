@@ -7,32 +7,32 @@ extension ImageLoad {
     /// The writes are on their way when this returns, so that a removal after the load comes after them.
     /// - Returns: the error of the write, if the request waits for it.
     func store(_ output: PipelineOutput) async -> ImageError? {
-        guard !layersToStore.isEmpty, !output.image.isPartial, output.source != .memory,
+        guard storesOriginal || !layersToStore.isEmpty, !output.image.isPartial, output.source != .memory || !output.isStored,
             output.mayBeCached({ environment.configuration.shouldCache?(output.image, request) ?? true })
         else { return nil }
         let hasReplaced = output.bytes?.hasReplacement(for: key.image.source) ?? false
-        let mark = hasReplaced ? environment.cache.removals?.mark : output.mark
+        let marks = hasReplaced ? environment.removalMarks : output.marks
         if layersToStore.contains(.memory), output.claimMemoryStore() {
             environment.cache.storeInMemory(output.image, forKey: key.image)
-            if wasRemoved(key.image, from: .memory, since: mark) {
+            if wasRemoved(key.image, from: .memory, since: marks?.images) {
                 _ = try? await environment.cache.remove(key.image, from: .memory)
             }
         }
-        guard layersToStore.contains(.disk), let bytes = output.bytes else { return nil }
         var error: ImageError?
-        if bytes.needsStoring {
+        if storesOriginal, let bytes = output.bytes, bytes.needsStoring {
+            // A transformed image was stored before its transform, with its own image.
             error = await environment.storeOriginal(
-                bytes, source: key.image.source, download: key.download, since: mark, waits: request.waitsForStore)
+                bytes, of: request.transformer == nil ? output.image : nil, for: request, source: key.image.source,
+                download: key.download, since: marks?.originals, waits: request.waitsForStore)
         }
-        if request.storesVariant, !key.image.variant.isOriginal, !output.isStored, request.coderToken == 0,
-            !wasRemoved(key.image, from: .disk, since: mark)
+        if layersToStore.contains(.disk), request.storesVariant, !key.image.variant.isOriginal, !output.isStored, request.coderToken == 0,
+            !wasRemoved(key.image, from: .disk, since: marks?.images)
         {
             let write = output.variantWrite
             let isOverLimit = environment.begin(write, of: key.download, bytes: output.image.memoryCost) {
                 [self] () throws(ImageError) in
-                let entry = try await environment.encodedEntry(
-                    output.image, options: request.encodeOptions, priority: WorkPriority(.low))
-                guard !wasRemoved(key.image, from: .disk, since: mark) else { return }
+                let entry = try await environment.variantEntry(output.image, for: request)
+                guard !wasRemoved(key.image, from: .disk, since: marks?.images) else { return }
                 try await environment.cache.store(entry, forKey: key.image)
             }
             if request.waitsForStore || isOverLimit {

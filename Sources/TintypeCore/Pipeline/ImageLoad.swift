@@ -10,6 +10,8 @@ final class ImageLoad: Sendable {
     private let queriesMemory: Bool
     /// The layers in which the image is stored.
     let layersToStore: CacheLayers
+    /// True if the bytes of the source are stored on disk.
+    let storesOriginal: Bool
     /// True if new bytes remove the variants of the old ones. Part of the key of loads that refresh.
     private let replacesVariants: Bool
 
@@ -26,17 +28,19 @@ final class ImageLoad: Sendable {
         self.request = request
         self.environment = environment
         layersToStore = environment.layersToStore(request)
+        storesOriginal = environment.storesOriginal(request)
         let policy = request.cachePolicy
-        let replacesVariants = replacesVariants ?? !request.storeTo.isEmpty
+        let replacesVariants = replacesVariants ?? request.storesAnything
         self.replacesVariants = replacesVariants
-        let queriesDisk = environment.queriesDisk(request)
+        let queriesVariants = environment.queriesVariants(request)
         queriesMemory = request.queryFrom.contains(.memory) && (policy == .cacheFirst || policy == .cacheOnly)
         self.key = ImageLoadKey(
             image: key, download: environment.downloadKey(for: request),
             generation: environment.generation, policy: policy,
-            queriesDisk: queriesDisk,
-            queriesVariant: queriesDisk && request.storesVariant && !key.variant.isOriginal && request.coderToken == 0
-                && policy != .revalidate,
+            queriesDisk: environment.queriesDisk(request),
+            queriesVariant: queriesVariants && request.storesVariant && !key.variant.isOriginal
+                && request.coderToken == 0 && policy != .revalidate,
+            queriesOtherVariants: queriesVariants,
             replacesVariants: replacesVariants && policy.asksSource,
             retriesFailed: request.retriesFailed, isProgressive: request.isProgressive && showsPreviews,
             requiresAnimation: request.requiresAnimation)
@@ -54,7 +58,7 @@ final class ImageLoad: Sendable {
     }
 
     private func run(_ context: Context) async throws(ImageError) -> PipelineOutput {
-        let mark = environment.cache.removals?.mark
+        let marks = environment.removalMarks
         // Another load may have stored it since the caller looked.
         if queriesMemory, environment.cache.containsInMemory(key.image),
             let image = environment.memoryImage(request, key: key.image)
@@ -62,7 +66,7 @@ final class ImageLoad: Sendable {
             return PipelineOutput(image: image, bytes: nil, source: .memory, isStored: true)
         }
         let downloads = environment.shared.downloads
-        let hold = downloads.hold(key.download, mark: mark)
+        let hold = downloads.hold(key.download, mark: marks.originals)
         defer { downloads.release(hold) }
         let output: PipelineOutput
         do throws(ImageError) {
@@ -81,7 +85,7 @@ final class ImageLoad: Sendable {
             return PipelineOutput(
                 image: image, bytes: nil, source: .memory, freshness: .stale(error), isStored: true)
         }
-        output.mark = mark
+        output.marks = marks
         _ = await store(output)
         return output
     }
@@ -93,14 +97,20 @@ final class ImageLoad: Sendable {
         var plain = request
         plain.transformer = nil
         plain.transformsAnimatedImages = false
+        plain.transformsVectorImages = false
         plain.storesVariant = false
         plain.queryFrom.remove(.memory)
         plain.storeTo.remove(.memory)
+        if request.queryOriginalFrom?.contains(.memory) == true { plain.queryFrom.insert(.memory) }
+        if request.storeOriginalTo?.contains(.memory) == true { plain.storeTo.insert(.memory) }
         let full = plain
-        plain.decodeOptions.shrink(for: request.transformer)
+        // The memory cache has the image in the size that a request without a transformer gets.
+        if !plain.queryFrom.contains(.memory), !plain.storeTo.contains(.memory) {
+            plain.decodeOptions.shrink(for: request.transformer)
+        }
         var decoded = try await plainOutput(plain, context)
-        // An animation that isn't transformed keeps its size.
-        if plain.decodeOptions != full.decodeOptions, decoded.image.isAnimated, !request.transformsAnimatedImages {
+        // An image that isn't transformed keeps its size.
+        if plain.decodeOptions != full.decodeOptions, !isTransformed(decoded.image) {
             decoded = try await plainOutput(full, context)
         }
         let start = ContinuousClock.now
@@ -144,10 +154,13 @@ final class ImageLoad: Sendable {
         }
     }
 
+    /// True if the request's transformer applies to an image of this kind.
+    private func isTransformed(_ image: Image) -> Bool {
+        (!image.isAnimated || request.transformsAnimatedImages) && (!image.isVector || request.transformsVectorImages)
+    }
+
     private func applyTransformer(to image: Image, priority: WorkPriority) async throws(ImageError) -> Image {
-        guard let transformer = request.transformer, !image.isAnimated || request.transformsAnimatedImages else {
-            return image
-        }
+        guard let transformer = request.transformer, isTransformed(image) else { return image }
         let configuration = environment.configuration
         let decodeOptions = request.decodeOptions
         return try await configuration.processing.perform(priority: priority) { isCancelled throws(ImageError) in
@@ -207,8 +220,7 @@ final class ImageLoad: Sendable {
         onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws(ImageError) -> PipelineOutput {
         let source = SourceLoad(
-            environment: environment, url: request.url, headers: request.headers, source: key.image.source,
-            download: key.download, policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
+            environment: environment, request: request, source: key.image.source, download: key.download, policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
             decoding: .init(request), isProgressive: progressive != nil, replacesVariants: replacesVariants, hold: hold)
         var steps = SourceLoad.Steps<Decoded>(
             decode: { [self] bytes throws(ImageError) in
@@ -216,7 +228,7 @@ final class ImageLoad: Sendable {
                     bytes.data, options(mimeType: bytes.entry.mimeType), coder: request.coder, context,
                     progressive: bytes.source == .network ? progressive : nil)
             }, onUpdate: onUpdate)
-        if key.policy == .cacheFirst || key.policy == .cacheOnly, key.queriesDisk, request.coder == nil {
+        if key.policy == .cacheFirst || key.policy == .cacheOnly, key.queriesOtherVariants, request.coder == nil {
             steps.substitute = { [self] () throws(ImageError) in try await imageOfLargerVariant(context) }
         }
         if key.policy == .revalidate { steps.preview = { context.update(.preview($0.image)) } }

@@ -11,6 +11,8 @@ struct ImageLoadKey: Hashable, Sendable {
     var queriesDisk: Bool
     /// True if the disk is asked for the finished variant.
     var queriesVariant: Bool
+    /// True if the disk is asked for larger thumbnails.
+    var queriesOtherVariants: Bool
     /// True for a load that refreshes, and whose new bytes remove the variants of the old ones.
     var replacesVariants: Bool
     var retriesFailed: Bool

@@ -9,8 +9,7 @@ extension ImageManager {
     /// - Throws: ``ImageError``, as ``load(_:)-(ImageRequest)`` does.
     @available(*, noasync, message: "this blocks a thread; await load(_:)")
     public func loadBlocking(_ request: ImageRequest) throws(ImageError) -> ImageResult {
-        let environment = environment
-        let request = environment.prepared(request)
+        let (request, environment) = prepared(request)
         if !request.queriesMemoryData {
             let start = ContinuousClock.now
             let key = environment.key(for: request)

@@ -14,8 +14,7 @@ extension ImageManager {
 
     /// Returns the image of a request if it is in memory, at once.
     public func cachedImage(for request: ImageRequest) -> Image? {
-        let environment = environment
-        let request = environment.prepared(request)
+        let (request, environment) = prepared(request)
         return environment.memoryImage(request, key: environment.key(for: request))
     }
 
@@ -33,13 +32,14 @@ extension ImageManager {
     /// - Throws: ``ImageError/Code/encodeFailed``, ``ImageError/Code/formatNotEncodable``,
     ///   ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``. The image is in memory even then.
     public func store(_ image: Image, data: Data? = nil, for request: ImageRequest) async throws(ImageError) {
-        let environment = environment
-        let request = environment.prepared(request)
+        let (request, environment) = prepared(request)
         try environment.check(request)
         let key = environment.key(for: request)
-        if request.storeTo.contains(.memory) { cache.storeInMemory(image, forKey: key) }
-        guard request.storeTo.contains(.disk), cache.hasDisk, request.coderToken == 0,
-            key.variant.isOriginal || request.storesVariant
+        if request.storeTo.contains(.memory) { environment.cache.storeInMemory(image, forKey: key) }
+        let isOriginal = key.variant.isOriginal
+        let cache = isOriginal ? environment.originals : environment.cache
+        let layers = isOriginal ? request.storeOriginalTo ?? request.storeTo : request.storeTo
+        guard layers.contains(.disk), cache.hasDisk, request.coderToken == 0, isOriginal || request.storesVariant
         else { return }
         let entry: DiskCacheEntry
         if let data {
@@ -60,7 +60,13 @@ extension ImageManager {
 
     /// Returns the layers that have the image of a request; not the original that it could be made of.
     public func cachedLayers(for request: ImageRequest) async -> CacheLayers {
-        await cache.contains(key(for: request), in: .all)
+        let (request, environment) = prepared(request)
+        let key = environment.key(for: request)
+        guard environment.hasOwnOriginals, key.variant.isOriginal else {
+            return await environment.cache.contains(key, in: .all)
+        }
+        return await environment.cache.contains(key, in: .memory)
+            .union(environment.originals.contains(key, in: .disk))
     }
 
     /// Returns the layers that have the image at a URL.
@@ -72,7 +78,11 @@ extension ImageManager {
     @discardableResult public func removeCachedImage(
         for request: ImageRequest, from layers: CacheLayers = .all
     ) async throws(ImageError) -> Bool {
-        try await cache.remove(key(for: request), from: layers)
+        let (request, environment) = prepared(request)
+        let key = environment.key(for: request)
+        let wasRemoved = try await environment.cache.remove(key, from: layers)
+        guard environment.hasOwnOriginals, key.variant.isOriginal else { return wasRemoved }
+        return try await environment.originals.remove(key, from: layers) || wasRemoved
     }
 
     /// Removes the image at a URL, and no other variant of it.
@@ -86,8 +96,14 @@ extension ImageManager {
 
     /// Returns the keys of everything that the disk cache has of a request's source: the original, thumbnails, and transformed images.
     public func cachedVariants(of request: ImageRequest) async -> [ImageKey] {
-        let source = key(for: request).source
-        return await cache.variants(ofSource: source).map { ImageKey(source: source, variant: $0) }
+        let (request, environment) = prepared(request)
+        let source = environment.source(of: request)
+        var variants = await environment.cache.variants(ofSource: source)
+        if environment.hasOwnOriginals {
+            let originals = await environment.originals.variants(ofSource: source)
+            variants = originals.filter(\.isOriginal) + variants.filter { !$0.isOriginal }
+        }
+        return variants.map { ImageKey(source: source, variant: $0) }
     }
 
     /// Returns the keys of everything that the disk cache has of a URL.
@@ -96,7 +112,8 @@ extension ImageManager {
     /// Removes every variant of a request's source from memory and disk.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     public func removeAll(of request: ImageRequest) async throws(ImageError) {
-        try await cache.removeAll(ofSource: key(for: request).source, from: .all)
+        let (request, environment) = prepared(request)
+        try await environment.removeAll(ofSource: environment.source(of: request))
     }
 
     /// Removes every variant of a URL from memory and disk.
@@ -109,6 +126,7 @@ extension ImageManager {
     public func flush() async {
         await shared.stores.wait()
         await cache.flush()
+        await configuration.originalCache?.flush()
     }
 
     /// Removes expired entries from disk.

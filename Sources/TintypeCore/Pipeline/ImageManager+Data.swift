@@ -15,8 +15,7 @@ extension ImageManager {
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func data(for request: ImageRequest) async throws(ImageError) -> EncodedImage {
         let start = ContinuousClock.now
-        let environment = environment
-        let request = environment.prepared(request)
+        let (request, environment) = prepared(request)
         do throws(ImageError) {
             guard !Task.isCancelled else { throw ImageError.cancelled }
             try environment.check(request)

@@ -11,7 +11,7 @@ extension ImageManager {
         var result: ImageResult
         if let image = environment.memoryHit(request, key: key) {
             result = memoryResult(image, request, key: key)
-            if request.queriesMemoryData { result.data = await environment.cache.entry(forKey: key.original)?.data }
+            if request.queriesMemoryData { result.data = await environment.originals.entry(forKey: key.original)?.data }
         } else {
             var storeError: ImageError?
             let output = try await output(
@@ -19,7 +19,7 @@ extension ImageManager {
             result = self.result(output, request, key: key)
             result.storeError = storeError
             if output.source == .memory, request.queriesMemoryData {
-                result.data = await environment.cache.entry(forKey: key.original)?.data
+                result.data = await environment.originals.entry(forKey: key.original)?.data
             }
         }
         result.metrics.total = ContinuousClock.now - start

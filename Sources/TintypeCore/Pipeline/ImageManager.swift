@@ -36,7 +36,7 @@ public final class ImageManager: Sendable {
         let list = (coders as? ImageCoders) ?? ImageCoders([coders])
         current = Lock(
             LoadEnvironment(
-                cache: cache, loaders: loaders, coders: list, configuration: configuration, shared: shared))
+                cache: cache, originals: configuration.originalCache, loaders: loaders, coders: list, configuration: configuration, shared: shared))
         (cache as? any EntryCoderAdopting)?.adopt { [weak self] in self?.environment.entryCoder }
     }
 
@@ -67,6 +67,14 @@ public final class ImageManager: Sendable {
         set { change { $0.with(coders: newValue) } }
     }
 
+    /// A request as it is carried out, and the parts that carry it out.
+    @inline(__always)
+    func prepared(_ request: ImageRequest) -> (ImageRequest, LoadEnvironment) {
+        let environment = environment
+        let request = environment.prepared(request)
+        return (request, environment.adopting(request))
+    }
+
     private func change(_ make: (LoadEnvironment) -> LoadEnvironment) {
         let old = current.withLock { current -> LoadEnvironment in
             let old = current
@@ -88,7 +96,7 @@ public final class ImageManager: Sendable {
         // Making a request, which would say no more than the URL, takes as long as the rest of a hit.
         let key = ImageKey(source: environment.source(of: url))
         if let image = cache.memoryImage(forKey: key) { return image }
-        let request = ImageRequest(url)
+        let request = environment.prepared(ImageRequest(url))
         return try await Self.output(request, key, environment, priority: LoadPriority(request.priority)).image
     }
 
@@ -97,8 +105,7 @@ public final class ImageManager: Sendable {
     /// An image in memory is returned without suspension. Honors the cancellation of the calling task.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func image(for request: ImageRequest) async throws(ImageError) -> Image {
-        let environment = environment
-        let request = environment.prepared(request)
+        let (request, environment) = prepared(request)
         let key = environment.key(for: request)
         if let image = environment.memoryHit(request, key: key) { return image }
         return try await Self.output(request, key, environment, priority: LoadPriority(request.priority)).image
@@ -113,8 +120,7 @@ public final class ImageManager: Sendable {
     /// Returns the image of a request, with everything that is known of the load.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func load(_ request: ImageRequest) async throws(ImageError) -> ImageResult {
-        let environment = environment
-        let request = environment.prepared(request)
+        let (request, environment) = prepared(request)
         return try await Self.result(request, environment, priority: LoadPriority(request.priority))
     }
 
@@ -123,8 +129,7 @@ public final class ImageManager: Sendable {
 
     /// Starts a load that any number of observers can subscribe to, and whose priority can be changed.
     public func task(for request: ImageRequest) -> ImageTask {
-        let environment = environment
-        let request = environment.prepared(request)
+        let (request, environment) = prepared(request)
         return ImageTask(request: request) { priority, onUpdate async throws(ImageError) in
             try await Self.result(request, environment, priority: LoadPriority(priority), onUpdate: onUpdate)
         }

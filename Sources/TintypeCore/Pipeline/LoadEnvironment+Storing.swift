@@ -1,15 +1,19 @@
+internal import FoundationEssentials
+
 extension LoadEnvironment {
     /// Writes the bytes of a source to disk, once for all loads that share them.
     ///
     /// - Parameters:
+    ///   - image: The image of the bytes, if they were decoded.
+    ///   - request: One of the requests for it.
     ///   - mark: The state of the cache's removals when the load began. If the original was removed since, it is not stored.
     ///   - waits: Whether the caller waits for the write. It waits in any case while too many bytes are waiting to be written.
     /// - Returns: the error of the write, if the caller waits for it.
     func storeOriginal(
-        _ bytes: SourceBytes, source: String, download: DownloadKey, since mark: RemovalLog.Mark?, waits: Bool
+        _ bytes: SourceBytes, of image: Image?, for request: ImageRequest, source: String, download: DownloadKey, since mark: RemovalLog.Mark?, waits: Bool
     ) async -> ImageError? {
         let key = ImageKey(source: source)
-        let removals = cache.removals
+        let removals = originals.removals
         func wasRemoved(since mark: RemovalLog.Mark?) -> Bool {
             removals?.hasRemoval(of: key, from: .disk, since: mark) ?? false
         }
@@ -19,17 +23,63 @@ extension LoadEnvironment {
         // Another load wrote these bytes, and they were removed before this load began.
         if wasRemoved(since: write.mark) { write = bytes.makeWrite(for: source, at: now, replacing: write) }
         let isOverLimit = begin(write.task, of: download, bytes: bytes.data.count) {
-            [cache, write] () throws(ImageError) in
+            [self, write] () throws(ImageError) in
             if let previous = write.previous {
                 _ = await previous.task.value
                 guard removals?.hasRemoval(of: key, from: .disk, since: write.mark) != true else { return }
             }
-            try await cache.store(bytes.entry, forKey: key)
+            try await originals.store(try await entry(bytes, of: image, for: request), forKey: key)
         }
         // The removal may have come in between: it wins.
-        if wasRemoved(since: mark) { await cache.discard(key) }
+        if wasRemoved(since: mark) { await originals.discard(key) }
         guard waits || isOverLimit else { return nil }
         return await write.task.value ?? nil
+    }
+
+    /// The entry for the bytes of a source: as they came, or as the program's serializer returns them.
+    private func entry(
+        _ bytes: SourceBytes, of image: Image?, for request: ImageRequest
+    ) async throws(ImageError) -> DiskCacheEntry {
+        // Bytes from the disk were serialized when they came.
+        guard bytes.source != .disk, let image,
+            let data = try await serialized(image, bytes.data, for: request)
+        else { return bytes.entry }
+        var entry = bytes.entry
+        entry.data = data
+        entry.mimeType = ImageFormat(sniffing: data)?.mimeType ?? entry.mimeType
+        return entry
+    }
+
+    /// The entry for a thumbnail or transformed image.
+    func variantEntry(_ image: Image, for request: ImageRequest) async throws(ImageError) -> DiskCacheEntry {
+        guard let data = try await serialized(image, nil, for: request) else {
+            return try await encodedEntry(image, options: request.encodeOptions, priority: WorkPriority(.low))
+        }
+        return DiskCacheEntry(
+            data: data, created: configuration.date(), mimeType: ImageFormat(sniffing: data)?.mimeType,
+            imageProperties: StoredImageProperties(image.properties).encoded)
+    }
+
+    /// The bytes that the program's serializer returns; `nil` without one.
+    private func serialized(_ image: Image, _ data: Data?, for request: ImageRequest) async throws(ImageError) -> Data? {
+        guard let serializer = request.cacheSerializer ?? configuration.cacheSerializer else { return nil }
+        let url = request.url
+        return try await configuration.processing.perform(priority: WorkPriority(.low)) { _ throws(ImageError) in
+            let bytes: Data?
+            do {
+                bytes = try serializer(image, data, url)
+            } catch {
+                throw ImageError(
+                    .encodeFailed, stage: .encode, source: url.shortDescription,
+                    reason: "the cache serializer failed: \(error)", underlying: error)
+            }
+            guard bytes?.isEmpty != true else {
+                throw ImageError(
+                    .encodeFailed, stage: .encode, source: url.shortDescription,
+                    reason: "the cache serializer returned no bytes")
+            }
+            return bytes
+        }
     }
 
     /// Begins a write, unless it has begun. The bytes of the download stay shared until it has ended.

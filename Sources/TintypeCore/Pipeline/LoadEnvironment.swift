@@ -6,7 +6,11 @@ let logger = Logger(label: "tintype")
 /// The parts and the configuration of a manager as they are when a load begins. A load keeps to them until it ends, whatever
 /// the program changes meanwhile.
 final class LoadEnvironment: Sendable {
+    /// The cache of images.
     let cache: any ImageCaching
+    /// The cache of the bytes that sources send: the same one, unless the program has another one for them.
+    let originals: any ImageCaching
+    let hasOwnOriginals: Bool
     let loaders: ImageLoaders
     let coders: ImageCoders
     let configuration: ImageManager.Configuration
@@ -28,14 +32,16 @@ final class LoadEnvironment: Sendable {
         }
     }
 
-    /// True if a request for a URL alone stays as it is: nothing in the configuration changes requests.
+    /// True if a request for a URL alone keeps its key: nothing in the configuration changes requests.
     let keepsPlainRequests: Bool
 
     init(
-        cache: any ImageCaching, loaders: ImageLoaders, coders: ImageCoders,
+        cache: any ImageCaching, originals: (any ImageCaching)? = nil, loaders: ImageLoaders, coders: ImageCoders,
         configuration: ImageManager.Configuration, shared: SharedWork, generation: Int = 0, loaderGeneration: Int = 0
     ) {
         self.cache = cache
+        self.originals = originals ?? cache
+        hasOwnOriginals = originals != nil
         self.loaders = loaders
         self.coders = coders
         self.configuration = configuration
@@ -49,10 +55,21 @@ final class LoadEnvironment: Sendable {
     func with(
         loaders: ImageLoaders? = nil, coders: ImageCoders? = nil, configuration: ImageManager.Configuration? = nil
     ) -> LoadEnvironment {
-        LoadEnvironment(
-            cache: cache, loaders: loaders ?? self.loaders, coders: coders ?? self.coders,
-            configuration: configuration ?? self.configuration, shared: shared, generation: generation + 1,
+        let configuration = configuration ?? self.configuration
+        return LoadEnvironment(
+            cache: cache, originals: configuration.originalCache, loaders: loaders ?? self.loaders,
+            coders: coders ?? self.coders, configuration: configuration, shared: shared, generation: generation + 1,
             loaderGeneration: loaderGeneration + (loaders == nil ? 0 : 1))
+    }
+
+    /// The environment of a prepared request: this one, with the parts that the request brings.
+    func adopting(_ request: ImageRequest) -> LoadEnvironment {
+        guard let parts = request.box?.parts, parts.replacesParts else { return self }
+        let originals = parts.originalCache ?? (parts.cache == nil && hasOwnOriginals ? self.originals : nil)
+        let loaders = parts.loader.map { ($0 as? ImageLoaders) ?? ImageLoaders([$0]) }
+        return LoadEnvironment(
+            cache: parts.cache ?? cache, originals: originals, loaders: loaders ?? self.loaders, coders: coders,
+            configuration: configuration, shared: shared, generation: generation, loaderGeneration: loaderGeneration)
     }
 
     // MARK: Requests
@@ -63,7 +80,7 @@ final class LoadEnvironment: Sendable {
         if request.transformer == nil, let transformer = configuration.transformer {
             request.transformer = transformer(request.url)
         }
-        if let processor = configuration.optionsProcessor { request = processor(request) }
+        if let processor = configuration.optionsProcessor { request = processed(request, by: processor) }
         if let list = request.transformer as? ImageTransformers, list.transformers.isEmpty { request.transformer = nil }
         if request.scalesDownLargeImages, request.decodeOptions.maximumBytes == nil {
             request.decodeOptions.maximumBytes = configuration.scaleDownLimit
@@ -71,18 +88,48 @@ final class LoadEnvironment: Sendable {
         return request
     }
 
+    /// The request as the program's processor returns it. The processor sees the defaults of the configuration in their places.
+    private func processed(
+        _ request: ImageRequest, by processor: (ImageRequest) -> ImageRequest
+    ) -> ImageRequest {
+        var filled = request
+        if filled.cacheKey == nil, configuration.cacheKey != nil { filled.cacheKey = source(of: request) }
+        if filled.cacheSerializer == nil, let serializer = configuration.cacheSerializer {
+            filled.cacheSerializer = serializer
+        }
+        if filled.cache == nil, filled.originalCache == nil, let originals = configuration.originalCache {
+            filled.originalCache = originals
+        }
+        var processed = processor(filled)
+        // The key was that of the other URL.
+        if processed.url != request.url, request.cacheKey == nil, processed.cacheKey == filled.cacheKey {
+            processed.cacheKey = nil
+        }
+        return processed
+    }
+
     /// The identity of a URL in the caches.
     func source(of url: URL) -> String { configuration.cacheKey?(url) ?? url.absoluteString }
 
+    /// The identity of a request's source in the caches.
+    func source(of request: ImageRequest) -> String {
+        if let key = request.cacheKey { return key }
+        let source = source(of: request.url)
+        guard let parts = request.box?.parts, !parts.isPlainGet else { return source }
+        let digest = parts.body.map { " " + MD5.hexadecimal($0) } ?? ""
+        return "\(parts.method)\(digest) \(source)"
+    }
+
     /// The cache key of a prepared request.
     func key(for request: ImageRequest) -> ImageKey {
-        let source = request.cacheKey ?? source(of: request.url)
+        let source = source(of: request)
         guard
             request.transformer != nil || request.coder != nil || request.storesVariant
                 || request.decodeOptions != DecodeOptions()
         else { return ImageKey(source: source) }
         let extras = ImageVariant.Extras(
             transformer: request.transformer, transformsAnimatedImages: request.transformsAnimatedImages,
+            transformsVectorImages: request.transformsVectorImages,
             coder: request.coder?.identifier, coderToken: request.coderToken,
             encoding: request.storesVariant ? request.encodeOptions : nil)
         return ImageKey(source: source, variant: ImageVariant(request.decodeOptions, extras))
@@ -100,19 +147,50 @@ final class LoadEnvironment: Sendable {
                 .invalidRequest, stage: .request, source: request.url.shortDescription,
                 reason: "a transformer of the request has an empty key, so that its images can't be told from others")
         }
+        guard request.cacheKey?.isEmpty != true else {
+            throw ImageError(
+                .invalidRequest, stage: .request, source: request.url.shortDescription,
+                reason: "the cache key, or the identifier, of the request is empty")
+        }
+        if let method = request.box?.parts.method, !Self.isToken(method) {
+            throw ImageError(
+                .invalidRequest, stage: .request, source: request.url.shortDescription,
+                reason: "the method of the request is no HTTP method: “\(method.prefix(20))”")
+        }
+    }
+
+    /// True for a token of HTTP (RFC 9110, section 5.6.2).
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
     }
 
     func downloadKey(for request: ImageRequest) -> DownloadKey {
         DownloadKey(
             url: request.url, headers: request.headers, ignoring: configuration.insignificantHeaders,
-            loaders: loaderGeneration)
+            parts: request.box?.parts, loaders: loaderGeneration)
     }
 
     // MARK: Layers
 
     /// True if the disk may have the source of a request. Local files and `data:` URLs aren't copied there.
     func queriesDisk(_ request: ImageRequest) -> Bool {
+        originals.hasDisk && (request.queryOriginalFrom ?? request.queryFrom).contains(.disk)
+            && request.cachePolicy != .reload && !loaders.isLocal(request.url)
+    }
+
+    /// True if the disk may have images that were made of the source of a request.
+    func queriesVariants(_ request: ImageRequest) -> Bool {
         cache.hasDisk && request.queryFrom.contains(.disk) && request.cachePolicy != .reload
+            && !loaders.isLocal(request.url)
+    }
+
+    /// True if the bytes of a request's source are stored on disk.
+    func storesOriginal(_ request: ImageRequest) -> Bool {
+        (request.storeOriginalTo ?? request.storeTo).contains(.disk) && originals.hasDisk
             && !loaders.isLocal(request.url)
     }
 
@@ -122,6 +200,23 @@ final class LoadEnvironment: Sendable {
             return request.storeTo
         }
         return request.storeTo.subtracting(.disk)
+    }
+
+    /// The state of the removals from both caches.
+    struct RemovalMarks: Sendable {
+        var images: RemovalLog.Mark?
+        var originals: RemovalLog.Mark?
+    }
+
+    var removalMarks: RemovalMarks {
+        let mark = cache.removals?.mark
+        return RemovalMarks(images: mark, originals: hasOwnOriginals ? originals.removals?.mark : mark)
+    }
+
+    /// Removes every variant of a source, and its original.
+    func removeAll(ofSource source: String) async throws(ImageError) {
+        try await cache.removeAll(ofSource: source, from: .all)
+        if hasOwnOriginals { try await originals.removeAll(ofSource: source, from: .all) }
     }
 
     // MARK: Memory

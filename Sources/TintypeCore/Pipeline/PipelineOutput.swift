@@ -14,7 +14,7 @@ final class PipelineOutput: Sendable {
         var variantWrite: OnceTask<ImageError?>?
         var mayBeCached: Bool?
         var isInMemory = false
-        var mark: RemovalLog.Mark?
+        var marks: LoadEnvironment.RemovalMarks?
     }
 
     private let state = Lock(State())
@@ -43,11 +43,11 @@ final class PipelineOutput: Sendable {
         }
     }
 
-    /// The state of the cache's removals when the load began. What was removed since is stored by none of its callers, not even by
+    /// The state of the caches' removals when the load began. What was removed since is stored by none of its callers, not even by
     /// those that joined it after the removal.
-    var mark: RemovalLog.Mark? {
-        get { state.withLock { $0.mark } }
-        set { state.withLock { $0.mark = newValue } }
+    var marks: LoadEnvironment.RemovalMarks? {
+        get { state.withLock { $0.marks } }
+        set { state.withLock { $0.marks = newValue } }
     }
 
     /// True if the program allows the caches to keep the image: its answer to the first request that asks.

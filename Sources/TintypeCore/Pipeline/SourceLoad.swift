@@ -5,8 +5,7 @@ internal import Logging
 /// bytes have in common.
 struct SourceLoad: Sendable {
     let environment: LoadEnvironment
-    let url: URL
-    let headers: [String: String]
+    let request: ImageRequest
     /// The identity of the source in the caches.
     let source: String
     let download: DownloadKey
@@ -70,7 +69,7 @@ struct SourceLoad: Sendable {
 
     private func cachedBytes(priority: WorkPriority) async -> SourceBytes? {
         let start = ContinuousClock.now
-        let entry = await environment.cache.entry(forKey: ImageKey(source: source), priority: priority)
+        let entry = await environment.originals.entry(forKey: ImageKey(source: source), priority: priority)
         return entry.map { entry in
             SourceBytes(
                 entry, source: .disk, diskTime: ContinuousClock.now - start,
@@ -86,7 +85,7 @@ struct SourceLoad: Sendable {
         guard EntryCoder.shouldDiscardEntry(after: error) else { return error.code == .unknownFormat }
         logger.warning(
             "discarded a cached image that doesn't decode: \(URLDescription.redacted(source)): \(error.reason)")
-        await environment.cache.discard(ImageKey(source: source))
+        await environment.originals.discard(ImageKey(source: source))
         return true
     }
 
@@ -127,6 +126,8 @@ struct SourceLoad: Sendable {
 
     // MARK: Loading
 
+    private var url: URL { request.url }
+
     private func loaded<Value>(
         replacing cached: SourceBytes?, _ steps: Steps<Value>, _ job: Job
     ) async throws(ImageError) -> Result<Value> {
@@ -160,7 +161,7 @@ struct SourceLoad: Sendable {
 
     /// True if the program removed the image after its bytes were asked for, and before this load began.
     private func wasRemoved(_ bytes: SourceBytes) -> Bool {
-        environment.cache.removals?.hasRemoval(
+        environment.originals.removals?.hasRemoval(
             of: ImageKey(source: source), from: .disk, since: bytes.mark, until: hold.mark) ?? false
     }
 
@@ -189,9 +190,9 @@ struct SourceLoad: Sendable {
         }
     }
 
-    private var transferFailure: FailureMemory.Key { .init(source: source, headers: download.headers) }
+    private var transferFailure: FailureMemory.Key { .init(source: source, message: download.message) }
     private var decodeFailure: FailureMemory.Key {
-        .init(source: source, headers: download.headers, decoding: decoding)
+        .init(source: source, message: download.message, decoding: decoding)
     }
 
     private func forgetFailure(_ key: FailureMemory.Key) { environment.shared.failures.withLock { $0.remove(key) } }
@@ -201,12 +202,12 @@ struct SourceLoad: Sendable {
         replacing cached: SourceBytes?, _ context: TaskCoalescer<DownloadKey, SourceBytes>.Context
     ) async -> Downloads.Outcome {
         let start = ContinuousClock.now
-        let mark = environment.cache.removals?.mark
+        let mark = environment.originals.removals?.mark
         let arriving = isProgressive ? ArrivingData() : nil
         if let arriving { context.update(.arriving(arriving)) }
         let reservation = environment.reservation()
-        let request = LoadRequest(
-            url: url, headers: headers, priority: context.priority, validators: cached?.entry.validators
+        let message = LoadRequest(
+            url: url, headers: request.headers, method: request.method, body: request.body, priority: context.priority, validators: cached?.entry.validators
         ) { [weak reservation] progress in
             // Weak: a loader may keep the closure.
             reservation?.grow(to: progress.receivedBytes)
@@ -216,7 +217,7 @@ struct SourceLoad: Sendable {
                     ImageProgress(receivedBytes: progress.receivedBytes, expectedBytes: progress.expectedBytes)))
         }
         do throws(ImageError) {
-            let loaded = try await environment.loaders.load(request)
+            let loaded = try await environment.loaders.load(message)
             let bytes = try sourceBytes(
                 loaded, replacing: cached, loadTime: ContinuousClock.now - start, reservation: reservation)
             bytes.mark = mark
@@ -266,13 +267,13 @@ struct SourceLoad: Sendable {
         replacement.begin {
             Task.immediate { [environment, source] in
                 do throws(ImageError) {
-                    try await environment.cache.removeAll(ofSource: source, from: .all)
+                    try await environment.removeAll(ofSource: source)
                 } catch {
                     logger.warning(
                         "older variants couldn't be removed: \(URLDescription.redacted(source)): \(error.reason)")
                 }
                 // That removal doesn't concern the new bytes.
-                bytes.finishReplacement(for: source, mark: environment.cache.removals?.mark)
+                bytes.finishReplacement(for: source, mark: environment.originals.removals?.mark)
             }
         }
         _ = await replacement.value

@@ -167,19 +167,21 @@ final class PrefetchCore: Sendable {
     }
 
     private func loadData(_ request: ImageRequest) async throws(ImageError) -> Outcome {
-        guard manager.cache.hasDisk else {
+        let (prepared, environment) = manager.prepared(request)
+        guard environment.originals.hasDisk else {
             throw ImageError(
                 .cacheUnavailable, stage: .cache, source: request.url.shortDescription,
                 reason: "the manager has no disk cache to prefetch to; prefetch to memory instead")
         }
         // Local files are as fast to read as copies of them.
-        if manager.environment.loaders.isLocal(request.url) { return .skipped }
-        let original = ImageKey(source: manager.key(for: request).source)
-        if !request.cachePolicy.asksSource, await !manager.cache.contains(original, in: .disk).isEmpty {
+        if environment.loaders.isLocal(prepared.url) { return .skipped }
+        let original = ImageKey(source: environment.source(of: prepared))
+        if !prepared.cachePolicy.asksSource, await !environment.originals.contains(original, in: .disk).isEmpty {
             return .skipped
         }
         var request = request
         request.storeTo = .disk
+        request.storeOriginalTo = nil
         request.waitsForStore = true
         let image = try await manager.data(for: request)
         if let error = image.storeError { throw error }

@@ -11,6 +11,7 @@
 /// | ``queryMemoryData`` | ``ImageRequest/queriesMemoryData`` |
 /// | ``scaleDownLargeImages`` | ``ImageRequest/scalesDownLargeImages`` |
 /// | ``transformAnimatedImage`` | ``ImageRequest/transformsAnimatedImages`` |
+/// | ``transformVectorImage`` | ``ImageRequest/transformsVectorImages`` |
 /// | ``progressiveLoad`` | ``ImageRequest/isProgressive`` |
 /// | ``matchAnimatedImage`` | ``ImageRequest/requiresAnimation`` |
 public struct ImageOptions: OptionSet, Sendable, Hashable {
@@ -39,6 +40,8 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     public static let progressiveLoad = ImageOptions(rawValue: 1 << 9)
     /// Accepts only an animated image (SDWebImage's `matchAnimatedImageClass`).
     public static let matchAnimatedImage = ImageOptions(rawValue: 1 << 10)
+    /// Applies the transformer to the pixels of a vector image; otherwise vector images are left unchanged.
+    public static let transformVectorImage = ImageOptions(rawValue: 1 << 11)
 }
 
 extension ImageRequest {
@@ -59,6 +62,7 @@ extension ImageRequest {
             insert(.queryMemoryData, if: queriesMemoryData)
             insert(.scaleDownLargeImages, if: scalesDownLargeImages)
             insert(.transformAnimatedImage, if: transformsAnimatedImages)
+            insert(.transformVectorImage, if: transformsVectorImages)
             insert(.progressiveLoad, if: isProgressive)
             insert(.matchAnimatedImage, if: requiresAnimation)
             return options
@@ -75,6 +79,7 @@ extension ImageRequest {
             queriesMemoryData = newValue.contains(.queryMemoryData)
             scalesDownLargeImages = newValue.contains(.scaleDownLargeImages)
             transformsAnimatedImages = newValue.contains(.transformAnimatedImage)
+            transformsVectorImages = newValue.contains(.transformVectorImage)
             isProgressive = newValue.contains(.progressiveLoad)
             requiresAnimation = newValue.contains(.matchAnimatedImage)
         }

@@ -26,6 +26,9 @@ public struct ImageRequest: Sendable {
     public var transformer: (any ImageTransformer)?
     /// True if ``transformer`` is applied to every frame of an animation; otherwise animations are left unchanged.
     public var transformsAnimatedImages = false
+    /// True if ``transformer`` is applied to the pixels of a vector image, such as an SVG; otherwise vector images are left unchanged. A vector
+    /// image has the size that it is wanted in by ``thumbnailSize``, without a loss.
+    public var transformsVectorImages = false
     /// True if the image is limited to ``ImageManager/Configuration-swift.struct/scaleDownLimit``, unless
     /// ``DecodeOptions/maximumBytes`` sets another limit.
     public var scalesDownLargeImages = false
@@ -41,7 +44,7 @@ public struct ImageRequest: Sendable {
     /// Images of a coder with an ``ImageCoder/identifier`` are cached under keys that contain it. Those of a coder without one are
     /// cached in memory only, and found again only by copies of this request.
     public var coder: (any ImageCoder)? {
-        didSet { coderToken = coder == nil || coder?.identifier != nil ? 0 : Self.nextCoderToken() }
+        didSet { coderToken = coder == nil || coder?.identifier != nil ? 0 : PartToken.next() }
     }
 
     /// Distinguishes coders without an identifier; 0 for none.
@@ -104,14 +107,8 @@ public struct ImageRequest: Sendable {
         set { decodeOptions.thumbnailSize = newValue }
     }
 
-    private static let coderTokens = Lock(0)
-
-    private static func nextCoderToken() -> Int {
-        coderTokens.withLock { token in
-            token += 1
-            return token
-        }
-    }
+    /// The parts that few requests have; `nil` if there are none.
+    var box: RequestParts.Box?
 }
 
 extension ImageRequest: CustomStringConvertible {

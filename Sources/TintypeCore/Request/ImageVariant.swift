@@ -27,6 +27,8 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
         var transformer: (any ImageTransformer)?
         /// True if the transformer is applied to the frames of animations.
         var transformsAnimatedImages = false
+        /// True if the transformer is applied to vector images.
+        var transformsVectorImages = false
         /// The identifier of the request's own coder.
         var coder: String?
         /// Distinguishes a coder without an identifier; 0 for none.
@@ -57,6 +59,7 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
         if let keys = extras.transformer?.componentKeys, !keys.isEmpty {
             let name = extras.transformsAnimatedImages ? "transformFrames" : "transform"
             parts.append("\(name)=\(keys.map(Self.escaped).joined(separator: "|"))")
+            if extras.transformsVectorImages { parts.append("transformVectors") }
         }
         // An original is stored as it came, whatever the encoding.
         if !parts.isEmpty, let encoding = extras.encoding?.cacheKey, !encoding.isEmpty {

@@ -42,7 +42,8 @@ struct Transfer: Sendable {
             headers["If-Modified-Since"] = validators.lastModified
         }
         headers.merge(load.headers)
-        var request = DownloadRequest(url: load.url, headers: headers).withCredentialsInHeader
+        var request = DownloadRequest(url: load.url, method: load.method, headers: headers, body: load.body)
+            .withCredentialsInHeader
         if let modify = configuration.requestModifier {
             do {
                 try await modify(&request)

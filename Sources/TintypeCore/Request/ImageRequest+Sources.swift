@@ -1,0 +1,53 @@
+public import FoundationEssentials
+
+/// Requests for images that are not at a URL, or whose URL is a string.
+extension ImageRequest {
+    /// Creates a request for the image at the URL that a string spells.
+    ///
+    /// Characters that a URL can't have, such as spaces and umlauts, are percent-encoded.
+    /// - Throws: ``ImageError/Code/invalidURL`` if the string isn't an absolute URL, such as `https://example.org/photo.jpg`.
+    public init(string: String) throws(ImageError) {
+        guard let url = URL(string: string), url.scheme != nil else {
+            throw ImageError(
+                .invalidURL, stage: .request, source: URLDescription.redacted(string),
+                reason: "the string isn't a URL with a scheme, such as https:; for a file, use ImageRequest(path:)")
+        }
+        self.init(url)
+    }
+
+    /// Creates a request for the image in a file. A relative path is one from the working directory.
+    public init(path: String) { self.init(URL(filePath: path, directoryHint: .notDirectory).absoluteURL) }
+
+    /// Creates a request for an image of which the program has the bytes.
+    ///
+    /// The image is decoded, transformed, and cached in memory like any other; the disk keeps no copy of the bytes.
+    /// - Parameters:
+    ///   - data: The encoded image.
+    ///   - identifier: The name of the bytes, which becomes their ``cacheKey``, and must not be empty. Equal identifiers mean
+    ///     equal bytes.
+    ///   - mimeType: The media type of the bytes, if it is known.
+    public init(data: Data, identifier: String, mimeType: String? = nil) {
+        self.init(identifier: identifier, loader: BytesLoader(source: .data(data), mimeType: mimeType))
+    }
+
+    /// Creates a request for an image whose bytes a closure returns.
+    ///
+    /// Everything else works as for a URL: the disk stores the bytes, requests with one identifier share one call, and failures that would
+    /// repeat are remembered.
+    /// - Parameters:
+    ///   - identifier: The name of the bytes, which becomes their ``cacheKey``, and must not be empty. Equal identifiers mean
+    ///     equal bytes.
+    ///   - mimeType: The media type of the bytes, if it is known.
+    ///   - load: Returns the encoded image. Its task is canceled when nobody waits for the image any longer. An error that isn't an
+    ///     ``ImageError`` becomes the ``ImageError/underlying`` error of ``ImageError/Code/connectionFailed``.
+    public init(
+        identifier: String, mimeType: String? = nil, load: @escaping @Sendable () async throws -> Data
+    ) {
+        self.init(identifier: identifier, loader: BytesLoader(source: .closure(load), mimeType: mimeType))
+    }
+
+    private init(identifier: String, loader: BytesLoader) {
+        self.init(BytesLoader.url(for: identifier), cacheKey: identifier)
+        self.loader = loader
+    }
+}
