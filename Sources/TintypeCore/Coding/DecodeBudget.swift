@@ -5,8 +5,8 @@
 /// pixels belong to the image's owner, such as a cache with its own capacity. So when a hundred large images arrive at once,
 /// they are decoded a few at a time instead of exhausting the memory.
 ///
-/// - The decode with the highest priority is next, and among equals the earliest one. Requests of equal or lower priority never
-///   overtake it, even if they would fit.
+/// - The decode with the highest priority is next, and among equals the earliest one, or the newest one if that is wanted. Requests that
+///   come after it in this order never overtake it, even if they would fit.
 /// - An image that needs more than the whole budget is decoded alone. ``DecodeLimits`` define the limit for a single image.
 /// - Images that are decoded while they arrive use at most a quarter of the budget together. When it is used up, others have no
 ///   previews. Full decodes never wait for previews.
@@ -44,7 +44,14 @@ public final class DecodeBudget: Sendable {
 
     private let state: Lock<State>
 
-    public init(limit: ByteCount) { state = Lock(State(machine: DecodeBudgetState(limit: limit.bytes))) }
+    /// Creates a budget.
+    /// - Parameters:
+    ///   - limit: The size of the budget.
+    ///   - newestFirst: True if, of decodes with the same priority, the newest is first, as suits a list that scrolls quickly. Older decodes
+    ///     then wait as long as new ones come.
+    public init(limit: ByteCount, newestFirst: Bool = false) {
+        state = Lock(State(machine: DecodeBudgetState(limit: limit.bytes, newestFirst: newestFirst)))
+    }
 
     static func defaultLimit(_ memory: SystemMemory) -> ByteCount {
         memory.limit.map { ByteCount(max(256 << 20, $0 / 2)) } ?? ByteCount(1 << 30)

@@ -1,8 +1,8 @@
 /// The decisions of a ``DecodeBudget``: which decodes may run and which wait for memory. It has no lock and does not wait
 /// itself.
 ///
-/// The decode with the highest priority is next, and among equals the earliest one. Decodes of equal or lower priority never
-/// overtake it, even if they would fit. Otherwise a large image would never find room beside a stream of small ones.
+/// The decode with the highest priority is next, and among equals the earliest one, or the newest one if that is wanted. Decodes that
+/// come after it in this order never overtake it, even if they would fit. Otherwise a large image would never find room beside a stream of small ones.
 struct DecodeBudgetState {
     enum Answer: Equatable {
         case granted
@@ -21,12 +21,17 @@ struct DecodeBudgetState {
     /// The largest number of bytes that were reserved at one time.
     private(set) var peakBytes = 0
     /// The bytes of the waiting decodes.
-    private var waiters = PriorityQueue<Int>()
+    private var waiters: PriorityQueue<Int>
+    private let newestFirst: Bool
 
     /// The largest value of a limit or request, so that sums cannot overflow.
     static let most = 1 << 60
 
-    init(limit: Int) { self.limit = min(max(1, limit), Self.most) }
+    init(limit: Int, newestFirst: Bool = false) {
+        self.limit = min(max(1, limit), Self.most)
+        self.newestFirst = newestFirst
+        waiters = PriorityQueue(newestFirst: newestFirst)
+    }
 
     var waiting: Int { waiters.count }
     var reservedBytes: Int { decodeBytes + previewBytes }
@@ -40,10 +45,12 @@ struct DecodeBudgetState {
         return .wait(waiters.add(bytes, priority: priority))
     }
 
-    /// Reserves memory if there is room, and no decode of the same or a higher priority is waiting.
+    /// Reserves memory if there is room, and no decode is waiting that comes first.
     mutating func reserve(_ bytes: Int, priority: ImagePriority) -> Bool {
         if !fits(bytes) { return false }
-        if let first = waiters.first(), first.priority >= priority { return false }
+        if let first = waiters.first(), newestFirst ? first.priority > priority : first.priority >= priority {
+            return false
+        }
         take(bytes)
         return true
     }

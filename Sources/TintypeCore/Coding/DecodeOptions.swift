@@ -33,6 +33,14 @@ public struct DecodeOptions: Sendable, Hashable {
     public var decodeToHDR = false
     /// The format to assume if the signature is ambiguous, as with camera files.
     public var formatHint: ImageFormat?
+    var formatSettings = FormatSettings()
+
+    /// Accesses the settings of one coder, which are the defaults unless they were set.
+    /// - Parameter type: the type of the settings.
+    public subscript<Options: FormatDecodeOptions>(_ type: Options.Type) -> Options {
+        get { formatSettings[type] }
+        set { formatSettings[type] = newValue }
+    }
 
     public init(
         thumbnailSize: PixelSize? = nil, preservesAspectRatio: Bool = true, allowsUpscaling: Bool = false,

@@ -33,7 +33,7 @@ public struct EncodeOptions: Sendable, Hashable {
     /// Embeds a thumbnail of at most 320 pixels a side in JPEG (Exif 2.32, section 4.5.8) and HEIC. Other formats, and images
     /// that are no larger than that, get none.
     public var embedsThumbnail = false
-    var formatSettings = FormatEncodeSettings()
+    var formatSettings = FormatSettings()
 
     /// Accesses the settings of one format, which are the defaults unless they were set.
     /// - Parameter type: the type of the settings.

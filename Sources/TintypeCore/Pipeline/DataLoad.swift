@@ -51,7 +51,8 @@ struct DataLoad: Sendable {
 
     private func run(_ hold: Downloads.Hold, _ job: SourceLoad.Job) async throws(ImageError) -> DataOutput {
         let source = SourceLoad(
-            environment: environment, request: request, source: key.source, download: key.download, policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
+            environment: environment, request: request, source: key.source, download: key.download, policy: key.policy,
+            queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
             decoding: .init(request, isHeader: true), isProgressive: false, replacesVariants: request.storesAnything,
             hold: hold)
         let steps = SourceLoad.Steps<Header>(
@@ -78,7 +79,8 @@ struct DataLoad: Sendable {
         guard environment.storesOriginal(request), output.bytes.needsStoring else { return nil }
         let mark = output.bytes.hasReplacement(for: key.source) ? environment.originals.removals?.mark : output.mark
         return await environment.storeOriginal(
-            output.bytes, of: nil, for: request, source: key.source, download: key.download, since: mark, waits: request.waitsForStore)
+            output.bytes, of: nil, for: request, source: key.source, download: key.download, since: mark,
+            waits: request.waitsForStore)
     }
 }
 

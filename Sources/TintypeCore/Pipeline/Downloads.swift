@@ -37,6 +37,9 @@ final class Downloads: Sendable {
     /// True if a transfer is under way.
     func isRunning(_ key: DownloadKey) -> Bool { transfers.isRunning(key) }
 
+    /// Ends the transfers that nobody waits for.
+    func cancelLingering() { transfers.cancelLingering() }
+
     /// The number of loads that wait for transfers.
     var waitingCount: Int { transfers.waitingCount }
 
@@ -78,14 +81,18 @@ final class Downloads: Sendable {
     }
 
     /// Returns the bytes of a transfer: the one that is under way, or one that `transfer` begins in the task of the job.
-    /// - Parameter isUsable: False for bytes of an earlier transfer that the load must not use.
+    /// - Parameters:
+    ///   - grace: The time that the transfer has if its last caller leaves; `nil` for none.
+    ///   - isUsable: False for bytes of an earlier transfer that the load must not use.
     func download(
-        _ hold: Hold, onlyNew: Bool, within job: SourceLoad.Job, onUpdate: @escaping @Sendable (LoadUpdate) -> Void,
+        _ hold: Hold, onlyNew: Bool, within job: SourceLoad.Job, grace: TransferGrace?,
+        onUpdate: @escaping @Sendable (LoadUpdate) -> Void,
         transfer: @escaping @Sendable (TaskCoalescer<DownloadKey, SourceBytes>.Context) async -> Outcome,
         isUsable: @escaping @Sendable (SourceBytes) -> Bool
     ) async -> Outcome {
         await transfers.value(
-            for: hold.key, priority: LoadPriority(job.priority), within: job.cancellation, onUpdate: onUpdate
+            for: hold.key, priority: LoadPriority(job.priority), within: job.cancellation, lingering: grace?.lingering,
+            onUpdate: onUpdate
         ) { [self] context in
             // One may have ended between the caller's look and now.
             if let bytes = bytes(for: hold, onlyNew: onlyNew), isUsable(bytes) { return .success(bytes) }

@@ -7,7 +7,8 @@ extension ImageLoad {
     /// The writes are on their way when this returns, so that a removal after the load comes after them.
     /// - Returns: the error of the write, if the request waits for it.
     func store(_ output: PipelineOutput) async -> ImageError? {
-        guard storesOriginal || !layersToStore.isEmpty, !output.image.isPartial, output.source != .memory || !output.isStored,
+        guard storesOriginal || !layersToStore.isEmpty, !output.image.isPartial,
+            output.source != .memory || !output.isStored,
             output.mayBeCached({ environment.configuration.shouldCache?(output.image, request) ?? true })
         else { return nil }
         let hasReplaced = output.bytes?.hasReplacement(for: key.image.source) ?? false
@@ -20,12 +21,12 @@ extension ImageLoad {
         }
         var error: ImageError?
         if storesOriginal, let bytes = output.bytes, bytes.needsStoring {
-            // A transformed image was stored before its transform, with its own image.
             error = await environment.storeOriginal(
-                bytes, of: request.transformer == nil ? output.image : nil, for: request, source: key.image.source,
+                bytes, of: key.image.variant.isOriginal ? output.image : nil, for: request, source: key.image.source,
                 download: key.download, since: marks?.originals, waits: request.waitsForStore)
         }
-        if layersToStore.contains(.disk), request.storesVariant, !key.image.variant.isOriginal, !output.isStored, request.coderToken == 0,
+        if layersToStore.contains(.disk), request.storesVariant, !key.image.variant.isOriginal, !output.isStored,
+            request.coderToken == 0,
             !wasRemoved(key.image, from: .disk, since: marks?.images)
         {
             let write = output.variantWrite

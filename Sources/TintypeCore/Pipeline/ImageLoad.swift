@@ -220,7 +220,8 @@ final class ImageLoad: Sendable {
         onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws(ImageError) -> PipelineOutput {
         let source = SourceLoad(
-            environment: environment, request: request, source: key.image.source, download: key.download, policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
+            environment: environment, request: request, source: key.image.source, download: key.download,
+            policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
             decoding: .init(request), isProgressive: progressive != nil, replacesVariants: replacesVariants, hold: hold)
         var steps = SourceLoad.Steps<Decoded>(
             decode: { [self] bytes throws(ImageError) in

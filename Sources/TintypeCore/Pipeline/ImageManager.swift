@@ -36,7 +36,8 @@ public final class ImageManager: Sendable {
         let list = (coders as? ImageCoders) ?? ImageCoders([coders])
         current = Lock(
             LoadEnvironment(
-                cache: cache, originals: configuration.originalCache, loaders: loaders, coders: list, configuration: configuration, shared: shared))
+                cache: cache, originals: configuration.originalCache, loaders: loaders, coders: list,
+                configuration: configuration, shared: shared))
         (cache as? any EntryCoderAdopting)?.adopt { [weak self] in self?.environment.entryCoder }
     }
 
@@ -142,6 +143,7 @@ public final class ImageManager: Sendable {
     public func cancelAll() {
         shared.images.cancelAll()
         shared.data.cancelAll()
+        shared.downloads.cancelLingering()
     }
 
     // MARK: Failures

@@ -4,13 +4,14 @@ extension LoadEnvironment {
     /// Writes the bytes of a source to disk, once for all loads that share them.
     ///
     /// - Parameters:
-    ///   - image: The image of the bytes, if they were decoded.
+    ///   - image: The image of the bytes, if they were decoded as a whole.
     ///   - request: One of the requests for it.
     ///   - mark: The state of the cache's removals when the load began. If the original was removed since, it is not stored.
     ///   - waits: Whether the caller waits for the write. It waits in any case while too many bytes are waiting to be written.
     /// - Returns: the error of the write, if the caller waits for it.
     func storeOriginal(
-        _ bytes: SourceBytes, of image: Image?, for request: ImageRequest, source: String, download: DownloadKey, since mark: RemovalLog.Mark?, waits: Bool
+        _ bytes: SourceBytes, of image: Image?, for request: ImageRequest, source: String, download: DownloadKey,
+        since mark: RemovalLog.Mark?, waits: Bool
     ) async -> ImageError? {
         let key = ImageKey(source: source)
         let removals = originals.removals
@@ -41,9 +42,17 @@ extension LoadEnvironment {
         _ bytes: SourceBytes, of image: Image?, for request: ImageRequest
     ) async throws(ImageError) -> DiskCacheEntry {
         // Bytes from the disk were serialized when they came.
-        guard bytes.source != .disk, let image,
-            let data = try await serialized(image, bytes.data, for: request)
-        else { return bytes.entry }
+        guard bytes.source != .disk, serializer(for: request) != nil else { return bytes.entry }
+        let whole: Image
+        if let image {
+            whole = image
+        } else {
+            // A thumbnail would replace the original.
+            let options = DecodeOptions().completed(
+                fileName: request.url.lastPathComponent, mimeType: bytes.entry.mimeType)
+            whole = try await decode(bytes.data, options: options, coder: request.coder, priority: WorkPriority(.low))
+        }
+        guard let data = try await serialized(whole, bytes.data, for: request) else { return bytes.entry }
         var entry = bytes.entry
         entry.data = data
         entry.mimeType = ImageFormat(sniffing: data)?.mimeType ?? entry.mimeType
@@ -60,9 +69,14 @@ extension LoadEnvironment {
             imageProperties: StoredImageProperties(image.properties).encoded)
     }
 
+    private func serializer(for request: ImageRequest) -> CacheSerializer? {
+        request.cacheSerializer ?? configuration.cacheSerializer
+    }
+
     /// The bytes that the program's serializer returns; `nil` without one.
-    private func serialized(_ image: Image, _ data: Data?, for request: ImageRequest) async throws(ImageError) -> Data? {
-        guard let serializer = request.cacheSerializer ?? configuration.cacheSerializer else { return nil }
+    private func serialized(_ image: Image, _ data: Data?, for request: ImageRequest) async throws(ImageError) -> Data?
+    {
+        guard let serializer = serializer(for: request) else { return nil }
         let url = request.url
         return try await configuration.processing.perform(priority: WorkPriority(.low)) { _ throws(ImageError) in
             let bytes: Data?

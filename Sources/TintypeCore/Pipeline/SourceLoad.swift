@@ -140,7 +140,9 @@ struct SourceLoad: Sendable {
             bytes = found
         } else {
             try checkPolicy()
-            bytes = try await downloads.download(hold, onlyNew: onlyNew, within: job, onUpdate: steps.onUpdate) {
+            bytes = try await downloads.download(
+                hold, onlyNew: onlyNew, within: job, grace: grace, onUpdate: steps.onUpdate
+            ) {
                 context in
                 await transfer(replacing: cached, context)
             } isUsable: {
@@ -156,6 +158,16 @@ struct SourceLoad: Sendable {
         } catch {
             if bytes.source != .disk { environment.remember(error, of: url, as: decodeFailure) }
             throw error
+        }
+    }
+
+    /// The time that the transfer has after its last caller has left: none if its bytes would not be stored, or not be found again.
+    private var grace: TransferGrace? {
+        guard policy == .cacheFirst, queriesDisk, environment.configuration.cancellationGrace > .zero,
+            environment.storesOriginal(request)
+        else { return nil }
+        return TransferGrace(download, environment) { [environment, request] in
+            _ = try? await DataLoad(request, environment: environment).image()
         }
     }
 
@@ -207,7 +219,8 @@ struct SourceLoad: Sendable {
         if let arriving { context.update(.arriving(arriving)) }
         let reservation = environment.reservation()
         let message = LoadRequest(
-            url: url, headers: request.headers, method: request.method, body: request.body, priority: context.priority, validators: cached?.entry.validators
+            url: url, headers: request.headers, method: request.method, body: request.body, priority: context.priority,
+            validators: cached?.entry.validators
         ) { [weak reservation] progress in
             // Weak: a loader may keep the closure.
             reservation?.grow(to: progress.receivedBytes)

@@ -21,6 +21,20 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         /// `nil` for one that runs the job itself.
         // Unsafe: the state machine resumes each continuation once, and a checked one doubles the cost of joining.
         var continuation: UnsafeContinuation<Outcome, Never>?
+        /// `nil` for one that leaves at once.
+        var lingering: Lingering?
+        /// True after the caller has left.
+        var isLingering = false
+    }
+
+    /// The way in which a job that is nearly finished goes on for a while after its last caller has left.
+    struct Lingering: Sendable {
+        /// The progress of a job that is worth it, from 0 to 1.
+        let minimumFraction: Double
+        /// Called after the caller has left, with a closure that ends the job unless others have joined it.
+        let begin: @Sendable (_ leave: @escaping @Sendable () -> Void) -> Void
+        /// Called at the end of the job, or after `leave`; possibly before `begin`.
+        let end: @Sendable (Outcome) -> Void
     }
 
     private struct Job {
@@ -74,15 +88,19 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - priority: the caller's priority, watched until the end.
     ///   - outer: the job that the calling task runs. Work that it begins runs in the same task; without one, in a task of its own.
+    ///   - lingering: lets the job go on when this caller was the last one; `nil` to end it at once.
     ///   - onUpdate: called from the threads of the job. A late subscriber first receives the most recent progress and preview.
     func value(
         for key: Key, priority: LoadPriority, within outer: JobCancellation? = nil,
-        onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil, work: @escaping @Sendable (Context) async -> Outcome
+        lingering: Lingering? = nil, onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil,
+        work: @escaping @Sendable (Context) async -> Outcome
     ) async -> Outcome {
         let id = state.withLock { $0.machine.makeID() }
         let token = priority.live?.observe { [weak self] in self?.setPriority($0, of: id) }
         let outcome: Outcome
-        if let outer, let (job, context) = begin(key, as: id, priority: priority.value, within: outer, onUpdate) {
+        if let outer,
+            let (job, context) = begin(key, as: id, priority: priority.value, within: outer, lingering, onUpdate)
+        {
             // It has joined: a request to leave that comes after the end leaves nothing behind.
             outcome = await outer.runInnerJob(leave: { [self] in leave(id, mayJoinLater: false) }) {
                 let outcome = await work(context)
@@ -91,7 +109,8 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         } else {
             outcome = await withTaskCancellationHandler {
                 await withUnsafeContinuation { continuation in
-                    let subscriber = Subscriber(onUpdate: onUpdate, continuation: continuation)
+                    let subscriber = Subscriber(
+                        onUpdate: onUpdate, continuation: continuation, lingering: lingering)
                     join(key, as: id, priority: priority.value, subscriber: subscriber, work: work)
                 }
             } onCancel: {
@@ -105,7 +124,13 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Ends every wait with ``ImageError/Code/cancelled``, and with it all work.
     func cancelAll() {
-        for id in state.withLock({ $0.machine.subscribers }) { leave(id, mayJoinLater: false) }
+        for id in state.withLock({ $0.machine.subscribers }) { leave(id, mayJoinLater: false, lingers: false) }
+    }
+
+    /// Ends all work that nobody waits for.
+    func cancelLingering() {
+        let ids = state.withLock { state in state.subscribers.filter { $0.value.isLingering }.map(\.key) }
+        for id in ids { leave(id, mayJoinLater: false, lingers: false) }
     }
 
     private func join(
@@ -155,14 +180,14 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// - Returns: `nil` if the job is under way, so that the caller can join it.
     private func begin(
         _ key: Key, as id: Int, priority: ImagePriority, within outer: JobCancellation,
-        _ onUpdate: (@Sendable (LoadUpdate) -> Void)?
+        _ lingering: Lingering?, _ onUpdate: (@Sendable (LoadUpdate) -> Void)?
     ) -> (Int, Context)? {
         let begun: (Int, Job)? = state.withLock { state in
             guard !state.machine.hasJob(for: key),
                 case .begin(let number) = state.machine.join(key, as: id, priority: priority)
             else { return nil }
             let job = Job(priority: WorkPriority(priority), cancellation: JobCancellation(within: outer))
-            state.subscribers[id] = Subscriber(onUpdate: onUpdate)
+            state.subscribers[id] = Subscriber(onUpdate: onUpdate, lingering: lingering)
             state.jobs[number] = job
             return (number, job)
         }
@@ -191,13 +216,40 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let (subscribers, waiting) = state.withLock { state in
             state.jobs[job] = nil
             let subscribers = state.machine.finish(job)
-            return (subscribers, subscribers.compactMap { state.subscribers.removeValue(forKey: $0)?.continuation })
+            return (subscribers, subscribers.compactMap { state.subscribers.removeValue(forKey: $0) })
         }
-        for continuation in waiting { continuation.resume(returning: outcome) }
+        for subscriber in waiting { end(subscriber, outcome) }
         return subscribers
     }
 
-    private func leave(_ id: Int, mayJoinLater: Bool = true) {
+    private func end(_ subscriber: Subscriber, _ outcome: Outcome) {
+        if subscriber.isLingering { subscriber.lingering?.end(outcome) }
+        subscriber.continuation?.resume(returning: outcome)
+    }
+
+    /// Lets a subscriber stay whose caller leaves, if its job is worth finishing.
+    /// - Returns: false if the subscriber has to leave.
+    private func linger(_ id: Int) -> Bool {
+        let (isStaying, caller) = state.withLock { state -> (Bool, Subscriber?) in
+            guard let subscriber = state.subscribers[id], let lingering = subscriber.lingering else {
+                return (false, nil)
+            }
+            guard !subscriber.isLingering else { return (true, nil) }
+            guard let job = state.machine.jobOfOnlySubscriber(id), let fraction = state.jobs[job]?.progress?.fraction,
+                fraction >= lingering.minimumFraction
+            else { return (false, nil) }
+            state.subscribers[id] = Subscriber(lingering: lingering, isLingering: true)
+            return (true, subscriber)
+        }
+        if let caller {
+            caller.lingering?.begin { [weak self] in self?.leave(id, mayJoinLater: false, lingers: false) }
+            caller.continuation?.resume(returning: .failure(.cancelled))
+        }
+        return isStaying
+    }
+
+    private func leave(_ id: Int, mayJoinLater: Bool = true, lingers: Bool = true) {
+        if lingers, linger(id) { return }
         let (subscriber, change, cancellation) = state.withLock { state in
             let action = state.machine.leave(id, mayJoinLater: mayJoinLater)
             let subscriber = state.subscribers.removeValue(forKey: id)
@@ -209,7 +261,7 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
         change?.apply()
         cancellation?.request()
-        subscriber?.continuation?.resume(returning: .failure(.cancelled))
+        if let subscriber { end(subscriber, .failure(.cancelled)) }
     }
 
     private func setPriority(_ priority: ImagePriority, of id: Int) {

@@ -70,6 +70,12 @@ struct TaskCoalescerState<Key: Hashable> {
         return .begin(id)
     }
 
+    /// The job of a subscriber that is its only one.
+    func jobOfOnlySubscriber(_ subscriber: SubscriberID) -> JobID? {
+        guard let id = jobsBySubscriber[subscriber], jobs[id]?.subscribers.count == 1 else { return nil }
+        return id
+    }
+
     enum LeaveAction: Equatable {
         /// The subscriber has not joined yet, or its job has ended.
         case nothing

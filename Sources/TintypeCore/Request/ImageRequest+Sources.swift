@@ -7,7 +7,7 @@ extension ImageRequest {
     /// Characters that a URL can't have, such as spaces and umlauts, are percent-encoded.
     /// - Throws: ``ImageError/Code/invalidURL`` if the string isn't an absolute URL, such as `https://example.org/photo.jpg`.
     public init(string: String) throws(ImageError) {
-        guard let url = URL(string: string), url.scheme != nil else {
+        guard let url = URL(string: string), url.scheme?.isEmpty == false else {
             throw ImageError(
                 .invalidURL, stage: .request, source: URLDescription.redacted(string),
                 reason: "the string isn't a URL with a scheme, such as https:; for a file, use ImageRequest(path:)")

@@ -54,6 +54,7 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
         if options.decodeToHDR { parts.append("hdr") }
         if options.scale != 1 { parts.append("scale=\(options.scale)") }
         if let hint = options.formatHint { parts.append("as=\(Self.escaped(hint.rawValue))") }
+        for settings in options.formatSettings.cacheKeys { parts.append("decode=\(Self.escaped(settings))") }
         if let coder = extras.coder { parts.append("coder=\(Self.escaped(coder))") }
         if extras.coderToken != 0 { parts.append("coder#\(extras.coderToken)") }
         if let keys = extras.transformer?.componentKeys, !keys.isEmpty {

@@ -17,12 +17,21 @@ public final class WorkQueue: Sendable {
 
     public let label: String
     public let width: Int
+    /// True if, of work with the same priority, the newest is first; false if the oldest is.
+    public let newestFirst: Bool
     private let core: WorkQueueCore
 
-    public init(label: String, width: Int) {
+    /// Creates a queue.
+    /// - Parameters:
+    ///   - label: The name of the queue.
+    ///   - width: The largest number of threads.
+    ///   - newestFirst: True if, of work with the same priority, the newest is first, as suits a list that scrolls quickly. Older work then
+    ///     waits as long as new work comes.
+    public init(label: String, width: Int, newestFirst: Bool = false) {
         self.label = label
         self.width = width
-        core = WorkQueueCore(width: width)
+        self.newestFirst = newestFirst
+        core = WorkQueueCore(width: width, newestFirst: newestFirst)
     }
 
     deinit { core.close() }
@@ -70,13 +79,16 @@ private final class WorkQueueCore: @unchecked Sendable {
 
     private let monitor = ThreadMonitor()
     private let width: Int
-    private var waiting = PriorityQueue<Work>()
+    private var waiting: PriorityQueue<Work>
     private var running = 0
     private var threads = 0
     private var idle = 0
     private var isClosed = false
 
-    init(width: Int) { self.width = width }
+    init(width: Int, newestFirst: Bool) {
+        self.width = width
+        waiting = PriorityQueue(newestFirst: newestFirst)
+    }
 
     private func locked<Result>(_ body: () -> Result) -> Result { monitor.locked(body) }
 

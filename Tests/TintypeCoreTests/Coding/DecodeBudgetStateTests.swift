@@ -27,6 +27,21 @@ struct DecodeBudgetStateTests {
     private let machine = Machine()
     private var state: DecodeBudgetState { machine.state }
 
+    @Test("the newest of equals is first if the budget is made so, and overtakes those that wait")
+    func newestFirst() {
+        var state = DecodeBudgetState(limit: 100, newestFirst: true)
+        #expect(state.request(60, priority: .normal) == .granted)
+        #expect(state.request(90, priority: .normal) == .wait(1))
+        #expect(state.request(80, priority: .normal) == .wait(2))
+        #expect(state.request(70, priority: .high) == .wait(3))
+        let (newer, lower) = (state.reserve(10, priority: .high), state.reserve(10, priority: .normal))
+        #expect(newer && !lower, "the newer one overtakes the one that waits, a lower priority does not")
+        #expect(state.release(10, isPreview: false) == [])
+        #expect(state.release(60, isPreview: false) == [3])
+        #expect(state.release(70, isPreview: false) == [2])
+        #expect(state.release(80, isPreview: false) == [1])
+    }
+
     @Test("what fits begins at once, what does not waits until enough is given back", .capability("3.1"))
     func room() {
         #expect(machine.ask(60) == nil && machine.ask(40) == nil)

@@ -28,6 +28,41 @@ private struct MovingCoder: ImageCoder {
     }
 }
 
+private struct DrawingOptions: FormatDecodeOptions {
+    var side = 64
+}
+
+/// Draws anything as a vector image.
+private struct DrawingCoder: ImageCoder {
+    var decodableFormats: Set<ImageFormat> { [.dot] }
+
+    func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
+
+    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        ImageInfo(format: .dot, size: PixelSize(width: 64, height: 64), hasAlpha: false)
+    }
+
+    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        let side = options[DrawingOptions.self].side
+        let size = options.outputSize(for: PixelSize(width: side, height: side))
+        return Image(pixels: try MutablePixelBuffer(size: size, cleared: true).freeze()).with { $0.isVector = true }
+    }
+}
+
+/// An actor that is not the main one.
+private actor Screen {
+    private var shown = 0
+
+    func show(with manager: ImageManager) async {
+        for name in ["c", "d", "c"] {
+            guard let url = URL(string: "test:\(name)") else { continue }
+            if await (try? manager.image(for: url)) != nil { shown += 1 }
+            assertIsolated()
+        }
+        #expect(shown == 3)
+    }
+}
+
 /// Crops to a square whose side may change from frame to frame.
 private final class Crop: ImageTransformer {
     private let sides: Lock<[Int]>
@@ -95,6 +130,47 @@ struct ManagerOptionsTests {
         #expect(image.isTransformed)
         request.transformer = Crop(2, 3)
         #expect(await manager.task(for: request).result.failure?.code == .transformFailed)
+    }
+
+    @Test(
+        "vector images are transformed only if asked, and keep their size otherwise", .capability("OPT-23", "MGR-22"))
+    func vectors() async throws {
+        let manager = manager(coder: DrawingCoder())
+        var request = ImageRequest(url)
+        request.transformer = .resize(width: 2)
+        #expect(try await manager.image(for: request).size.width == 64)
+        request.options = .transformVectorImage
+        let image = try await manager.image(for: request)
+        #expect(image.size.width == 2 && image.isTransformed)
+        request.options = []
+        #expect(try await manager.image(for: request).size.width == 64, "each has a key of its own")
+    }
+
+    @Test("a request's settings for a program's own coder reach it", .capability("CTX-09"))
+    func coderSettings() async throws {
+        let manager = manager(coder: DrawingCoder())
+        var request = ImageRequest(url)
+        request.decodeOptions[DrawingOptions.self].side = 12
+        #expect(try await manager.image(for: request).size.width == 12)
+        #expect(try await manager.image(for: url).size.width == 64)
+    }
+
+    @Test(
+        "results arrive where the caller runs, and those from memory without suspension",
+        .capability("CTX-03", "MGR-32", "MGR-42"))
+    @MainActor func isolation() async throws {
+        let manager = manager()
+        _ = try await manager.image(for: url)
+        MainActor.assertIsolated()
+        var order: [String] = []
+        let other = Task { @MainActor in order.append("other") }
+        _ = try await manager.image(for: url)
+        _ = try await manager.load(ImageRequest(url))
+        MainActor.assertIsolated()
+        order.append("hit")
+        await other.value
+        #expect(order == ["hit", "other"])
+        await Screen().show(with: manager)
     }
 
     @Test("failures can be forgotten, one or all", .capability("MGR-39"))

@@ -62,6 +62,32 @@ struct WorkQueueTests {
         #expect(order.withLock { $0 } == ["late", "high", "low"])
     }
 
+    @Test("of work with one priority, the newest comes first if the queue is made so; priorities count all the same")
+    func newestFirst() async throws {
+        let queue = WorkQueue(label: "test", width: 1, newestFirst: true)
+        let gate = Gate()
+        let order = Lock([String]())
+        let blocker = Task { try await queue.perform { _ throws(ImageError) in gate.hold() } }
+        while queue.load.running == 0 { await Task.yield() }
+        var tasks: [Task<Void, any Error>] = []
+        for (name, priority) in [
+            ("a", ImagePriority.normal), ("b", .high), ("c", .normal), ("d", .high), ("e", .normal),
+        ] {
+            let before = queue.load.waiting
+            tasks.append(
+                Task {
+                    try await queue.perform(priority: WorkPriority(priority)) { _ throws(ImageError) in
+                        order.withLock { $0.append(name) }
+                    }
+                })
+            while queue.load.waiting == before { await Task.yield() }
+        }
+        gate.open()
+        try await blocker.value
+        for task in tasks { try await task.value }
+        #expect(order.withLock { $0 } == ["d", "b", "e", "c", "a"])
+    }
+
     @Test("work that is cancelled while it waits never runs; work that runs is told")
     func cancellation() async throws {
         let queue = WorkQueue(label: "test", width: 1)

@@ -26,6 +26,18 @@ struct DocCommentSnippets {
         show(image)
     }
 
+    func decodeSettings(url: URL) {
+        var request = ImageRequest(url)
+        // snippet: doc-format-decode-options
+        struct MapOptions: FormatDecodeOptions {
+            var layer = 0
+        }
+
+        request.decodeOptions[MapOptions.self].layer = 2  // options[MapOptions.self] in the coder
+        // snippet.end
+        show(request)
+    }
+
     func imageCache(path: String, key: ImageKey) async throws {
         // snippet: doc-image-cache
         let cache = try ImageCache(

@@ -48,6 +48,52 @@ struct LoadingSnippets {
         #expect(await prefetcher.prefetch(urls).wait().skipped == 1, "a local file needs no copy")
     }
 
+    @Test("A request can bring its bytes in many ways", .capability("MGR-03"))
+    func sources() async throws {
+        let manager = try bench.manager()
+        let path = try bench.file().path
+        let data = try bench.picture().encoded(as: .png)
+        // snippet: request-sources
+        let web = try ImageRequest(string: "https://example.org/photo.jpg")
+        let file = ImageRequest(path: path)
+        let bytes = ImageRequest(data: data, identifier: "avatar of user 7")
+        let closure = ImageRequest(identifier: "page 3 of the report") {
+            try await renderPage(3)
+        }
+        // snippet.end
+        for request in [file, bytes, closure] { #expect(try await manager.image(for: request).size.width > 0) }
+        #expect(web.url.host() == "example.org")
+
+        @Sendable func renderPage(_ number: Int) async throws -> Data { data }
+    }
+
+    @Test("A request can bring its own cache and serializer", .capability("CTX-21", "CTX-27"))
+    func parts() async throws {
+        let (manager, url) = (try bench.manager(), try bench.file())
+        let archive = try bench.cache("archive")
+        // snippet: request-parts
+        var request = ImageRequest(url)
+        request.originalCache = archive
+        request.cacheSerializer = { image, data, url in try image.encoded(as: .webp) }
+        // snippet.end
+        request.loader = FixedLoader(data: try bench.picture().encoded(as: .png))
+        request.waitsForStore = true
+        let result = try await manager.load(request)
+        #expect(result.storeError == nil)
+        let entry = await archive.entry(forKey: result.key)
+        #expect(entry?.mimeType == "image/webp")
+    }
+
+    @Test("The newest images come first")
+    func newestFirst() throws {
+        let manager = try bench.manager()
+        // snippet: newest-first
+        manager.configuration.processing = WorkQueue(label: "images", width: 2, newestFirst: true)
+        manager.configuration.budget = DecodeBudget(limit: .megabytes(256), newestFirst: true)
+        // snippet.end
+        #expect(manager.configuration.processing.newestFirst)
+    }
+
     @Test("A manager is made of a cache, loaders and hooks")
     func ownManager() async throws {
         struct CircleCrop: ImageTransformer {

@@ -1,0 +1,44 @@
+import TestSupport
+import Testing
+import TintypeCore
+
+private struct Layers: FormatDecodeOptions {
+    var top = 0
+}
+
+private struct Page: FormatDecodeOptions {
+    var number = 1
+}
+
+@Suite("Decode options", .timeLimited)
+struct DecodeOptionsTests {
+    @Test("settings of a program's own coder are kept by their type", .capability("CTX-09"))
+    func settings() {
+        var options = DecodeOptions()
+        #expect(options[Layers.self].top == 0)
+        options[Layers.self].top = 3
+        options[Page.self].number = 2
+        #expect(options[Layers.self].top == 3 && options[Page.self].number == 2)
+        var other = DecodeOptions()
+        other[Page.self].number = 2
+        #expect(options != other)
+        other[Layers.self].top = 3
+        #expect(options == other && options.hashValue == other.hashValue)
+        options[Layers.self].top = 0
+        options[Page.self] = Page()
+        #expect(options == DecodeOptions() && options.hashValue == DecodeOptions().hashValue)
+    }
+
+    @Test("different settings are different images", .capability("CTX-09"))
+    func variants() {
+        var keys: Set<ImageKey> = ["a"]
+        for number in 0..<3 {
+            var options = DecodeOptions()
+            options[Layers.self].top = number
+            keys.insert(ImageKey(source: "a", variant: ImageVariant(options)))
+            options[Page.self].number = 4
+            keys.insert(ImageKey(source: "a", variant: ImageVariant(options)))
+        }
+        #expect(keys.count == 6)
+    }
+}
