@@ -23,6 +23,8 @@ struct SeekPoints {
     private let copies: CanvasSnapshots
     /// The number of frames between two copies; `nil` as long as none are kept.
     private var spacing: Int?
+    /// True if a program has set the spacing, whatever the copies take.
+    private var isSpacingFixed = false
     /// The number of frames that have been decoded so far.
     private(set) var decodedFrames = 0
 
@@ -40,7 +42,7 @@ struct SeekPoints {
     ) -> Start {
         guard target != next else { return .here }
         let copies = min(Self.maximumCopies, Self.maximumBytes / max(1, PixelBufferPool.footprint(of: canvas)))
-        if copies > 0 { spacing = (frameCount + copies) / (copies + 1) }
+        if copies > 0, !isSpacingFixed { spacing = (frameCount + copies) / (copies + 1) }
         var best = next <= target ? next : 0
         var start: Start = next <= target ? .here : .blank(0)
         if let copy = self.copies.latest(upTo: target), copy.index > best {
@@ -51,12 +53,15 @@ struct SeekPoints {
         return (best + 1...target).last(where: isKey).map { .blank($0) } ?? start
     }
 
+    /// Keeps a copy at every multiple of an interval from now on.
+    mutating func keepCopies(every interval: Int) { (spacing, isSpacingFixed) = (max(1, interval), true) }
+
     /// Notes that a frame is about to be decoded, and stores the canvas before it if the spacing of copies requires it.
     /// - Parameter copy: makes a copy of the canvas.
     mutating func pass(_ index: Int, copy: () throws(ImageError) -> PixelBuffer?) throws(ImageError) {
         decodedFrames += 1
-        guard let spacing, index > 0, index % spacing == 0, copies[index] == nil, copies.count < Self.maximumCopies,
-            let picture = try copy()
+        guard let spacing, index > 0, index % spacing == 0, copies[index] == nil,
+            isSpacingFixed || copies.count < Self.maximumCopies, let picture = try copy()
         else { return }
         copies.keep(picture, at: index)
     }
@@ -75,6 +80,8 @@ protocol SeekableFrames: ArrivingFrames {
 }
 
 extension SeekableFrames {
+    func keepSeekPoints(every interval: Int) { state.seekPoints.keepCopies(every: interval) }
+
     func seek(to index: Int) throws(ImageError) {
         let target = min(max(0, index), info.frameCount)
         // A copy, because the question below reads the state.

@@ -127,9 +127,18 @@ public protocol FrameDecoder: AnyObject {
     /// been decoded before then decodes at most a ninth of the animation on the way.
     /// - Parameter index: the number of the frame.
     func seek(to index: Int) throws(ImageError)
+
+    /// Keeps a copy of the canvas at each frame that decoding passes and whose number is a multiple of an interval, however many
+    /// there are, so that seeking to such a frame is cheap from then on. The copies go when memory becomes scarce.
+    ///
+    /// Only GIF, PNG and WebP have canvases to copy. The default does nothing.
+    /// - Parameter interval: the number of frames between two copies, at least 1.
+    func keepSeekPoints(every interval: Int)
 }
 
 extension FrameDecoder {
+    public func keepSeekPoints(every interval: Int) {}
+
     /// Decodes all frames up to the requested one.
     public func seek(to index: Int) throws(ImageError) {
         try rewind()

@@ -6,14 +6,17 @@ public struct Image: Sendable {
     final class Storage: Sendable {
         let frames: [ImageFrame]
         let properties: Properties
+        /// The animation whose first frame this is, for caches.
+        let animation: AnimatedImage?
         let memoryCost: Int
 
-        init(frames: [ImageFrame], properties: Properties) {
+        init(frames: [ImageFrame], properties: Properties, animation: AnimatedImage? = nil) {
             self.frames = frames
             self.properties = properties
+            self.animation = animation
             // Frames that share a buffer count once.
             var seen = Set<ObjectIdentifier>()
-            memoryCost = frames.reduce(0) { cost, frame in
+            memoryCost = frames.reduce(animation?.data.count ?? 0) { cost, frame in
                 seen.insert(ObjectIdentifier(frame.pixels)).inserted ? cost + frame.pixels.byteCount : cost
             }
         }

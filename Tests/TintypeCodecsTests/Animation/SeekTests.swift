@@ -96,6 +96,45 @@ struct SeekTests {
         }
     }
 
+    @Test("copies of the canvas lie where a program wants them, as many as that takes", .capability("3.5"))
+    func chosenCopies() throws {
+        let decoder = try GIFFrameDecoder(
+            dependent(100), for: .streaming, options: DecodeOptions(), context: DecodeContext())
+        decoder.keepSeekPoints(every: 5)
+        #expect(try all(decoder).count == 100)
+        #expect(decoder.state.seekPoints.copyCount == 19)
+        for index in stride(from: 95, through: 0, by: -5) {
+            let before = decoder.state.seekPoints.decodedFrames
+            _ = try decoder.frame(at: index)
+            #expect(decoder.state.seekPoints.decodedFrames - before == 1)
+        }
+    }
+
+    @Test(
+        "a player shows the frames of every format, in every direction", .capability("PLY-04", "ANI-03"),
+        arguments: FormatSample.animated, PlaybackMode.allCases)
+    func playback(sample: FormatSample, mode: PlaybackMode) async throws {
+        let data = try sample.data()
+        let frames = try all(try decoder(data))
+        let image = try AnimatedImage(data: data, coders: FormatSample.coders)
+        #expect(image.frameCount == frames.count && image.frameDurations == frames.map(\.duration))
+        let bytes = ByteCount(9 * frames[0].pixels.byteCount)
+        let player = AnimatedImagePlayer(image, mode: mode, maximumBufferSize: bytes)
+        player.loopCount = 2
+        var time = Duration.zero
+        var update = player.advance(to: time)
+        var shown = 0
+        while !update.isFinished {
+            if update.isNew, let frame = update.frame {
+                #expect(frame.pixels == frames[frame.index].pixels)
+                shown += 1
+            }
+            if let delay = update.delay { time += delay } else { await Task.yield() }
+            update = player.advance(to: time)
+        }
+        #expect(shown >= 2 * frames.count - 1)
+    }
+
     @Test("a frame that covers everything is where a seek begins, without copies and without decoding what is before")
     func keyframes() throws {
         var gif = TestGIF(20, 20)

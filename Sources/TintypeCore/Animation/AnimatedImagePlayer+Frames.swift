@@ -1,0 +1,101 @@
+extension AnimatedImagePlayer {
+    /// The frames, each at the time when it is due, on the player's clock. The sequence ends after the last pass.
+    ///
+    /// It is the view of programs that have none: whoever iterates advances the player. A frame that is due while the loop's body runs
+    /// comes next, or is dropped: ``lateFramePolicy``. While the player is paused, the sequence waits.
+    public var frames: Frames { Frames(player: self) }
+
+    /// The events of playback, as they happen. Each call returns another stream, which ends with the player. An observer that is more than a
+    /// thousand events late misses the oldest of them.
+    public var events: AsyncStream<PlaybackEvent> { observers.events() }
+
+    /// The frames of an animation, each at its time.
+    public struct Frames: AsyncSequence, Sendable {
+        public typealias Element = AnimationFrame
+        public typealias Failure = Never
+        let player: AnimatedImagePlayer
+
+        public func makeAsyncIterator() -> Iterator { Iterator(player) }
+    }
+}
+
+extension AnimatedImagePlayer.Frames {
+    public final class Iterator: AsyncIteratorProtocol {
+        private let player: AnimatedImagePlayer
+        private let alarm: Alarm
+        private let waker: Int
+        private var hasBegun = false
+        private var isFinished = false
+
+        init(_ player: AnimatedImagePlayer) {
+            self.player = player
+            let alarm = Alarm()
+            self.alarm = alarm
+            waker = player.observers.addWaker { alarm.ring() }
+        }
+
+        deinit { player.observers.removeWaker(waker) }
+
+        /// Waits for the next frame; `nil` after the last one, and in a canceled task.
+        public func next() async -> AnimationFrame? { await next(isolation: nil) }
+
+        public func next(isolation actor: isolated (any Actor)?) async -> AnimationFrame? {
+            while !isFinished, !Task.isCancelled {
+                let update = player.advance(to: player.now())
+                isFinished = update.isFinished
+                if update.isNew || !hasBegun, let frame = update.frame {
+                    hasBegun = true
+                    return frame
+                }
+                guard !isFinished else { break }
+                await Self.wait(update.delay, alarm: alarm, player: player)
+            }
+            return nil
+        }
+
+        /// Waits until a time has passed, the player has something new, or the task is canceled.
+        private static func wait(_ delay: Duration?, alarm: Alarm, player: AnimatedImagePlayer) async {
+            let sleeper = delay.map { delay in
+                Task { [sleep = player.sleep] in
+                    try? await sleep(delay)
+                    alarm.ring()
+                }
+            }
+            defer { sleeper?.cancel() }
+            await withTaskCancellationHandler {
+                await alarm.wait()
+            } onCancel: {
+                alarm.ring()
+            }
+        }
+    }
+
+    /// A bell that one task waits for. It stays rung until then.
+    private final class Alarm: Sendable {
+        private struct State {
+            var isRung = false
+            var waiting: CheckedContinuation<Void, Never>?
+        }
+
+        private let state = Lock(State())
+
+        func ring() {
+            let waiting = state.withLock { state in
+                state.isRung = state.waiting == nil
+                return state.waiting.take()
+            }
+            waiting?.resume()
+        }
+
+        func wait() async {
+            await withCheckedContinuation { continuation in
+                let isRung = state.withLock { state in
+                    defer { state.isRung = false }
+                    if !state.isRung { state.waiting = continuation }
+                    return state.isRung
+                }
+                if isRung { continuation.resume() }
+            }
+        }
+    }
+}

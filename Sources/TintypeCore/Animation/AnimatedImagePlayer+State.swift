@@ -1,0 +1,127 @@
+extension AnimatedImagePlayer {
+    /// The place of a player in its animation.
+    struct State: Sendable {
+        var timeline: AnimationTimeline
+        /// The place of the frame that is shown, or is to be shown as soon as it is decoded.
+        var position: AnimationTimeline.Position
+        /// The step whose frame is needed first.
+        private(set) var neededStep = 0
+        /// The time since the beginning of playback at the speed 1.
+        var time = Duration.zero
+        /// The time of the last advance; `nil` if time stands still until the next one.
+        var lastTime: Duration?
+        var isPlaying = true
+        var rate = 1.0
+        var policy = LateFramePolicy.neverSkip
+        var maximumBufferSize: ByteCount?
+        var shown: AnimationFrame?
+        /// The member of the frame pool.
+        var member = 0
+        /// True if ``position`` is on the screen.
+        private var isShown = false
+        /// True if a frame is due that isn't decoded yet.
+        private var isWaiting = false
+        private var reportedDamage: Set<Int> = []
+
+        init(timeline: AnimationTimeline, maximumBufferSize: ByteCount?) {
+            self.timeline = timeline
+            self.maximumBufferSize = maximumBufferSize
+            position = timeline.position(ofStep: 0)
+        }
+
+        /// Goes to a step, whose frame has to be shown.
+        mutating func move(to step: Int) {
+            position = timeline.position(ofStep: step)
+            time = position.start
+            neededStep = position.step
+            lastTime = nil
+            (isShown, isWaiting) = (false, false)
+        }
+
+        /// Takes another timeline, at the frame that is shown.
+        mutating func replaceTimeline(_ new: AnimationTimeline) {
+            let elapsed = time - position.start
+            let hasBegun = shown != nil || position.step > 0
+            timeline = new
+            let step = hasBegun ? new.step(showing: position.frame, inPass: position.completedLoops) : 0
+            let wasShown = isShown && hasBegun
+            position = new.position(ofStep: step)
+            neededStep = position.step
+            time = min(position.start + elapsed, position.end ?? position.start)
+            isShown = wasShown && position.frame == shown?.index
+        }
+
+        private var speed: Double { rate > 0 && rate.isFinite ? min(rate, 1_000) : 0 }
+
+        mutating func advance(
+            to now: Duration, _ lookup: (Int) -> AnimationFramePool.Lookup
+        ) -> (Update, [PlaybackEvent], needsOthers: Bool) {
+            let elapsed = lastTime.map { max(.zero, now - $0) } ?? .zero
+            lastTime = isPlaying ? max(now, lastTime ?? now) : nil
+            // Limited so that a computer that slept for years stays in range.
+            let isHeld = isWaiting && policy == .neverSkip
+            if isPlaying, !isHeld { time += min(elapsed, .days(3_650)) * speed }
+            var events: [PlaybackEvent] = []
+            let old = neededStep
+            let isNew = duePosition.map { show($0, lookup, &events) } ?? false
+            let update = Update(frame: shown, isNew: isNew, delay: delay, isFinished: isShown && position.isFinished)
+            return (update, events, neededStep != old)
+        }
+
+        /// The place whose frame has to be shown now; `nil` if it is shown already.
+        private var duePosition: AnimationTimeline.Position? {
+            guard isShown else { return position }
+            guard isPlaying, speed > 0, let end = position.end, time >= end else { return nil }
+            switch policy {
+            case .neverSkip: return timeline.position(ofStep: position.step + 1)
+            case .drop: return timeline.position(at: time)
+            }
+        }
+
+        /// - Returns: true if another frame is on the screen now.
+        private mutating func show(
+            _ due: AnimationTimeline.Position, _ lookup: (Int) -> AnimationFramePool.Lookup,
+            _ events: inout [PlaybackEvent]
+        ) -> Bool {
+            let isSameFrame = isShown && due.frame == shown?.index
+            var pixels = shown?.pixels
+            var isDamaged = false
+            neededStep = due.step
+            if !isSameFrame {
+                switch lookup(due.frame) {
+                case .ready(let frame): pixels = frame.pixels
+                case .failed(let error):
+                    isDamaged = true
+                    if reportedDamage.insert(due.frame).inserted {
+                        events.append(.damagedFrame(index: due.frame, error))
+                    }
+                case .pending:
+                    isWaiting = isPlaying
+                    if policy == .neverSkip { time = due.start }
+                    return false
+                }
+            }
+            isWaiting = false
+            // With nothing skipped, the time that is too much is lost, but for the duration of one frame.
+            if policy == .neverSkip { time = min(time, due.end ?? due.start) }
+            if due.completedLoops > position.completedLoops, isShown { events.append(.loop(count: due.completedLoops)) }
+            (position, isShown) = (due, true)
+            if let pixels, !isSameFrame {
+                shown = AnimationFrame(
+                    index: due.frame, completedLoops: due.completedLoops, pixels: pixels, isDamaged: isDamaged)
+                events.append(.frame(index: due.frame))
+            }
+            if due.isFinished {
+                isPlaying = false
+                events.append(.end)
+            }
+            return !isSameFrame && pixels != nil
+        }
+
+        /// The time until the next frame is due.
+        private var delay: Duration? {
+            guard isShown, isPlaying, !isWaiting, speed > 0, let end = position.end else { return nil }
+            return max(.zero, (end - time) / speed)
+        }
+    }
+}

@@ -1,0 +1,224 @@
+/// Plays an animation: tells which frame is shown at a time, and has the next ones decoded before they are due.
+///
+/// A player has no timer. A view calls ``advance(to:)`` for each refresh of the screen. Elsewhere, ``frames`` waits on a clock:
+///
+/// ```swift
+/// let player = AnimatedImagePlayer(animated)
+/// player.mode = .bounce
+/// for await frame in player.frames { show(frame.pixels) }
+/// ```
+///
+/// A player plays from its creation on; time begins at the first call of ``advance(to:)``. All members may be used from any thread. Decoding
+/// is shared by all players of an ``AnimatedImage``, which may be at different frames.
+public final class AnimatedImagePlayer: Sendable {
+    public let image: AnimatedImage
+    let now: @Sendable () -> Duration
+    let sleep: @Sendable (Duration) async throws -> Void
+    private let pool: AnimationFramePool?
+    /// The frame that is shown at once while the first one isn't decoded; `nil` if frames are transformed.
+    private let poster: PixelBuffer?
+    private let state: Lock<State>
+    private let demandOrder = Lock(())
+    let observers = PlaybackObservers()
+
+    /// Creates a player.
+    /// - Parameters:
+    ///   - image: the animation. That of a still image shows its one frame.
+    ///   - transformer: changes each frame; `nil` for none. Players with the same transformer, by its key, share frames.
+    ///   - mode: the order of the frames.
+    ///   - maximumBufferSize: the memory for frames that are kept decoded, in bytes. See ``maximumBufferSize``.
+    ///   - clock: the clock on which ``frames`` waits.
+    public init(
+        _ image: AnimatedImage, transformer: (any ImageTransformer)? = nil, mode: PlaybackMode = .normal,
+        maximumBufferSize: ByteCount? = nil, clock: some Clock<Duration> = ContinuousClock()
+    ) {
+        self.image = image
+        let start = clock.now
+        now = { start.duration(to: clock.now) }
+        sleep = { try await clock.sleep(for: $0) }
+        poster = transformer == nil ? image.poster.pixels : nil
+        let needsPool = image.isAnimated || transformer != nil
+        pool = needsPool ? image.framePool(transformer) : nil
+        let timeline = AnimationTimeline(durations: image.frameDurations, mode: mode, loopCount: image.loopCount)
+        state = Lock(State(timeline: timeline, maximumBufferSize: maximumBufferSize))
+        guard let pool else { return }
+        let member = pool.join(
+            .init(demand: demand(state.withLock { $0 }), onFrame: { [observers] in observers.wake() }))
+        state.withLock { $0.member = member }
+    }
+
+    deinit {
+        if let pool { pool.leave(state.withLock { $0.member }) }
+        observers.finish()
+    }
+
+    // MARK: Settings
+
+    /// The order of the frames. A change keeps the frame that is shown, and goes on from there.
+    public var mode: PlaybackMode {
+        get { state.withLock { $0.timeline.mode } }
+        set { changeTimeline(mode: newValue) }
+    }
+
+    /// The number of passes; 0 to repeat the animation forever. At first that of the image.
+    public var loopCount: Int {
+        get { state.withLock { $0.timeline.loopCount } }
+        set { changeTimeline(loopCount: newValue) }
+    }
+
+    /// The speed, 1 for that of the image. Zero, negative, and other numbers that aren't positive stop the animation.
+    public var rate: Double {
+        get { state.withLock { $0.rate } }
+        set { change { $0.rate = newValue } }
+    }
+
+    /// The way to handle frames that are late.
+    public var lateFramePolicy: LateFramePolicy {
+        get { state.withLock { $0.policy } }
+        set { change { $0.policy = newValue } }
+    }
+
+    /// The memory for frames that are kept decoded, in bytes. At least one frame is kept, and four to play backward. `nil`, the default,
+    /// keeps all frames of an animation below 64 MB. Of a longer one, it keeps up to ten frames ahead, and to play backward about twice
+    /// the square root of their number, at most 512 MB.
+    public var maximumBufferSize: ByteCount? {
+        get { state.withLock { $0.maximumBufferSize } }
+        set {
+            change { $0.maximumBufferSize = newValue }
+            updateDemand()
+        }
+    }
+
+    // MARK: State
+
+    /// True if the animation moves: it was not paused, and has not ended.
+    public var isPlaying: Bool { state.withLock { $0.isPlaying } }
+    /// The number of the frame that is shown, or that comes first.
+    public var currentFrameIndex: Int { state.withLock { $0.position.frame } }
+    /// The frame that is shown; `nil` before the first one is there.
+    public var currentFrame: AnimationFrame? { state.withLock { $0.shown } }
+    /// The number of passes that are complete.
+    public var completedLoops: Int { state.withLock { $0.position.completedLoops } }
+
+    // MARK: Control
+
+    /// Goes on after ``pause()``, and begins anew after the end.
+    public func play() {
+        change { state in
+            if !state.isPlaying, state.position.isFinished { state.move(to: 0) }
+            state.isPlaying = true
+        }
+        updateDemand()
+    }
+
+    /// Stops time. The frame that is shown stays.
+    public func pause() {
+        change { state in
+            state.isPlaying = false
+            state.lastTime = nil
+        }
+    }
+
+    /// Pauses, and returns to the first frame and the first pass.
+    public func stop() {
+        change { state in
+            state.isPlaying = false
+            state.move(to: 0)
+        }
+        updateDemand()
+    }
+
+    /// Goes to a frame, which appears as soon as it is decoded.
+    /// - Parameters:
+    ///   - index: the number of the frame, counted from 0. A number that no frame has is ignored.
+    ///   - loop: the number of passes that count as complete; `nil` to keep it.
+    public func seek(toFrame index: Int, loop: Int? = nil) {
+        guard image.frameDurations.indices.contains(index) else { return }
+        change { state in
+            let loop = max(0, loop ?? state.position.completedLoops)
+            let last = (state.timeline.lastStep ?? .max) / state.timeline.stepsPerPass
+            state.move(to: state.timeline.step(showing: index, inPass: min(loop, last, 1 << 32)))
+        }
+        updateDemand()
+    }
+
+    /// Goes to a time since the beginning of the first pass, at the speed 1.
+    public func seek(to time: Duration) {
+        change { state in
+            let position = state.timeline.position(at: time)
+            state.move(to: position.step)
+            if let end = position.end { state.time = min(max(time, position.start), end) }
+        }
+        updateDemand()
+    }
+
+    /// Releases the decoded frames of all players of the animation. Those that are needed are decoded again.
+    public func clearFrameBuffer() { pool?.removeAll() }
+
+    private func change(_ body: (inout State) -> Void) {
+        state.withLock { body(&$0) }
+        observers.wake()
+    }
+
+    private func changeTimeline(mode: PlaybackMode? = nil, loopCount: Int? = nil) {
+        change { state in
+            state.replaceTimeline(
+                AnimationTimeline(
+                    durations: image.frameDurations, mode: mode ?? state.timeline.mode,
+                    loopCount: loopCount ?? state.timeline.loopCount))
+        }
+        updateDemand()
+    }
+
+    // MARK: Time
+
+    /// The state of an animation at a time.
+    public struct Update: Sendable {
+        /// The frame to show; `nil` before the first one is decoded.
+        public var frame: AnimationFrame?
+        /// True if the frame appeared with this call.
+        public var isNew: Bool
+        /// The time from now on after which the next frame is due; `nil` if none is, or if one is being decoded.
+        public var delay: Duration?
+        /// True if the animation has ended, and the frame remains.
+        public var isFinished: Bool
+    }
+
+    /// Moves the animation to a time. Called by whoever shows it, for each refresh of the screen or when the next frame is due.
+    ///
+    /// Never waits: a frame that isn't decoded yet is not shown. Decoding of the frames that come next begins.
+    /// - Parameter time: a time that grows with each call, counted from any beginning. Times before the last one count as that.
+    public func advance(to time: Duration) -> Update {
+        let (update, events, needsOthers) = state.withLock { state in
+            state.advance(to: time) { lookup($0) }
+        }
+        for event in events { observers.send(event) }
+        if needsOthers { updateDemand() }
+        return update
+    }
+
+    private func lookup(_ index: Int) -> AnimationFramePool.Lookup {
+        guard let pool else { return .ready(image.poster.frames[0]) }
+        let lookup = pool.frame(at: index)
+        if case .pending = lookup, index == 0, let poster { return .ready(ImageFrame(pixels: poster)) }
+        return lookup
+    }
+
+    private func updateDemand() {
+        guard let pool else { return }
+        // One after the other, so that the last demand is that of the last state.
+        demandOrder.withLock { _ in
+            let state = state.withLock { $0 }
+            pool.setDemand(demand(state), of: state.member)
+        }
+    }
+
+    private func demand(_ state: State) -> FrameDemand {
+        let buffer = FrameBuffer(
+            frameCount: image.frameCount, frameBytes: image.poster.pixels.byteCount, mode: state.timeline.mode,
+            maximum: state.maximumBufferSize)
+        return FrameDemand(
+            frames: state.timeline.upcomingFrames(fromStep: state.neededStep, limit: buffer.lookahead),
+            buffer: buffer)
+    }
+}

@@ -1,0 +1,31 @@
+/// A frame that a player shows.
+public struct AnimationFrame: Sendable {
+    /// The number of the frame, counted from 0.
+    public var index: Int
+    /// The number of passes that were complete when it appeared.
+    public var completedLoops: Int
+    /// The pixels. Those of a frame that is damaged are the ones of the frame before it.
+    public var pixels: PixelBuffer
+    /// True if the frame is damaged.
+    public var isDamaged: Bool
+}
+
+/// Something that happened while an animation was played.
+public enum PlaybackEvent: Sendable {
+    /// A frame appeared.
+    case frame(index: Int)
+    /// A pass through the frames is complete; the number of those that are.
+    case loop(count: Int)
+    /// A frame can't be decoded, and the one before it stays in its place. Reported once for each frame of an animation and player.
+    case damagedFrame(index: Int, ImageError)
+    /// The last pass is complete, and the last frame remains.
+    case end
+}
+
+/// The way to handle frames that are due before they are decoded, or while nobody looks.
+public enum LateFramePolicy: Sendable, Hashable {
+    /// Every frame is shown. Time stops while a frame is decoded, and never runs ahead of the next frame.
+    case neverSkip
+    /// Time goes on, and frames are skipped that should have gone by.
+    case drop
+}

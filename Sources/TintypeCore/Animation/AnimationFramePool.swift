@@ -1,0 +1,330 @@
+internal import FoundationEssentials
+
+/// The decoded frames of one animation, shared by all of its players.
+///
+/// Players say which frames they need next. One frame is decoded at a time, the most urgent one first, on a thread of the processing
+/// queue. A frame that no player needs is released, unless a player has room for all.
+final class AnimationFramePool: Sendable {
+    /// The answer to a question for a frame.
+    enum Lookup: Sendable {
+        case ready(ImageFrame)
+        /// The frame can't be decoded.
+        case failed(ImageError)
+        /// The frame is decoded when its turn comes.
+        case pending
+    }
+
+    /// A player, or a caller that waits for a frame.
+    struct Member: Sendable {
+        var demand: FrameDemand
+        /// Called after a frame was decoded, or has failed; not under a lock.
+        var onFrame: @Sendable () -> Void
+    }
+
+    private let state = Lock(State())
+    /// Locked while a frame is decoded. One task at a time decodes, so nobody waits for it.
+    private let reader: Lock<FrameReader>
+    private let coder: EntryCoder
+    private let transformer: (any ImageTransformer)?
+    /// The properties of each frame as an image, for the transformer.
+    private let properties: Image.Properties
+    private let subscription = MemoryPressure.Subscription()
+
+    /// - Parameter open: makes a decoder.
+    init(
+        _ coder: EntryCoder, properties: Image.Properties, transformer: (any ImageTransformer)?,
+        pressure: MemoryPressure? = .system,
+        open: @escaping @Sendable (DecodeContext) throws(ImageError) -> (any FrameDecoder)?
+    ) {
+        self.coder = coder
+        self.properties = properties
+        self.transformer = transformer
+        let state = state
+        var context = DecodeContext(limits: coder.limits, pool: coder.pool, budget: coder.budget) {
+            state.withLock { $0.members.isEmpty }
+        }
+        context.memoryPressure = pressure
+        reader = Lock(FrameReader { [context] () throws(ImageError) in try open(context) })
+        subscription.replace(with: pressure) { [weak self] _ in self?.purge() }
+    }
+
+    deinit { coder.budget.removeBody(state.withLock { $0.bytes }) }
+
+    // MARK: Members
+
+    /// Adds a player or a caller, and begins to decode what it needs.
+    /// - Returns: the number by which it is known.
+    func join(_ member: Member) -> Int {
+        let number = state.withLock { state in
+            state.lastMember += 1
+            state.members[state.lastMember] = member
+            return state.lastMember
+        }
+        demandChanged()
+        return number
+    }
+
+    func leave(_ number: Int) {
+        let (old, isLast) = state.withLock { state in
+            (state.members.removeValue(forKey: number), state.members.isEmpty)
+        }
+        _ = old  // Deallocated outside the lock.
+        demandChanged()
+        if isLast { closeReader() }
+    }
+
+    /// Releases copies of the canvas that nobody plays backward from. The decoder and its place stay otherwise, for who asks next.
+    private func closeReader() {
+        // Whoever decodes closes it afterwards.
+        reader.withLockIfFree { if $0.seekPointInterval != nil { $0.close() } }
+    }
+
+    func setDemand(_ demand: FrameDemand, of number: Int) {
+        state.withLock { $0.members[number]?.demand = demand }
+        demandChanged()
+    }
+
+    // MARK: Frames
+
+    func frame(at index: Int) -> Lookup {
+        state.withLock { state in
+            if let frame = state.frames[index] { return .ready(frame) }
+            return state.failure(of: index).map(Lookup.failed) ?? .pending
+        }
+    }
+
+    /// Waits until a frame is decoded.
+    /// - Throws: ``ImageError/Code/cancelled``, and the errors of the decoder and the transformer.
+    func waitForFrame(at index: Int) async throws(ImageError) -> ImageFrame {
+        let wait = QueuedWait<Lookup>()
+        let endIfReady: @Sendable () -> Void = { [weak self] in
+            guard let lookup = self?.frame(at: index), !lookup.isPending else { return }
+            wait.end(lookup)
+        }
+        let demand = FrameDemand(frames: [index], buffer: FrameBuffer(capacity: 1, lookahead: 1))
+        let member = join(Member(demand: demand, onFrame: endIfReady))
+        defer { leave(member) }
+        endIfReady()
+        let lookup = await wait.value(following: WorkPriority()) {
+            member
+        } move: { _ in
+        } leave: { _ in
+            wait.end(.pending)
+        }
+        switch lookup {
+        case .ready(let frame): return frame
+        case .failed(let error): throw error
+        case .pending: throw ImageError.cancelled(stage: .decode, while: "waiting for a frame")
+        }
+    }
+
+    /// The numbers of frames: those that are kept, the most that were, and those that were decoded so far.
+    var statistics: (frames: Int, mostFrames: Int, decodedFrames: Int) {
+        state.withLock { ($0.frames.count, $0.mostFrames, $0.decodedFrames) }
+    }
+
+    /// Releases all frames; those that are wanted are decoded again.
+    func removeAll() {
+        state.withLock { $0.forgetFailures() }
+        release { _, _ in false }
+        demandChanged()
+    }
+
+    /// Releases all frames but those that are due now or next, and keeps none ahead for a while.
+    private func purge() {
+        state.withLock { $0.scarcity = State.scarceFrames }
+        release { state, frame in state.members.values.contains { $0.demand.frames.prefix(2).contains(frame) } }
+    }
+
+    private func release(_ isKept: (State, Int) -> Bool) {
+        let (dropped, bytes) = state.withLock { state in
+            let bytes = state.bytes
+            let dropped = state.frames.filter { !isKept(state, $0.key) }
+            for frame in dropped.keys { state.frames[frame] = nil }
+            return (dropped, bytes - state.bytes)
+        }
+        coder.budget.removeBody(bytes)
+        _ = dropped  // Deallocated outside the lock.
+    }
+
+    /// Releases the frames that nobody wants any longer, and those for which there is no room.
+    private func releaseSurplus() {
+        release { state, frame in state.isWanted(frame) }
+        let surplus = state.withLock { $0.takeSurplus() }
+        coder.budget.removeBody(surplus.reduce(0) { $0 + $1.pixels.byteCount })
+    }
+
+    // MARK: Decoding
+
+    private func demandChanged() {
+        releaseSurplus()
+        guard let first = state.withLock({ $0.begin() }) else { return }
+        Task { await decode(first) }
+    }
+
+    /// Decodes one frame after the other, until none is wanted.
+    private func decode(_ first: State.Job) async {
+        var next: State.Job? = first
+        while let job = next {
+            let result = await decoded(job)
+            if case .success(let frame) = result { coder.budget.addBody(frame.pixels.byteCount) }
+            let observers = state.withLock { state in
+                state.finish(job, result)
+                return state.members.values.map(\.onFrame)
+            }
+            releaseSurplus()
+            for observer in observers { observer() }
+            next = state.withLock { $0.next() }
+        }
+        if state.withLock({ $0.members.isEmpty }) { closeReader() }
+    }
+
+    private func decoded(_ job: State.Job) async -> Result<ImageFrame, ImageError> {
+        do throws(ImageError) {
+            return .success(
+                try await coder.processing.perform { [self] isCancelled throws(ImageError) in
+                    let frame = try reader.withLockUnchecked { reader throws(ImageError) in
+                        reader.seekPointInterval = job.seekPointInterval
+                        return try reader.frame(at: job.frame)
+                    }
+                    guard let transformer else { return frame }
+                    let context = TransformContext(limits: coder.limits, pool: coder.pool, isCancelled: isCancelled)
+                    let image = try Image(pixels: frame.pixels, properties: properties)
+                        .transformed(transformer, in: context)
+                    return ImageFrame(pixels: image.pixels, duration: frame.duration)
+                })
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension AnimationFramePool.Lookup {
+    fileprivate var isPending: Bool {
+        if case .pending = self { return true }
+        return false
+    }
+}
+
+extension AnimationFramePool {
+    fileprivate struct State {
+        /// A frame to decode.
+        struct Job {
+            var frame: Int
+            var seekPointInterval: Int?
+        }
+
+        /// The number of frames after which frames are kept ahead again, after memory was scarce.
+        static let scarceFrames = 64
+
+        var frames: [Int: ImageFrame] = [:]
+        var members: [Int: Member] = [:]
+        var lastMember = 0
+        var scarcity = 0
+        var decodedFrames = 0
+        var mostFrames = 0
+        private var isDecoding = false
+        private var failures: [Int: ImageError] = [:]
+        /// The frame from which on none is tried, because as many before it as are tried in a row have failed: each attempt may have to
+        /// decode all frames before it.
+        private var firstGivenUp: (frame: Int, error: ImageError)?
+        private static let triedInARow = 3
+
+        /// The memory of the frames.
+        var bytes: Int { frames.values.reduce(0) { $0 + $1.pixels.byteCount } }
+
+        func isWanted(_ frame: Int) -> Bool {
+            members.values.contains { $0.demand.buffer.keepsAll || $0.demand.frames.contains(frame) }
+        }
+
+        /// Returns the first frame to decode if nobody decodes.
+        mutating func begin() -> Job? {
+            guard !isDecoding else { return nil }
+            return next()
+        }
+
+        /// Returns the next frame to decode; `nil` if none is wanted, and nobody decodes from now on.
+        mutating func next() -> Job? {
+            let job = nextJob()
+            isDecoding = job != nil
+            return job
+        }
+
+        mutating func finish(_ job: Job, _ result: Result<ImageFrame, ImageError>) {
+            switch result {
+            case .success(let frame):
+                frames[job.frame] = frame
+                decodedFrames += 1
+                mostFrames = max(mostFrames, frames.count)
+                scarcity = max(0, scarcity - 1)
+            case .failure(let error):
+                // Nobody wanted it any longer, or somebody does again.
+                guard !error.isCancellation else { return }
+                failures[job.frame] = error
+                let isHopeless = (1..<Self.triedInARow).allSatisfy { failures[job.frame - $0] != nil }
+                if isHopeless, job.frame < firstGivenUp?.frame ?? .max { firstGivenUp = (job.frame, error) }
+            }
+        }
+
+        func failure(of frame: Int) -> ImageError? {
+            if let error = failures[frame] { return error }
+            return firstGivenUp.flatMap { frame >= $0.frame ? $0.error : nil }
+        }
+
+        mutating func forgetFailures() { (failures, firstGivenUp) = ([:], nil) }
+
+        private func nextJob() -> Job? {
+            func isMissing(_ frame: Int) -> Bool { frames[frame] == nil && failure(of: frame) == nil }
+            let missing = members.compactMap { number, member in
+                member.demand.firstMissing(isMissing).map { (place: $0, number: number, demand: member.demand) }
+            }
+            let latest = isFull ? latestFrame?.place ?? 0 : .max
+            let interval = members.values.compactMap(\.demand.buffer.seekPointInterval).min()
+            // The most urgent one first, and among equals that of the oldest player.
+            for (place, _, demand) in missing.sorted(by: { ($0.place, $0.number) < ($1.place, $1.number) }) {
+                let isUrgent = place <= 1
+                guard isUrgent || scarcity == 0,
+                    let (frame, lastPlace) = demand.frameToDecode(
+                        forMissing: place, isUrgent: isUrgent, isMissing)
+                else { continue }
+                // Without room, a frame has to go that is needed after all of the segment.
+                guard isUrgent || lastPlace < latest else { continue }
+                return Job(frame: frame, seekPointInterval: interval)
+            }
+            return nil
+        }
+
+        // MARK: Room
+
+        /// True if there are as many frames as all members together may keep.
+        private var isFull: Bool { frames.count >= room }
+
+        private var room: Int {
+            members.values.reduce(0) { room, member in
+                guard !member.demand.buffer.keepsAll else { return .max }
+                let (sum, overflow) = room.addingReportingOverflow(member.demand.buffer.capacity)
+                return overflow ? .max : sum
+            }
+        }
+
+        /// The decoded frame that is needed last, and its place in the demand that needs it first.
+        private var latestFrame: (frame: Int, place: Int)? {
+            var places: [Int: Int] = [:]
+            for member in members.values {
+                for (place, frame) in member.demand.frames.enumerated() where frames[frame] != nil {
+                    places[frame] = min(place, places[frame] ?? .max)
+                }
+            }
+            return places.max { ($0.value, $0.key) < ($1.value, $1.key) }.map { ($0.key, $0.value) }
+        }
+
+        /// Takes out the frames that are needed last, until there are no more than there is room for.
+        mutating func takeSurplus() -> [ImageFrame] {
+            var surplus: [ImageFrame] = []
+            while frames.count > room, let (frame, place) = latestFrame, place > 1 {
+                if let old = frames.removeValue(forKey: frame) { surplus.append(old) }
+            }
+            return surplus
+        }
+    }
+}

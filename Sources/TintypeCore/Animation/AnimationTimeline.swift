@@ -1,0 +1,132 @@
+/// The relation between time and the frames of an animation: a value without a clock.
+///
+/// ```swift
+/// let timeline = AnimationTimeline(durations: image.frameDurations, mode: .bounce, loopCount: 3)
+/// let position = timeline.position(at: .seconds(1.5))
+/// print(position.frame, position.completedLoops)
+/// ```
+///
+/// Frames are shown in steps. Step 0 begins at time zero, and each step lasts as long as its frame. A pass of ``PlaybackMode/bounce`` or
+/// ``PlaybackMode/reversedBounce`` has both directions. After the last pass comes a last step, which remains: it shows the frame that
+/// the passes began with in these two modes, and in the others the frame that they ended with.
+///
+/// - Complexity: O(log *n*) in the number of frames for each question; O(*n*) to create.
+public struct AnimationTimeline: Sendable, Hashable {
+    /// A place in the playback of an animation.
+    public struct Position: Sendable, Hashable {
+        /// The number of frames that were shown before, counted through all passes.
+        public var step: Int
+        /// The frame that is shown, counted from 0.
+        public var frame: Int
+        /// The number of passes that are complete.
+        public var completedLoops: Int
+        /// The time at which the frame appeared.
+        public var start: Duration
+        /// The time at which the next frame is due; `nil` if this one remains.
+        public var end: Duration?
+
+        /// True if nothing comes after this frame.
+        public var isFinished: Bool { end == nil }
+    }
+
+    /// The shortest time for which a frame is shown, so that no animation runs through endless passes in no time.
+    public static let shortestDuration = Duration.milliseconds(1)
+
+    public let mode: PlaybackMode
+    /// The number of passes; 0 for endless playback.
+    public let loopCount: Int
+    public let frameCount: Int
+    /// The number of frames that one pass shows.
+    public let stepsPerPass: Int
+    /// The times at which the steps of a pass begin, and at which it ends, in nanoseconds.
+    private let starts: [Int64]
+
+    /// Creates a timeline.
+    /// - Parameters:
+    ///   - durations: the duration of each frame. Durations below ``shortestDuration`` are raised to it, and absurd ones lowered so
+    ///     that a pass is shorter than 146 years.
+    ///   - mode: the order of the frames.
+    ///   - loopCount: the number of passes; 0, or a negative number, for endless playback.
+    public init(durations: [Duration], mode: PlaybackMode = .normal, loopCount: Int = 0) {
+        self.mode = mode
+        self.loopCount = max(0, loopCount)
+        frameCount = max(1, durations.count)
+        stepsPerPass = mode.stepsPerPass(frameCount: frameCount)
+        var starts: [Int64] = [0]
+        starts.reserveCapacity(stepsPerPass + 1)
+        var time: Int64 = 0
+        let longest = Int64.max / 2 / Int64(stepsPerPass)
+        for step in 0..<stepsPerPass {
+            let frame = mode.frame(atStep: step, frameCount: frameCount)
+            let duration = frame < durations.count ? durations[frame] : Self.shortestDuration
+            time += min(max(duration, Self.shortestDuration).inNanoseconds, longest)
+            starts.append(time)
+        }
+        self.starts = starts
+    }
+
+    /// The duration of one pass.
+    public var passDuration: Duration { .nanoseconds(passNanoseconds) }
+
+    private var passNanoseconds: Int64 { starts[stepsPerPass] }
+
+    /// The step that remains after the last pass; `nil` for endless playback. A single frame always remains.
+    public var lastStep: Int? {
+        if frameCount == 1 { return 0 }
+        guard loopCount > 0 else { return nil }
+        let (steps, overflow) = loopCount.multipliedReportingOverflow(by: stepsPerPass)
+        return overflow ? nil : steps
+    }
+
+    /// Returns the frame that is shown at a time since the beginning of playback. Times before zero count as zero.
+    public func position(at time: Duration) -> Position {
+        let time = max(0, time.inNanoseconds)
+        let (pass, rest) = time.quotientAndRemainder(dividingBy: passNanoseconds)
+        // The last step that begins at the time or before it.
+        var (low, high) = (0, stepsPerPass)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if starts[middle] <= rest { low = middle } else { high = middle }
+        }
+        let (before, overflow) = Int(pass).multipliedReportingOverflow(by: stepsPerPass)
+        return position(ofStep: overflow ? .max : before + low)
+    }
+
+    /// Returns the place of a step. Steps after the end count as the last one, and those before the beginning as the first.
+    public func position(ofStep step: Int) -> Position {
+        // Far beyond any playback, so that sums and products stay in range.
+        let bound = Int(Int64.max / passNanoseconds - 1) * stepsPerPass
+        let step = min(max(0, step), min(lastStep ?? .max, bound))
+        let (pass, place) = step.quotientAndRemainder(dividingBy: stepsPerPass)
+        let start = Int64(pass) * passNanoseconds
+        let isLast = step == lastStep
+        let framePlace = isLast && step > 0 && !mode.turnsAround ? stepsPerPass - 1 : place
+        return Position(
+            step: step, frame: mode.frame(atStep: framePlace, frameCount: frameCount), completedLoops: pass,
+            start: .nanoseconds(start + starts[place]),
+            end: isLast ? nil : .nanoseconds(start + starts[place + 1]))
+    }
+
+    /// Returns the first step of a pass that shows a frame.
+    func step(showing frame: Int, inPass pass: Int) -> Int {
+        let place = (0..<stepsPerPass).first { mode.frame(atStep: $0, frameCount: frameCount) == frame } ?? 0
+        return pass * stepsPerPass + place
+    }
+
+    /// Returns the frames that are due at a step and after it, each once, in the order in which they are needed.
+    /// - Parameters:
+    ///   - step: the first step.
+    ///   - limit: the largest number of frames.
+    func upcomingFrames(fromStep step: Int, limit: Int) -> [Int] {
+        var frames: [Int] = []
+        var seen = Set<Int>()
+        // After a whole pass every frame has come.
+        for next in step...(step + min(stepsPerPass, 4 * limit)) {
+            if frames.count >= limit { break }
+            if let lastStep, next > lastStep { break }
+            let frame = position(ofStep: next).frame
+            if seen.insert(frame).inserted { frames.append(frame) }
+        }
+        return frames
+    }
+}

@@ -1,0 +1,57 @@
+/// The frames that a player keeps decoded.
+struct FrameBuffer: Sendable, Hashable {
+    /// The number of frames that are kept, the one on the screen among them.
+    var capacity: Int
+    /// The number of frames after the present one that are wanted.
+    var lookahead: Int
+    /// The number of frames that are decoded forward to be shown backward; `nil` if frames are shown in the order of the file.
+    var segment: Int?
+    /// The number of frames between two copies of the canvas from which segments are decoded; `nil` for as few as the decoder makes.
+    var seekPointInterval: Int?
+    /// True if every frame that was decoded is kept.
+    var keepsAll = false
+}
+
+extension FrameBuffer {
+    /// The memory that a player takes if the program doesn't say.
+    static let automaticBytes = 64 << 20
+    /// The memory for playing backward if the program doesn't say, with copies of the canvas.
+    static let automaticBytesBackward = 512 << 20
+    /// The frames by which a segment is complete before it is due.
+    private static let slack = 2
+    /// More frames are never asked for at once: nobody needs to know what comes later.
+    private static let longestLookahead = 256
+
+    /// Chooses what to keep.
+    ///
+    /// Backward, *s* frames make a segment, and a copy of the canvas lies before each: *s* + *n*/*s* pictures are in memory, which is
+    /// least at *s* = √*n*. Then no frame is decoded more than twice in a pass: once on the way to the last segment, and once in its own.
+    /// - Parameters:
+    ///   - frameBytes: the memory of a frame.
+    ///   - maximum: the memory that the program allows; `nil` to choose.
+    init(frameCount: Int, frameBytes: Int, mode: PlaybackMode, maximum: ByteCount?) {
+        let frameBytes = max(1, frameBytes)
+        let allowed = max(0, maximum?.bytes ?? Self.automaticBytes) / frameBytes
+        guard allowed < frameCount else {
+            self.init(capacity: frameCount, lookahead: min(frameCount, Self.longestLookahead), keepsAll: true)
+            return
+        }
+        guard mode.goesBack else {
+            let capacity = maximum == nil ? min(max(3, allowed), 10) : max(1, allowed)
+            self.init(capacity: capacity, lookahead: min(capacity, Self.longestLookahead), keepsAll: false)
+            return
+        }
+        let root = max(1, Int(Double(frameCount).squareRoot().rounded(.up)))
+        var pictures = max(4, allowed)
+        if maximum == nil {
+            let best = root + Self.slack + frameCount / root + 1
+            pictures = max(pictures, min(best, Self.automaticBytesBackward / frameBytes))
+        }
+        let segment = min(root, max(1, (pictures - Self.slack) / 2), Self.longestLookahead / 2)
+        let copies = max(1, pictures - Self.slack - segment)
+        self.init(
+            capacity: segment + Self.slack, lookahead: 2 * segment, segment: segment,
+            seekPointInterval: segment * max(1, (frameCount + segment * copies - 1) / (segment * copies)),
+            keepsAll: false)
+    }
+}

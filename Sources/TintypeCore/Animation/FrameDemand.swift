@@ -1,0 +1,34 @@
+/// The frames that one player, or one caller, wants decoded.
+struct FrameDemand: Sendable {
+    /// In the order in which they are needed, each once.
+    var frames: [Int]
+    var buffer: FrameBuffer
+
+    /// The place of the first frame that is missing.
+    func firstMissing(_ isMissing: (Int) -> Bool) -> Int? { frames.firstIndex(where: isMissing) }
+
+    /// True if the frame at a place is shown after the one that follows it in the file, or before the one that precedes it.
+    func goesBack(at place: Int) -> Bool {
+        let frame = frames[place]
+        if place + 1 < frames.count { return frames[place + 1] == frame - 1 }
+        return place > 0 && frames[place - 1] == frame + 1
+    }
+
+    /// Returns the frame to decode for the sake of a missing one.
+    ///
+    /// Frames that are shown backward are decoded in segments, forward. A segment begins once all of it is wanted, because to begin
+    /// costs a seek.
+    /// - Parameters:
+    ///   - place: the place of the missing frame.
+    ///   - isUrgent: true if the frame is due now or next.
+    /// - Returns: the frame, and the place of the frame of its segment that is needed last; `nil` to wait.
+    func frameToDecode(
+        forMissing place: Int, isUrgent: Bool, _ isMissing: (Int) -> Bool
+    ) -> (frame: Int, lastPlace: Int)? {
+        let frame = frames[place]
+        guard let segment = buffer.segment, goesBack(at: place) else { return (frame, place) }
+        let low = frame / segment * segment
+        guard isUrgent || Set(frames).isSuperset(of: low...frame) else { return nil }
+        return (low...frame).first(where: isMissing).map { ($0, frames.firstIndex(of: low) ?? place) }
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import TestSupport
+import Testing
+import Tintype
+import TintypeTesting
+
+@Suite("Samples that play animations", .timeLimited)
+struct AnimationSnippets {
+    private let bench: SnippetBench
+
+    init() throws { bench = try SnippetBench() }
+
+    private func animation() throws -> URL {
+        let frames = try [20, 30, 40].map { width in
+            let picture = try bench.picture(width, 20).transformed(.resize(width: 20, height: 20, mode: .fill))
+            return ImageFrame(picture, duration: .milliseconds(20))
+        }
+        let image = try #require(Image(frames: frames))
+        return try bench.folder.write(try image.encoded(as: .gif), to: "moving.gif")
+    }
+
+    @Test("An animation is loaded and played", .capability("ANI-01", "PLY-10"))
+    func play() async throws {
+        let (manager, url) = (try bench.manager(), try animation())
+        // snippet: animated-image
+        let animated = try await manager.animatedImage(for: url)
+        print(animated.frameCount, animated.duration, animated.loopCount)
+        // snippet.end
+        #expect(animated.frameCount == 3 && animated.loopCount == 0)
+        // snippet: play
+        let player = AnimatedImagePlayer(animated)
+        player.mode = .bounce
+        player.rate = 1.5
+        // snippet.hide
+        player.rate = 100
+        // snippet.show
+        player.loopCount = 3
+        for await frame in player.frames { show(frame.pixels) }
+        // snippet.end
+        #expect(player.completedLoops == 3)
+        let timeOfRefresh = Duration.seconds(1)
+        player.play()
+        // snippet: advance
+        let update = player.advance(to: timeOfRefresh)
+        if update.isNew, let frame = update.frame { show(frame.pixels) }
+        // snippet.end
+        #expect(update.frame?.index == 0 || update.frame?.index == 1)
+    }
+
+    @Test("The comments' samples of animations")
+    func comments() async throws {
+        let (manager, url) = (try bench.manager(), try animation())
+        let image = try await manager.animatedImage(for: url)
+        do {
+            // snippet: play-comment
+            let animated = try await manager.animatedImage(for: url)
+            let player = AnimatedImagePlayer(animated)
+            // snippet.hide
+            player.loopCount = 1
+            // snippet.show
+            for await frame in player.frames { show(frame.pixels) }
+            // snippet.end
+        }
+        do {
+            let animated = image
+            // snippet: player-comment
+            let player = AnimatedImagePlayer(animated)
+            player.mode = .bounce
+            // snippet.hide
+            player.loopCount = 1
+            // snippet.show
+            for await frame in player.frames { show(frame.pixels) }
+            // snippet.end
+        }
+        // snippet: timeline
+        let timeline = AnimationTimeline(durations: image.frameDurations, mode: .bounce, loopCount: 3)
+        let position = timeline.position(at: .seconds(1.5))
+        print(position.frame, position.completedLoops)
+        // snippet.end
+        #expect(position.isFinished)
+    }
+}
