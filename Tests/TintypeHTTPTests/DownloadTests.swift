@@ -133,6 +133,15 @@ struct DownloadTests {
         try await server.waitForOpenConnections(atMost: 0)
     }
 
+    @Test("The method and the body of a load are sent", .capability("MGR-03"))
+    func methodAndBody() async throws {
+        let server = try await OriginServer.start { OriginResponse(Data("\($0.method) \($0.target)".utf8)) }
+        let loaded = try await ImageDownloader().load(
+            LoadRequest(url: server.url("/a"), method: "POST", body: Data("x=1".utf8)))
+        #expect(loaded.data == Data("POST /a".utf8))
+        #expect(server.requests[0].body == Data("x=1".utf8))
+    }
+
     @Test("A request modifier changes or refuses a request", .capability("DLR-05", "ERR-05"))
     func requestModifier() async throws {
         struct Denied: Error {}

@@ -91,6 +91,7 @@ struct ImageFetcher: Sendable {
         request.thumbnailSize = thumbnail
         request.transformer = transformer
         request.transformsAnimatedImages = transformer != nil
+        request.transformsVectorImages = transformer != nil
         let result = try await manager.load(request)
         let image = result.image
 

@@ -78,8 +78,8 @@ public final class DecodeBudget: Sendable {
         guard let (id, wait) = ask(bytes, priority: priority.value) else { return reservation(bytes) }
         let isGranted = await wait.value(following: priority) {
             id
-        } move: { [weak self] id in
-            self?.admit { $0.move(id, to: priority.value) }
+        } move: { [self] id in
+            admit { $0.move(id, to: priority.value) }
         } leave: { id in
             self.leave(id)
         }

@@ -16,8 +16,7 @@ extension ImageManager {
     nonisolated(nonsending) public func animatedImage(for request: ImageRequest) async throws(ImageError)
         -> AnimatedImage
     {
-        let environment = environment
-        var request = environment.prepared(request)
+        var (request, environment) = prepared(request)
         request.transformer = nil
         do throws(ImageError) {
             let animated = try await environment.animatedImage(for: request)

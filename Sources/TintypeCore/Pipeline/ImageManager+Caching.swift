@@ -134,7 +134,13 @@ extension ImageManager {
     /// Limits hold, and expired entries aren't found, without this: call it when a program's window was hidden, or once a day in a server.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
-        try await cache.removeExpired()
+        var sweep = try await cache.removeExpired()
+        if let originals = configuration.originalCache {
+            let more = try await originals.removeExpired()
+            sweep.files += more.files
+            sweep.bytes += more.bytes
+        }
+        return sweep
     }
 
     /// Ends all loads, waits until the bytes that have arrived are on disk, and removes expired entries: for the end of the program, on
@@ -149,12 +155,12 @@ extension ImageManager {
             await shared.stores.wait()
             if removingExpired {
                 do throws(ImageError) {
-                    try await cache.removeExpired()
+                    try await removeExpired()
                 } catch {
                     logger.warning("expired entries weren't removed: \(error)")
                 }
             }
-            await cache.flush()
+            await flush()
         }.value
     }
 }
