@@ -205,6 +205,7 @@ struct SourceLoad: Sendable {
         let arriving = isProgressive ? ArrivingData() : nil
         if let arriving { context.update(.arriving(arriving)) }
         let reservation = environment.reservation()
+        let header = ArrivingHeader(environment)
         let request = LoadRequest(
             url: url, headers: headers, priority: context.priority, validators: cached?.entry.validators
         ) { [weak reservation] progress in
@@ -213,7 +214,9 @@ struct SourceLoad: Sendable {
             arriving?.append(progress)
             context.update(
                 .progress(
-                    ImageProgress(receivedBytes: progress.receivedBytes, expectedBytes: progress.expectedBytes)))
+                    ImageProgress(
+                        receivedBytes: progress.receivedBytes, expectedBytes: progress.expectedBytes,
+                        header: header.info(after: progress))))
         }
         do throws(ImageError) {
             let loaded = try await environment.loaders.load(request)
