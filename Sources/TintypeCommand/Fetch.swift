@@ -25,14 +25,7 @@ struct FetchCommand: AsyncParsableCommand {
             Ctrl-C.
             """)
 
-    @Argument(help: ArgumentHelp("URLs of images.", valueName: "url"))
-    var urls: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "A list of URLs, one per line. Blank lines and lines that begin with # are ignored. - is standard input.",
-            valueName: "file"), completion: .file())
-    var from: String?
+    @OptionGroup var download: DownloadArguments
 
     @Option(
         name: [.short, .customLong("output")],
@@ -64,26 +57,7 @@ struct FetchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The format of the saved images: jpeg, png, webp, …", valueName: "format"))
     var format: String?
 
-    @Option(help: "The number of images to fetch at once, from 1 to 256.")
-    var jobs = 6
-
-    @Option(help: "The longest time without data from a server, in seconds. (default: 15)")
-    var timeout: Double?
-
-    @Flag(help: "Print one JSON object per line.")
-    var json = false
-
-    @Flag(name: .customLong("full-urls"), help: "Show URLs with user names, passwords, and all query values.")
-    var fullURLs = false
-
     func validate() throws {
-        guard !urls.isEmpty || from != nil else { throw ValidationError("Give URLs, or a list of URLs with --from.") }
-        guard (1...256).contains(jobs) else { throw ValidationError("--jobs needs a number from 1 to 256.") }
-        if let timeout {
-            guard timeout.isFinite, timeout > 0, timeout <= 86_400 else {
-                throw ValidationError("--timeout needs a number of seconds above 0, at most 86400.")
-            }
-        }
         guard !noCache || cache == nil else { throw ValidationError("--cache and --no-cache exclude each other.") }
         guard !output.isEmpty else { throw ValidationError("--output needs the path of a folder.") }
         guard cache?.isEmpty != true else { throw ValidationError("--cache needs the path of a folder.") }
@@ -96,21 +70,21 @@ struct FetchCommand: AsyncParsableCommand {
 
     func run(_ console: Console) async throws {
         do {
-            let list = try URLList(urls, file: from)
+            let list = try download.list()
             var folder = output
             while folder.count > 1, folder.hasSuffix("/") { folder.removeLast() }
             try OutputFile.makeDirectory(folder)
             let directory = noCache ? nil : cache ?? DiskCache.Configuration.defaultDirectory
             let stack = try ImageStack(
                 // A larger memory cache has no use, because each URL is loaded once.
-                directory: directory, memory: .init(capacity: .megabytes(1)), jobs: jobs,
-                timeout: timeout.map { .seconds($0) })
+                directory: directory, memory: .init(capacity: .megabytes(1)), jobs: download.jobs,
+                timeout: download.timeoutDuration)
             let fetcher = ImageFetcher(
                 manager: stack.manager, folder: OutputFolder(folder), thumbnail: thumbnail?.box,
                 transformer: try transforms.steps().transformer(),
-                format: try format.map(OutputFormat.named), usesCache: !noCache, json: json,
-                showsCompleteURLs: fullURLs, console: console)
-            let summary = try await fetcher.run(list, jobs: jobs)
+                format: try format.map(OutputFormat.named), usesCache: !noCache, headers: download.headers,
+                runner: download.runner(console))
+            let summary = try await fetcher.run(list)
             await stack.manager.flush()
             // The line of a single image needs no summary.
             if summary.images + summary.failed > 1 { console.note(summary.line) }

@@ -11,7 +11,8 @@ struct InfoCommand: ParsableCommand {
             Only the header is read, unless --decode is given. With --json each file is one JSON object per line, with the \
             keys path, format, width, height (as stored), displayWidth, displayHeight (upright), frames, loopCount (0 means \
             forever), durations (milliseconds), orientation (1 to 8, as in Exif), hasAlpha, bitsPerComponent, \
-            colorProfile, and bytes; or path and error.
+            colorProfile, gainMap (null without one; width, height, components, standard, and headroom, the binary logarithm \
+            of the largest gain, if it is known), and bytes; or path and error.
 
             Exit status: 0 if all files are images, 1 if one is not or is damaged, 64 for wrong usage.
             """)
@@ -47,6 +48,8 @@ struct InfoCommand: ParsableCommand {
 struct InfoReport: Encodable {
     var path: String
     var info: ImageInfo
+    /// The gain map, which only JPEG files have here.
+    var gainMap: JPEGGainMap?
     /// The size of the file.
     var bytes: Int
 
@@ -64,6 +67,11 @@ struct InfoReport: Encodable {
         info = try Self.header(of: &file, hint, context)
         // The length of a stream is only known at its end.
         if decoding || file.length == nil { try file.readAll() }
+        // An index of pictures is no proof of a gain map, which is at the end.
+        if info.format == .jpeg, JPEGGainMap.mayBe(in: file.data) {
+            try file.readAll()
+            gainMap = JPEGGainMap(of: file.data)
+        }
         bytes = file.length ?? file.data.count
         if decoding { try Self.decode(file.data, hint, context) }
     }
@@ -100,7 +108,7 @@ struct InfoReport: Encodable {
     private enum CodingKeys: String, CodingKey {
         case path, format, width, height, displayWidth, displayHeight, frames, loopCount, durations, orientation,
             hasAlpha
-        case bitsPerComponent, colorProfile, bytes
+        case bitsPerComponent, colorProfile, gainMap, bytes
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -119,6 +127,7 @@ struct InfoReport: Encodable {
         try container.encode(info.hasAlpha, forKey: .hasAlpha)
         try container.encode(info.bitsPerComponent, forKey: .bitsPerComponent)
         try container.encode(info.colorProfile, forKey: .colorProfile)
+        try container.encode(gainMap.map(GainMapReport.init), forKey: .gainMap)
         try container.encode(bytes, forKey: .bytes)
     }
 
@@ -139,8 +148,29 @@ struct InfoReport: Encodable {
         if info.bitsPerComponent != 8 { parts.append("\(info.bitsPerComponent) bits per component") }
         if info.hasAlpha { parts.append("alpha") }
         if let profile = info.colorProfile { parts.append(profile) }
+        if let gainMap {
+            let headroom = gainMap.parameters.map { ", headroom \($0.alternateHeadroom.fixed(2))" } ?? ""
+            parts.append("gain map \(gainMap.size) (\(gainMap.standard.rawValue)\(headroom))")
+        }
         parts.append("\(ByteCount(bytes))")
         if !info.isComplete { parts.append("the end is missing") }
         return parts.joined(separator: ", ")
+    }
+}
+
+/// A gain map as `--json` shows it.
+private struct GainMapReport: Encodable {
+    var width: Int
+    var height: Int
+    var components: Int
+    var standard: String
+    var headroom: Double?
+
+    init(_ gainMap: JPEGGainMap) {
+        width = gainMap.size.width
+        height = gainMap.size.height
+        components = gainMap.components
+        standard = gainMap.standard.rawValue
+        headroom = gainMap.parameters?.alternateHeadroom
     }
 }

@@ -15,8 +15,8 @@ struct TintypeTool: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            FetchCommand.self, InfoCommand.self, ConvertCommand.self, HashCommand.self, UnhashCommand.self,
-            CacheCommand.self,
+            FetchCommand.self, PrefetchCommand.self, InfoCommand.self, ConvertCommand.self, HashCommand.self,
+            UnhashCommand.self, CacheCommand.self,
         ])
 
     static func main() async {
@@ -24,7 +24,7 @@ struct TintypeTool: AsyncParsableCommand {
         // The command reports each error itself, once and in one line.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         // Ends the process if the command fails.
-        await main(nil)
+        await main(HeaderFields.separated(Array(CommandLine.arguments.dropFirst())))
         if StandardOutput.hasFailed { exit(withError: ExitCode(1)) }
     }
 }

@@ -21,9 +21,9 @@ struct DemoTool: AsyncParsableCommand {
 
     private static var commands: [any ParsableCommand.Type] {
         #if HTTP
-        [ShowCommand.self, BenchCommand.self]
+        [ShowCommand.self, TransformersCommand.self, BenchCommand.self]
         #else
-        [BenchCommand.self]
+        [TransformersCommand.self, BenchCommand.self]
         #endif
     }
 }

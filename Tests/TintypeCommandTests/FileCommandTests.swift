@@ -32,11 +32,13 @@ struct FileCommandTests {
             Set(line.keys) == [
                 "path", "format", "width", "height", "displayWidth", "displayHeight", "frames", "loopCount",
                 "durations",
-                "orientation", "hasAlpha", "bitsPerComponent", "colorProfile", "bytes",
+                "orientation", "hasAlpha", "bitsPerComponent", "colorProfile", "gainMap", "bytes",
             ])
         #expect(line["path"] as? String == path && line["format"] as? String == "png")
         #expect(line["width"] as? Int == 48 && line["height"] as? Int == 32 && line["frames"] as? Int == 1)
-        #expect(line["hasAlpha"] as? Bool == true && line["loopCount"] is NSNull && line["colorProfile"] is NSNull)
+        #expect(
+            line["hasAlpha"] as? Bool == true && line["loopCount"] is NSNull && line["colorProfile"] is NSNull
+                && line["gainMap"] is NSNull)
         #expect(line["bytes"] as? Int == (try Data(contentsOf: URL(fileURLWithPath: path)).count))
     }
 

@@ -11,7 +11,8 @@ package struct ProgressBar: Sendable {
     /// Returns the line, at most `width` columns wide.
     package func line(width: Int) -> String {
         let failures = failed == 0 ? "" : "  \(failed) failed"
-        let size = "  \(ByteCount(bytes))"
+        // A list that is not saved has no bytes to show.
+        let size = bytes == 0 ? "" : "  \(ByteCount(bytes))"
         guard let total, total > 0 else {
             return String("\(counted(finished, "image"))\(failures)\(size)".prefix(width))
         }

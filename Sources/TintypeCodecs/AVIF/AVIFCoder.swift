@@ -12,7 +12,8 @@ public import TintypeCore
 ///   and while rows are converted.
 /// - A truncated still image has no partial image, because AV1 decoders only return whole frames. A truncated sequence has the
 ///   frames before the missing part, if the options allow a partial image.
-/// - The installed libavif does not report the number of times that a sequence is played, so it repeats forever.
+/// - A damaged frame of a sequence leaves the one before it in place, up to the next keyframe, if the options allow a partial image.
+/// - The number of times that a sequence is played is read from the edit list of its track.
 public struct AVIFCoder: AnimatedImageCoder {
     /// The decoders that libavif can be built with. If the selected one is missing, reading an image throws
     /// ``ImageError/Code/formatNotEnabled``.
@@ -50,8 +51,6 @@ public struct AVIFCoder: AnimatedImageCoder {
     ///
     /// Pixels of 16 bits are written with 10 bits, or with 12, the maximum of AVIF, if their source had more than 10. High
     /// dynamic range is written as PQ with ``EncodeOptions/HDREncoding/isoHDR``, and otherwise tone-mapped.
-    ///
-    /// The installed libavif cannot write the number of times that a sequence is played.
     /// - Throws: ``ImageError/Code/encodeFailed`` for a side over 32,768 pixels, and if the limit of bytes is too small.
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext

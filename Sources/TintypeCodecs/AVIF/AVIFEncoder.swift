@@ -60,7 +60,10 @@ struct AVIFEncoder {
         defer { avifRWDataFree(&output) }
         try check(avifEncoderFinish(encoder, &output), encoder)
         guard let bytes = output.data else { throw job.failure("libavif wrote nothing") }
-        return Data(bytes: bytes, count: output.size)
+        let file = Data(bytes: bytes, count: output.size)
+        guard job.isAnimated, source.loopCount > 0 else { return file }
+        // Without a list, the sequence is repeated forever.
+        return AVIFEditList.adding(loopCount: source.loopCount, to: file) ?? file
     }
 
     private func duration(_ frame: ImageFrame) -> UInt64 {

@@ -13,6 +13,8 @@ final class AVIFFrameDecoder: AnimationFrames {
     private let color: CodedColor
     private let context: DecodeContext
     private var next = 0
+    /// The last frame that was decoded.
+    private var shown: PixelBuffer?
 
     var info: ImageInfo { reader.info }
     var outputSize: PixelSize { setup.outputSize }
@@ -44,6 +46,7 @@ final class AVIFFrameDecoder: AnimationFrames {
     func seek(to index: Int) throws(ImageError) {
         next = min(max(0, index), info.frameCount)
         isPartial = false
+        shown = nil
     }
 
     func nextFrame() throws(ImageError) -> ImageFrame? {
@@ -51,17 +54,19 @@ final class AVIFFrameDecoder: AnimationFrames {
         try context.checkCancellation()
         let image: UnsafeMutablePointer<avifImage>?
         do throws(ImageError) { image = try reader.image(at: next) } catch {
-            // The frames of a sequence before the one that is cut are whole.
-            guard error.code == .truncatedImage, next > 0, properties.decodeOptions.allowsPartialImage else {
-                throw error
-            }
+            guard error.isDamage, next > 0, properties.decodeOptions.allowsPartialImage else { throw error }
             isPartial = true
-            return nil
+            // The frames of a sequence before the one that is cut are whole.
+            guard let shown, !reader.isTruncated else { return nil }
+            // The frame before a damaged one stays. Those behind it can be decoded again from the next keyframe on.
+            defer { next += 1 }
+            return ImageFrame(pixels: shown, duration: info.frameDurations[next])
         }
         guard let image else { return nil }
         let pixels = try AVIFPixels(
             image: image, crop: reader.crop, coding: reader.coding, color: color, context: context
         ).convert(to: outputSize, orientation: info.orientation)
+        shown = pixels
         defer { next += 1 }
         return ImageFrame(pixels: pixels, duration: info.isAnimated ? info.frameDurations[next] : .zero)
     }

@@ -19,7 +19,8 @@ final class AVIFReader {
     let storedSize: PixelSize
     /// libavif keeps referring to the bytes, so they are copied: compressed, they are small.
     private let bytes: UnsafeMutableRawBufferPointer
-    private let isTruncated: Bool
+    /// True if the file ends within a box.
+    let isTruncated: Bool
 
     /// The most that a file which is cut may make libavif reserve for the bytes that are missing.
     private static let maximumReservation = 256 << 20
@@ -56,7 +57,8 @@ final class AVIFReader {
             crop = Self.crop(image)
             storedSize = Self.size(image)
             info = Self.info(
-                decoder, image, crop, profile: profile, codePoints: coding.codePoints, isComplete: !isTruncated)
+                decoder, image, crop, profile: profile, codePoints: coding.codePoints,
+                loopCount: Self.loopCount(file, boxes), isComplete: !isTruncated)
         } catch {
             avifDecoderDestroy(decoder)
             copy.deallocate()
@@ -93,17 +95,27 @@ final class AVIFReader {
 
     private static func info(
         _ decoder: UnsafeMutablePointer<avifDecoder>, _ image: UnsafeMutablePointer<avifImage>, _ crop: avifCropRect,
-        profile: Data?, codePoints: CodePoints, isComplete: Bool
+        profile: Data?, codePoints: CodePoints, loopCount: Int, isComplete: Bool
     ) -> ImageInfo {
         let count = max(1, Int(decoder.pointee.imageCount))
         let durations = count > 1 ? (0..<count).map { duration(decoder, frame: $0) } : []
         return ImageInfo(
             format: .avif, size: PixelSize(width: Int(crop.width), height: Int(crop.height)),
-            orientation: orientation(image.pointee), frameCount: count, loopCount: count > 1 ? 0 : nil,
+            orientation: orientation(image.pointee), frameCount: count,
+            loopCount: count > 1 ? loopCount : nil,
             frameDurations: durations, hasAlpha: decoder.pointee.alphaPresent == AVIF_TRUE,
             bitsPerComponent: Int(image.pointee.depth),
             colorProfile: CodedColor.name(profile: profile, codePoints: codePoints), isComplete: isComplete,
             isHighDynamicRange: profile == nil && codePoints.isHighDynamicRange)
+    }
+
+    /// The number of times that the sequence is played, which libavif does not report; 0, to repeat it forever, also where the
+    /// track is not understood.
+    private static func loopCount(_ file: UnsafeRawBufferPointer, _ boxes: TopLevelBoxes) -> Int {
+        guard let moov = boxes.first("moov"), moov.isComplete else { return 0 }
+        let movie = MediaBox(type: "moov", contents: UnsafeRawBufferPointer(rebasing: file[moov.payload]))
+        let tracks = ((try? movie.boxes()) ?? []).filter { $0.type == "trak" }.lazy.compactMap { try? MediaTrack($0) }
+        return tracks.first { $0.handler == "pict" && $0.references["auxl"] == nil }?.loopCount ?? 0
     }
 
     /// The clean aperture (ISO/IEC 14496-12, section 12.1.4), which comes before rotation and mirroring (MIAF, ISO/IEC 23000-22,

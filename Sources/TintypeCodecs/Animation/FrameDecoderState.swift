@@ -12,6 +12,8 @@ struct FrameDecoderState {
     var seekPoints: SeekPoints
     /// The frame that comes next.
     var next = 0
+    /// The frames that are damaged, as far as they have been tried.
+    private var damagedFrames: Set<Int> = []
     let setup: FrameSetup
 
     init(
@@ -34,23 +36,36 @@ struct FrameDecoderState {
         self.data = data
         self.info = info
         self.properties = properties
-        self.isPartial = isPartial
+        self.isPartial = isPartial || !damagedFrames.isEmpty
     }
 
-    /// Ends the animation before a frame that is damaged or incomplete: the frames before it are not lost.
+    /// Ends the animation before a frame whose end is missing: the frames before it are not lost.
     /// - Throws: the error, if it is of another kind, concerns the first frame, or if an image must not be partial.
     mutating func endBeforeFrame(_ error: ImageError) throws(ImageError) {
-        guard next > 0, isPartial || [.truncatedImage, .corruptImage].contains(error.code), !error.isCancellation
-        else { throw error }
+        guard next > 0, isPartial || error.isDamage, !error.isCancellation else { throw error }
         try notePart(error)
     }
 
-    /// Notes that a frame, or rows of it, are missing.
+    /// Passes over a damaged frame, so that the other frames are not lost. The picture before it stays for its duration.
+    /// - Throws: the error, if it is of another kind, if an image must not be partial, or if there is no frame without damage.
+    mutating func skipDamagedFrame(_ error: ImageError) throws(ImageError) {
+        guard error.isDamage, info.isAnimated, !setup.options.firstFrameOnly else { throw error }
+        try notePart(error)
+        guard damagedFrames.count < info.frameCount else { throw error }
+    }
+
+    /// Notes that the next frame, or rows of it, are missing.
     /// - Throws: the error, if an image must not be partial.
     mutating func notePart(_ error: ImageError) throws(ImageError) {
         guard setup.options.allowsPartialImage else { throw error }
         isPartial = true
+        damagedFrames.insert(next)
     }
+}
+
+extension ImageError {
+    /// True if the bytes of a frame are wrong or missing.
+    var isDamage: Bool { [.truncatedImage, .corruptImage].contains(code) }
 }
 
 extension SeekableFrames {

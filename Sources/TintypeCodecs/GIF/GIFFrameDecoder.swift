@@ -93,9 +93,10 @@ final class GIFFrameDecoder: SeekableFrames {
         try state.seekPoints.pass(state.next) { () throws(ImageError) in try canvas.copy() }
         if frame.disposal == .restorePrevious { try canvas.save(frame.rect) }
         do throws(ImageError) { try draw(frame) } catch {
-            try state.endBeforeFrame(error)
-            return nil
+            begun = nil
+            try state.skipDamagedFrame(error)
         }
+        // Also due where a frame is damaged: what is drawn over its part is then right.
         pendingDisposal = (frame.rect, frame.disposal)
         state.next += 1
         return frame

@@ -1,4 +1,4 @@
-#if HEIF
+#if AVIF || HEIF
 internal import TintypeCore
 
 /// Reads consecutive big-endian numbers of a box. A read beyond its end throws ``ImageError/Code/corruptImage``, because a box

@@ -1,4 +1,4 @@
-#if HEIF
+#if AVIF || HEIF
 internal import TintypeCore
 
 /// A box within another one (ISO/IEC 14496-12, section 4.2). Valid as long as the bytes of the file.

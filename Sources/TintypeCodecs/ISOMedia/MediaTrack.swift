@@ -1,4 +1,4 @@
-#if HEIF
+#if AVIF || HEIF
 internal import TintypeCore
 
 /// The description of a track in its `trak` box, without the samples (ISO/IEC 14496-12, section 8.3). Valid as long as the bytes of the

@@ -14,6 +14,10 @@ struct JPEGSegments {
     var xmp: Data?
     /// The ICC profile, put together of its parts.
     var profile: Data?
+    /// The place of the index of pictures (CIPA DC-007), from its TIFF header on.
+    private(set) var pictureIndex: Range<Int>?
+    /// The place of the parameters of a gain map (ISO 21496-1, annex C).
+    private(set) var gainMapParameters: Range<Int>?
     var orientation = Orientation.up
     /// True if the bytes end before the first scan begins.
     var isTruncated = false
@@ -81,6 +85,10 @@ struct JPEGSegments {
             guard payload.count > 14 else { return }
             let number = Int(bytes[payload.lowerBound + 12])
             if profileParts[number] == nil { profileParts[number] = payload.dropFirst(14) }
+        case 0xE2 where begins("MPF\0"):
+            if pictureIndex == nil { pictureIndex = payload.dropFirst(4) }
+        case 0xE2 where begins("urn:iso:std:iso:ts:21496:-1\0"):
+            if gainMapParameters == nil { gainMapParameters = payload.dropFirst(28) }
         default: break
         }
     }

@@ -95,6 +95,7 @@ final class PNGFrameDecoder: SeekableFrames {
         do throws(ImageError) {
             try compose(frame, show: show)
         } catch {
+            guard isIncomplete(state.next) else { throw error }
             try state.endBeforeFrame(error)
             return false
         }
@@ -104,7 +105,7 @@ final class PNGFrameDecoder: SeekableFrames {
 
     /// Draws a frame, and does with its part of the canvas what is to be done before the next.
     private func compose(_ frame: PNGAnimation.Frame, show: () throws(ImageError) -> Void) throws(ImageError) {
-        let pixels = try decode(frame)
+        let pixels = try decodeUnlessDamaged(frame)
         if canvas == nil {
             canvas = try AnimationCanvas(
                 size: info.size, output: outputSize, orientation: chunks.orientation, context: context)
@@ -114,7 +115,7 @@ final class PNGFrameDecoder: SeekableFrames {
         // The first frame cannot go back to anything.
         let disposal = state.next == 0 && frame.disposal == .restorePrevious ? .clear : frame.disposal
         if disposal == .restorePrevious { try canvas?.save(rect) }
-        canvas?.draw(pixels, at: rect, rows: frame.size.height, blends: frame.blends)
+        if let pixels { canvas?.draw(pixels, at: rect, rows: frame.size.height, blends: frame.blends) }
         try show()
         switch disposal {
         case .keep: break
@@ -130,6 +131,21 @@ final class PNGFrameDecoder: SeekableFrames {
         }
         state.next = 1
         return ImageFrame(pixels: image.pixels)
+    }
+
+    /// Returns true for the last frame of a file that ends within it.
+    private func isIncomplete(_ index: Int) -> Bool {
+        guard let animation, !isWhole else { return false }
+        return index >= animation.wholeFrames
+    }
+
+    /// Decodes a frame by itself; `nil` if it is damaged and can be passed over.
+    private func decodeUnlessDamaged(_ frame: PNGAnimation.Frame) throws(ImageError) -> MutablePixelBuffer? {
+        do throws(ImageError) { return try decode(frame) } catch {
+            guard !isIncomplete(state.next) else { throw error }
+            try state.skipDamagedFrame(error)
+            return nil
+        }
     }
 
     /// Decodes a frame by itself.

@@ -59,7 +59,7 @@ final class WebPFrameDecoder: SeekableFrames {
             state.next += 1
             return ImageFrame(pixels: pixels)
         }
-        guard try draw(frame) else { return nil }
+        try draw(frame)
         let pixels = try canvas?.render()
         let isAnimated = container.frames.count > 1
         return pixels.map { ImageFrame(pixels: $0, duration: isAnimated ? FrameTiming.played(frame.duration) : .zero) }
@@ -68,20 +68,14 @@ final class WebPFrameDecoder: SeekableFrames {
     func skipFrame() throws(ImageError) -> Bool {
         guard let frame = try upcoming() else { return false }
         // A still image consists only of itself.
-        if container.isAnimated { return try draw(frame) }
-        state.next += 1
+        if container.isAnimated { try draw(frame) } else { state.next += 1 }
         return true
     }
 
-    /// Draws the next frame.
-    /// - Returns: `false` if it is damaged.
-    private func draw(_ frame: WebPContainer.Frame) throws(ImageError) -> Bool {
-        do throws(ImageError) { try compose(frame) } catch {
-            try state.endBeforeFrame(error)
-            return false
-        }
+    /// Draws the next frame, unless it is damaged.
+    private func draw(_ frame: WebPContainer.Frame) throws(ImageError) {
+        do throws(ImageError) { try compose(frame) } catch { try state.skipDamagedFrame(error) }
         state.next += 1
-        return true
     }
 
     private func upcoming() throws(ImageError) -> WebPContainer.Frame? {
@@ -123,10 +117,12 @@ final class WebPFrameDecoder: SeekableFrames {
         guard frame.rect.clipped(to: container.canvas) == frame.rect else {
             throw .corrupt("frame \(state.next + 1) of the WebP file lies outside the canvas")
         }
-        if frame.blends, frame.hasAlpha {
+        let blends = frame.blends && frame.hasAlpha
+        // A frame that turns out to be damaged must leave the canvas as it is.
+        if blends || state.setup.options.allowsPartialImage {
             let layer = try MutablePixelBuffer(size: frame.rect.size, pool: context.pool)
             let rows = try decodeRows(of: frame, into: layer.row(0), bytesPerRow: layer.bytesPerRow)
-            canvas?.draw(layer, at: frame.rect, rows: rows, blends: true)
+            canvas?.draw(layer, at: frame.rect, rows: rows, blends: blends)
         } else {
             let place = base + frame.rect.y * bytesPerRow + frame.rect.x * 4
             _ = try decodeRows(of: frame, into: place, bytesPerRow: bytesPerRow)

@@ -22,12 +22,6 @@ struct FetchReport: Encodable, Equatable {
     }
 }
 
-/// The report of an image that failed.
-struct FetchFailure: Encodable, Equatable {
-    var url: String
-    var error: ErrorReport
-}
-
 /// The totals of a list of images.
 struct FetchSummary: Equatable {
     var images = 0

@@ -10,79 +10,45 @@ struct ImageFetcher: Sendable {
     var transformer: ImageTransformers?
     var format: ImageFormat?
     var usesCache = true
-    var json = false
-    /// True if reports show URLs with credentials.
-    var showsCompleteURLs = false
-    let console: Console
+    var headers: [String: String] = [:]
+    let runner: URLListRunner
 
     /// The most memory for an image that is decoded only to verify it.
     private static let verificationLimit = ByteCount.megabytes(16)
 
-    private struct Job: Sendable {
-        var url: String
-        var reservation: OutputFolder.Reservation
-    }
-
     /// Fetches all images of the list.
     /// - Returns: the totals, in which failures are counted.
-    /// - Throws: an error if the list can't be read.
-    func run(_ list: URLList, jobs: Int) async throws(ImageError) -> FetchSummary {
+    /// - Throws: an error if the list can't be read, or if the task is cancelled.
+    func run(_ list: URLList) async throws(ImageError) -> FetchSummary {
         let start = ContinuousClock.now
-        let display = ProgressDisplay(console, total: try await list.count())
         let summary = Lock(FetchSummary())
-        let listError = Lock<ImageError?>(nil)
         let hasWarned = Lock(false)
-        await Workers.run(jobs) { () -> Job? in
-            do throws(ImageError) {
-                return try await list.next { [folder] in Job(url: $0, reservation: folder.reserve(url: $0)) }
-            } catch {
-                listError.withLock { $0 = $0 ?? error }
-                return nil
+        let failed = try await runner.run(list, prepare: { [folder] in folder.reserve(url: $0) }) {
+            (url, reservation) async throws(ImageError) -> Int in
+            let (report, storeError) = try await fetch(url, reservation)
+            summary.withLock { $0.add(report) }
+            runner.console.print(runner.json ? JSONLine.encode(report) : report.line)
+            if let storeError,
+                !hasWarned.withLock({ hasWarned in
+                    defer { hasWarned = true }
+                    return hasWarned
+                })
+            {
+                runner.console.warning("the cache can’t be used: \(storeError)")
             }
-        } work: { job in
-            do throws(ImageError) {
-                let (report, storeError) = try await fetch(job)
-                summary.withLock { $0.add(report) }
-                console.print(json ? JSONLine.encode(report) : report.line)
-                display.finishedOne(bytes: report.bytes, failed: false)
-                if let storeError,
-                    !hasWarned.withLock({ hasWarned in
-                        defer { hasWarned = true }
-                        return hasWarned
-                    })
-                {
-                    console.warning("the cache can’t be used: \(storeError)")
-                }
-            } catch {
-                guard !error.isCancellation else { return }
-                summary.withLock { $0.failed += 1 }
-                let url = shown(job.url)
-                if json { console.print(JSONLine.encode(FetchFailure(url: url, error: ErrorReport(error)))) }
-                console.error(error.withSource(url))
-                display.finishedOne(bytes: 0, failed: true)
-            }
+            return report.bytes
         }
-        display.end()
-        if let error = listError.withLock({ $0 }) { throw error }
-        let skipped = list.skippedLines
-        if skipped > 0 {
-            let limit = ByteCount(URLList.longestLine)
-            console.warning("skipped \(counted(skipped, "line")) of the list, longer than \(limit)")
-            summary.withLock { $0.failed += skipped }
-        }
-        if Task.isCancelled { throw ImageError(.cancelled, stage: .request, reason: "the command was cancelled") }
         return summary.withLock { summary in
+            summary.failed = failed
             summary.duration = ContinuousClock.now - start
             return summary
         }
     }
 
-    private func fetch(_ job: Job) async throws(ImageError) -> (report: FetchReport, storeError: ImageError?) {
-        guard let url = URL(string: job.url) else {
-            let source = job.url.isEmpty ? "''" : shown(job.url)
-            throw ImageError(.invalidURL, stage: .request, source: source, reason: "it is not a URL")
-        }
-        var request = ImageRequest(url)
+    private func fetch(
+        _ text: String, _ reservation: OutputFolder.Reservation
+    ) async throws(ImageError) -> (report: FetchReport, storeError: ImageError?) {
+        var request = ImageRequest(try runner.url(text), headers: headers)
         request.queryFrom = usesCache ? .disk : []
         request.storeTo = usesCache ? .disk : []
         request.options = [.waitStoreCache]
@@ -98,7 +64,8 @@ struct ImageFetcher: Sendable {
         let saved: (data: Data, format: ImageFormat, size: PixelSize)
         if savesBytes {
             guard let data = result.data, let format = image.format else {
-                throw ImageError(.emptyBody, stage: .load, source: shown(job.url), reason: "the image has no bytes")
+                throw ImageError(
+                    .emptyBody, stage: .load, source: runner.shown(text), reason: "the image has no bytes")
             }
             saved = (data, format, image.properties.sourceSize ?? image.size)
         } else {
@@ -112,14 +79,12 @@ struct ImageFetcher: Sendable {
             throw ImageError(.cancelled, stage: .store, reason: "the command was cancelled")
         }
         let path = try await WorkQueue.files.perform { [folder] _ throws(ImageError) in
-            try folder.save(saved.data, format: saved.format, as: job.reservation)
+            try folder.save(saved.data, format: saved.format, as: reservation)
         }
         let report = FetchReport(
-            url: shown(job.url), path: path, format: saved.format.rawValue, width: saved.size.width,
+            url: runner.shown(text), path: path, format: saved.format.rawValue, width: saved.size.width,
             height: saved.size.height, bytes: saved.data.count, source: result.source.rawValue,
             ms: result.metrics.total.reportedMilliseconds)
         return (report, result.storeError)
     }
-
-    private func shown(_ url: String) -> String { ShownURL.text(url, isComplete: showsCompleteURLs) }
 }

@@ -15,6 +15,25 @@ public struct ImageCoders: ImageCoder {
     /// Returns the list with one more coder, which is asked before all others.
     public func adding(_ coder: any ImageCoder) -> ImageCoders { ImageCoders(coders + [coder]) }
 
+    /// Removes the coders of a type, as in `manager.coders.remove(GIFCoder.self)`.
+    /// - Returns: the number of coders that were removed.
+    @discardableResult
+    public mutating func remove<Coder: ImageCoder>(_ type: Coder.Type) -> Int {
+        let count = coders.count
+        coders.removeAll { $0 is Coder }
+        return count - coders.count
+    }
+
+    /// Replaces the coders of a type by another coder, which is asked when the last of them would have been.
+    /// - Returns: false if there is none; the list is then unchanged.
+    @discardableResult
+    public mutating func replace<Coder: ImageCoder>(_ type: Coder.Type, with coder: any ImageCoder) -> Bool {
+        guard let place = coders.lastIndex(where: { $0 is Coder }) else { return false }
+        coders[place] = coder
+        coders = coders.enumerated().filter { $0.offset == place || !($0.element is Coder) }.map(\.element)
+        return true
+    }
+
     public var decodableFormats: Set<ImageFormat> { coders.reduce(into: []) { $0.formUnion($1.decodableFormats) } }
     public var encodableFormats: Set<ImageFormat> { coders.reduce(into: []) { $0.formUnion($1.encodableFormats) } }
 

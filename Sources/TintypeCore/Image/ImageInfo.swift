@@ -1,5 +1,5 @@
 /// The contents of an image's header, which can be read without decoding the image.
-public struct ImageInfo: Sendable, Equatable {
+public struct ImageInfo: Sendable, Hashable {
     public var format: ImageFormat
     /// The size of the pixels as they are stored, before ``orientation`` is applied.
     public var size: PixelSize

@@ -91,10 +91,14 @@ public struct ImageProgress: Sendable, Hashable {
     public var receivedBytes: Int
     /// `nil` if the source didn't say.
     public var expectedBytes: Int?
+    /// The format, the size, and the other contents of the image's header, once they have arrived, so that a program can make room for
+    /// the image; `nil` before, and if the bytes arrive in one piece or begin like no image. Read by the manager's coders.
+    public var header: ImageInfo?
 
-    public init(receivedBytes: Int, expectedBytes: Int?) {
+    public init(receivedBytes: Int, expectedBytes: Int?, header: ImageInfo? = nil) {
         self.receivedBytes = receivedBytes
         self.expectedBytes = expectedBytes
+        self.header = header
     }
 
     /// The received part, from 0 to 1; `nil` if the expected size is unknown.

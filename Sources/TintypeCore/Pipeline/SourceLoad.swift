@@ -218,6 +218,7 @@ struct SourceLoad: Sendable {
         let arriving = isProgressive ? ArrivingData() : nil
         if let arriving { context.update(.arriving(arriving)) }
         let reservation = environment.reservation()
+        let header = ArrivingHeader(environment)
         let message = LoadRequest(
             url: url, headers: request.headers, method: request.method, body: request.body, priority: context.priority,
             validators: cached?.entry.validators
@@ -227,7 +228,9 @@ struct SourceLoad: Sendable {
             arriving?.append(progress)
             context.update(
                 .progress(
-                    ImageProgress(receivedBytes: progress.receivedBytes, expectedBytes: progress.expectedBytes)))
+                    ImageProgress(
+                        receivedBytes: progress.receivedBytes, expectedBytes: progress.expectedBytes,
+                        header: header.info(after: progress))))
         }
         do throws(ImageError) {
             let loaded = try await environment.loaders.load(message)

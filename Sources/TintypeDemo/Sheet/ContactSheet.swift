@@ -7,8 +7,8 @@ struct ContactSheet: Sendable {
         var name: String
         /// The thumbnail.
         var image: Image
-        /// The size of the file, in bytes.
-        var bytes: Int
+        /// The size of the file, in bytes; 0 if the image has no file.
+        var bytes = 0
         /// The loading times of the image, by the names of the passes.
         var times: [(pass: String, time: Duration)] = []
 
@@ -16,8 +16,9 @@ struct ContactSheet: Sendable {
         /// The upright size in the file.
         var size: PixelSize { image.properties.sourceSize ?? image.size }
 
-        /// `webp 320×320 · 16 frames · 24.1 kB`
+        /// `webp 320×320 · 16 frames · 24.1 kB`, or `240×180` without a file.
         var facts: String {
+            guard bytes > 0 else { return "\(image.size.width)×\(image.size.height)" }
             let moving = image.isAnimated ? "\(image.frames.count) frames · " : ""
             return "\(format) \(size.width)×\(size.height) · \(moving)\(ByteCount(bytes))"
         }
@@ -29,8 +30,10 @@ struct ContactSheet: Sendable {
     /// The number of images beyond the entries.
     var omitted = 0
 
+    /// The largest number of columns.
+    var columns = 5
+
     private static let largestCell = 400
-    private static let columns = 5
     private static let background = SheetCanvas.Color(0x15181E)
     private static let card = SheetCanvas.Color(0x21262F)
     private static let light = SheetCanvas.Color(0xEEF1F5)
@@ -47,7 +50,7 @@ struct ContactSheet: Sendable {
         let inset = 12
         let caption = 52
         let header = 84
-        let columns = max(1, min(Self.columns, entries.count))
+        let columns = max(1, min(columns, entries.count))
         let rows = (entries.count + columns - 1) / columns
         let card = (width: cell.width + 2 * inset, height: cell.height + 2 * inset + caption)
         let size = PixelSize(

@@ -52,6 +52,53 @@ struct AVIFCoderTests {
         #expect(try decoder.nextFrame() == nil)
     }
 
+    @Test(
+        "the number of times that a sequence is played is written and read, and moves no frame",
+        .capability("COD-42", "COD-46"), arguments: [1, 2, 7, 65_536])
+    func loopCount(_ count: Int) throws {
+        let image = try animation().with { $0.loopCount = count }
+        let data = try encode(image)
+        #expect(try data.count == encode(animation()).count + 44)
+        #expect(try coder.info(data).loopCount == count)
+        let decoded = try coder.decode(data)
+        #expect(decoded.loopCount == count && decoded.frames == image.frames)
+
+        var translucent = image
+        translucent = try #require(
+            Image(
+                frames: try image.frames.map {
+                    ImageFrame(
+                        pixels: try RasterSamples.pixels(32, 16) { x, y in
+                            SIMD4(UInt8(x), UInt8(y), 0, 128)
+                        }, duration: $0.duration)
+                })
+        ).with { $0.loopCount = count }
+        let withAlpha = try encode(translucent)
+        #expect(try coder.info(withAlpha).loopCount == count)
+        #expect(try coder.decode(withAlpha).frames.count == 3)
+        #expect(AVIFEditList.adding(loopCount: .max, to: withAlpha) == nil, "the duration is too long")
+    }
+
+    @Test("a file that is cut or has no track gets no edit list, and doesn't crash")
+    func noTrack() throws {
+        let data = try encode(try animation())
+        for count in 0..<data.count { _ = AVIFEditList.adding(loopCount: 3, to: Data(data.prefix(count))) }
+        #expect(AVIFEditList.adding(loopCount: 3, to: try encode(try RasterSamples.gradient(20, 10))) == nil)
+    }
+
+    @Test(
+        "a damaged frame of a sequence leaves the one before it, if a part is allowed", .capability("COD-44"))
+    func damagedFrame() throws {
+        let image = try animation()
+        var data = try encode(image)
+        // The last frame's bytes are at the end of the file.
+        for index in data.indices.suffix(12) { data[index] = 0xFF }
+        guard (try? coder.decode(data)) == nil else { return }
+        let part = try coder.decode(data) { $0.allowsPartialImage = true }
+        #expect(part.isPartial && part.frames.count == 3)
+        #expect(part.frames[2].pixels == image.frames[1].pixels && part.frames[2].duration == .milliseconds(120))
+    }
+
     @Test("the header can be read before the rest of the file is there")
     func headerOfBeginning() throws {
         let data = try encode(try RasterSamples.gradient(200, 100))

@@ -195,7 +195,7 @@ struct WebPCoderTests {
     }
 
     /// An animation by hand: frames at any place, with every blend and disposal.
-    private func container(_ frames: [(x: Int, y: Int, flags: UInt8, image: PixelBuffer)]) throws -> Data {
+    func container(_ frames: [(x: Int, y: Int, flags: UInt8, image: PixelBuffer)]) throws -> Data {
         func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 0xFF) } }
         var body = Array("WEBPVP8X".utf8) + little(10, 4) + [0x12, 0, 0, 0] + little(3, 3) + little(3, 3)
         body += Array("ANIM".utf8) + little(6, 4) + [9, 9, 9, 255] + little(2, 2)

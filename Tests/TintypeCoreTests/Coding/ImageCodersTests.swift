@@ -62,6 +62,19 @@ struct ImageCodersTests {
         #expect(error?.code == .corruptImage)
     }
 
+    @Test("a coder can be removed, or replaced in its place", .capability("COD-05"))
+    func changes() throws {
+        var coders = ImageCoders([Stubborn(code: .corruptImage), DotCoder(), FrameCoder(frames: 1), DotCoder()])
+        let hasReplacedMissing = coders.replace(ImageCoders.self, with: DotCoder())
+        #expect(!hasReplacedMissing && coders.coders.count == 4)
+        let hasReplaced = coders.replace(DotCoder.self, with: Stubborn(code: .truncatedImage))
+        #expect(hasReplaced && coders.coders.count == 3)
+        #expect(coders.coders[1] is FrameCoder && coders.coders[2] is Stubborn)
+        let removed = [coders.remove(Stubborn.self), coders.remove(Stubborn.self)]
+        #expect(removed == [2, 0])
+        #expect(coders.coders.count == 1 && coders.coders[0] is FrameCoder)
+    }
+
     @Test("a decode that was cancelled is not tried with another coder")
     func cancelled() {
         let coder = DotCoder()

@@ -1,13 +1,13 @@
 internal import ArgumentParser
-internal import Tintype
+package import Tintype
 
 /// The formats that can be written.
-enum OutputFormat {
-    static var encodable: Set<ImageFormat> { ImageCoders.default.encodableFormats }
+package enum OutputFormat {
+    package static var encodable: Set<ImageFormat> { ImageCoders.default.encodableFormats }
 
     /// Returns the format with a name such as `webp` or an extension such as `jpg`.
     /// - Throws: a validation error that lists the formats that can be written.
-    static func named(_ name: String) throws -> ImageFormat {
+    package static func named(_ name: String) throws -> ImageFormat {
         let format = ImageFormat(fileExtension: name) ?? ImageFormat.known.first { $0.rawValue == name.lowercased() }
         guard let format else { throw refusal("'\(name)' is not a known image format") }
         guard encodable.contains(format) else { throw refusal("\(format) can’t be written") }
@@ -16,7 +16,7 @@ enum OutputFormat {
 
     /// Returns the format that the extension of a file selects.
     /// - Throws: a validation error if there is none that can be written.
-    static func ofFile(_ path: String) throws -> ImageFormat {
+    package static func ofFile(_ path: String) throws -> ImageFormat {
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
             throw ValidationError("'\(path)' has no extension that selects the format, as in photo.png")
@@ -25,7 +25,7 @@ enum OutputFormat {
     }
 
     /// Returns the default format for an image: its own if that can be written without losing transparency.
-    static func natural(for image: Image) -> ImageFormat {
+    package static func natural(for image: Image) -> ImageFormat {
         let writable = encodable
         if let format = image.format, writable.contains(format), format.storesAlpha || !image.hasAlpha { return format }
         if image.isAnimated, writable.contains(.webp) { return .webp }
@@ -33,7 +33,9 @@ enum OutputFormat {
     }
 
     /// Returns true if a file of the format can hold an animation.
-    static func storesFrames(_ format: ImageFormat) -> Bool { [.gif, .webp, .png, .avif, .jxl].contains(format) }
+    package static func storesFrames(_ format: ImageFormat) -> Bool {
+        [.gif, .webp, .png, .avif, .jxl].contains(format)
+    }
 
     private static func refusal(_ problem: String) -> ValidationError {
         let names = encodable.map(\.rawValue).sorted().joined(separator: ", ")

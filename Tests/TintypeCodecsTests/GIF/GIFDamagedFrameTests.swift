@@ -1,0 +1,54 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+import TintypeCore
+import TintypeTesting
+
+@testable import TintypeCodecs
+
+extension GIFCoderTests {
+    @Test(
+        "a damaged frame loses no other frame where a part is allowed: the picture before it stays",
+        .capability("COD-44"))
+    func damagedFrame() throws {
+        var gif = twoFrames()
+        gif.frame((0, 0, 2, 2), [], codes: TestGIF.pack([256, 0, 300]))
+        gif.frame((0, 0, 2, 2), [0, 0, 0, 0])
+        expectCode(.corruptImage) { try coder.decode(gif.data) }
+        let image = try coder.decode(gif.data) { $0.allowsPartialImage = true }
+        let whole = try coder.decode(twoFrames().data).frames
+        #expect(image.isPartial && image.frames.count == 4 && Array(image.frames.prefix(2)) == whole)
+        #expect(image.frames[2].pixels == whole[1].pixels)
+        let last = rows(image.frames[3].pixels)
+        #expect(last[0][0] == rows(whole[0].pixels)[0][0])
+    }
+
+    @Test(
+        "a damaged first frame is transparent, and if all are damaged, the animation is", .capability("COD-44"))
+    func damagedFirstFrame() throws {
+        let damaged = TestGIF.pack([256, 0, 300])
+        var gif = TestGIF(2, 2)
+        gif.frame((0, 0, 2, 2), [], codes: damaged)
+        gif.frame((0, 0, 2, 2), [1, 1, 1, 1])
+        let image = try coder.decode(gif.data) { $0.allowsPartialImage = true }
+        #expect(image.isPartial && image.hasAlpha && image.frames.count == 2)
+        #expect(rows(image.frames[0].pixels).joined().allSatisfy { $0.w == 0 })
+        #expect(rows(image.frames[1].pixels).joined().allSatisfy { $0 == green })
+        expectCode(.corruptImage) {
+            try coder.decode(gif.data) {
+                $0.allowsPartialImage = true
+                $0.firstFrameOnly = true
+            }
+        }
+        var worse = TestGIF(2, 2)
+        for _ in 0..<2 { worse.frame((0, 0, 2, 2), [], codes: damaged) }
+        expectCode(.corruptImage) { try coder.decode(worse.data) { $0.allowsPartialImage = true } }
+
+        let decoder = try coder.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
+        for byte in gif.data {
+            try decoder.append(Data([byte]))
+            _ = try? decoder.preview()
+        }
+        expectCode(.corruptImage) { try decoder.finish() }
+    }
+}

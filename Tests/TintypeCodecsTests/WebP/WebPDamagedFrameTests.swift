@@ -1,0 +1,29 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+import TintypeCore
+import TintypeTesting
+
+@testable import TintypeCodecs
+
+extension WebPCoderTests {
+    @Test(
+        "a damaged frame loses no other frame where a part is allowed: the picture before it stays",
+        .capability("COD-44"))
+    func damagedFrame() throws {
+        let replace: UInt8 = 2
+        let pictures = try [red, green, blue].map { color in try RasterSamples.pixels(4, 4) { _, _ in color } }
+        let whole = try container(pictures.map { (0, 0, replace, $0) })
+        let chunks = whole.ranges(of: Array("VP8L".utf8))
+        try #require(chunks.count == 3)
+        for (index, shown) in [[clear, green, blue], [red, red, blue], [red, green, green]].enumerated() {
+            var data = whole
+            // What follows the size of the chunk, the signature, and the size of the picture.
+            let end = index < 2 ? chunks[index + 1].lowerBound - 28 : data.count
+            for place in chunks[index].upperBound + 9..<end { data[place] = 0xFF }
+            #expect(throws: ImageError.self) { try coder.decode(data) }
+            let image = try coder.decode(data) { $0.allowsPartialImage = true }
+            #expect(image.isPartial && image.frames.map { $0.pixels[1, 1] } == shown)
+        }
+    }
+}
