@@ -110,6 +110,12 @@ public final class AnimatedImage: Sendable {
     /// The memory of the bytes and the first frame, in bytes. Frames that players keep are not part of it.
     public var memoryCost: Int { data.count + poster.memoryCost }
 
+    /// The memory of a picture that has the size of the source, in bytes.
+    var canvasBytes: Int {
+        let ratio = Double(info.size.pixelCount) / Double(max(1, size.pixelCount))
+        return Int(min(Double(poster.pixels.byteCount) * ratio, 1e15))
+    }
+
     // MARK: Frames
 
     /// Returns a frame, decoded if need be, with those before it on which it depends.
@@ -159,7 +165,8 @@ public final class AnimatedImage: Sendable {
             properties.loopCount = 0
             let pool = AnimationFramePool(
                 coder, properties: properties, transformer: transformer, pressure: pressure
-            ) { [data, options, coder] context throws(ImageError) in
+            ) { [data, options, coder, info, poster, isAnimated] context throws(ImageError) in
+                guard isAnimated else { return StillFrameDecoder(info: info, frame: poster.frames[0]) }
                 let coders = (coder.coders as? ImageCoders) ?? ImageCoders([coder.coders])
                 return try coders.frameDecoder(for: data, options: options, context: context)
             }
@@ -191,6 +198,23 @@ public final class AnimatedImage: Sendable {
                 image, as: format, options: encodeOptions, context: EncodeContext(isCancelled: isCancelled))
         }
     }
+}
+
+/// The one frame of a still image, whose coder may have no frames.
+private final class StillFrameDecoder: FrameDecoder {
+    let info: ImageInfo
+    private let frame: ImageFrame
+    private var isGiven = false
+    var outputSize: PixelSize { frame.pixels.size }
+
+    init(info: ImageInfo, frame: ImageFrame) { (self.info, self.frame) = (info, frame) }
+
+    func nextFrame() -> ImageFrame? {
+        defer { isGiven = true }
+        return isGiven ? nil : frame
+    }
+
+    func rewind() { isGiven = false }
 }
 
 extension AnimatedImage: Hashable {

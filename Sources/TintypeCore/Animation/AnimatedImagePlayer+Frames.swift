@@ -57,7 +57,12 @@ extension AnimatedImagePlayer.Frames {
         private static func wait(_ delay: Duration?, alarm: Alarm, player: AnimatedImagePlayer) async {
             let sleeper = delay.map { delay in
                 Task { [sleep = player.sleep] in
-                    try? await sleep(delay)
+                    do {
+                        try await sleep(delay)
+                    } catch {
+                        // Whoever cancels it no longer waits. A clock that fails must not stop the animation.
+                        if Task.isCancelled { return }
+                    }
                     alarm.ring()
                 }
             }

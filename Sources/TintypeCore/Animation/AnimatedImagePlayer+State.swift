@@ -19,8 +19,10 @@ extension AnimatedImagePlayer {
         var member = 0
         /// True if ``position`` is on the screen.
         private var isShown = false
-        /// True if a frame is due that isn't decoded yet.
-        private var isWaiting = false
+        /// True if the frame has to appear, even if it is the one on the screen.
+        private var needsFrame = true
+        /// The place whose frame is due and isn't decoded yet.
+        private var awaited: AnimationTimeline.Position?
         private var reportedDamage: Set<Int> = []
 
         init(timeline: AnimationTimeline, maximumBufferSize: ByteCount?) {
@@ -35,23 +37,30 @@ extension AnimatedImagePlayer {
             time = position.start
             neededStep = position.step
             lastTime = nil
-            (isShown, isWaiting) = (false, false)
+            (isShown, needsFrame, awaited) = (false, true, nil)
         }
 
         /// Takes another timeline, at the frame that is shown.
         mutating func replaceTimeline(_ new: AnimationTimeline) {
-            let elapsed = time - position.start
-            let hasBegun = shown != nil || position.step > 0
+            let (old, elapsed) = (position, time - position.start)
+            let hasBegun = shown != nil || old.step > 0
+            var step = 0
+            if hasBegun {
+                let isSameOrder = new.mode == timeline.mode && !old.isFinished
+                let pass = min(old.isFinished ? old.completedLoops - 1 : old.completedLoops, new.lastPass)
+                step = isSameOrder ? old.step : new.step(showing: old.frame, inPass: max(0, pass))
+            }
             timeline = new
-            let step = hasBegun ? new.step(showing: position.frame, inPass: position.completedLoops) : 0
-            let wasShown = isShown && hasBegun
             position = new.position(ofStep: step)
             neededStep = position.step
             time = min(position.start + elapsed, position.end ?? position.start)
-            isShown = wasShown && position.frame == shown?.index
+            awaited = nil
+            // An end that has come by the change is still to be told.
+            isShown = isShown && hasBegun && position.frame == shown?.index && !position.isFinished
         }
 
-        private var speed: Double { rate > 0 && rate.isFinite ? min(rate, 1_000) : 0 }
+        /// The rate, or 0 where it is none, or so low that a frame would stay for ever.
+        private var speed: Double { rate >= 1e-6 && rate.isFinite ? min(rate, 1_000) : 0 }
 
         mutating func advance(
             to now: Duration, _ lookup: (Int) -> AnimationFramePool.Lookup
@@ -59,7 +68,7 @@ extension AnimatedImagePlayer {
             let elapsed = lastTime.map { max(.zero, now - $0) } ?? .zero
             lastTime = isPlaying ? max(now, lastTime ?? now) : nil
             // Limited so that a computer that slept for years stays in range.
-            let isHeld = isWaiting && policy == .neverSkip
+            let isHeld = awaited != nil && policy == .neverSkip
             if isPlaying, !isHeld { time += min(elapsed, .days(3_650)) * speed }
             var events: [PlaybackEvent] = []
             let old = neededStep
@@ -74,7 +83,8 @@ extension AnimatedImagePlayer {
             guard isPlaying, speed > 0, let end = position.end, time >= end else { return nil }
             switch policy {
             case .neverSkip: return timeline.position(ofStep: position.step + 1)
-            case .drop: return timeline.position(at: time)
+            // A frame that is waited for comes late: else a slow decoder would never show any.
+            case .drop: return awaited ?? timeline.position(at: time)
             }
         }
 
@@ -83,7 +93,7 @@ extension AnimatedImagePlayer {
             _ due: AnimationTimeline.Position, _ lookup: (Int) -> AnimationFramePool.Lookup,
             _ events: inout [PlaybackEvent]
         ) -> Bool {
-            let isSameFrame = isShown && due.frame == shown?.index
+            let isSameFrame = !needsFrame && due.frame == shown?.index
             var pixels = shown?.pixels
             var isDamaged = false
             neededStep = due.step
@@ -96,16 +106,16 @@ extension AnimatedImagePlayer {
                         events.append(.damagedFrame(index: due.frame, error))
                     }
                 case .pending:
-                    isWaiting = isPlaying
-                    if policy == .neverSkip { time = due.start }
+                    if isPlaying { awaited = due }
+                    if policy == .neverSkip, isShown { time = due.start }
                     return false
                 }
             }
-            isWaiting = false
+            awaited = nil
             // With nothing skipped, the time that is too much is lost, but for the duration of one frame.
             if policy == .neverSkip { time = min(time, due.end ?? due.start) }
             if due.completedLoops > position.completedLoops, isShown { events.append(.loop(count: due.completedLoops)) }
-            (position, isShown) = (due, true)
+            (position, isShown, needsFrame) = (due, true, false)
             if let pixels, !isSameFrame {
                 shown = AnimationFrame(
                     index: due.frame, completedLoops: due.completedLoops, pixels: pixels, isDamaged: isDamaged)
@@ -120,8 +130,11 @@ extension AnimatedImagePlayer {
 
         /// The time until the next frame is due.
         private var delay: Duration? {
-            guard isShown, isPlaying, !isWaiting, speed > 0, let end = position.end else { return nil }
-            return max(.zero, (end - time) / speed)
+            guard isShown, isPlaying, awaited == nil, speed > 0, let end = position.end else { return nil }
+            guard time < end else { return .zero }
+            // Rounded up, so that the frame is due then; a day at most, which is no harm to who looks.
+            let nanoseconds = Double((end - time).inNanoseconds) / speed
+            return .nanoseconds(Int64(min(max(1, nanoseconds.rounded(.up)), 86_400e9)))
         }
     }
 }

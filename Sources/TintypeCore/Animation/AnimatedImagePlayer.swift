@@ -136,8 +136,7 @@ public final class AnimatedImagePlayer: Sendable {
         guard image.frameDurations.indices.contains(index) else { return }
         change { state in
             let loop = max(0, loop ?? state.position.completedLoops)
-            let last = (state.timeline.lastStep ?? .max) / state.timeline.stepsPerPass
-            state.move(to: state.timeline.step(showing: index, inPass: min(loop, last, 1 << 32)))
+            state.move(to: state.timeline.step(showing: index, inPass: min(loop, state.timeline.lastPass)))
         }
         updateDemand()
     }
@@ -215,7 +214,8 @@ public final class AnimatedImagePlayer: Sendable {
 
     private func demand(_ state: State) -> FrameDemand {
         let buffer = FrameBuffer(
-            frameCount: image.frameCount, frameBytes: image.poster.pixels.byteCount, mode: state.timeline.mode,
+            frameCount: image.frameCount, frameBytes: image.poster.pixels.byteCount,
+            canvasBytes: image.canvasBytes, mode: state.timeline.mode,
             maximum: state.maximumBufferSize)
         return FrameDemand(
             frames: state.timeline.upcomingFrames(fromStep: state.neededStep, limit: buffer.lookahead),

@@ -41,7 +41,7 @@ final class AnimationFramePool: Sendable {
         self.transformer = transformer
         let state = state
         var context = DecodeContext(limits: coder.limits, pool: coder.pool, budget: coder.budget) {
-            state.withLock { $0.members.isEmpty }
+            state.withLock { !$0.isJobNeeded }
         }
         context.memoryPressure = pressure
         reader = Lock(FrameReader { [context] () throws(ImageError) in try open(context) })
@@ -126,32 +126,25 @@ final class AnimationFramePool: Sendable {
     /// Releases all frames; those that are wanted are decoded again.
     func removeAll() {
         state.withLock { $0.forgetFailures() }
-        release { _, _ in false }
+        release { $0.takeFrames(except: []) }
         demandChanged()
     }
 
     /// Releases all frames but those that are due now or next, and keeps none ahead for a while.
     private func purge() {
         state.withLock { $0.scarcity = State.scarceFrames }
-        release { state, frame in state.members.values.contains { $0.demand.frames.prefix(2).contains(frame) } }
-    }
-
-    private func release(_ isKept: (State, Int) -> Bool) {
-        let (dropped, bytes) = state.withLock { state in
-            let bytes = state.bytes
-            let dropped = state.frames.filter { !isKept(state, $0.key) }
-            for frame in dropped.keys { state.frames[frame] = nil }
-            return (dropped, bytes - state.bytes)
+        release { state in
+            state.takeFrames(except: Set(state.members.values.flatMap { $0.demand.frames.prefix(2) }))
         }
-        coder.budget.removeBody(bytes)
-        _ = dropped  // Deallocated outside the lock.
     }
 
     /// Releases the frames that nobody wants any longer, and those for which there is no room.
-    private func releaseSurplus() {
-        release { state, frame in state.isWanted(frame) }
-        let surplus = state.withLock { $0.takeSurplus() }
-        coder.budget.removeBody(surplus.reduce(0) { $0 + $1.pixels.byteCount })
+    private func releaseSurplus() { release { $0.takeSurplus() } }
+
+    private func release(_ take: (inout State) -> [ImageFrame]) {
+        // Deallocated outside the lock.
+        let frames = state.withLock { take(&$0) }
+        coder.budget.removeBody(frames.reduce(0) { $0 + $1.pixels.byteCount })
     }
 
     // MARK: Decoding
@@ -223,30 +216,30 @@ extension AnimationFramePool {
         var scarcity = 0
         var decodedFrames = 0
         var mostFrames = 0
-        private var isDecoding = false
-        private var failures: [Int: ImageError] = [:]
-        /// The frame from which on none is tried, because as many before it as are tried in a row have failed: each attempt may have to
-        /// decode all frames before it.
-        private var firstGivenUp: (frame: Int, error: ImageError)?
-        private static let triedInARow = 3
+        /// The frame that is being decoded.
+        private var decodedFrame: Int?
+        private var damage = FrameDamage()
 
         /// The memory of the frames.
         var bytes: Int { frames.values.reduce(0) { $0 + $1.pixels.byteCount } }
 
-        func isWanted(_ frame: Int) -> Bool {
-            members.values.contains { $0.demand.buffer.keepsAll || $0.demand.frames.contains(frame) }
+        /// False if nobody wants the frame that is being decoded any longer.
+        var isJobNeeded: Bool {
+            guard let decodedFrame else { return false }
+            return damage.isProbing && !members.isEmpty
+                || members.values.contains { $0.demand.mayDecode(decodedFrame) }
         }
 
         /// Returns the first frame to decode if nobody decodes.
         mutating func begin() -> Job? {
-            guard !isDecoding else { return nil }
+            guard decodedFrame == nil else { return nil }
             return next()
         }
 
         /// Returns the next frame to decode; `nil` if none is wanted, and nobody decodes from now on.
         mutating func next() -> Job? {
             let job = nextJob()
-            isDecoding = job != nil
+            decodedFrame = job?.frame
             return job
         }
 
@@ -257,29 +250,27 @@ extension AnimationFramePool {
                 decodedFrames += 1
                 mostFrames = max(mostFrames, frames.count)
                 scarcity = max(0, scarcity - 1)
+                damage.note(job.frame)
             case .failure(let error):
                 // Nobody wanted it any longer, or somebody does again.
-                guard !error.isCancellation else { return }
-                failures[job.frame] = error
-                let isHopeless = (1..<Self.triedInARow).allSatisfy { failures[job.frame - $0] != nil }
-                if isHopeless, job.frame < firstGivenUp?.frame ?? .max { firstGivenUp = (job.frame, error) }
+                if !error.isCancellation { damage.note(job.frame, error) }
             }
         }
 
-        func failure(of frame: Int) -> ImageError? {
-            if let error = failures[frame] { return error }
-            return firstGivenUp.flatMap { frame >= $0.frame ? $0.error : nil }
-        }
+        func failure(of frame: Int) -> ImageError? { damage.error(of: frame) }
 
-        mutating func forgetFailures() { (failures, firstGivenUp) = ([:], nil) }
+        mutating func forgetFailures() { damage = FrameDamage() }
 
         private func nextJob() -> Job? {
-            func isMissing(_ frame: Int) -> Bool { frames[frame] == nil && failure(of: frame) == nil }
+            func isMissing(_ frame: Int) -> Bool { frames[frame] == nil && damage.error(of: frame) == nil }
+            let interval = members.values.compactMap(\.demand.buffer.seekPointInterval).min()
+            if !members.isEmpty, let frame = damage.frameToProbe {
+                return Job(frame: frame, seekPointInterval: interval)
+            }
             let missing = members.compactMap { number, member in
                 member.demand.firstMissing(isMissing).map { (place: $0, number: number, demand: member.demand) }
             }
             let latest = isFull ? latestFrame?.place ?? 0 : .max
-            let interval = members.values.compactMap(\.demand.buffer.seekPointInterval).min()
             // The most urgent one first, and among equals that of the oldest player.
             for (place, _, demand) in missing.sorted(by: { ($0.place, $0.number) < ($1.place, $1.number) }) {
                 let isUrgent = place <= 1
@@ -287,9 +278,10 @@ extension AnimationFramePool {
                     let (frame, lastPlace) = demand.frameToDecode(
                         forMissing: place, isUrgent: isUrgent, isMissing)
                 else { continue }
-                // Without room, a frame has to go that is needed after all of the segment.
+                // Without room, a frame has to go that is needed after all of the segment. If none is, only the frame that is due.
                 guard isUrgent || lastPlace < latest else { continue }
-                return Job(frame: frame, seekPointInterval: interval)
+                let isRoom = lastPlace < latest
+                return Job(frame: isRoom ? frame : demand.frames[place], seekPointInterval: interval)
             }
             return nil
         }
@@ -318,13 +310,18 @@ extension AnimationFramePool {
             return places.max { ($0.value, $0.key) < ($1.value, $1.key) }.map { ($0.key, $0.value) }
         }
 
-        /// Takes out the frames that are needed last, until there are no more than there is room for.
+        /// Takes out the frames that nobody wants, and of the others those that are needed last, until there is room.
         mutating func takeSurplus() -> [ImageFrame] {
-            var surplus: [ImageFrame] = []
+            guard !frames.isEmpty, !members.values.contains(where: { $0.demand.buffer.keepsAll }) else { return [] }
+            var surplus = takeFrames(except: Set(members.values.flatMap(\.demand.frames)))
             while frames.count > room, let (frame, place) = latestFrame, place > 1 {
                 if let old = frames.removeValue(forKey: frame) { surplus.append(old) }
             }
             return surplus
+        }
+
+        mutating func takeFrames(except kept: Set<Int>) -> [ImageFrame] {
+            frames.keys.filter { !kept.contains($0) }.compactMap { frames.removeValue(forKey: $0) }
         }
     }
 }

@@ -78,6 +78,12 @@ public struct AnimationTimeline: Sendable, Hashable {
         return overflow ? nil : steps
     }
 
+    /// The last pass in which anything is shown before the end, and in which sums of times stay in range.
+    var lastPass: Int {
+        let bound = Int(Int64.max / passNanoseconds) - 1
+        return min(bound, lastStep.map { max(0, $0 - 1) / stepsPerPass } ?? bound)
+    }
+
     /// Returns the frame that is shown at a time since the beginning of playback. Times before zero count as zero.
     public func position(at time: Duration) -> Position {
         let time = max(0, time.inNanoseconds)
@@ -88,15 +94,17 @@ public struct AnimationTimeline: Sendable, Hashable {
             let middle = (low + high) / 2
             if starts[middle] <= rest { low = middle } else { high = middle }
         }
-        let (before, overflow) = Int(pass).multipliedReportingOverflow(by: stepsPerPass)
-        return position(ofStep: overflow ? .max : before + low)
+        // After the end, the last step; far beyond any playback, the same place in an earlier pass.
+        if let lastStep, Int(pass) > lastPass { return position(ofStep: lastStep) }
+        return position(ofStep: min(Int(pass), lastPass) * stepsPerPass + low)
     }
 
     /// Returns the place of a step. Steps after the end count as the last one, and those before the beginning as the first.
     public func position(ofStep step: Int) -> Position {
-        // Far beyond any playback, so that sums and products stay in range.
-        let bound = Int(Int64.max / passNanoseconds - 1) * stepsPerPass
-        let step = min(max(0, step), min(lastStep ?? .max, bound))
+        var step = min(max(0, step), lastStep ?? .max)
+        let farthest = Int(Int64.max / passNanoseconds) - 1
+        // Far beyond any playback, the same place in an earlier pass, so that sums stay in range.
+        if step / stepsPerPass > farthest { step = farthest * stepsPerPass + step % stepsPerPass }
         let (pass, place) = step.quotientAndRemainder(dividingBy: stepsPerPass)
         let start = Int64(pass) * passNanoseconds
         let isLast = step == lastStep

@@ -24,13 +24,15 @@ extension FrameBuffer {
 
     /// Chooses what to keep.
     ///
-    /// Backward, *s* frames make a segment, and a copy of the canvas lies before each: *s* + *n*/*s* pictures are in memory, which is
-    /// least at *s* = √*n*. Then no frame is decoded more than twice in a pass: once on the way to the last segment, and once in its own.
+    /// Backward, *s* frames make a segment, and a copy of the canvas lies before each: *s* frames and *n*/*s* copies are in memory, which
+    /// is least at *s* = √*n* if both are of one size. Then no frame is decoded more than twice in a pass: once on the way to the last
+    /// segment, and once in its own.
     /// - Parameters:
     ///   - frameBytes: the memory of a frame.
+    ///   - canvasBytes: the memory of a copy of the canvas, which has the size of the source.
     ///   - maximum: the memory that the program allows; `nil` to choose.
-    init(frameCount: Int, frameBytes: Int, mode: PlaybackMode, maximum: ByteCount?) {
-        let frameBytes = max(1, frameBytes)
+    init(frameCount: Int, frameBytes: Int, canvasBytes: Int, mode: PlaybackMode, maximum: ByteCount?) {
+        let (frameBytes, canvasBytes) = (max(1, frameBytes), max(1, canvasBytes))
         let allowed = max(0, maximum?.bytes ?? Self.automaticBytes) / frameBytes
         guard allowed < frameCount else {
             self.init(capacity: frameCount, lookahead: min(frameCount, Self.longestLookahead), keepsAll: true)
@@ -41,14 +43,18 @@ extension FrameBuffer {
             self.init(capacity: capacity, lookahead: min(capacity, Self.longestLookahead), keepsAll: false)
             return
         }
-        let root = max(1, Int(Double(frameCount).squareRoot().rounded(.up)))
-        var pictures = max(4, allowed)
-        if maximum == nil {
-            let best = root + Self.slack + frameCount / root + 1
-            pictures = max(pictures, min(best, Self.automaticBytesBackward / frameBytes))
+        let ratio = Double(canvasBytes) / Double(frameBytes)
+        var segment = Int(min((Double(frameCount) * ratio).squareRoot(), Double(Self.longestLookahead / 2)))
+        segment = min(max(1, segment), frameCount)
+        func bytes(_ segment: Int, copies: Int) -> Double {
+            Double(segment + Self.slack) * Double(frameBytes) + Double(copies) * Double(canvasBytes)
         }
-        let segment = min(root, max(1, (pictures - Self.slack) / 2), Self.longestLookahead / 2)
-        let copies = max(1, pictures - Self.slack - segment)
+        let best = bytes(segment, copies: (frameCount + segment - 1) / segment)
+        let total = maximum.map { Double($0.bytes) } ?? min(best, Double(Self.automaticBytesBackward))
+        if best > total {
+            segment = min(segment, max(1, Int(max(0, total) / 2 / Double(frameBytes)) - Self.slack))
+        }
+        let copies = max(1, Int((total - bytes(segment, copies: 0)) / Double(canvasBytes)))
         self.init(
             capacity: segment + Self.slack, lookahead: 2 * segment, segment: segment,
             seekPointInterval: segment * max(1, (frameCount + segment * copies - 1) / (segment * copies)),

@@ -14,6 +14,11 @@ struct FrameDemand: Sendable {
         return place > 0 && frames[place - 1] == frame + 1
     }
 
+    /// True if a frame may be decoded for the sake of this demand.
+    func mayDecode(_ frame: Int) -> Bool {
+        frames.contains(frame) || buffer.keepsAll && frames.first.map { frame <= $0 } ?? false
+    }
+
     /// Returns the frame to decode for the sake of a missing one.
     ///
     /// Frames that are shown backward are decoded in segments, forward. A segment begins once all of it is wanted, because to begin
@@ -26,9 +31,16 @@ struct FrameDemand: Sendable {
         forMissing place: Int, isUrgent: Bool, _ isMissing: (Int) -> Bool
     ) -> (frame: Int, lastPlace: Int)? {
         let frame = frames[place]
+        if buffer.keepsAll, goesBack(at: place) {
+            // All frames before it have to be decoded, and are needed, too.
+            return (0...frame).first(where: isMissing).map { ($0, place) }
+        }
         guard let segment = buffer.segment, goesBack(at: place) else { return (frame, place) }
         let low = frame / segment * segment
-        guard isUrgent || Set(frames).isSuperset(of: low...frame) else { return nil }
-        return (low...frame).first(where: isMissing).map { ($0, frames.firstIndex(of: low) ?? place) }
+        let wanted = Set(frames)
+        guard isUrgent || wanted.isSuperset(of: low...frame) else { return nil }
+        // What is not wanted would be released at once.
+        return (low...frame).first { wanted.contains($0) && isMissing($0) }
+            .map { ($0, frames.firstIndex(of: low) ?? place) }
     }
 }

@@ -8,9 +8,10 @@ struct FrameReader {
     /// The number of frames between two copies of the canvas; `nil` for as few as the decoder makes.
     var seekPointInterval: Int? {
         didSet {
-            if seekPointInterval != oldValue, let seekPointInterval {
-                decoder?.keepSeekPoints(every: seekPointInterval)
-            }
+            guard seekPointInterval != oldValue else { return }
+            // The copies that the decoder has made are of no use now.
+            if oldValue != nil { close() }
+            if let seekPointInterval { decoder?.keepSeekPoints(every: seekPointInterval) }
         }
     }
 

@@ -212,15 +212,128 @@ struct AnimatedImagePlayerTests {
         #expect(reports == [2])
     }
 
-    @Test("an animation that is damaged to its end is not decoded anew for each frame", .capability("3.8"))
-    func hopeless() async throws {
+    @Test(
+        "an animation that is damaged to its end is not decoded anew for each frame", .capability("3.8"),
+        arguments: [PlaybackMode.normal, .reverse], [nil, 0, 60])
+    func hopeless(mode: PlaybackMode, frames: Int?) async throws {
         let coder = NumberedFramesCoder(count: 400)
         coder.state.withLock { ($0.damaged, $0.endsAtDamage) = ([200], true) }
-        let player = try player(coder, loops: 1)
+        let player = AnimatedImagePlayer(
+            try coder.image(), mode: mode,
+            maximumBufferSize: frames.map { ByteCount($0 * NumberedFramesCoder.frameBytes) })
+        player.loopCount = 1
         var driver = PlaybackDriver(player)
         await driver.show(1_000)
-        #expect(driver.shown.count == 400 && driver.isFinished)
-        #expect(coder.decodes.values.reduce(0, +) < 1_000)
+        // Before the first frame that can be decoded, there is none to show.
+        #expect(driver.shown == (mode == .normal ? Array(0..<400) : (0..<200).reversed()) && driver.isFinished)
+        // Backward and without memory, each frame is decoded from the beginning.
+        #expect(coder.decodes.values.reduce(0, +) < (mode == .reverse && frames == 0 ? 25_000 : 4_500))
+    }
+
+    @Test("a sequence sleeps until the next frame is due, whatever happens meanwhile", .capability("PLY-13"))
+    func sleeps() async throws {
+        let clock = CountingClock()
+        let player = AnimatedImagePlayer(try NumberedFramesCoder(count: 30).image(), clock: clock)
+        let collected = Watched(0)
+        let task = Task {
+            for await _ in player.frames { collected.update { $0 += 1 } }
+        }
+        try await collected.wait { $0 == 1 }
+        for rate in [2.0, 3, 1] {
+            try await clock.manual.waitForSleepers(1)
+            player.rate = rate
+        }
+        // All frames are decoded by then, so that none wakes the sequence.
+        while player.image.framePool().statistics.frames < 30 { await Task.yield() }
+        for _ in 0..<1_000 { await Task.yield() }
+        let sleeps = clock.sleeps.value
+        for _ in 0..<2_000 { await Task.yield() }
+        #expect(clock.sleeps.value <= sleeps + 2 && collected.value == 1)
+        task.cancel()
+        await task.value
+    }
+
+    @Test("rates that are hardly above zero, and frames that no number of nanoseconds divides", .capability("PLY-03"))
+    func oddRates() async throws {
+        let player = try player(NumberedFramesCoder([Duration](repeating: .milliseconds(10), count: 7)))
+        for rate in [Double.leastNormalMagnitude, 1e-20, 1e-9, 1e-6] {
+            player.rate = rate
+            while player.advance(to: .zero).frame == nil { await Task.yield() }
+            #expect(player.advance(to: .zero).delay ?? .zero <= .days(1))
+        }
+        for rate in [7, 6, 0.1, 1e9] {
+            player.rate = rate
+            var driver = PlaybackDriver(player)
+            await driver.show(40)
+            #expect(driver.shown.count == 40)
+        }
+    }
+
+    @Test("seeking after the end shows the frame, and playing goes on from there", .capability("PLY-09"))
+    func seekAfterEnd() async throws {
+        let player = try player(NumberedFramesCoder(count: 5), loops: 1)
+        var driver = PlaybackDriver(player)
+        await driver.show(9)
+        #expect(driver.isFinished)
+        for loop in [nil, 99] {
+            player.seek(toFrame: 2, loop: loop)
+            while player.advance(to: .zero).frame?.index != 2 { await Task.yield() }
+            #expect(!player.advance(to: .zero).isFinished)
+        }
+        player.play()
+        driver = PlaybackDriver(player)
+        await driver.show(9)
+        #expect(driver.shown == [3, 4] && driver.isFinished)
+    }
+
+    @Test("seeking beyond all time still plays", .capability("PLY-09"))
+    func farSeek() async throws {
+        let player = try player(NumberedFramesCoder([Duration](repeating: .seconds(3), count: 8)))
+        for loop in [1 << 40, .max] {
+            player.seek(toFrame: 5, loop: loop)
+            var driver = PlaybackDriver(player)
+            await driver.show(3)
+            #expect(driver.shown == [5, 6, 7])
+        }
+        player.seek(to: .seconds(1_000_000_000_000))
+        var driver = PlaybackDriver(player)
+        await driver.show(4)
+        #expect(driver.shown.count == 4)
+    }
+
+    @Test("a change of the loop count keeps the direction, and an end that it brings is told", .capability("PLY-02"))
+    func changeOfLoops() async throws {
+        let player = try player(NumberedFramesCoder(count: 3), mode: .bounce)
+        var driver = PlaybackDriver(player)
+        await driver.show(4)
+        player.loopCount = 2
+        player.mode = .bounce
+        await driver.show(2)
+        #expect(driver.shown == [0, 1, 2, 1, 0, 1])
+        let other = try self.player(NumberedFramesCoder(count: 3))
+        driver = PlaybackDriver(other)
+        await driver.show(9)
+        let events = other.events
+        other.loopCount = 1
+        await driver.show(9)
+        #expect(driver.isFinished && !other.isPlaying)
+        for await event in events { if case .end = event { break } }
+        // The order may change after the end, too.
+        other.mode = .reverse
+        #expect(other.currentFrameIndex == 2)
+        other.play()
+        driver = PlaybackDriver(other)
+        await driver.show(9)
+        #expect(driver.shown == [1, 0] && driver.isFinished)
+    }
+
+    @Test("a still image of any coder passes the transformer", .capability("ANI-03", "AIV-09"))
+    func transformedStill() async throws {
+        let image = try AnimatedImage(data: MovieCoder.bytes(frames: 1), coders: ImageCoders([MovieCoder()]))
+        let player = AnimatedImagePlayer(image, transformer: .resize(width: 3, height: 3, mode: .fill))
+        var sizes: [PixelSize] = []
+        for await frame in player.frames { sizes.append(frame.pixels.size) }
+        #expect(sizes == [PixelSize(width: 3, height: 3)])
     }
 
     @Test(

@@ -68,11 +68,12 @@ struct AnimationFramePoolTests {
             (20, 1, nil, PlaybackMode.normal, 20), (500, 8, nil, .normal, 8), (500, 50, nil, .normal, 3),
             (500, 1, nil, .normal, 10), (500, 8, 1, .normal, 1), (500, 8, 100, .normal, 12),
             (20, 8, 1_000, .normal, 20),
-            (500, 8, nil, .reverse, 24), (20, 1, nil, .bounce, 20), (500, 8, 80, .bounce, 6), (500, 8, 0, .bounce, 3),
+            (500, 8, nil, .reverse, 24), (20, 1, nil, .bounce, 20), (500, 8, 80, .bounce, 5), (500, 8, 0, .bounce, 3),
         ] as [(Int, Int, Int?, PlaybackMode, Int)])
     func buffers(count: Int, size: Int, maximum: Int?, mode: PlaybackMode, capacity: Int) {
         let buffer = FrameBuffer(
-            frameCount: count, frameBytes: size << 20, mode: mode, maximum: maximum.map { ByteCount($0 << 20) })
+            frameCount: count, frameBytes: size << 20, canvasBytes: size << 20, mode: mode,
+            maximum: maximum.map { ByteCount($0 << 20) })
         #expect(buffer.capacity == capacity)
         #expect(buffer.keepsAll == (capacity == count))
         #expect((buffer.segment != nil) == (mode.goesBack && !buffer.keepsAll))
@@ -81,6 +82,73 @@ struct AnimationFramePoolTests {
             let pictures = buffer.capacity + count / interval
             if let maximum { #expect(pictures <= max(4, maximum / size)) } else { #expect(pictures <= 47) }
         }
+    }
+
+    @Test(
+        "copies of a canvas that is larger than the frames count with their own size", .capability("PLY-07", "3.1"),
+        arguments: [(2_000, 46_000, 33 << 20), (10_000, 40_000, 120 << 20), (500, 8 << 20, 30 << 20), (99, 1 << 20, 1)])
+    func canvasCopies(count: Int, frameBytes: Int, canvasBytes: Int) throws {
+        let buffer = FrameBuffer(
+            frameCount: count, frameBytes: frameBytes, canvasBytes: canvasBytes, mode: .reverse, maximum: nil)
+        let (segment, interval) = (try #require(buffer.segment), try #require(buffer.seekPointInterval))
+        let bytes = buffer.capacity * frameBytes + (count - 1) / interval * canvasBytes
+        #expect(bytes <= 512 << 20 && segment >= 1 && interval % segment == 0)
+    }
+
+    @Test("players with segments of different lengths don't take each other's frames away", .capability("FPL-02"))
+    func differentSegments() async throws {
+        let image = try NumberedFramesCoder(count: 500).image()
+        func player(_ frames: Int) -> AnimatedImagePlayer {
+            AnimatedImagePlayer(
+                image, mode: .reverse, maximumBufferSize: ByteCount(frames * NumberedFramesCoder.frameBytes))
+        }
+        let idle = player(22)
+        idle.pause()
+        var first = PlaybackDriver(idle)
+        while idle.advance(to: .zero).frame == nil { await Task.yield() }
+        let moving = player(42)
+        moving.seek(toFrame: 479)
+        var second = PlaybackDriver(moving)
+        await second.show(479)
+        #expect(second.shown == (1...479).reversed())
+        idle.play()
+        await first.show(30)
+        #expect(first.shown == (469..<499).reversed())
+    }
+
+    @Test("copies of the canvas go with the last player that plays backward, or once it turns", .capability("3.19"))
+    func copies() async throws {
+        let coder = NumberedFramesCoder(count: 200)
+        let image = try coder.image()
+        var player: AnimatedImagePlayer? = AnimatedImagePlayer(
+            image, mode: .reverse, maximumBufferSize: ByteCount(40 * NumberedFramesCoder.frameBytes))
+        if let player {
+            var driver = PlaybackDriver(player)
+            await driver.show(30)
+            #expect(coder.state.withLock { $0.decodersWithCopies } == 1)
+            player.mode = .normal
+            await driver.show(60)
+            #expect(coder.state.withLock { $0.decodersWithCopies } == 0)
+            player.mode = .bounce
+            await driver.show(60)
+        }
+        player = nil
+        while coder.state.withLock({ $0.decodersWithCopies }) > 0 { await Task.yield() }
+        _ = player
+    }
+
+    @Test("a seek that nobody waits for any longer ends for the sake of others", .capability("3.5"))
+    func overtakenSeek() async throws {
+        let coder = NumberedFramesCoder(count: 1_000_000)
+        let player = AnimatedImagePlayer(try coder.image(), maximumBufferSize: ByteCount(1))
+        player.pause()
+        for _ in 0..<10 {
+            player.seek(toFrame: 999_999)
+            _ = player.advance(to: .zero)
+            player.seek(toFrame: 5)
+            while player.advance(to: .zero).frame?.index != 5 { await Task.yield() }
+        }
+        #expect(coder.decodes.values.reduce(0, +) < 5_000_000)
     }
 
     @Test("a lowered buffer holds at once; released players leave nothing behind", .capability("PLY-07", "3.19"))

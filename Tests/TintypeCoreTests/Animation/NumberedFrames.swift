@@ -13,6 +13,8 @@ final class NumberedFramesCoder: AnimatedImageCoder {
         var decodes: [Int: Int] = [:]
         var decoders = 0
         var copies = 0
+        /// The decoders in memory that keep copies at an interval.
+        var decodersWithCopies = 0
         var damaged: Set<Int> = []
         /// True if no frame after a damaged one can be decoded either.
         var endsAtDamage = false
@@ -99,7 +101,12 @@ final class NumberedFramesCoder: AnimatedImageCoder {
 
         func rewind() { next = 0 }
 
-        func keepSeekPoints(every interval: Int) { self.interval = interval }
+        func keepSeekPoints(every interval: Int) {
+            if self.interval == nil { coder.state.withLock { $0.decodersWithCopies += 1 } }
+            self.interval = interval
+        }
+
+        deinit { if interval != nil { coder.state.withLock { $0.decodersWithCopies -= 1 } } }
 
         func seek(to index: Int) throws(ImageError) {
             let copy = copies.filter { $0 <= index }.max() ?? 0
