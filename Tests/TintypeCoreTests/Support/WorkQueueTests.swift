@@ -1,13 +1,7 @@
 import TestSupport
 import Testing
 import TintypeCore
-
-/// Holds a thread of a queue until the test opens it.
-private final class Gate: Sendable {
-    private let isOpen = Lock(false)
-    func hold() { while !isOpen.withLock({ $0 }) {} }
-    func open() { isOpen.withLock { $0 = true } }
-}
+import TintypeTesting
 
 @Suite("The pool of threads", .timeLimited)
 struct WorkQueueTests {
@@ -38,9 +32,9 @@ struct WorkQueueTests {
     @Test("the most urgent comes first, and a change of mind counts while it waits", .capability("3.11"))
     func order() async throws {
         let queue = WorkQueue(label: "test", width: 1)
-        let gate = Gate()
+        let gate = ThreadGate()
         let order = Lock([String]())
-        let blocker = Task { try await queue.perform { _ throws(ImageError) in gate.hold() } }
+        let blocker = Task { try await queue.perform { _ throws(ImageError) in gate.wait() } }
         while queue.load.running == 0 { await Task.yield() }
         let priorities = ["low": WorkPriority(.low), "high": WorkPriority(.high), "late": WorkPriority(.veryLow)]
         var tasks: [Task<Void, any Error>] = []
@@ -65,9 +59,9 @@ struct WorkQueueTests {
     @Test("of work with one priority, the newest comes first if the queue is made so; priorities count all the same")
     func newestFirst() async throws {
         let queue = WorkQueue(label: "test", width: 1, newestFirst: true)
-        let gate = Gate()
+        let gate = ThreadGate()
         let order = Lock([String]())
-        let blocker = Task { try await queue.perform { _ throws(ImageError) in gate.hold() } }
+        let blocker = Task { try await queue.perform { _ throws(ImageError) in gate.wait() } }
         while queue.load.running == 0 { await Task.yield() }
         var tasks: [Task<Void, any Error>] = []
         for (name, priority) in [
@@ -91,13 +85,13 @@ struct WorkQueueTests {
     @Test("work that is cancelled while it waits never runs; work that runs is told")
     func cancellation() async throws {
         let queue = WorkQueue(label: "test", width: 1)
-        let gate = Gate()
+        let gate = ThreadGate()
         let told = Lock(false)
         let running = Task {
             try await queue.perform { isCancelled throws(ImageError) in
                 while !isCancelled() {}
                 told.withLock { $0 = true }
-                gate.hold()
+                gate.wait()
             }
         }
         while queue.load.running == 0 { await Task.yield() }
