@@ -161,10 +161,10 @@ final class AnimationFramePool: Sendable {
         while let job = next {
             let result = await decoded(job)
             if case .success(let frame) = result { coder.budget.addBody(frame.pixels.byteCount) }
-            let observers = state.withLock { state in
-                state.finish(job, result)
-                return state.members.values.map(\.onFrame)
+            let (old, observers) = state.withLock { state in
+                (state.finish(job, result), state.members.values.map(\.onFrame))
             }
+            if let old { coder.budget.removeBody(old.pixels.byteCount) }
             releaseSurplus()
             for observer in observers { observer() }
             next = state.withLock { $0.next() }
@@ -243,17 +243,20 @@ extension AnimationFramePool {
             return job
         }
 
-        mutating func finish(_ job: Job, _ result: Result<ImageFrame, ImageError>) {
+        /// - Returns: the same frame as it was decoded before: the search for damage may come to one that is kept.
+        mutating func finish(_ job: Job, _ result: Result<ImageFrame, ImageError>) -> ImageFrame? {
             switch result {
             case .success(let frame):
-                frames[job.frame] = frame
+                let old = frames.updateValue(frame, forKey: job.frame)
                 decodedFrames += 1
                 mostFrames = max(mostFrames, frames.count)
                 scarcity = max(0, scarcity - 1)
                 damage.note(job.frame)
+                return old
             case .failure(let error):
                 // Nobody wanted it any longer, or somebody does again.
                 if !error.isCancellation { damage.note(job.frame, error) }
+                return nil
             }
         }
 

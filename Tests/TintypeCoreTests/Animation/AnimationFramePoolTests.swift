@@ -171,6 +171,23 @@ struct AnimationFramePoolTests {
         _ = player
     }
 
+    @Test("what the search for damage decodes again counts once", .capability("3.1"))
+    func damageInBudget() async throws {
+        let coder = NumberedFramesCoder(count: 60, loopCount: 1)
+        coder.state.withLock { ($0.damaged, $0.endsAtDamage) = ([40], true) }
+        let budget = DecodeBudget(limit: .megabytes(100))
+        var image: AnimatedImage? = try coder.image(budget: budget)
+        // A player has room for all; frames behind the damage make the search come back to what it keeps.
+        var player = image.map { AnimatedImagePlayer($0) }
+        let pool = try #require(image?.framePool())
+        while pool.statistics.frames < 40 { await Task.yield() }
+        for index in (41..<60).reversed() { _ = try? await image?.frame(at: index) }
+        #expect(budget.statistics.bodyBytes == pool.statistics.frames * NumberedFramesCoder.frameBytes)
+        player = nil
+        image = nil
+        _ = (player, image)
+    }
+
     @Test("when memory is scarce, all frames go but the next ones; playing goes on", .capability("FPL-03"))
     func pressure() async throws {
         let coder = NumberedFramesCoder(count: 40)
