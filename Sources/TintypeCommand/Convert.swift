@@ -52,6 +52,9 @@ struct ConvertCommand: AsyncParsableCommand {
     @Flag(help: "Embed a thumbnail of 320 pixels in JPEG and HEIC.")
     var embedThumbnail = false
 
+    @OptionGroup(title: "Animations")
+    var frames: FrameArguments
+
     @OptionGroup(title: "Transforming, in the order given")
     var transforms: TransformArguments
 
@@ -89,7 +92,8 @@ struct ConvertCommand: AsyncParsableCommand {
         do throws(ImageError) {
             let data = try InputFile.contents(of: input)
             let context = DecodeContext(isCancelled: { Task.isCancelled })
-            let image = try ImageCoders.default.decode(data, options: options, context: context)
+            let image = try frames.applied(
+                to: ImageCoders.default.decode(data, options: options, context: context))
             return if let transformer { try image.transformed(transformer) } else { image }
         } catch {
             throw error.withSource(input)

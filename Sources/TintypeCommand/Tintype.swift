@@ -15,8 +15,8 @@ struct TintypeTool: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            FetchCommand.self, PrefetchCommand.self, InfoCommand.self, ConvertCommand.self, HashCommand.self,
-            UnhashCommand.self, CacheCommand.self,
+            FetchCommand.self, PrefetchCommand.self, InfoCommand.self, ShowCommand.self, ConvertCommand.self,
+            HashCommand.self, UnhashCommand.self, CacheCommand.self,
         ])
 
     static func main() async {

@@ -21,7 +21,7 @@ struct DemoTool: AsyncParsableCommand {
 
     private static var commands: [any ParsableCommand.Type] {
         #if HTTP
-        [ShowCommand.self, TransformersCommand.self, BenchCommand.self]
+        [DemoCommand.self, TransformersCommand.self, BenchCommand.self]
         #else
         [TransformersCommand.self, BenchCommand.self]
         #endif

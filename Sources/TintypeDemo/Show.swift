@@ -7,7 +7,7 @@ internal import Tintype
 internal import TintypeTesting
 
 /// `tintype-demo show`
-struct ShowCommand: AsyncParsableCommand {
+struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Load images from the network, disk, and memory, and make a contact sheet.",

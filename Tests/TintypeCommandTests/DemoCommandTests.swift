@@ -21,7 +21,7 @@ struct DemoCommandTests {
         let count = try SampleImages.all(scale: 0.04).count
         let transcript = Transcript()
         let show = try demo(
-            ShowCommand.self, folder.path + "/images", "--out", folder.path + "/out", "--thumbnail", "64x64")
+            DemoCommand.self, folder.path + "/images", "--out", folder.path + "/out", "--thumbnail", "64x64")
         #expect(await status { try await show.run(transcript.console()) } == 0)
         func row(_ pass: String) throws -> [Substring] {
             try required(transcript.output.first { $0.hasPrefix("\(pass) ") }).split(separator: " ")
@@ -88,7 +88,7 @@ struct DemoCommandTests {
         try folder.write(png, to: "images/a.png")
         try folder.write(png.prefix(png.count / 2), to: "images/cut.png")
         let transcript = Transcript()
-        let show = try demo(ShowCommand.self, folder.path + "/images", "--out", folder.path + "/out")
+        let show = try demo(DemoCommand.self, folder.path + "/images", "--out", folder.path + "/out")
         #expect(await status { try await show.run(transcript.console()) } == 1)
         #expect(transcript.errors.contains { $0.hasPrefix("tintype: ") && $0.contains("cut.png") })
         #expect(try names(in: folder.path + "/out").count == 2)
@@ -99,7 +99,7 @@ struct DemoCommandTests {
         let folder = try TemporaryDirectory()
         let transcript = Transcript()
         for path in [folder.path + "/none", folder.path] {
-            let show = try demo(ShowCommand.self, path, "--out", folder.path + "/out")
+            let show = try demo(DemoCommand.self, path, "--out", folder.path + "/out")
             #expect(await status { try await show.run(transcript.console()) } == 1)
         }
         #expect(refusal(["a", "b"], by: DemoTool.self) == 64)

@@ -225,4 +225,29 @@ struct FileCommandTests {
         #expect(
             await status { try demo(BenchCommand.self, "bench", "decode", "/none").run(transcript.console()) } == 1)
     }
+
+    // MARK: Frames of animations
+
+    @Test("convert keeps a part of the frames, plays it backward, and changes its speed")
+    func convertedFrames() async throws {
+        let source = try file("a.gif", animation(frames: 6), .gif)
+        let target = folder.path + "/b.webp"
+        func converted(_ arguments: String...) async throws -> Image? {
+            let convert = try required(
+                TintypeTool.parseAsRoot(["convert", source, target, "--lossless"] + arguments) as? ConvertCommand)
+            guard await status({ try convert.run(transcript.console()) }) == 0 else { return nil }
+            return try ImageCoders.default.decode(Data(contentsOf: URL(fileURLWithPath: target)))
+        }
+        let all = try required(await converted())
+        let part = try required(await converted("--frames", "2-4", "--reverse", "--speed", "0.5"))
+        #expect(part.frames.map(\.pixels) == all.frames[1...3].reversed().map(\.pixels))
+        #expect(part.frames.map(\.duration) == all.frames[1...3].reversed().map { $0.duration * 2 })
+        #expect(part.loopCount == all.loopCount)
+        #expect(try await converted("--frames", "6")?.isAnimated == false)
+        #expect(try await converted("--frames", "5-7") == nil)
+        #expect(transcript.errors.last?.contains("--frames 5-7: the image has 6 frames") == true)
+        for arguments in [
+            ["--frames", "0-2"], ["--frames", "3-2"], ["--frames", "a"], ["--speed", "0"], ["--speed", "nan"],
+        ] { #expect(refusal(["convert", source, target] + arguments) == 64) }
+    }
 }

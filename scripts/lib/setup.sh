@@ -10,6 +10,9 @@ tintype_trait_packages=(
     libavif-dev libheif-dev libde265-dev libjxl-dev libtiff-dev librsvg2-dev libxml2-dev libpoppler-glib-dev libraw-dev libx265-dev
 )
 
+# Programs that tests compare with: terminals and their pictures.
+tintype_test_packages=(tmux libsixel-bin)
+
 # The formats behind package traits, and how everything is built. All scripts that test build with these same options, and so
 # share one build.
 tintype_formats=AVIF,HEIF,JXL,TIFF,SVG,PDF,RAW

@@ -35,6 +35,11 @@ package final class Console: Sendable {
         above { output(Self.printable(line) + "\n") }
     }
 
+    /// Writes text with control sequences that the command has made itself.
+    package func draw(_ sequences: String) {
+        above { output(sequences) }
+    }
+
     /// Writes one line for a person.
     package func note(_ line: String) {
         above { errors(Self.printable(line) + "\n") }

@@ -5,16 +5,16 @@ internal import TintypeCore
 /// Pictures with few colors keep them exactly. Others are counted into 32,768 cells of 5 bits a component, and the cells
 /// divided by median cut (Heckbert, "Color image quantization for frame buffer display", 1982): the box with the largest
 /// spread is cut where half its pixels lie on each side.
-struct ColorQuantizer {
+package struct ColorQuantizer {
     /// Red, green and blue, three bytes each.
-    private(set) var palette: [SIMD3<UInt8>] = []
+    package private(set) var palette: [SIMD3<UInt8>] = []
     private var exact: [UInt32: UInt8]?
     private var cells: [UInt8] = []
 
     /// - Parameters:
     ///   - pixels: straight RGBA; those that are not `isOpaque` do not count.
     ///   - maximum: from 2 to 256.
-    init(_ pixels: [UInt8], maximum: Int) {
+    package init(_ pixels: [UInt8], maximum: Int) {
         if let few = Self.fewColors(pixels, maximum: maximum) {
             palette = few.map { SIMD3(truncatingIfNeeded: SIMD3($0, $0 >> 8, $0 >> 16)) }
             exact = Dictionary(uniqueKeysWithValues: few.enumerated().map { ($1, UInt8($0)) })
@@ -23,13 +23,13 @@ struct ColorQuantizer {
         }
     }
 
-    static func isOpaque(_ alpha: UInt8) -> Bool { alpha >= 128 }
+    package static func isOpaque(_ alpha: UInt8) -> Bool { alpha >= 128 }
 
     /// True if every color of the picture is in the palette.
-    var isExact: Bool { exact != nil }
+    package var isExact: Bool { exact != nil }
 
     /// The palette's index for each pixel of the picture; for one that is not opaque, the index behind the last.
-    func indices(of pixels: [UInt8]) -> [UInt8] {
+    package func indices(of pixels: [UInt8]) -> [UInt8] {
         let transparent = UInt8(truncatingIfNeeded: palette.count)
         return stride(from: 0, to: pixels.count, by: 4).map { place in
             Self.isOpaque(pixels[place + 3])

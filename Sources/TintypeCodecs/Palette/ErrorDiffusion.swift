@@ -1,16 +1,16 @@
 /// Draws a picture with the colors of a palette so that what each pixel is off is made good by its neighbors (Floyd and
 /// Steinberg, 1976), rows in turns from the left and from the right, which leaves no worms.
-struct ErrorDiffusion {
+package struct ErrorDiffusion {
     private let palette: [SIMD3<Int32>]
     /// The nearest colors of those that were asked for, by their upper 5 bits: of a picture's 16 million colors few are met.
     private var nearest = [Int16](repeating: -1, count: 1 << 15)
 
-    init(palette: [SIMD3<UInt8>]) { self.palette = palette.map { SIMD3(truncatingIfNeeded: $0) } }
+    package init(palette: [SIMD3<UInt8>]) { self.palette = palette.map { SIMD3(truncatingIfNeeded: $0) } }
 
     /// - Parameter pixels: straight RGBA, rows without gaps; those that are not opaque get the index behind the last color, and
     ///   neither take errors nor give any.
     /// - Complexity: O(pixels), and O(colors) for each of at most 32,768 cells of colors.
-    func indices(of pixels: [UInt8], width: Int) -> [UInt8] {
+    package func indices(of pixels: [UInt8], width: Int) -> [UInt8] {
         var work = self
         return work.draw(pixels, width: width)
     }

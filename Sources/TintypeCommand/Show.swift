@@ -1,0 +1,118 @@
+internal import ArgumentParser
+internal import CommandSupport
+internal import FoundationEssentials
+internal import Tintype
+
+/// `tintype show`
+struct ShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show images in the terminal.",
+        discussion: """
+            The protocol is the best that the terminal says it understands: Kitty's graphics, iTerm2's inline images, sixels, or \
+            else half blocks. Inside tmux, kitty and iterm2 need `set -g allow-passthrough on`. Images are shrunk to fit into the \
+            terminal. Animations play as often as they say, one that repeats forever until Ctrl-C; among several images, once.
+
+            If the output is no terminal, only the first frame is shown.
+
+            Exit status: 0 if all images were shown, 1 if one failed (the others are shown), 64 for wrong usage, 130 after \
+            Ctrl-C.
+            """)
+
+    @Argument(help: ArgumentHelp("Files or URLs; - is standard input.", valueName: "image"), completion: .file())
+    var images: [String]
+
+    @Option(
+        name: .customLong("protocol"),
+        help: ArgumentHelp("The protocol: kitty, iterm2, sixel, or blocks. (default: detected)", valueName: "name"))
+    var graphics: TerminalProtocol?
+
+    @Option(help: ArgumentHelp("Play an animation this many times; 0 for forever.", valueName: "n"))
+    var loop: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The room for an image, in columns and rows, such as 80x24. Smaller images are enlarged.", valueName: "CxR")
+    )
+    var size: SizeArgument?
+
+    @Flag(help: "Show only the first frame of an animation.")
+    var firstFrame = false
+
+    func validate() throws {
+        if let loop, !(0...1_000_000).contains(loop) {
+            throw ValidationError("--loop needs a number from 0 to 1000000.")
+        }
+        if let box = size?.box, max(box.width, box.height) > Self.mostCells {
+            throw ValidationError("--size needs two numbers from 1 to \(Self.mostCells), such as 80x24.")
+        }
+    }
+
+    private static let mostCells = 1_000
+
+    func run() async throws {
+        try await Interruption.handled {
+            try await run(Console.standard, terminal: .current(asks: graphics == nil || graphics != .blocks))
+        }
+    }
+
+    /// - Parameter clock: the clock of animations.
+    func run(_ console: Console, terminal: Terminal, clock: some Clock<Duration> = ContinuousClock()) async throws {
+        var failed = false
+        for (number, source) in images.enumerated() where !Task.isCancelled {
+            do throws(ImageError) {
+                try await show(source, number: number, console, terminal, clock)
+            } catch {
+                guard !error.isCancellation else { break }
+                failed = true
+                console.error(error.withSource(ShownURL.text(source)))
+            }
+        }
+        if failed { throw ExitCode(1) }
+    }
+
+    private func show(
+        _ source: String, number: Int, _ console: Console, _ terminal: Terminal, _ clock: some Clock<Duration>
+    ) async throws(ImageError) {
+        let graphics = graphics ?? terminal.graphics
+        let room = size.map { CellSize(columns: $0.box.width, rows: $0.box.height) }
+        let layout = TerminalLayout(graphics, in: terminal, size: room)
+        var options = DecodeOptions()
+        options.thumbnailSize = layout.box
+        options.allowsUpscaling = size != nil
+        options.firstFrameOnly = firstFrame || (!terminal.isInteractive && loop == nil)
+        let image = try await animation(source, options)
+        let picture = TerminalPicture(
+            graphics: graphics, terminal: terminal, layout: layout,
+            id: (Int(ProcessInfo.processInfo.processIdentifier) + number) % 255 + 1)
+        guard terminal.isInteractive || image.isAnimated else {
+            console.draw(try picture.text(image.poster.pixels))
+            return
+        }
+        let cells = layout.cells(of: image.size)
+        console.draw(picture.begin(cells))
+        defer { console.draw(picture.end(cells)) }
+        let player = AnimatedImagePlayer(image, clock: clock)
+        if let loop {
+            player.loopCount = loop
+        } else if images.count > 1, image.loopCount == 0 {
+            player.loopCount = 1
+        }
+        for await frame in player.frames { console.draw(try picture.frame(frame.pixels)) }
+    }
+
+    private func animation(_ source: String, _ options: DecodeOptions) async throws(ImageError) -> AnimatedImage {
+        if source.contains("://") || source.hasPrefix("data:") {
+            guard let url = URL(string: source) else {
+                throw ImageError(.invalidURL, stage: .request, reason: "this is no URL")
+            }
+            var request = ImageRequest(url)
+            request.decodeOptions = options
+            return try await ImageStack(directory: nil).manager.animatedImage(for: request)
+        }
+        var options = options
+        options.formatHint = ImageFormat.hint(fileName: source)
+        let data = try InputFile.contents(of: source)
+        return try AnimatedImage(data: data, options: options, coders: .default)
+    }
+}

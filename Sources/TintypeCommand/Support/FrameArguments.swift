@@ -1,0 +1,54 @@
+internal import ArgumentParser
+internal import Tintype
+
+/// The arguments that choose frames of an animation, and change their order and speed.
+struct FrameArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Keep only these frames of an animation, counted from 1, such as 10-20 or 5.", valueName: "first-last"))
+    var frames: FrameRangeArgument?
+
+    @Option(help: ArgumentHelp("Play an animation faster, such as 2, or slower, such as 0.5.", valueName: "factor"))
+    var speed: Double?
+
+    @Flag(help: "Reverse the order of the frames.")
+    var reverse = false
+
+    func validate() throws {
+        if let speed, !(0.01...100).contains(speed) {
+            throw ValidationError("--speed needs a number from 0.01 to 100, such as 2 or 0.5.")
+        }
+    }
+
+    /// Returns an image with the frames that were asked for.
+    /// - Throws: ``ImageError/Code/transformFailed`` if the image doesn't have them.
+    func applied(to image: Image) throws(ImageError) -> Image {
+        var chosen = image.frames
+        if let range = frames?.range {
+            guard range.upperBound <= chosen.count else {
+                throw ImageError(
+                    .transformFailed, stage: .transform,
+                    reason: "--frames \(range.lowerBound + 1)-\(range.upperBound): the image has \(chosen.count) frames"
+                )
+            }
+            chosen = Array(chosen[range])
+        }
+        if reverse { chosen.reverse() }
+        if let speed { chosen = chosen.map { ImageFrame(pixels: $0.pixels, duration: $0.duration / speed) } }
+        return Image(frames: chosen, properties: image.properties) ?? image
+    }
+}
+
+/// A range of frames, counted from 1: `10-20`, or one frame, `5`.
+struct FrameRangeArgument: ExpressibleByArgument, Equatable, Sendable {
+    /// The frames, counted from 0.
+    let range: Range<Int>
+
+    init?(argument: String) {
+        let ends = argument.split(separator: "-", omittingEmptySubsequences: false)
+        guard (1...2).contains(ends.count), ends.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
+            let first = Int(ends[0]), let last = Int(ends[ends.count - 1]), first >= 1, last >= first
+        else { return nil }
+        range = first - 1..<last
+    }
+}

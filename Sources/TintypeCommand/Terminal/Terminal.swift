@@ -1,0 +1,86 @@
+internal import CommandSupport
+internal import FoundationEssentials
+internal import Glibc
+
+/// The terminal that a command writes to: its size, and the protocols that it understands.
+struct Terminal: Sendable {
+    /// False if the output goes to a file or another program.
+    var isInteractive = false
+    var columns = 80
+    var rows = 24
+    /// The size of a cell, in pixels.
+    var cellWidth = 8
+    var cellHeight = 16
+    /// The best protocol.
+    var graphics = TerminalProtocol.blocks
+    var isInsideTmux = false
+    /// False if the terminal has only 256 colors.
+    var hasTrueColor = true
+
+    init() {}
+
+    /// - Parameters:
+    ///   - window: the size from the kernel; `nil` if the output is no terminal.
+    ///   - reply: the answers of the terminal.
+    init(environment: [String: String], window: winsize?, reply: TerminalReply) {
+        isInteractive = window != nil
+        isInsideTmux = TerminalProtocol.isInsideTmux(environment)
+        hasTrueColor =
+            ["truecolor", "24bit"].contains(environment["COLORTERM"] ?? "")
+            || environment["TERM"]?.hasSuffix("-direct") == true
+        columns = Self.count(window?.ws_col) ?? Self.count(environment["COLUMNS"].flatMap { UInt16($0) }) ?? 80
+        rows = Self.count(window?.ws_row) ?? Self.count(environment["LINES"].flatMap { UInt16($0) }) ?? 24
+        if let cell = reply.cell {
+            (cellWidth, cellHeight) = cell
+        } else if let window, window.ws_xpixel > 0, window.ws_ypixel > 0, window.ws_col > 0, window.ws_row > 0 {
+            let sides = TerminalReply.cellSides
+            cellWidth = min(max(Int(window.ws_xpixel / window.ws_col), sides.lowerBound), sides.upperBound)
+            cellHeight = min(max(Int(window.ws_ypixel / window.ws_row), sides.lowerBound), sides.upperBound)
+        }
+        graphics = isInteractive ? .detected(environment: environment, reply: reply) : .blocks
+    }
+
+    private static func count(_ number: UInt16?) -> Int? {
+        guard let number, number > 0 else { return nil }
+        return Int(number)
+    }
+
+    /// The terminal of the process.
+    /// - Parameter asks: true to ask the terminal what it understands, for which a dumb one may need a fifth of a second.
+    static func current(asks: Bool) -> Terminal {
+        let environment = ProcessInfo.processInfo.environment
+        var window = winsize()
+        guard isatty(STDOUT_FILENO) == 1, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &window) == 0 else {
+            return Terminal(environment: environment, window: nil, reply: TerminalReply())
+        }
+        let canAnswer = asks && environment["TERM"] != "dumb"
+        return Terminal(
+            environment: environment, window: window, reply: canAnswer ? answer() : TerminalReply())
+    }
+
+    /// Asks the terminal, and waits at most a fifth of a second for each part of its answer.
+    private static func answer() -> TerminalReply {
+        let device = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard device >= 0 else { return TerminalReply() }
+        defer { close(device) }
+        // A job in the background that changes the terminal would be stopped.
+        var old = termios()
+        guard tcgetpgrp(device) == getpgrp(), tcgetattr(device, &old) == 0 else { return TerminalReply() }
+        var unbuffered = old
+        // Ctrl-C still arrives as a signal.
+        unbuffered.c_lflag &= ~tcflag_t(ICANON | ECHO)
+        guard tcsetattr(device, TCSANOW, &unbuffered) == 0 else { return TerminalReply() }
+        defer { tcsetattr(device, TCSANOW, &old) }
+        guard Console.write(TerminalReply.questions, to: device) == 0 else { return TerminalReply() }
+        var bytes: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 256)
+        while bytes.count < 4_096, !TerminalReply.isComplete(bytes), !Task.isCancelled {
+            var event = pollfd(fd: device, events: Int16(POLLIN), revents: 0)
+            guard poll(&event, 1, 200) > 0 else { break }
+            let count = read(device, &block, block.count)
+            guard count > 0 else { break }
+            bytes += block[..<count]
+        }
+        return TerminalReply(bytes)
+    }
+}

@@ -1,0 +1,36 @@
+internal import Tintype
+
+/// A size in cells of a terminal: `80x24`.
+struct CellSize: Equatable, Sendable {
+    var columns: Int
+    var rows: Int
+}
+
+/// The room that a terminal gives a picture.
+struct TerminalLayout: Equatable, Sendable {
+    /// The room, in cells.
+    var room: CellSize
+    /// The pixels that a cell shows.
+    var cell: PixelSize
+
+    /// - Parameter size: the size that was asked for; `nil` to leave one row of the terminal for the prompt.
+    init(_ graphics: TerminalProtocol, in terminal: Terminal, size: CellSize? = nil) {
+        room = size ?? CellSize(columns: terminal.columns, rows: max(1, terminal.rows - 1))
+        switch graphics {
+        case .blocks: cell = PixelSize(width: 1, height: 2)
+        case .kitty where terminal.isInsideTmux:
+            room.rows = min(room.rows, KittyGraphics.maximumPlaceholderRows)
+            cell = PixelSize(width: terminal.cellWidth, height: terminal.cellHeight)
+        default: cell = PixelSize(width: terminal.cellWidth, height: terminal.cellHeight)
+        }
+    }
+
+    /// The largest picture, in pixels.
+    var box: PixelSize { PixelSize(width: room.columns * cell.width, height: room.rows * cell.height) }
+
+    /// Returns the cells that a picture covers.
+    func cells(of size: PixelSize) -> CellSize {
+        CellSize(
+            columns: (size.width + cell.width - 1) / cell.width, rows: (size.height + cell.height - 1) / cell.height)
+    }
+}

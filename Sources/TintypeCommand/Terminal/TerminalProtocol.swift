@@ -1,0 +1,31 @@
+internal import ArgumentParser
+
+/// A way to show pictures in a terminal.
+enum TerminalProtocol: String, CaseIterable, ExpressibleByArgument, Sendable {
+    /// The graphics protocol of Kitty: <https://sw.kovidgoyal.net/kitty/graphics-protocol/>.
+    case kitty
+    /// Inline images of iTerm2: <https://iterm2.com/documentation-images.html>.
+    case iterm2
+    /// Sixel graphics of DEC's VT300 series (EK-VT3XX-TP, chapter 14).
+    case sixel
+    /// Two pixels in each cell, drawn with the character ▀ in two colors. Works in every terminal.
+    case blocks
+
+    /// Returns the best protocol that a terminal understands.
+    ///
+    /// The terminal's own answer comes first, because the environment is lost on the way to another computer. Inside tmux only blocks
+    /// are certain to arrive, and sixels if tmux itself understands them: other sequences pass only if `allow-passthrough` is on.
+    static func detected(environment: [String: String], reply: TerminalReply) -> TerminalProtocol {
+        if isInsideTmux(environment) { return reply.understandsSixel ? .sixel : .blocks }
+        if reply.understandsKitty { return .kitty }
+        let program = environment["TERM_PROGRAM"] ?? environment["LC_TERMINAL"] ?? ""
+        if ["iTerm.app", "iTerm2", "WezTerm", "mintty"].contains(program) { return .iterm2 }
+        if reply.understandsSixel { return .sixel }
+        if environment["KITTY_WINDOW_ID"] != nil || environment["TERM"] == "xterm-kitty" || program == "ghostty" {
+            return .kitty
+        }
+        return .blocks
+    }
+
+    static func isInsideTmux(_ environment: [String: String]) -> Bool { environment["TMUX"]?.isEmpty == false }
+}
