@@ -45,6 +45,8 @@ let package = Package(
     traits: traits,
     dependencies: [
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.90.0"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.38.0"),
@@ -82,7 +84,10 @@ let package = Package(
         .target(
             name: "TintypeCore",
             dependencies: [
-                .product(name: "Logging", package: "swift-log"), "CLinux", "CKernels", "CSQLite", "CXXHash",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"), "CLinux", "CKernels", "CSQLite",
+                "CXXHash",
             ],
             swiftSettings: settings),
         .target(
@@ -152,7 +157,12 @@ let package = Package(
             name: "CacheWriter", dependencies: ["TintypeCore", "TintypeTesting"], path: "Tests/CacheWriter"),
         .testTarget(
             name: "TintypeCoreTests",
-            dependencies: ["TintypeCore", "TintypeTesting", "TestSupport", "CacheWriter", "CXXHash"],
+            dependencies: [
+                "TintypeCore", "TintypeTesting", "TestSupport", "CacheWriter", "CXXHash",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+            ],
             swiftSettings: settings),
         // Encodes the sequences that tests of HEIF read.
         .systemLibrary(name: "CX265", path: "Tests/CX265", providers: [.apt(["libx265-dev"])]),

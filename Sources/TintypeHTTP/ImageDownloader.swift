@@ -165,7 +165,9 @@ public final class ImageDownloader: ImageLoading, Sendable {
             throw ImageError(.loadingDisallowed, stage: .load, reason: "the downloader is shut down")
         }
         try check(request.url)
+        let wait = StageStopwatch.beginWait()
         let ticket = try await slots.acquire(request.priority)
+        wait?.end()
         defer { slots.release(ticket) }
         totals.withLock { $0.started += 1 }
 

@@ -21,6 +21,8 @@ extension WorkQueue {
                 }
             } catch {
                 guard error.code == .overBudget, let wanted = attempt.wanted else { throw error }
+                let measured = StageStopwatch.beginWait()
+                defer { measured?.end() }
                 ticket = DecodeTicket(
                     try await budget.reserve(wanted, priority: priority), priority: priority.value)
             }

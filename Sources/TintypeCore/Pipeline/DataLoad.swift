@@ -5,9 +5,11 @@ struct DataLoad: Sendable {
     private let request: ImageRequest
     private let key: DataLoadKey
     private let environment: LoadEnvironment
+    private let trace: LoadTrace
 
-    init(_ request: ImageRequest, environment: LoadEnvironment) {
+    init(_ request: ImageRequest, environment: LoadEnvironment, trace: LoadTrace) {
         self.request = request
+        self.trace = trace
         self.environment = environment
         key = DataLoadKey(
             source: environment.source(of: request), download: environment.downloadKey(for: request),
@@ -41,6 +43,8 @@ struct DataLoad: Sendable {
             key: ImageKey(source: key.source), mimeType: output.bytes.entry.mimeType)
         image.freshness = output.freshness
         image.storeError = await store(output)
+        image.metrics.request = trace.id
+        image.metrics.shared = output.bytes.sharedStages(with: trace.id, decodedBy: output.decodedBy)
         image.metrics.disk = output.bytes.diskTime
         image.metrics.load = output.bytes.loadTime
         image.metrics.decode = output.time
@@ -54,25 +58,27 @@ struct DataLoad: Sendable {
             environment: environment, request: request, source: key.source, download: key.download, policy: key.policy,
             queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
             decoding: .init(request, isHeader: true), isProgressive: false, replacesVariants: request.storesAnything,
-            hold: hold)
+            hold: hold, trace: trace)
         let steps = SourceLoad.Steps<Header>(
             decode: { bytes throws(ImageError) in
-                let start = ContinuousClock.now
                 let hint =
                     key.formatHint
                     ?? ImageFormat.hint(fileName: request.url.lastPathComponent, mimeType: bytes.entry.mimeType)
-                let info = try await environment.info(
-                    of: bytes.data, formatHint: hint, coder: request.coder, priority: job.priority)
-                return Header(info: info, time: ContinuousClock.now - start)
+                let (info, time) = try await environment.observe(.decode, of: trace) { () throws(ImageError) in
+                    try await environment.info(
+                        of: bytes.data, formatHint: hint, coder: request.coder, priority: job.priority)
+                }
+                return Header(info: info, time: time)
             }, onUpdate: { _ in })
         let result = try await source.value(steps, for: job)
         return DataOutput(
-            bytes: result.bytes, info: result.value.info, freshness: result.freshness, time: result.value.time)
+            bytes: result.bytes, info: result.value.info, freshness: result.freshness, time: result.value.time,
+            decodedBy: trace.id)
     }
 
     private struct Header: Sendable {
         var info: ImageInfo
-        var time: Duration
+        var time: StageTime
     }
 
     private func store(_ output: DataOutput) async -> ImageError? {
@@ -80,7 +86,7 @@ struct DataLoad: Sendable {
         let mark = output.bytes.hasReplacement(for: key.source) ? environment.originals.removals?.mark : output.mark
         return await environment.storeOriginal(
             output.bytes, of: nil, for: request, source: key.source, download: key.download, since: mark,
-            waits: request.waitsForStore)
+            waits: request.waitsForStore, trace: trace)
     }
 }
 
@@ -90,7 +96,9 @@ struct DataOutput: Sendable {
     var info: ImageInfo
     var freshness: Freshness
     /// The time that reading the header took.
-    var time: Duration
+    var time: StageTime
+    /// The number of the load that read the header.
+    var decodedBy: Int
     /// The state of the cache's removals when the load began.
     var mark: RemovalLog.Mark?
 }

@@ -23,14 +23,14 @@ extension ImageLoad {
         if storesOriginal, let bytes = output.bytes, bytes.needsStoring {
             error = await environment.storeOriginal(
                 bytes, of: key.image.variant.isOriginal ? output.image : nil, for: request, source: key.image.source,
-                download: key.download, since: marks?.originals, waits: request.waitsForStore)
+                download: key.download, since: marks?.originals, waits: request.waitsForStore, trace: trace)
         }
         if layersToStore.contains(.disk), request.storesVariant, !key.image.variant.isOriginal, !output.isStored,
             request.coderToken == 0,
             !wasRemoved(key.image, from: .disk, since: marks?.images)
         {
             let write = output.variantWrite
-            let isOverLimit = environment.begin(write, of: key.download, bytes: output.image.memoryCost) {
+            let isOverLimit = environment.begin(write, of: key.download, bytes: output.image.memoryCost, trace) {
                 [self] () throws(ImageError) in
                 let entry = try await environment.variantEntry(output.image, for: request)
                 guard !wasRemoved(key.image, from: .disk, since: marks?.images) else { return }

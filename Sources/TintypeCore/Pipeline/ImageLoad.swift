@@ -14,18 +14,21 @@ final class ImageLoad: Sendable {
     let storesOriginal: Bool
     /// True if new bytes remove the variants of the old ones. Part of the key of loads that refresh.
     private let replacesVariants: Bool
+    let trace: LoadTrace
 
     typealias Context = TaskCoalescer<ImageLoadKey, PipelineOutput>.Context
 
     /// - Parameters:
     ///   - request: The request as the environment prepared it.
+    ///   - trace: The load of the caller.
     ///   - showsPreviews: False if the caller has shown the cached image already: part of an image is no progress over all of it.
     ///   - replacesVariants: True if new bytes remove the variants of the old ones; `nil` if the request tells, by storing anything.
     init(
-        _ request: ImageRequest, key: ImageKey, environment: LoadEnvironment, showsPreviews: Bool = true,
-        replacesVariants: Bool? = nil
+        _ request: ImageRequest, key: ImageKey, environment: LoadEnvironment, trace: LoadTrace,
+        showsPreviews: Bool = true, replacesVariants: Bool? = nil
     ) {
         self.request = request
+        self.trace = trace
         self.environment = environment
         layersToStore = environment.layersToStore(request)
         storesOriginal = environment.storesOriginal(request)
@@ -113,18 +116,24 @@ final class ImageLoad: Sendable {
         if plain.decodeOptions != full.decodeOptions, !isTransformed(decoded.image) {
             decoded = try await plainOutput(full, context)
         }
-        let start = ContinuousClock.now
-        let image = try await applyTransformer(to: decoded.image, priority: context.priority)
+        var output = (value: decoded.image, time: StageTime.zero)
+        let transforms = isTransformed(decoded.image)
+        if transforms {
+            output = try await environment.observe(.transform, of: trace) { () throws(ImageError) in
+                try await applyTransformer(to: decoded.image, priority: context.priority)
+            }
+        }
         return PipelineOutput(
-            image: image, bytes: decoded.bytes, source: decoded.source, freshness: decoded.freshness,
-            decodeTime: decoded.decodeTime, transformTime: ContinuousClock.now - start)
+            image: output.value, bytes: decoded.bytes, source: decoded.source, freshness: decoded.freshness,
+            decodeTime: decoded.decodeTime, decodedBy: decoded.decodedBy, transformTime: output.time,
+            transformedBy: transforms ? trace.id : nil)
     }
 
     /// The output of a request without a transformer. Its previews are transformed.
     private func plainOutput(_ plain: ImageRequest, _ context: Context) async throws(ImageError) -> PipelineOutput {
         let load = ImageLoad(
-            plain, key: environment.key(for: plain), environment: environment, showsPreviews: key.isProgressive,
-            replacesVariants: replacesVariants)
+            plain, key: environment.key(for: plain), environment: environment, trace: trace,
+            showsPreviews: key.isProgressive, replacesVariants: replacesVariants)
         if key.isProgressive || key.policy == .revalidate {
             return try await withNewest { [self] (preview: Image) in
                 // A preview that cannot be transformed is left out; the image itself will tell why.
@@ -222,7 +231,8 @@ final class ImageLoad: Sendable {
         let source = SourceLoad(
             environment: environment, request: request, source: key.image.source, download: key.download,
             policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
-            decoding: .init(request), isProgressive: progressive != nil, replacesVariants: replacesVariants, hold: hold)
+            decoding: .init(request), isProgressive: progressive != nil, replacesVariants: replacesVariants, hold: hold,
+            trace: trace)
         var steps = SourceLoad.Steps<Decoded>(
             decode: { [self] bytes throws(ImageError) in
                 try await decode(
@@ -236,23 +246,26 @@ final class ImageLoad: Sendable {
         let result = try await source.value(steps, for: SourceLoad.Job(context))
         return PipelineOutput(
             image: result.value.image, bytes: result.bytes, source: result.bytes.source, freshness: result.freshness,
-            decodeTime: result.value.time)
+            decodeTime: result.value.time, decodedBy: trace.id)
     }
 
     /// An image, with the time that its decode took.
     struct Decoded: Sendable {
         var image: Image
-        var time: Duration
+        var time: StageTime
     }
 
     private func decode(
         _ data: Data, _ options: DecodeOptions, coder: (any ImageCoder)? = nil, _ context: Context,
         progressive: ProgressiveDecoding? = nil
     ) async throws(ImageError) -> Decoded {
-        let start = ContinuousClock.now
-        let image = try await environment.decode(
-            data, options: options, coder: coder, priority: context.priority, progressive: progressive)
-        return Decoded(image: image, time: ContinuousClock.now - start)
+        let (image, time) = try await environment.observe(.decode, of: trace) { image in
+            ["size": "\(image.size)", "format": "\(image.format?.rawValue ?? "")"]
+        } _: { () throws(ImageError) in
+            try await environment.decode(
+                data, options: options, coder: coder, priority: context.priority, progressive: progressive)
+        }
+        return Decoded(image: image, time: time)
     }
 
     // MARK: Variants on disk
@@ -261,7 +274,8 @@ final class ImageLoad: Sendable {
     private func storedVariant(_ context: Context) async throws(ImageError) -> PipelineOutput? {
         guard key.queriesVariant, let (bytes, decoded) = try await variant(key.image, nil, context) else { return nil }
         return PipelineOutput(
-            image: decoded.image, bytes: bytes, source: .disk, decodeTime: decoded.time, isStored: true)
+            image: decoded.image, bytes: bytes, source: .disk, decodeTime: decoded.time, decodedBy: trace.id,
+            isStored: true)
     }
 
     /// A thumbnail that is made of a larger one, where the disk has lost the original; `nil` if there is none.
@@ -285,10 +299,11 @@ final class ImageLoad: Sendable {
     private func variant(
         _ key: ImageKey, _ thumbnail: DecodeOptions?, _ context: Context
     ) async throws(ImageError) -> (SourceBytes, Decoded)? {
-        let start = ContinuousClock.now
-        guard let entry = await environment.cache.entry(forKey: key, priority: context.priority) else { return nil }
+        let (entry, time) = await environment.entry(
+            for: key, in: environment.cache, of: trace, priority: context.priority)
+        guard let entry else { return nil }
         let bytes = SourceBytes(
-            entry, source: .disk, isVariant: true, diskTime: ContinuousClock.now - start,
+            entry, source: .disk, isVariant: true, diskTime: time,
             reservation: environment.reservation(bytes: entry.data.count))
         var options = thumbnail ?? DecodeOptions()
         options.formatHint = nil  // That of the original.
@@ -314,7 +329,8 @@ final class ImageLoad: Sendable {
         } catch {
             if error.isCancellation { throw error }
             if EntryCoder.shouldDiscardEntry(after: error) {
-                logger.warning("discarded a cached variant that doesn't decode: \(key): \(error.reason)")
+                environment.configuration.logger.warning(
+                    "discarded a cached variant that doesn't decode: \(key): \(error.reason)")
                 await environment.cache.discard(key)
             }
             return nil

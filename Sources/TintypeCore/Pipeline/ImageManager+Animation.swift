@@ -18,51 +18,71 @@ extension ImageManager {
     {
         var (request, environment) = prepared(request)
         request.transformer = nil
+        if let animated = environment.animationInMemory(request), animated.isAnimated || !request.requiresAnimation {
+            environment.countMemoryHit()
+            return animated
+        }
+        let trace = environment.beginLoad(request)
         do throws(ImageError) {
-            let animated = try await environment.animatedImage(for: request)
+            let (animated, encoded) = try await environment.animatedImage(for: request, trace)
             guard animated.isAnimated || !request.requiresAnimation else {
                 throw ImageError(
                     .notAnimated, stage: .decode, reason: "the image is not animated, but the request requires that")
             }
+            environment.endLoad(trace, from: encoded?.source ?? .memory, shared: encoded?.metrics.shared ?? [])
             return animated
         } catch {
-            throw error.withSource(request.url.shortDescription)
+            let error = error.withSource(request.url.shortDescription)
+            environment.endLoad(trace, with: error)
+            throw error
         }
     }
 }
 
 extension LoadEnvironment {
-    /// Returns the animation of a prepared request, from memory or made of its bytes.
-    fileprivate func animatedImage(for request: ImageRequest) async throws(ImageError) -> AnimatedImage {
+    private func animationKey(_ request: ImageRequest) -> ImageKey {
+        let plain = key(for: request)
+        return ImageKey(
+            source: plain.source, variant: ImageVariant(description: "animation;\(plain.variant.description)"))
+    }
+
+    /// Returns the animation of a prepared request from memory, if the request allows that.
+    fileprivate func animationInMemory(_ request: ImageRequest) -> AnimatedImage? {
+        guard request.queryFrom.contains(.memory),
+            request.cachePolicy == .cacheFirst || request.cachePolicy == .cacheOnly, !Task.isCancelled,
+            let animation = cache.memoryImage(forKey: animationKey(request))?.storage.animation
+        else { return nil }
+        return animation
+    }
+
+    /// Returns the animation of a prepared request, and the bytes that it was made of unless it was in memory.
+    fileprivate func animatedImage(
+        for request: ImageRequest, _ trace: LoadTrace
+    ) async throws(ImageError) -> (AnimatedImage, EncodedImage?) {
         guard !Task.isCancelled else { throw ImageError.cancelled }
         try check(request)
-        let plain = key(for: request)
-        let key = ImageKey(
-            source: plain.source, variant: ImageVariant(description: "animation;\(plain.variant.description)"))
-        let asksMemory =
-            request.queryFrom.contains(.memory)
-            && (request.cachePolicy == .cacheFirst || request.cachePolicy == .cacheOnly)
-        if asksMemory, let animation = cache.memoryImage(forKey: key)?.storage.animation { return animation }
-
+        if let animation = animationInMemory(request) { return (animation, nil) }
+        let key = animationKey(request)
         let mark = cache.removals?.mark
-        let encoded = try await DataLoad(request, environment: self).image()
+        let encoded = try await DataLoad(request, environment: self, trace: trace).image()
         var coder = entryCoder
         if let own = request.coder { coder.coders = ImageCoders([own]) }
         let options = request.decodeOptions.completed(
             fileName: request.url.lastPathComponent, mimeType: encoded.mimeType)
-        let animated = try await coder.perform(priority: WorkPriority(request.priority)) {
-            [coder] context throws(ImageError) in
-            try AnimatedImage(encoded.data, options: options, coder, context: context)
+        let (animated, _) = try await observe(.decode, of: trace) { [coder] () throws(ImageError) in
+            try await coder.perform(priority: WorkPriority(request.priority)) { [coder] context throws(ImageError) in
+                try AnimatedImage(encoded.data, options: options, coder, context: context)
+            }
         }
-        guard request.storeTo.contains(.memory), request.coderToken == 0 else { return animated }
+        guard request.storeTo.contains(.memory), request.coderToken == 0 else { return (animated, encoded) }
         // Another load may have come first: one object has the frames of all players.
-        if let other = cache.memoryImage(forKey: key)?.storage.animation, other == animated { return other }
+        if let other = cache.memoryImage(forKey: key)?.storage.animation, other == animated { return (other, encoded) }
         let storage = Image.Storage(
             frames: animated.poster.frames, properties: animated.poster.properties, animation: animated)
         cache.storeInMemory(Image(storage: storage), forKey: key)
         if cache.removals?.hasRemoval(of: key, from: .memory, since: mark) ?? false {
             _ = try? await cache.remove(key, from: .memory)
         }
-        return animated
+        return (animated, encoded)
     }
 }

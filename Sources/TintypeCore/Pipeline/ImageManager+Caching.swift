@@ -157,7 +157,7 @@ extension ImageManager {
                 do throws(ImageError) {
                     try await removeExpired()
                 } catch {
-                    logger.warning("expired entries weren't removed: \(error)")
+                    configuration.logger.warning("expired entries weren't removed: \(error)")
                 }
             }
             await flush()

@@ -1,4 +1,6 @@
 public import FoundationEssentials
+public import Logging
+public import Tracing
 
 extension ImageManager {
     /// The hooks, limits, and shared resources of a manager. A change affects loads that begin afterwards.
@@ -53,6 +55,14 @@ extension ImageManager {
         public var budget = DecodeBudget.shared
         /// The pool of memory for pixels.
         public var pool = PixelBufferPool.shared
+        /// The log of loads: warnings about damaged entries, and at the level `debug` each stage of each load, with the number of the
+        /// request (``ImageMetrics/request``), the durations, and the error. An image that is in memory is not logged.
+        public var logger = Logger(label: "tintype")
+        /// The counters and timers; `nil` for none. By default those of the backend that is bootstrapped when the configuration is created.
+        public var meters = LoadMeters.system
+        /// The tracer that receives a span for each load that isn't served from memory, and one for each of its stages; `nil` for none. By
+        /// default the one that is bootstrapped when the configuration is created.
+        public var tracer: (any Tracer)? = InstrumentationSystem.tracer is NoOpTracer ? nil : InstrumentationSystem.tracer
         /// The clock for ``failureLifetime`` and ``previewInterval``.
         public var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
         /// The wall clock for the dates of stored entries.

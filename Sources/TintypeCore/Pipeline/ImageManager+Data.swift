@@ -16,14 +16,18 @@ extension ImageManager {
     nonisolated(nonsending) public func data(for request: ImageRequest) async throws(ImageError) -> EncodedImage {
         let start = ContinuousClock.now
         let (request, environment) = prepared(request)
+        let trace = environment.beginLoad(request)
         do throws(ImageError) {
             guard !Task.isCancelled else { throw ImageError.cancelled }
             try environment.check(request)
-            var image = try await DataLoad(request, environment: environment).image()
+            var image = try await DataLoad(request, environment: environment, trace: trace).image()
             image.metrics.total = ContinuousClock.now - start
+            environment.endLoad(trace, from: image.source, shared: image.metrics.shared)
             return image
         } catch {
-            throw error.withSource(request.url.shortDescription)
+            let error = error.withSource(request.url.shortDescription)
+            environment.endLoad(trace, with: error)
+            throw error
         }
     }
 }

@@ -13,12 +13,9 @@ extension ImageManager {
             result = memoryResult(image, request, key: key)
             if request.queriesMemoryData { result.data = await environment.originals.entry(forKey: key.original)?.data }
         } else {
-            var storeError: ImageError?
-            let output = try await output(
-                request, key, environment, priority: priority, onUpdate: onUpdate, storeError: &storeError)
-            result = self.result(output, request, key: key)
-            result.storeError = storeError
-            if output.source == .memory, request.queriesMemoryData {
+            let loaded = try await loaded(request, key, environment, priority: priority, onUpdate: onUpdate)
+            result = self.result(loaded, request, key: key)
+            if result.source == .memory, request.queriesMemoryData {
                 result.data = await environment.originals.entry(forKey: key.original)?.data
             }
         }
@@ -29,32 +26,44 @@ extension ImageManager {
     nonisolated(nonsending) static func output(
         _ request: ImageRequest, _ key: ImageKey, _ environment: LoadEnvironment, priority: LoadPriority
     ) async throws(ImageError) -> PipelineOutput {
+        try await loaded(request, key, environment, priority: priority, onUpdate: nil).output
+    }
+
+    /// The end of a caller's load.
+    private struct Loaded {
+        var output: PipelineOutput
+        var trace: LoadTrace
+        var shared: SharedStages
         var storeError: ImageError?
-        return try await output(request, key, environment, priority: priority, onUpdate: nil, storeError: &storeError)
     }
 
     /// The output of a load, stored as this request asks.
-    private nonisolated(nonsending) static func output(
+    private nonisolated(nonsending) static func loaded(
         _ request: ImageRequest, _ key: ImageKey, _ environment: LoadEnvironment, priority: LoadPriority,
-        onUpdate: (@Sendable (LoadUpdate) -> Void)?, storeError: inout ImageError?
-    ) async throws(ImageError) -> PipelineOutput {
+        onUpdate: (@Sendable (LoadUpdate) -> Void)?
+    ) async throws(ImageError) -> Loaded {
+        let trace = environment.beginLoad(request)
         do throws(ImageError) {
             guard !Task.isCancelled else { throw ImageError.cancelled }
             try environment.check(request)
             // While a cached image is revalidated it is shown, and part of an image is no progress over it.
             let shown = request.cachePolicy == .revalidate ? environment.cache.memoryImage(forKey: key) : nil
             if let shown { onUpdate?(.preview(shown)) }
-            let load = ImageLoad(request, key: key, environment: environment, showsPreviews: shown == nil)
+            let load = ImageLoad(request, key: key, environment: environment, trace: trace, showsPreviews: shown == nil)
             let output = try await load.output(priority: priority, onUpdate: onUpdate)
             guard output.image.isAnimated || !request.requiresAnimation else {
                 throw ImageError(
                     .notAnimated, stage: .decode,
                     reason: "the image isn't animated, but the request requires an animated image")
             }
-            storeError = await load.store(output)
-            return output
+            let storeError = await load.store(output)
+            let shared = output.sharedStages(with: trace.id)
+            environment.endLoad(trace, from: output.source, shared: shared)
+            return Loaded(output: output, trace: trace, shared: shared, storeError: storeError)
         } catch {
-            throw error.withSource(request.url.shortDescription)
+            let error = error.withSource(request.url.shortDescription)
+            environment.endLoad(trace, with: error)
+            throw error
         }
     }
 
@@ -62,9 +71,13 @@ extension ImageManager {
         ImageResult(image: image, source: .memory, url: request.url, key: key)
     }
 
-    private static func result(_ output: PipelineOutput, _ request: ImageRequest, key: ImageKey) -> ImageResult {
+    private static func result(_ loaded: Loaded, _ request: ImageRequest, key: ImageKey) -> ImageResult {
+        let output = loaded.output
         var result = ImageResult(image: output.image, source: output.source, url: request.url, key: key)
         result.freshness = output.freshness
+        result.storeError = loaded.storeError
+        result.metrics.request = loaded.trace.id
+        result.metrics.shared = loaded.shared
         result.metrics.decode = output.decodeTime
         result.metrics.transform = output.transformTime
         guard let bytes = output.bytes else { return result }

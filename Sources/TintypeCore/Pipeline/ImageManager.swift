@@ -96,7 +96,10 @@ public final class ImageManager: Sendable {
         guard environment.keepsPlainRequests else { return try await image(for: ImageRequest(url)) }
         // Making a request, which would say no more than the URL, takes as long as the rest of a hit.
         let key = ImageKey(source: environment.source(of: url))
-        if let image = cache.memoryImage(forKey: key) { return image }
+        if let image = cache.memoryImage(forKey: key) {
+            environment.countMemoryHit()
+            return image
+        }
         let request = environment.prepared(ImageRequest(url))
         return try await Self.output(request, key, environment, priority: LoadPriority(request.priority)).image
     }

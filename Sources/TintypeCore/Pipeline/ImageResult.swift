@@ -56,27 +56,6 @@ public enum Freshness: Sendable {
     case stale(ImageError)
 }
 
-/// The duration of each stage of a load, and the bytes that it moved.
-///
-/// Work that was shared with other loads counts in full for each.
-public struct ImageMetrics: Sendable, Hashable {
-    /// From the call to the result.
-    public var total = Duration.zero
-    /// Reading the disk cache.
-    public var disk = Duration.zero
-    /// Waiting for a loader, and the transfer.
-    public var load = Duration.zero
-    /// Waiting for a thread, and decoding.
-    public var decode = Duration.zero
-    public var transform = Duration.zero
-    /// The encoded bytes that were read from disk or network.
-    public var bytes = 0
-    /// The protocol that was spoken, such as `HTTP/1.1`.
-    public var networkProtocol: String?
-
-    public init() {}
-}
-
 /// A step of a load.
 public enum ImageEvent: Sendable {
     case progress(ImageProgress)

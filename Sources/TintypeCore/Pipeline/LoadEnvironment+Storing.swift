@@ -11,7 +11,7 @@ extension LoadEnvironment {
     /// - Returns: the error of the write, if the caller waits for it.
     func storeOriginal(
         _ bytes: SourceBytes, of image: Image?, for request: ImageRequest, source: String, download: DownloadKey,
-        since mark: RemovalLog.Mark?, waits: Bool
+        since mark: RemovalLog.Mark?, waits: Bool, trace: LoadTrace
     ) async -> ImageError? {
         let key = ImageKey(source: source)
         let removals = originals.removals
@@ -23,7 +23,7 @@ extension LoadEnvironment {
         var write = bytes.write(for: source) ?? bytes.makeWrite(for: source, at: now, replacing: nil)
         // Another load wrote these bytes, and they were removed before this load began.
         if wasRemoved(since: write.mark) { write = bytes.makeWrite(for: source, at: now, replacing: write) }
-        let isOverLimit = begin(write.task, of: download, bytes: bytes.data.count) {
+        let isOverLimit = begin(write.task, of: download, bytes: bytes.data.count, trace) {
             [self, write] () throws(ImageError) in
             if let previous = write.previous {
                 _ = await previous.task.value
@@ -99,7 +99,7 @@ extension LoadEnvironment {
     /// Begins a write, unless it has begun. The bytes of the download stay shared until it has ended.
     /// - Returns: whether too many bytes are waiting to be written.
     func begin(
-        _ write: OnceTask<ImageError?>, of download: DownloadKey, bytes: Int,
+        _ write: OnceTask<ImageError?>, of download: DownloadKey, bytes: Int, _ trace: LoadTrace,
         _ body: @escaping @Sendable () async throws(ImageError) -> Void
     ) -> Bool {
         var isOverLimit = false
@@ -115,7 +115,7 @@ extension LoadEnvironment {
                     downloads.release(hold)
                 }
                 do throws(ImageError) {
-                    try await body()
+                    _ = try await observe(.store, of: trace, body)
                     return nil
                 } catch {
                     return error

@@ -1,7 +1,4 @@
 internal import FoundationEssentials
-internal import Logging
-
-let logger = Logger(label: "tintype")
 
 /// The parts and the configuration of a manager as they are when a load begins. A load keeps to them until it ends, whatever
 /// the program changes meanwhile.
@@ -25,6 +22,7 @@ final class LoadEnvironment: Sendable {
         let data = TaskCoalescer<DataLoadKey, DataOutput>()
         let downloads = Downloads()
         let stores = PendingStores()
+        let counters = LoadCounters()
         let failures: Lock<FailureMemory>
 
         init(_ configuration: ImageManager.Configuration) {
@@ -221,12 +219,14 @@ final class LoadEnvironment: Sendable {
 
     // MARK: Memory
 
-    /// Returns the image of a prepared request from memory, if the request allows that, and counts the lookup.
+    /// Returns the image of a prepared request from memory, if the request allows that, and counts the lookup and the load.
     func memoryHit(_ request: ImageRequest, key: ImageKey) -> Image? {
         guard request.queryFrom.contains(.memory),
             request.cachePolicy == .cacheFirst || request.cachePolicy == .cacheOnly
         else { return nil }
-        return memoryImage(request, key: key)
+        guard let image = memoryImage(request, key: key) else { return nil }
+        countMemoryHit()
+        return image
     }
 
     /// Returns the image in memory that fits a prepared request. For a request for the first frame alone that may also be the first

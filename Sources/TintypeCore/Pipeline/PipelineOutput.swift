@@ -5,8 +5,11 @@ final class PipelineOutput: Sendable {
     let bytes: SourceBytes?
     let source: ImageSource
     let freshness: Freshness
-    let decodeTime: Duration
-    let transformTime: Duration
+    let decodeTime: StageTime
+    let transformTime: StageTime
+    /// The numbers of the loads that decoded and transformed the image; `nil` if none had to.
+    let decodedBy: Int?
+    let transformedBy: Int?
     /// True for an image that was found under its own key, in memory or as a variant on disk.
     let isStored: Bool
 
@@ -21,8 +24,8 @@ final class PipelineOutput: Sendable {
 
     init(
         image: Image, bytes: SourceBytes?, source: ImageSource, freshness: Freshness = .cached,
-        decodeTime: Duration = .zero, transformTime: Duration = .zero,
-        isStored: Bool = false
+        decodeTime: StageTime = .zero, decodedBy: Int? = nil, transformTime: StageTime = .zero,
+        transformedBy: Int? = nil, isStored: Bool = false
     ) {
         self.image = image
         self.bytes = bytes
@@ -30,7 +33,16 @@ final class PipelineOutput: Sendable {
         self.freshness = freshness
         self.decodeTime = decodeTime
         self.transformTime = transformTime
+        self.decodedBy = decodedBy
+        self.transformedBy = transformedBy
         self.isStored = isStored
+    }
+
+    /// The stages that other loads than one with this number carried out.
+    func sharedStages(with id: Int) -> SharedStages {
+        var stages = bytes?.sharedStages(with: id, decodedBy: decodedBy) ?? []
+        if let transformedBy, transformedBy != id { stages.insert(.transform) }
+        return stages
     }
 
     /// The write of the thumbnail or transformed image to disk.

@@ -10,8 +10,10 @@ final class SourceBytes: Sendable {
     let replacesVariants: Bool
     /// True if ``entry`` is the thumbnail or transformed image, not the source itself.
     let isVariant: Bool
-    let diskTime: Duration
-    let loadTime: Duration
+    let diskTime: StageTime
+    let loadTime: StageTime
+    /// The number of the load that transferred the bytes; `nil` for bytes from disk that no source was asked for.
+    let loadedBy: Int?
     let response: SourceResponse?
     /// The bytes as the decode budget counts them.
     let reservation: BodyReservation
@@ -39,8 +41,8 @@ final class SourceBytes: Sendable {
 
     init(
         _ entry: DiskCacheEntry, source: ImageSource, isNotModified: Bool = false, replacesVariants: Bool = false,
-        isVariant: Bool = false, diskTime: Duration = .zero, loadTime: Duration = .zero,
-        response: SourceResponse? = nil, reservation: BodyReservation
+        isVariant: Bool = false, diskTime: StageTime = .zero, loadTime: StageTime = .zero,
+        loadedBy: Int? = nil, response: SourceResponse? = nil, reservation: BodyReservation
     ) {
         self.entry = entry
         self.source = source
@@ -49,8 +51,20 @@ final class SourceBytes: Sendable {
         self.isVariant = isVariant
         self.diskTime = diskTime
         self.loadTime = loadTime
+        self.loadedBy = loadedBy
         self.response = response
         self.reservation = reservation
+    }
+
+    /// True for the bytes of a source that wasn't asked for them, but whether they are current.
+    var isConfirmation: Bool { isNotModified && source == .disk }
+
+    /// The stages that other loads than one with a number carried out, up to decoding.
+    func sharedStages(with id: Int, decodedBy: Int?) -> SharedStages {
+        var stages: SharedStages = []
+        if let loadedBy, loadedBy != id { stages.insert(.transfer) }
+        if let decodedBy, decodedBy != id { stages.insert(.decode) }
+        return stages
     }
 
     /// True if the disk does not have these bytes, or has them with an older date.

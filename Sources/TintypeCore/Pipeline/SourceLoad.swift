@@ -20,6 +20,8 @@ struct SourceLoad: Sendable {
     let replacesVariants: Bool
     /// The load's hold of its download, which it keeps until the bytes are on their way to the disk.
     let hold: Downloads.Hold
+    /// The load that began this one.
+    let trace: LoadTrace
 
     /// The job that needs the source: its priority, and its cancellation.
     struct Job: Sendable {
@@ -68,11 +70,11 @@ struct SourceLoad: Sendable {
     }
 
     private func cachedBytes(priority: WorkPriority) async -> SourceBytes? {
-        let start = ContinuousClock.now
-        let entry = await environment.originals.entry(forKey: ImageKey(source: source), priority: priority)
+        let (entry, time) = await environment.entry(
+            for: ImageKey(source: source), in: environment.originals, of: trace, priority: priority)
         return entry.map { entry in
             SourceBytes(
-                entry, source: .disk, diskTime: ContinuousClock.now - start,
+                entry, source: .disk, diskTime: time,
                 reservation: environment.reservation(bytes: entry.data.count))
         }
     }
@@ -83,7 +85,7 @@ struct SourceLoad: Sendable {
     private func isUseless(after error: ImageError) async -> Bool {
         guard !decoding.hasOwnCoder else { return false }
         guard EntryCoder.shouldDiscardEntry(after: error) else { return error.code == .unknownFormat }
-        logger.warning(
+        environment.configuration.logger.warning(
             "discarded a cached image that doesn't decode: \(URLDescription.redacted(source)): \(error.reason)")
         await environment.originals.discard(ImageKey(source: source))
         return true
@@ -144,7 +146,9 @@ struct SourceLoad: Sendable {
                 hold, onlyNew: onlyNew, within: job, grace: grace, onUpdate: steps.onUpdate
             ) {
                 context in
-                await transfer(replacing: cached, context)
+                let outcome = await transfer(replacing: cached, context)
+                environment.countDownload(outcome)
+                return outcome
             } isUsable: {
                 !wasRemoved($0)
             }.get()
@@ -166,8 +170,8 @@ struct SourceLoad: Sendable {
         guard policy == .cacheFirst, queriesDisk, environment.configuration.cancellationGrace > .zero,
             environment.storesOriginal(request)
         else { return nil }
-        return TransferGrace(download, environment) { [environment, request] in
-            _ = try? await DataLoad(request, environment: environment).image()
+        return TransferGrace(download, environment) { [environment, request, trace] in
+            _ = try? await DataLoad(request, environment: environment, trace: trace).image()
         }
     }
 
@@ -213,7 +217,6 @@ struct SourceLoad: Sendable {
     private func transfer(
         replacing cached: SourceBytes?, _ context: TaskCoalescer<DownloadKey, SourceBytes>.Context
     ) async -> Downloads.Outcome {
-        let start = ContinuousClock.now
         let mark = environment.originals.removals?.mark
         let arriving = isProgressive ? ArrivingData() : nil
         if let arriving { context.update(.arriving(arriving)) }
@@ -233,9 +236,12 @@ struct SourceLoad: Sendable {
                         header: header.info(after: progress))))
         }
         do throws(ImageError) {
-            let loaded = try await environment.loaders.load(message)
-            let bytes = try sourceBytes(
-                loaded, replacing: cached, loadTime: ContinuousClock.now - start, reservation: reservation)
+            let (loaded, time) = try await environment.observe(.load, of: trace) { loaded in
+                ["bytes": "\(loaded.data.count)", "status": "\(loaded.statusCode ?? 0)"]
+            } _: { () throws(ImageError) in
+                try await environment.loaders.load(message)
+            }
+            let bytes = try sourceBytes(loaded, replacing: cached, loadTime: time, reservation: reservation)
             bytes.mark = mark
             forgetFailure(transferFailure)
             return .success(bytes)
@@ -246,7 +252,7 @@ struct SourceLoad: Sendable {
     }
 
     private func sourceBytes(
-        _ loaded: LoadedData, replacing cached: SourceBytes?, loadTime: Duration, reservation: BodyReservation
+        _ loaded: LoadedData, replacing cached: SourceBytes?, loadTime: StageTime, reservation: BodyReservation
     ) throws(ImageError) -> SourceBytes {
         let now = environment.configuration.date()
         if loaded.isNotModified {
@@ -261,7 +267,7 @@ struct SourceLoad: Sendable {
             entry.validators = loaded.validators ?? entry.validators
             return SourceBytes(
                 entry, source: .disk, isNotModified: true, diskTime: cached.diskTime, loadTime: loadTime,
-                response: loaded.response, reservation: cached.reservation)
+                loadedBy: trace.id, response: loaded.response, reservation: cached.reservation)
         }
         guard !loaded.data.isEmpty else {
             throw ImageError(.emptyBody, stage: .load, reason: "the source sent no bytes")
@@ -273,7 +279,7 @@ struct SourceLoad: Sendable {
         return SourceBytes(
             entry, source: .network, isNotModified: isSame,
             replacesVariants: !isSame && policy.asksSource,
-            diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, response: loaded.response,
+            diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, loadedBy: trace.id, response: loaded.response,
             reservation: reservation)
     }
 
@@ -285,7 +291,7 @@ struct SourceLoad: Sendable {
                 do throws(ImageError) {
                     try await environment.removeAll(ofSource: source)
                 } catch {
-                    logger.warning(
+                    environment.configuration.logger.warning(
                         "older variants couldn't be removed: \(URLDescription.redacted(source)): \(error.reason)")
                 }
                 // That removal doesn't concern the new bytes.

@@ -55,8 +55,10 @@ public final class WorkQueue: Sendable {
         let cancellation = ImageError.cancelled(stage: .request, while: "waiting for a thread")
         guard !Task.isCancelled else { throw cancellation }
         let wait = QueuedWait<Result<Value, ImageError>>()
+        let measured = StageStopwatch.beginWait()
         let result = await wait.value(following: priority) {
             core.add(priority: priority.value) {
+                measured?.end()
                 do throws(ImageError) {
                     wait.end(.success(try work { wait.isCancelled }))
                 } catch {

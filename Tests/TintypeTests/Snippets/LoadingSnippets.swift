@@ -17,12 +17,12 @@ struct LoadingSnippets {
         let result = try await manager.load(url)
         show(result.image)
         print(result.source)  // .memory, .disk, or .network for everything that a loader supplied
-        print(result.metrics.load)  // the time in the loader's queue and the transfer
+        print(result.metrics.load.total)  // the time in the loader's queue and the transfer
         // snippet.end
         #expect(result.source == .network)
         #expect(result.data != nil)
         #expect(result.metrics.total > .zero)
-        #expect(result.metrics.load > .zero)
+        #expect(result.metrics.load.total > .zero)
     }
 
     @Test("Images are prefetched, and counted", .capability("PRE-01", "PRE-05"))

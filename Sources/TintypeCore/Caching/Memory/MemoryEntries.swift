@@ -1,5 +1,3 @@
-internal import CLinux
-internal import Glibc
 internal import Synchronization
 
 /// The entries of a memory cache, which threads can look up without waiting for each other.
@@ -27,17 +25,13 @@ final class MemoryEntries: @unchecked Sendable {
     }
 
     private let readers: StripedLock<MemoryReader>
-    private let mask: Int
+    private let stripes = ProcessorStripes()
     private let table: UnsafeMutablePointer<MemoryTable>
     /// A bit for each processor that has recorded uses.
     private let noted = Atomic<UInt64>(0)
 
     init() {
-        let processors = sysconf(CInt(_SC_NPROCESSORS_ONLN))
-        var count = 1
-        while count < processors, count < 32 { count *= 2 }
-        readers = StripedLock(count: count) { MemoryReader() }
-        mask = count - 1
+        readers = StripedLock(count: stripes.count) { MemoryReader() }
         table = .allocate(capacity: 1)
         table.initialize(to: MemoryTable())
     }
@@ -49,7 +43,7 @@ final class MemoryEntries: @unchecked Sendable {
 
     /// The lock to take. The thread may have moved to another processor by then, which does no harm.
     @inline(__always)
-    private var reader: Int { Int(sched_getcpu()) & mask }
+    private var reader: Int { stripes.current }
 
     // MARK: For all threads
 

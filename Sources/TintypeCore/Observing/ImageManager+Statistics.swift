@@ -1,0 +1,55 @@
+extension ImageManager {
+    /// The sums of a manager's work since it was created.
+    ///
+    /// Each load that has ended is counted in exactly one of ``memoryHits``, ``diskHits``, ``misses``, ``failures`` and ``cancellations``.
+    public struct Statistics: Sendable, Hashable, Codable {
+        /// The loads that began: of images, of bytes, and of animations, also those of prefetchers.
+        public var loads = 0
+        /// The loads whose image was in memory.
+        public var memoryHits = 0
+        /// The loads that were served from disk.
+        public var diskHits = 0
+        /// The loads that were served by a loader.
+        public var misses = 0
+        /// The loads that ended with an error other than a cancellation.
+        public var failures = 0
+        /// The loads that were canceled.
+        public var cancellations = 0
+        /// The loads that shared a transfer, a decode, or a transform with another load.
+        public var shared = 0
+        /// The transfers that brought bytes. Loads that share one count it once.
+        public var downloads = 0
+        /// The transfers that confirmed that the cached bytes are current.
+        public var confirmations = 0
+        /// The transfers that failed or were canceled.
+        public var failedDownloads = 0
+        /// The bytes that loaders brought.
+        public var downloadedBytes = 0
+
+        public init() {}
+
+        /// The loads that haven't ended.
+        public var active: Int { loads - memoryHits - diskHits - misses - failures - cancellations }
+    }
+
+    /// The sums of the manager's work since it was created.
+    ///
+    /// Loads that run while it is read are counted or not, but ``Statistics/active`` is never negative.
+    public var statistics: Statistics { shared.counters.statistics }
+}
+
+/// The counts of a manager. Hits in memory have a counter that no other thread waits for.
+final class LoadCounters: Sendable {
+    let memoryHits = StripedCounter()
+    private let others = Lock(ImageManager.Statistics())
+
+    func count(_ change: (inout ImageManager.Statistics) -> Void) { others.withLock { change(&$0) } }
+
+    var statistics: ImageManager.Statistics {
+        var statistics = others.withLock { $0 }
+        let hits = memoryHits.value
+        statistics.loads += hits
+        statistics.memoryHits += hits
+        return statistics
+    }
+}

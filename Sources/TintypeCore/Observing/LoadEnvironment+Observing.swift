@@ -1,0 +1,176 @@
+internal import Logging
+internal import Tracing
+
+extension LoadEnvironment {
+    // MARK: Loads
+
+    /// Counts an image that was in memory. Nothing else tells of it, because it takes no longer than a log line would.
+    @inline(__always)
+    func countMemoryHit() {
+        shared.counters.memoryHits.increment()
+        configuration.meters?.countMemoryHit()
+    }
+
+    /// Begins a load that a caller waits for.
+    func beginLoad(_ request: ImageRequest) -> LoadTrace {
+        shared.counters.count { $0.loads += 1 }
+        let trace = LoadTrace(span: configuration.tracer?.startSpan("tintype.load"))
+        trace.span?.attributes["tintype.url"] = request.url.shortDescription
+        configuration.logger.debug(
+            "The load began",
+            metadata: ["request": "\(trace.id)", "url": "\(request.url.shortDescription)"])
+        return trace
+    }
+
+    /// Ends a load that succeeded.
+    func endLoad(_ trace: LoadTrace, from source: ImageSource, shared stages: SharedStages) {
+        shared.counters.count { statistics in
+            switch source {
+            case .memory: statistics.memoryHits += 1
+            case .disk: statistics.diskHits += 1
+            case .network: statistics.misses += 1
+            }
+            if !stages.isEmpty { statistics.shared += 1 }
+        }
+        let time = ContinuousClock.now - trace.start
+        configuration.meters?.record(
+            LoadMeters.LoadResult(source), after: time, isShared: !stages.isEmpty)
+        configuration.logger.debug(
+            "The load succeeded",
+            metadata: [
+                "request": "\(trace.id)", "source": "\(source.rawValue)", "shared": "\(stages)",
+                "duration-ms": "\(time.inMilliseconds)",
+            ])
+        guard let span = trace.span else { return }
+        span.attributes["tintype.source"] = source.rawValue
+        if !stages.isEmpty { span.attributes["tintype.shared"] = stages.description }
+        span.end()
+    }
+
+    /// Ends a load that failed.
+    func endLoad(_ trace: LoadTrace, with error: ImageError) {
+        shared.counters.count { statistics in
+            if error.isCancellation { statistics.cancellations += 1 } else { statistics.failures += 1 }
+        }
+        let time = ContinuousClock.now - trace.start
+        configuration.meters?.record(error.isCancellation ? .cancelled : .failed, after: time, isShared: false)
+        configuration.logger.debug(
+            error.isCancellation ? "The load was canceled" : "The load failed",
+            metadata: [
+                "request": "\(trace.id)", "error": "\(error)", "duration-ms": "\(time.inMilliseconds)",
+            ])
+        trace.span?.end(with: error)
+    }
+
+    // MARK: Stages
+
+    /// Runs a stage of a load, and measures it.
+    /// - Parameter describe: Returns what the log tells of the result. Not called unless it is logged.
+    func observe<Value: Sendable>(
+        _ stage: LoadStage, of trace: LoadTrace, describe: (Value) -> Logger.Metadata = { _ in [:] },
+        _ body: () async throws(ImageError) -> Value
+    ) async throws(ImageError) -> (value: Value, time: StageTime) {
+        let stopwatch = StageStopwatch()
+        let span = trace.span.flatMap { configuration.tracer?.startSpan(stage.spanName, context: $0.context) }
+        let start = ContinuousClock.now
+        let result = await StageStopwatch.$current.withValue(stopwatch) {
+            guard let span else { return await Self.result(of: body) }
+            return await ServiceContext.$current.withValue(span.context) { await Self.result(of: body) }
+        }
+        let time = StageTime(total: ContinuousClock.now - start, queued: stopwatch.waited)
+        configuration.meters?.record(stage, time)
+        switch result {
+        case .success(let value):
+            configuration.logger.debug(
+                stage.message, metadata: stage.metadata(trace, time).merging(describe(value)) { $1 })
+            span?.end()
+        case .failure(let error):
+            configuration.logger.debug(
+                stage.failureMessage, metadata: stage.metadata(trace, time).merging(["error": "\(error)"]) { $1 })
+            span?.end(with: error)
+        }
+        return (try result.get(), time)
+    }
+
+    /// Reads an entry of a cache.
+    func entry(
+        for key: ImageKey, in cache: any ImageCaching, of trace: LoadTrace, priority: WorkPriority
+    ) async -> (DiskCacheEntry?, StageTime) {
+        // No error: a cache that can't be read has no entries.
+        let read = try? await observe(.disk, of: trace) { entry in
+            ["bytes": "\(entry?.data.count ?? 0)", "hit": "\(entry != nil)"]
+        } _: {
+            await cache.entry(forKey: key, priority: priority)
+        }
+        return read.map { ($0.value, $0.time) } ?? (nil, .zero)
+    }
+
+    private static func result<Value>(
+        of body: () async throws(ImageError) -> Value
+    ) async -> Result<Value, ImageError> {
+        do throws(ImageError) { return .success(try await body()) } catch { return .failure(error) }
+    }
+
+    /// Counts a transfer that has ended.
+    func countDownload(_ outcome: Downloads.Outcome) {
+        let result: LoadMeters.DownloadResult
+        var bytes = 0
+        switch outcome {
+        case .success(let loaded) where loaded.isConfirmation: result = .current
+        case .success(let loaded): (result, bytes) = (.loaded, loaded.data.count)
+        case .failure: result = .failed
+        }
+        shared.counters.count { statistics in
+            switch result {
+            case .loaded: statistics.downloads += 1
+            case .current: statistics.confirmations += 1
+            case .failed: statistics.failedDownloads += 1
+            }
+            statistics.downloadedBytes += bytes
+        }
+        configuration.meters?.record(result, bytes: bytes)
+    }
+}
+
+extension LoadStage {
+    fileprivate var spanName: String { "tintype.stage." + rawValue }
+
+    fileprivate var message: Logger.Message {
+        switch self {
+        case .disk: "The disk cache answered"
+        case .load: "The loader delivered"
+        case .decode: "The image was decoded"
+        case .transform: "The image was transformed"
+        case .store: "The disk cache stored the image"
+        }
+    }
+
+    fileprivate var failureMessage: Logger.Message { "A stage of the load failed" }
+
+    fileprivate func metadata(_ trace: LoadTrace, _ time: StageTime) -> Logger.Metadata {
+        [
+            "request": "\(trace.id)", "stage": "\(rawValue)", "duration-ms": "\(time.total.inMilliseconds)",
+            "queued-ms": "\(time.queued.inMilliseconds)",
+        ]
+    }
+}
+
+extension LoadMeters.LoadResult {
+    init(_ source: ImageSource) {
+        switch source {
+        case .memory: self = .memory
+        case .disk: self = .disk
+        case .network: self = .network
+        }
+    }
+}
+
+extension Span {
+    fileprivate func end(with error: ImageError) {
+        if !error.isCancellation {
+            recordError(error)
+            setStatus(SpanStatus(code: .error))
+        }
+        end()
+    }
+}
