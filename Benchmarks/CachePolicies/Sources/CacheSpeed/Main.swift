@@ -3,7 +3,7 @@ import Foundation
 /// Prints how fast the caches are beside the bare calls that do the least of the same work, as Markdown. All that is compared runs
 /// in turns in one process.
 ///
-///     CacheSpeed [--smoke] [--folder FOLDER] [--entries COUNT] [memory] [loads] [disk] [large]
+///     CacheSpeed [--smoke] [--folder FOLDER] [--entries COUNT] [memory] [loads] [zipf] [disk] [large]
 @main
 enum Main {
     static func main() async throws {
@@ -27,6 +27,7 @@ enum Main {
 
         if isWanted("memory") { try await MemorySpeed(isSmoke: isSmoke).run() }
         if isWanted("loads") { try await LoadSpeed(isSmoke: isSmoke).run() }
+        if isWanted("zipf") { try await ZipfSpeed(isSmoke: isSmoke).run() }
         guard isWanted("disk") || isWanted("large") else { return }
         let folder = "\(parent)/cache-speed-\(getpid())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
