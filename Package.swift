@@ -182,7 +182,11 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Tintype", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "TintypeTests", dependencies: ["Tintype", "TintypeTesting", "TestSupport"], swiftSettings: settings),
+            name: "TintypeTests",
+            dependencies: [
+                "Tintype", "TintypeTesting", "TestSupport", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "TintypeCommandTests",
             dependencies: ["TintypeCommand", "TintypeDemo", "CommandSupport", "TintypeTesting", "TestSupport"],

@@ -87,6 +87,25 @@ extension Image {
     ) throws(ImageError) -> Data {
         try coders.encode(self, as: format, options: options, context: context)
     }
+
+    /// Encodes the image in its own format, with all frames if the format supports animations.
+    ///
+    /// An image whose format can't be written, or can't hold the image any longer, and one without a format, becomes a file of the format
+    /// that a cache would choose: WebP for an animation, PNG for alpha or more than 8 bits, and JPEG otherwise. This function works on the
+    /// calling thread.
+    /// - Parameters:
+    ///   - options: The quality, size, metadata and other properties of the file.
+    ///   - context: The context that can cancel encoding.
+    ///   - coders: The coders that may encode the image.
+    /// - Returns: The bytes of the file, and their format.
+    /// - Throws: An ``ImageError`` of the encode stage.
+    public func encoded(
+        options: EncodeOptions = EncodeOptions(), context: EncodeContext = EncodeContext(),
+        coders: ImageCoders = .default
+    ) throws(ImageError) -> (data: Data, format: ImageFormat) {
+        let format = EntryCoder.storageFormat(for: self, encodable: coders.encodableFormats)
+        return (try coders.encode(self, as: format, options: options, context: context), format)
+    }
 }
 
 extension AnimatedImage {

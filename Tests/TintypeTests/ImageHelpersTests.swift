@@ -51,6 +51,20 @@ struct ImageHelpersTests {
         #expect(ImageFrame(image, duration: .seconds(1)).pixels === image.frames[0].pixels)
     }
 
+    @Test("An image becomes a file of its own format, or of one that can hold it", .capability("MET-21"))
+    func ownFormat() throws {
+        let image = try picture(0)
+        #expect(try image.encoded().format == .jpeg)
+        #expect(try picture(0, isOpaque: false).encoded().format == .png)
+        let decoded = try Image(data: image.encoded(as: .webp))
+        let (data, format) = try decoded.encoded()
+        #expect(format == .webp && ImageFormat(sniffing: data) == .webp)
+        let moving = try animation()
+        #expect(try Image(data: moving.encoded(as: .gif)).encoded().format == .gif)
+        #expect(try moving.with { $0.format = .jpeg }.encoded().format == .webp)
+        #expect(throws: ImageError.self) { try image.encoded(coders: ImageCoders([])) }
+    }
+
     @Test("a GIF, still or moving, and nothing else", .capability("MET-22"))
     func gif() throws {
         let image = try animation()

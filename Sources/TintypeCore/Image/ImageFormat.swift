@@ -36,7 +36,7 @@ extension ImageFormat {
         var storesAlpha = true
     }
 
-    private static let facts: [ImageFormat: Facts] = [
+    private static let builtIn: [ImageFormat: Facts] = [
         .jpeg: Facts(
             mimeTypes: ["image/jpeg", "image/jpg", "image/pjpeg"], extensions: ["jpg", "jpeg", "jpe", "jfif"],
             storesAlpha: false),
@@ -67,30 +67,58 @@ extension ImageFormat {
             ], trait: "RAW"),
     ]
 
-    /// The media type of the format in HTTP (RFC 9110, section 8.3), or `nil` for a format unknown to Tintype.
-    public var mimeType: String? { Self.facts[self]?.mimeTypes.first }
+    private static let registered = Lock<[ImageFormat: Facts]>([:])
+
+    private var facts: Facts? { Self.builtIn[self] ?? Self.registered.withLock { $0[self] } }
+
+    private static func format(_ isMatch: (Facts) -> Bool) -> ImageFormat? {
+        if let match = builtIn.first(where: { isMatch($0.value) }) { return match.key }
+        return registered.withLock { $0 }.first { isMatch($0.value) }?.key
+    }
+
+    /// Adds the media types and file name extensions of a format of the program's own, for the whole process.
+    ///
+    /// A type or an extension that Tintype knows keeps its meaning. Registering a format again replaces what was registered before; the formats
+    /// in ``known`` can't be changed.
+    /// - Parameters:
+    ///   - format: The format.
+    ///   - mimeTypes: Its media types, the usual one first. Entries on disk are stored with it.
+    ///   - fileExtensions: Its file name extensions without the dot, the usual one first.
+    ///   - storesAlpha: True if its pixels can be transparent.
+    public static func register(
+        _ format: ImageFormat, mimeTypes: [String], fileExtensions: [String], storesAlpha: Bool = true
+    ) {
+        let facts = Facts(
+            mimeTypes: mimeTypes.map { $0.lowercased() }, extensions: fileExtensions.map { $0.lowercased() },
+            storesAlpha: storesAlpha)
+        registered.withLock { $0[format] = facts }
+    }
+
+    /// The media type of the format in HTTP (RFC 9110, section 8.3), or `nil` for a format that neither Tintype knows nor the program has
+    /// registered.
+    public var mimeType: String? { facts?.mimeTypes.first }
 
     /// The usual file name extension, without the dot.
-    public var fileExtension: String { Self.facts[self]?.extensions.first ?? rawValue }
+    public var fileExtension: String { facts?.extensions.first ?? rawValue }
 
     /// The package trait that provides the format's coder, or `nil` if the coder is always available or unknown.
-    public var trait: String? { Self.facts[self]?.trait }
+    public var trait: String? { facts?.trait }
 
     /// True if pixels of the format can be transparent.
-    public var storesAlpha: Bool { Self.facts[self]?.storesAlpha ?? true }
+    public var storesAlpha: Bool { facts?.storesAlpha ?? true }
 
     /// Creates the format with a media type. Parameters such as `; charset=` are ignored.
     public init?(mimeType: String) {
         let type = mimeType.prefix { $0 != ";" }.lowercased().filter { !$0.isWhitespace }
-        guard let match = Self.facts.first(where: { $0.value.mimeTypes.contains(type) }) else { return nil }
-        self = match.key
+        guard let match = Self.format({ $0.mimeTypes.contains(type) }) else { return nil }
+        self = match
     }
 
     /// Creates the format with a file name extension, in any case, without the dot.
     public init?(fileExtension: String) {
         let wanted = fileExtension.lowercased()
-        guard let match = Self.facts.first(where: { $0.value.extensions.contains(wanted) }) else { return nil }
-        self = match.key
+        guard let match = Self.format({ $0.extensions.contains(wanted) }) else { return nil }
+        self = match
     }
 }
 

@@ -64,13 +64,16 @@ public struct LoadRequest: Sendable {
     public var priority: WorkPriority
     /// The validators of the cached image. If it is still current, the loader may answer ``LoadedData/notModified(url:validators:statusCode:)``.
     public var validators: CacheValidators?
+    /// The box in pixels for which the image is needed, if the request has ``ImageRequest/loadsTargetSize``. The loader may bring a smaller
+    /// image than the original, but one that still fills the box.
+    public var targetSize: PixelSize?
     /// Called in order as bytes arrive, by one thread at a time.
     public var receive: @Sendable (LoadProgress) -> Void
 
     public init(
         url: URL, headers: [String: String] = [:], method: String = "GET", body: Data? = nil,
         priority: WorkPriority = WorkPriority(), validators: CacheValidators? = nil,
-        receive: @escaping @Sendable (LoadProgress) -> Void = { _ in }
+        targetSize: PixelSize? = nil, receive: @escaping @Sendable (LoadProgress) -> Void = { _ in }
     ) {
         self.url = url
         self.headers = headers
@@ -78,6 +81,7 @@ public struct LoadRequest: Sendable {
         self.body = body
         self.priority = priority
         self.validators = validators
+        self.targetSize = targetSize
         self.receive = receive
     }
 }

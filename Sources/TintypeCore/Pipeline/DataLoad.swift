@@ -85,7 +85,8 @@ struct DataLoad: Sendable {
         guard environment.storesOriginal(request), output.bytes.needsStoring else { return nil }
         let mark = output.bytes.hasReplacement(for: key.source) ? environment.originals.removals?.mark : output.mark
         return await environment.storeOriginal(
-            output.bytes, of: nil, for: request, source: key.source, download: key.download, since: mark,
+            output.bytes, of: nil, isWhole: false, for: request, source: key.source, download: key.download,
+            since: mark,
             waits: request.waitsForStore, trace: trace)
     }
 }

@@ -18,15 +18,18 @@ struct DownloadKey: Hashable, Sendable {
         var body: Data?
         /// The loader of the request; 0 for those of the manager.
         var loader = 0
+        /// The size that the loader is told.
+        var targetSize: PixelSize?
     }
 
     /// - Parameters:
     ///   - insignificant: The lowercase names of header fields that don't change the answer.
     ///   - request: The parts of the request that few have.
+    ///   - targetSize: The size that the loader is told.
     ///   - loaders: The generation of the manager's loaders: a load doesn't join a transfer of loaders that were replaced before.
     init(
         url: URL, headers: [String: String], ignoring insignificant: Set<String> = [], parts: RequestParts? = nil,
-        loaders: Int = 0
+        targetSize: PixelSize? = nil, loaders: Int = 0
     ) {
         self.loaders = loaders
         self.url = url.absoluteString
@@ -46,7 +49,8 @@ struct DownloadKey: Hashable, Sendable {
             message.method = parts.method
             message.body = parts.body
             message.loader = parts.tokens.loader
-            if !parts.isPlainGet || message.loader != 0 {
+            message.targetSize = targetSize
+            if !parts.isPlainGet || message.loader != 0 || targetSize != nil {
                 digest = KeyedHash.combine(digest, UInt64(truncatingIfNeeded: message.hashValue))
             }
         }

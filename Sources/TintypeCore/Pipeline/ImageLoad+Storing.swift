@@ -22,8 +22,9 @@ extension ImageLoad {
         var error: ImageError?
         if storesOriginal, let bytes = output.bytes, bytes.needsStoring {
             error = await environment.storeOriginal(
-                bytes, of: key.image.variant.isOriginal ? output.image : nil, for: request, source: key.image.source,
-                download: key.download, since: marks?.originals, waits: request.waitsForStore, trace: trace)
+                bytes, of: request.transformer == nil ? output.image : nil, isWhole: key.image.variant.isOriginal,
+                for: request, source: key.image.source, download: key.download, since: marks?.originals,
+                waits: request.waitsForStore, trace: trace)
         }
         if layersToStore.contains(.disk), request.storesVariant, !key.image.variant.isOriginal, !output.isStored,
             request.coderToken == 0,

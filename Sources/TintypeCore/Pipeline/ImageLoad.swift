@@ -108,7 +108,8 @@ final class ImageLoad: Sendable {
         if request.storeOriginalTo?.contains(.memory) == true { plain.storeTo.insert(.memory) }
         let full = plain
         // The memory cache has the image in the size that a request without a transformer gets.
-        if !plain.queryFrom.contains(.memory), !plain.storeTo.contains(.memory) {
+        // The source has another identity for each size that is asked of it.
+        if !plain.queryFrom.contains(.memory), !plain.storeTo.contains(.memory), !plain.loadsTargetSize {
             plain.decodeOptions.shrink(for: request.transformer)
         }
         var decoded = try await plainOutput(plain, context)
@@ -142,13 +143,21 @@ final class ImageLoad: Sendable {
                 }
             } during: { show in
                 await load.result(within: context) { update in
-                    if case .preview(let image) = update { show(image) } else { context.update(update) }
+                    if case .preview(let image) = update { show(image) } else { Self.pass(update, to: context) }
                 }
             }.get()
         } else {
             return try await load.output(
-                priority: LoadPriority(context.priority), within: context.cancellation, onUpdate: context.update)
+                priority: LoadPriority(context.priority), within: context.cancellation
+            ) { Self.pass($0, to: context) }
         }
+    }
+
+    /// Passes an update of the image without its transformer on.
+    private static func pass(_ update: LoadUpdate, to context: Context) {
+        // Its placeholder is not that of the transformed image.
+        if case .placeholder = update { return }
+        context.update(update)
     }
 
     private func result(
@@ -214,7 +223,7 @@ final class ImageLoad: Sendable {
                         case .progress:
                             context.update(update)
                             if let data = arriving.withLock({ $0 }) { send(data) }
-                        case .preview:
+                        case .preview, .placeholder:
                             context.update(update)
                         }
                     })
@@ -235,7 +244,8 @@ final class ImageLoad: Sendable {
             trace: trace)
         var steps = SourceLoad.Steps<Decoded>(
             decode: { [self] bytes throws(ImageError) in
-                try await decode(
+                showPlaceholder(of: bytes.entry, onUpdate)
+                return try await decode(
                     bytes.data, options(mimeType: bytes.entry.mimeType), coder: request.coder, context,
                     progressive: bytes.source == .network ? progressive : nil)
             }, onUpdate: onUpdate)
@@ -247,6 +257,12 @@ final class ImageLoad: Sendable {
         return PipelineOutput(
             image: result.value.image, bytes: result.bytes, source: result.bytes.source, freshness: result.freshness,
             decodeTime: result.value.time, decodedBy: trace.id)
+    }
+
+    /// Shows the placeholder of an image that is about to be decoded.
+    private func showPlaceholder(of entry: DiskCacheEntry, _ update: (LoadUpdate) -> Void) {
+        guard environment.configuration.storesPlaceholders, let hash = StoredPlaceholder.of(entry) else { return }
+        update(.placeholder(hash))
     }
 
     /// An image, with the time that its decode took.
@@ -310,6 +326,7 @@ final class ImageLoad: Sendable {
         options.scale = self.options().scale
         options.decodeToHDR = request.decodeOptions.decodeToHDR
         options.keepsColorSpace = request.decodeOptions.keepsColorSpace
+        if thumbnail == nil { showPlaceholder(of: entry, context.update) }
         do throws(ImageError) {
             var decoded = try await decode(entry.data, options, context)
             let properties = entry.imageProperties.flatMap { StoredImageProperties($0) }

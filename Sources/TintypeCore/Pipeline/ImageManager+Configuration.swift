@@ -39,6 +39,12 @@ extension ImageManager {
         public var failureLifetime = Duration.seconds(30)
         /// The number of failed URLs that are remembered.
         public var failureLimit = 1_000
+        /// True to compute a ``ThumbHash`` of each image whose bytes, thumbnail, or transformed image is stored on disk, and to store it with
+        /// them. The default is false.
+        ///
+        /// ``ImageManager/placeholder(for:)-(ImageRequest)`` returns it, and a load that finds the image on disk shows it as its first
+        /// ``ImageEvent/preview(_:)``, before the image is decoded. Bytes that are loaded without decoding them have none.
+        public var storesPlaceholders = false
         /// The bytes that may wait to be written to disk before loads wait for their own writes.
         public var pendingStoreLimit = ByteCount.megabytes(64)
         /// The shortest time between two previews of an image that arrives (``ImageOptions/progressiveLoad``). The default is
@@ -62,7 +68,8 @@ extension ImageManager {
         public var meters = LoadMeters.system
         /// The tracer that receives a span for each load that isn't served from memory, and one for each of its stages; `nil` for none. By
         /// default the one that is bootstrapped when the configuration is created.
-        public var tracer: (any Tracer)? = InstrumentationSystem.tracer is NoOpTracer ? nil : InstrumentationSystem.tracer
+        public var tracer: (any Tracer)? =
+            InstrumentationSystem.tracer is NoOpTracer ? nil : InstrumentationSystem.tracer
         /// The clock for ``failureLifetime`` and ``previewInterval``.
         public var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
         /// The wall clock for the dates of stored entries.

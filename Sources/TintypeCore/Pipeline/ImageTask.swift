@@ -118,9 +118,14 @@ public final class ImageTask: Sendable {
     }
 
     private func tell(_ update: LoadUpdate) {
+        if case .placeholder(let hash) = update {
+            // The image itself may have been shown.
+            guard state.withLock({ $0.preview == nil }), let picture = try? hash.image() else { return }
+            return tell(.preview(picture))
+        }
         let observers = state.withLock { state -> [EventMailbox] in
             switch update {
-            case .arriving:
+            case .arriving, .placeholder:
                 return []
             case .progress(let progress):
                 // Reports of one transfer may overtake each other between threads; no observer sees a step back.
@@ -133,7 +138,7 @@ public final class ImageTask: Sendable {
         }
         for observer in observers {
             switch update {
-            case .arriving: break
+            case .arriving, .placeholder: break
             case .progress(let progress): observer.put(progress: progress, preview: nil)
             case .preview(let image): observer.put(progress: nil, preview: image)
             }

@@ -4,14 +4,15 @@ extension LoadEnvironment {
     /// Writes the bytes of a source to disk, once for all loads that share them.
     ///
     /// - Parameters:
-    ///   - image: The image of the bytes, if they were decoded as a whole.
+    ///   - image: The image of the bytes, if they were decoded.
+    ///   - isWhole: False for a thumbnail.
     ///   - request: One of the requests for it.
     ///   - mark: The state of the cache's removals when the load began. If the original was removed since, it is not stored.
     ///   - waits: Whether the caller waits for the write. It waits in any case while too many bytes are waiting to be written.
     /// - Returns: the error of the write, if the caller waits for it.
     func storeOriginal(
-        _ bytes: SourceBytes, of image: Image?, for request: ImageRequest, source: String, download: DownloadKey,
-        since mark: RemovalLog.Mark?, waits: Bool, trace: LoadTrace
+        _ bytes: SourceBytes, of image: Image?, isWhole: Bool, for request: ImageRequest, source: String,
+        download: DownloadKey, since mark: RemovalLog.Mark?, waits: Bool, trace: LoadTrace
     ) async -> ImageError? {
         let key = ImageKey(source: source)
         let removals = originals.removals
@@ -29,7 +30,7 @@ extension LoadEnvironment {
                 _ = await previous.task.value
                 guard removals?.hasRemoval(of: key, from: .disk, since: write.mark) != true else { return }
             }
-            try await originals.store(try await entry(bytes, of: image, for: request), forKey: key)
+            try await originals.store(try await entry(bytes, of: image, isWhole: isWhole, for: request), forKey: key)
         }
         // The removal may have come in between: it wins.
         if wasRemoved(since: mark) { await originals.discard(key) }
@@ -39,12 +40,17 @@ extension LoadEnvironment {
 
     /// The entry for the bytes of a source: as they came, or as the program's serializer returns them.
     private func entry(
-        _ bytes: SourceBytes, of image: Image?, for request: ImageRequest
+        _ bytes: SourceBytes, of image: Image?, isWhole: Bool, for request: ImageRequest
     ) async throws(ImageError) -> DiskCacheEntry {
         // Bytes from the disk were serialized when they came.
-        guard bytes.source != .disk, serializer(for: request) != nil else { return bytes.entry }
+        guard bytes.source != .disk else { return bytes.entry }
+        var entry = bytes.entry
+        if let image, let placeholder = await placeholder(of: image) {
+            entry.imageProperties = try? JSONEncoder().encode(placeholder)
+        }
+        guard serializer(for: request) != nil else { return entry }
         let whole: Image
-        if let image {
+        if let image, isWhole {
             whole = image
         } else {
             // A thumbnail would replace the original.
@@ -52,8 +58,7 @@ extension LoadEnvironment {
                 fileName: request.url.lastPathComponent, mimeType: bytes.entry.mimeType)
             whole = try await decode(bytes.data, options: options, coder: request.coder, priority: WorkPriority(.low))
         }
-        guard let data = try await serialized(whole, bytes.data, for: request) else { return bytes.entry }
-        var entry = bytes.entry
+        guard let data = try await serialized(whole, bytes.data, for: request) else { return entry }
         entry.data = data
         entry.mimeType = ImageFormat(sniffing: data)?.mimeType ?? entry.mimeType
         return entry
@@ -62,11 +67,15 @@ extension LoadEnvironment {
     /// The entry for a thumbnail or transformed image.
     func variantEntry(_ image: Image, for request: ImageRequest) async throws(ImageError) -> DiskCacheEntry {
         guard let data = try await serialized(image, nil, for: request) else {
-            return try await encodedEntry(image, options: request.encodeOptions, priority: WorkPriority(.low))
+            var entry = try await encodedEntry(image, options: request.encodeOptions, priority: WorkPriority(.low))
+            if let placeholder = await placeholder(of: image) {
+                entry.imageProperties = StoredImageProperties(image.properties, placeholder: placeholder).encoded
+            }
+            return entry
         }
         return DiskCacheEntry(
             data: data, created: configuration.date(), mimeType: ImageFormat(sniffing: data)?.mimeType,
-            imageProperties: StoredImageProperties(image.properties).encoded)
+            imageProperties: StoredImageProperties(image.properties, placeholder: await placeholder(of: image)).encoded)
     }
 
     private func serializer(for request: ImageRequest) -> CacheSerializer? {

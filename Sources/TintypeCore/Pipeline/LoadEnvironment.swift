@@ -111,6 +111,11 @@ final class LoadEnvironment: Sendable {
 
     /// The identity of a request's source in the caches.
     func source(of request: ImageRequest) -> String {
+        let source = sourceOfAnySize(of: request)
+        return request.targetSize.map { "\($0.width)x\($0.height) \(source)" } ?? source
+    }
+
+    private func sourceOfAnySize(of request: ImageRequest) -> String {
         if let key = request.cacheKey { return key }
         let source = source(of: request.url)
         guard let parts = request.box?.parts, !parts.isPlainGet else { return source }
@@ -169,7 +174,7 @@ final class LoadEnvironment: Sendable {
     func downloadKey(for request: ImageRequest) -> DownloadKey {
         DownloadKey(
             url: request.url, headers: request.headers, ignoring: configuration.insignificantHeaders,
-            parts: request.box?.parts, loaders: loaderGeneration)
+            parts: request.box?.parts, targetSize: request.targetSize, loaders: loaderGeneration)
     }
 
     // MARK: Layers

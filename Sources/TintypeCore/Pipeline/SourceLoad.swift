@@ -224,7 +224,7 @@ struct SourceLoad: Sendable {
         let header = ArrivingHeader(environment)
         let message = LoadRequest(
             url: url, headers: request.headers, method: request.method, body: request.body, priority: context.priority,
-            validators: cached?.entry.validators
+            validators: cached?.entry.validators, targetSize: request.targetSize
         ) { [weak reservation] progress in
             // Weak: a loader may keep the closure.
             reservation?.grow(to: progress.receivedBytes)

@@ -204,6 +204,7 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             case .arriving(let data): state.jobs[job]?.arriving = data
             case .progress(let progress): state.jobs[job]?.progress = progress
             case .preview(let image): state.jobs[job]?.preview = image
+            case .placeholder: break  // Those who come later see the image soon.
             }
             return state.machine.waiting(for: job).compactMap { state.subscribers[$0]?.onUpdate }
         }
@@ -291,6 +292,8 @@ enum LoadUpdate: Sendable {
     case arriving(ArrivingData)
     case progress(ImageProgress)
     case preview(Image)
+    /// The placeholder of an image that was found on disk, and will be decoded.
+    case placeholder(ThumbHash)
 }
 
 extension ImageError {

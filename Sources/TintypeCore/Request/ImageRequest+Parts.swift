@@ -33,6 +33,21 @@ extension ImageRequest {
         set { parts.body = newValue }
     }
 
+    /// True to tell the loader the ``thumbnailSize``, so that it can ask its server for a smaller image: ``LoadRequest/targetSize``.
+    ///
+    /// The source then has an identity of its own for each size: the bytes for one size are neither shared with, nor cached for, any
+    /// other. Leave it false, the default, for sources that send the same bytes whatever the size.
+    public var loadsTargetSize: Bool {
+        get { box?.parts.loadsTargetSize ?? false }
+        set { parts.loadsTargetSize = newValue }
+    }
+
+    /// The size that the loader is told.
+    var targetSize: PixelSize? {
+        guard loadsTargetSize, let size = thumbnailSize, !size.isEmpty else { return nil }
+        return size
+    }
+
     // MARK: Parts in place of the manager's
 
     /// The cache for this request; `nil` for the manager's.

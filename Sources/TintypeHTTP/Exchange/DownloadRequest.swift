@@ -1,5 +1,5 @@
 public import FoundationEssentials
-internal import TintypeCore
+public import TintypeCore
 
 /// A request that is about to be sent, and that a request modifier can change.
 public struct DownloadRequest: Sendable, Hashable {
@@ -11,6 +11,9 @@ public struct DownloadRequest: Sendable, Hashable {
     public var headers: HTTPFields
     /// The body; `nil` for none.
     public var body: Data?
+    /// The box in pixels for which the image is needed, if the load tells it (``LoadRequest/targetSize``). It isn't sent; a modifier can make
+    /// the URL or a header field of it that makes the server send a smaller image.
+    public var targetSize: PixelSize?
 
     /// Creates a request.
     public init(url: URL, method: String = "GET", headers: HTTPFields = [:], body: Data? = nil) {

@@ -102,4 +102,18 @@ struct ImageFormatTests {
         #expect(ImageFormat(fileExtension: "txt") == nil)
         #expect(ImageFormat(rawValue: "bpg").mimeType == nil)
     }
+
+    @Test("A program's own format has media types and endings, and changes no known one", .capability("FMT-13"))
+    func registered() {
+        // A name that no other test uses, because the registration is for the process.
+        let format = ImageFormat(rawValue: "registered-test")
+        ImageFormat.register(
+            format, mimeTypes: ["image/X-Registered", "image/png"], fileExtensions: ["rgt", "PNG"], storesAlpha: false)
+        #expect(format.mimeType == "image/x-registered" && format.fileExtension == "rgt" && !format.storesAlpha)
+        #expect(
+            ImageFormat(mimeType: "image/x-registered; a=b") == format && ImageFormat(fileExtension: "RGT") == format)
+        #expect(ImageFormat(mimeType: "image/png") == .png && ImageFormat(fileExtension: "png") == .png)
+        ImageFormat.register(.jpeg, mimeTypes: ["image/none"], fileExtensions: [])
+        #expect(ImageFormat.jpeg.mimeType == "image/jpeg")
+    }
 }

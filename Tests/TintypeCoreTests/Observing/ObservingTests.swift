@@ -69,7 +69,8 @@ struct ObservingTests {
         var configuration = ImageManager.Configuration.still
         configuration.meters = LoadMeters(factory: metrics)
         let bench = ManagerBench(configuration: configuration) { url in
-            url == URL(string: "test:bad")! ? .failure(ImageError(.badStatus, stage: .load, reason: "")) : .success(.dot())
+            url == URL(string: "test:bad")!
+                ? .failure(ImageError(.badStatus, stage: .load, reason: "")) : .success(.dot())
         }
         _ = try await bench.manager.image(for: request())
         _ = try await bench.manager.image(for: url)
@@ -126,7 +127,9 @@ struct ObservingTests {
         let tracer = InMemoryTracer()
         var configuration = ImageManager.Configuration.still
         configuration.tracer = tracer
-        let bench = ManagerBench(configuration: configuration) { _ in .success(LoadedData(data: Data("DOT x".utf8), url: url)) }
+        let bench = ManagerBench(configuration: configuration) { _ in
+            .success(LoadedData(data: Data("DOT x".utf8), url: url))
+        }
         _ = await bench.failure(request())
         let failed = tracer.finishedSpans.filter { !$0.errors.isEmpty }
         #expect(Set(failed.map(\.operationName)) == ["tintype.stage.decode", "tintype.load"])

@@ -9,7 +9,7 @@ private let url = URL(string: "test:a")!
 struct ImageManagerTests {
     @Test(
         "loads, decodes, stores in memory and on disk, and says where the image came from",
-        .capability("MGR-01", "MGR-02", "MGR-15", "MGR-17", "MGR-31")
+        .capability("MGR-01", "MGR-02", "MGR-15", "MGR-17", "MGR-31", "CTX-02", "OLD-11")
     )
     func load() async throws {
         let bench = ManagerBench()

@@ -80,7 +80,7 @@ struct ImageTaskTests {
         _ = try await task.image
     }
 
-    @Test("dropping a task does not end its load")
+    @Test("dropping a task does not end its load", .capability("OLD-08"))
     func dropped() async throws {
         let cache = DictionaryCache()
         let manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([DotCoder()]))

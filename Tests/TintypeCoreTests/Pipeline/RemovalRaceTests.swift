@@ -67,7 +67,7 @@ struct RemovalRaceTests {
         manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([DotCoder()]))
     }
 
-    @Test("clearing memory while an image is loaded doesn't keep it from the disk", .capability("CRM-01"))
+    @Test("clearing memory while an image is loaded doesn't keep it from the disk", .capability("CRM-01", "MGR-43"))
     func clearingMemory() async throws {
         disk.storeGate.open()
         let task = manager.task(for: url)

@@ -126,7 +126,9 @@ struct ImagePrefetcherTests {
         #expect(prefetch.failures.first?.error.code == .cacheUnavailable)
     }
 
-    @Test("a cancelled prefetch ends with its counts, and leaves others alone", .capability("PRE-08", "PRE-10", "D22"))
+    @Test(
+        "a cancelled prefetch ends with its counts, and leaves others alone",
+        .capability("MGR-41", "PRE-08", "PRE-10", "D22"))
     func cancelling() async {
         let bench = ManagerBench(answer: nil)
         let prefetcher = prefetcher(bench) { $0.maximumConcurrentLoads = 2 }
