@@ -115,6 +115,27 @@ struct LoadingTests {
         await server.stop()
     }
 
+    @Test("A download's wait for its turn is queued time of the load", .capability("OBS-04"))
+    func queuedDownload() async throws {
+        let data = try BadInputTests.bytes(.png)
+        let gate = OriginGate()
+        let server = try await OriginServer.start { _ in OriginResponse(chunks: [data], gate: gate) }
+        let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 1))
+        let manager = ImageManager(cache: MemoryImageCache(), loader: downloader)
+        let first = manager.task(for: server.url("/1"))
+        try await server.waitForRequests(1)
+        let second = manager.task(for: server.url("/2"))
+        while downloader.statistics.waiting == 0 { await Task.yield() }
+        let start = ContinuousClock.now
+        await Task.yield()
+        let waited = ContinuousClock.now - start
+        gate.openForGood()
+        _ = try await first.image
+        let metrics = try await second.result.get().metrics
+        #expect(metrics.load.queued >= waited && metrics.load.running > .zero)
+        await server.stop()
+    }
+
     @Test("at most six at a time", .capability("DLC-01"))
     func six() async throws {
         let data = try BadInputTests.bytes(.png)
