@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+public import FoundationEssentials
 
 /// The placeholder in a cache entry. It is a field beside those of ``StoredImageProperties``; entries of originals have no others.
 struct StoredPlaceholder: Codable {
