@@ -43,9 +43,8 @@ struct Transfer: Sendable {
         }
         headers.merge(load.headers)
         var request = DownloadRequest(url: load.url, method: load.method, headers: headers, body: load.body)
-        request.targetSize =
-            load.targetSize
-            .withCredentialsInHeader
+        request.targetSize = load.targetSize
+        request = request.withCredentialsInHeader
         if let modify = configuration.requestModifier {
             do {
                 try await modify(&request)
