@@ -91,7 +91,7 @@ struct TransformSnippets {
 
     @Test("A placeholder is stored with an image", .capability("PHD-01"))
     func storedPlaceholder() async throws {
-        let (manager, url) = (try bench.manager(picture().encoded(as: .png)), URL(string: "fixed:photo")!)
+        let (manager, url) = (try bench.manager(bench.picture().encoded(as: .png)), URL(string: "fixed:photo")!)
         // snippet: stored-placeholder
         manager.configuration.storesPlaceholders = true
         _ = try await manager.image(for: url)
