@@ -28,6 +28,11 @@ extension ImageFormat {
     }
 }
 
+extension ImageFormat {
+    /// True if files of the format may be animated.
+    var mayBeAnimated: Bool { features.contains(.animation) || self == .heic || self == .heif }
+}
+
 extension ImageFormat.Features {
     /// Returns the features that an image needs.
     init(of image: Image) {

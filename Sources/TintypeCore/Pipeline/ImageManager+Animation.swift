@@ -39,6 +39,33 @@ extension ImageManager {
     }
 }
 
+extension ImageManager {
+    /// Returns the animation whose first frame a display has just loaded; `nil` if the image is still, or the animation can't be opened.
+    ///
+    /// The display's load is counted already; this is a part of it.
+    func displayAnimation(for request: ImageRequest, _ result: ImageResult) async -> AnimatedImage? {
+        var (request, environment) = prepared(request)
+        request.transformer = nil
+        // The bytes were just loaded; they aren't asked for again.
+        if request.cachePolicy != .cacheOnly { request.cachePolicy = .cacheFirst }
+        do throws(ImageError) {
+            guard let data = result.data, request.coder == nil else {
+                return try await environment.animatedImage(for: request, LoadTrace()).0
+            }
+            let info = try await environment.info(
+                of: data, formatHint: request.decodeOptions.formatHint ?? result.image.format, coder: nil,
+                priority: WorkPriority(request.priority))
+            guard info.frameCount > 1 else { return nil }
+            let encoded = EncodedImage(
+                data: data, info: info, source: result.source, url: result.url, key: result.key,
+                mimeType: result.mimeType)
+            return try await environment.animatedImage(for: request, LoadTrace(), loaded: encoded).0
+        } catch {
+            return nil  // The first frame stays.
+        }
+    }
+}
+
 extension LoadEnvironment {
     private func animationKey(_ request: ImageRequest) -> ImageKey {
         let plain = key(for: request)
@@ -56,15 +83,23 @@ extension LoadEnvironment {
     }
 
     /// Returns the animation of a prepared request, and the bytes that it was made of unless it was in memory.
+    /// - Parameter loaded: the bytes, if the program has them already.
     fileprivate func animatedImage(
-        for request: ImageRequest, _ trace: LoadTrace
+        for request: ImageRequest, _ trace: LoadTrace, loaded: EncodedImage? = nil
     ) async throws(ImageError) -> (AnimatedImage, EncodedImage?) {
         guard !Task.isCancelled else { throw ImageError.cancelled }
         try check(request)
-        if let animation = animationInMemory(request) { return (animation, nil) }
+        if let animation = animationInMemory(request), loaded == nil || loaded?.data == animation.data {
+            return (animation, nil)
+        }
         let key = animationKey(request)
         let mark = cache.removals?.mark
-        let encoded = try await DataLoad(request, environment: self, trace: trace).image()
+        let encoded: EncodedImage
+        if let loaded {
+            encoded = loaded
+        } else {
+            encoded = try await DataLoad(request, environment: self, trace: trace).image()
+        }
         var coder = entryCoder
         if let own = request.coder { coder.coders = ImageCoders([own]) }
         let options = request.decodeOptions.completed(

@@ -1,0 +1,297 @@
+public import FoundationEssentials
+
+/// A load for a slot of a display.
+///
+/// It has exactly one end: the image, an error, or ``ImageError/Code/cancelled`` if it was canceled or replaced.
+@MainActor public final class DisplayLoad {
+    /// The request; `nil` if there was none.
+    public let request: ImageRequest?
+    public let slot: ImageSlot
+    let settings: DisplaySettings
+    private weak var binding: ImageBinding?
+
+    private var task: ImageTask?
+    private var observer: Task<Void, Never>?
+    private var placeholderTimer: Task<Void, Never>?
+    private var animationLoad: Task<Void, Never>?
+    private var activeIndicator: (any ImageIndicator)?
+    private var waiters: [CheckedContinuation<Result<ImageResult, ImageError>, Never>] = []
+    /// The result that is reported when the transition has ended.
+    private var delayedEnd: Result<ImageResult, ImageError>?
+    private var isSuspended = false
+    private var showsPreview = false
+    private var ownPriority: ImagePriority?
+    /// The request as it was carried out, but for animations.
+    private var adaptedRequest: ImageRequest?
+
+    /// The most recent progress; `nil` before any.
+    public private(set) var progress: ImageProgress?
+    /// The end of the load; `nil` while it is under way.
+    public private(set) var end: Result<ImageResult, ImageError>?
+
+    init(_ request: ImageRequest?, slot: ImageSlot, settings: DisplaySettings, binding: ImageBinding) {
+        self.request = request
+        self.slot = slot
+        self.settings = settings
+        self.binding = binding
+    }
+
+    // MARK: For programs
+
+    public var url: URL? { request?.url }
+
+    /// The received part, from 0 to 1; `nil` while it is unknown. It is 1 when the image is there, wherever it came from.
+    public var fraction: Double? {
+        if case .success = end ?? delayedEnd { return 1 }
+        return progress?.fraction
+    }
+
+    /// The end of the load, when it has come. Canceling the task that waits does not cancel the load.
+    public var result: Result<ImageResult, ImageError> {
+        get async {
+            if let end { return end }
+            return await withCheckedContinuation { waiters.append($0) }
+        }
+    }
+
+    /// The priority of the load while its display is visible. A change affects work that is already queued.
+    public var priority: ImagePriority {
+        get { ownPriority ?? request?.priority ?? .normal }
+        set {
+            ownPriority = newValue
+            updatePriority()
+        }
+    }
+
+    /// Ends the load with ``ImageError/Code/cancelled``, unless it has ended. The slot keeps what it shows.
+    public func cancel() {
+        invalidate()
+        guard end == nil else { return }
+        stopTransfer()
+        finish(delayedEnd ?? .failure(cancellation))
+    }
+
+    // MARK: For the binding
+
+    func begin() {
+        guard end == nil, let binding else { return }
+        guard let request else {
+            show(settings.placeholder, as: .placeholder)
+            let reason = "no URL was given"
+            return finish(.failure(ImageError(.invalidURL, stage: .request, reason: reason)))
+        }
+        guard let manager = binding.manager else {
+            show(settings.failureImage ?? settings.placeholder, as: .failure)
+            let reason = "the display has no manager: give it one, or set ImageBinding.defaultManager"
+            let error = ImageError(
+                .invalidRequest, stage: .request, source: request.url.shortDescription, reason: reason)
+            return finish(.failure(error))
+        }
+        start(request, manager, isFirst: true)
+    }
+
+    /// Ends the part of the load in its slot, because another load has taken the slot.
+    func supersede(cancels: Bool) {
+        invalidate()
+        if let delayedEnd {
+            finish(delayedEnd)
+        } else if cancels {
+            cancel()
+        } else {
+            stopIndicator()
+        }
+    }
+
+    /// Stops everything that isn't the load itself.
+    func invalidate() {
+        animationLoad?.cancel()
+        placeholderTimer?.cancel()
+        animationLoad = nil
+        placeholderTimer = nil
+    }
+
+    func suspend() {
+        guard end == nil, task != nil else { return }
+        stopTransfer()
+        isSuspended = true
+    }
+
+    func resume() {
+        guard isSuspended, end == nil, let request, let manager = binding?.manager else { return }
+        isSuspended = false
+        start(request, manager, isFirst: false)
+    }
+
+    func updatePriority() {
+        guard let binding else { return }
+        task?.priority = binding.isVisible ? priority : min(priority, .low)
+    }
+
+    // MARK: Loading
+
+    private func start(_ request: ImageRequest, _ manager: ImageManager, isFirst: Bool) {
+        var request = display?.adapted(request, for: slot) ?? request
+        adaptedRequest = request
+        // The frames of an animation are decoded when they are due.
+        if !request.requiresAnimation, display?.playsAnimations(in: slot) == true {
+            request.decodeOptions.firstFrameOnly = true
+        }
+        switch manager.displayLoad(request, isSuspended: binding?.isSuspended ?? false) {
+        case .image(let result): receive(.finished(.success(result)))
+        case .suspended(let key):
+            isSuspended = true
+            if isFirst { showPlaceholder(outdated: nil, key: key) }
+        case .task(let task, let key, let outdated):
+            self.task = task
+            updatePriority()
+            if isFirst { showPlaceholder(outdated: outdated, key: key) }
+            guard end == nil, self.task === task else { return }
+            startIndicator()
+            observer = Task { [self] in
+                for await event in task.events {
+                    guard self.task === task else { return }
+                    receive(event)
+                }
+            }
+        }
+    }
+
+    private func receive(_ event: ImageEvent) {
+        switch event {
+        case .progress(let progress):
+            self.progress = progress
+            if isCurrent { activeIndicator?.update(fraction: progress.fraction) }
+            settings.onEvent?(event)
+        case .preview(let image):
+            if isCurrent, !settings.options.contains(.avoidAutoSetImage) {
+                showsPreview = true
+                show(image, as: .preview)
+            }
+            settings.onEvent?(event)
+        case .finished(let result):
+            task = nil
+            observer = nil
+            placeholderTimer?.cancel()
+            stopIndicator()
+            showEnd(result)
+        }
+    }
+
+    private func stopTransfer() {
+        let task = task
+        self.task = nil
+        observer?.cancel()
+        observer = nil
+        stopIndicator()
+        task?.cancel()
+    }
+
+    /// Reports the end.
+    private func finish(_ result: Result<ImageResult, ImageError>) {
+        guard end == nil else { return }
+        stopIndicator()
+        end = result
+        delayedEnd = nil
+        binding?.didEnd(self)
+        settings.onEvent?(.finished(result))
+        for waiter in waiters { waiter.resume(returning: result) }
+        waiters = []
+    }
+
+    private var cancellation: ImageError {
+        let reason = "the load was canceled, or its display shows another image"
+        return ImageError(.cancelled, stage: .load, source: request?.url.shortDescription, reason: reason)
+    }
+
+    // MARK: Showing
+
+    private var display: (any ImageDisplay)? { binding?.display }
+    private var isCurrent: Bool { binding?.isCurrent(self) ?? false }
+
+    private func show(_ image: Image?, as role: DisplayedImage.Role, key: ImageKey? = nil) {
+        guard isCurrent, let display else { return }
+        binding?.didShow(key, in: slot)
+        display.show(image.map { DisplayedImage($0, role: role) }, in: slot)
+    }
+
+    private func showPlaceholder(outdated: Image?, key: ImageKey) {
+        if let outdated {
+            showsPreview = true
+            return show(outdated, as: .preview)
+        }
+        // The slot shows the requested image already: it was removed from memory, or is loaded anew.
+        guard settings.options.isDisjoint(with: [.delayPlaceholder, .keepCurrentImage]),
+            binding?.shownKey(in: slot) != key
+        else { return }
+        guard let binding, binding.placeholderDelay > .zero else {
+            return show(settings.placeholder, as: .placeholder)
+        }
+        let (delay, clock) = (binding.placeholderDelay, binding.clock)
+        placeholderTimer = Task { [weak self] in
+            try? await clock.sleep(for: delay)
+            guard let self, !Task.isCancelled, end == nil, delayedEnd == nil, !showsPreview else { return }
+            show(settings.placeholder, as: .placeholder)
+        }
+    }
+
+    private func startIndicator() {
+        guard isCurrent, activeIndicator == nil, let style = settings.indicator,
+            let indicator = display?.indicator(style, in: slot)
+        else { return }
+        activeIndicator = indicator
+        indicator.start()
+    }
+
+    private func stopIndicator() {
+        activeIndicator?.stop()
+        activeIndicator = nil
+    }
+
+    private func showEnd(_ result: Result<ImageResult, ImageError>) {
+        guard isCurrent, let display else { return finish(result) }
+        switch result {
+        case .failure(let error):
+            if !error.isCancellation { showFailure() }
+            finish(result)
+        case .success(let loaded):
+            guard !settings.options.contains(.avoidAutoSetImage) else { return finish(result) }
+            let content = DisplayedImage(loaded.image, role: .image)
+            guard let transition = settings.transition,
+                loaded.source != .memory || settings.options.contains(.forceTransition)
+            else {
+                show(loaded.image, as: .image, key: loaded.key)
+                loadAnimation(loaded)
+                return finish(result)
+            }
+            binding?.didShow(loaded.key, in: slot)
+            if settings.options.contains(.waitTransition) { delayedEnd = result }
+            transition.prepare?(content)
+            display.show(content, in: slot, with: transition) { [weak self] isFinished in
+                transition.completion?(isFinished)
+                if let self, let delayedEnd { finish(delayedEnd) }
+            }
+            loadAnimation(loaded)
+            if !settings.options.contains(.waitTransition) { finish(result) }
+        }
+    }
+
+    private func showFailure() {
+        if let image = settings.failureImage { return show(image, as: .failure) }
+        // A part of an image doesn't stay as if it were the whole.
+        let wasDelayed = settings.options.contains(.delayPlaceholder) || placeholderTimer != nil
+        if showsPreview || wasDelayed { show(settings.placeholder, as: .placeholder) }
+    }
+
+    private func loadAnimation(_ result: ImageResult) {
+        guard isCurrent, let request = adaptedRequest, let manager = binding?.manager,
+            display?.playsAnimations(in: slot) == true, result.image.format?.mayBeAnimated ?? true,
+            !StillImages.contains(result)
+        else { return }
+        animationLoad = Task { [weak self] in
+            let animation = await manager.displayAnimation(for: request, result)
+            guard let self, !Task.isCancelled, isCurrent else { return }
+            guard let animation, animation.isAnimated else { return StillImages.insert(result.key) }
+            display?.play(animation, transformer: request.transformer, in: slot)
+        }
+    }
+}

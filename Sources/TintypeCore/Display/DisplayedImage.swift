@@ -1,0 +1,22 @@
+/// An image for a slot of a display.
+public struct DisplayedImage: Sendable {
+    /// The reason for which an image is shown.
+    public enum Role: Sendable, Hashable, CaseIterable {
+        /// The image stands in for one that is being loaded, or can't be loaded.
+        case placeholder
+        /// The image is coarse, incomplete, or outdated, and its load goes on.
+        case preview
+        /// The image is the one that was requested.
+        case image
+        /// The image tells that the load failed.
+        case failure
+    }
+
+    public var image: Image
+    public var role: Role
+
+    public init(_ image: Image, role: Role) {
+        self.image = image
+        self.role = role
+    }
+}

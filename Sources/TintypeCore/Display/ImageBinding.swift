@@ -1,0 +1,139 @@
+/// The loads of an ``ImageDisplay``, one for each slot.
+///
+/// The most recent load of a slot is the only one that changes the slot; each load has exactly one end. A binding belongs to its display, and ends its loads
+/// when it is deallocated.
+@MainActor public final class ImageBinding {
+    /// The manager of bindings without one of their own. A program sets it once, before its displays load images:
+    /// `ImageBinding.defaultManager = .shared`.
+    public static var defaultManager: ImageManager?
+
+    weak var display: (any ImageDisplay)?
+    private let ownManager: ImageManager?
+    let clock: any Clock<Duration>
+    private var slots: [ImageSlot: Slot] = [:]
+    private var running: [ObjectIdentifier: DisplayLoad] = [:]
+
+    /// A slot of the display.
+    private struct Slot {
+        var load: DisplayLoad?
+        /// The key of the image that the slot shows; `nil` for placeholders, previews, and nothing.
+        var shownKey: ImageKey?
+    }
+
+    /// The time from the beginning of a load to its placeholder, in which the slot keeps what it shows; zero, the default, for none. Fast loads
+    /// then cause no flicker.
+    public var placeholderDelay = Duration.zero
+
+    /// Creates the binding of a display.
+    /// - Parameters:
+    ///   - display: the display, to which the binding has a weak reference.
+    ///   - manager: the manager that loads the images; `nil` for ``defaultManager``.
+    ///   - clock: the clock of ``placeholderDelay``.
+    public init(
+        _ display: any ImageDisplay, manager: ImageManager? = nil, clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.display = display
+        ownManager = manager
+        self.clock = clock
+    }
+
+    isolated deinit {
+        for load in running.values { load.cancel() }
+        for slot in slots.values { slot.load?.invalidate() }
+    }
+
+    /// The manager that loads the images.
+    public var manager: ImageManager? { ownManager ?? Self.defaultManager }
+
+    // MARK: Loads
+
+    func setImage(_ request: ImageRequest?, in slot: ImageSlot, settings: DisplaySettings) -> DisplayLoad {
+        let load = DisplayLoad(request, slot: slot, settings: settings, binding: self)
+        let previous = slots[slot]?.load
+        slots[slot, default: Slot()].load = load
+        running[ObjectIdentifier(load)] = load
+        previous?.supersede(cancels: !settings.options.contains(.avoidAutoCancelImage))
+        // The end of the previous load is reported to the program, which may have asked for another image.
+        load.begin()
+        return load
+    }
+
+    /// Returns the most recent load of a slot; `nil` if there was none.
+    public func load(in slot: ImageSlot = .image) -> DisplayLoad? { slots[slot]?.load }
+
+    /// Returns the state of a slot.
+    public func phase(of slot: ImageSlot = .image) -> DisplayPhase {
+        guard let load = slots[slot]?.load else { return .empty }
+        return switch load.end {
+        case nil: .loading(fraction: load.fraction)
+        case .success(let result): .image(result)
+        case .failure(let error): .failure(error)
+        }
+    }
+
+    /// Loads the image of a slot again if its load failed, even if the failure is remembered.
+    /// - Returns: the new load; `nil` if there is nothing to try again.
+    @discardableResult public func retry(in slot: ImageSlot = .image) -> DisplayLoad? {
+        guard let load = slots[slot]?.load, case .failure = load.end, var request = load.request else { return nil }
+        request.retriesFailed = true
+        return setImage(request, in: slot, settings: load.settings)
+    }
+
+    /// Loads the images of all slots again as their display wants them now, for example at another size. Meanwhile the slots keep what they show.
+    public func reload() {
+        for (slot, state) in slots {
+            guard let load = state.load, let request = load.request else { continue }
+            var settings = load.settings
+            settings.options.insert(.keepCurrentImage)
+            settings.transition = nil
+            _ = setImage(request, in: slot, settings: settings)
+        }
+    }
+
+    /// Cancels the loads of all slots. The slots keep what they show.
+    public func cancelAll() {
+        for load in running.values { load.cancel() }
+    }
+
+    /// Cancels the loads of all slots, and empties the slots, for a display that is used for something else next.
+    public func prepareForReuse() {
+        let old = slots
+        slots = [:]
+        for (slot, state) in old {
+            state.load?.supersede(cancels: true)
+            display?.show(nil, in: slot)
+        }
+        cancelAll()
+    }
+
+    /// The number of loads that have not ended, those of replaced images included.
+    public var activeLoads: Int { running.count }
+
+    // MARK: Visibility
+
+    /// True if somebody can see the display. While it is false, its loads have a low priority.
+    public var isVisible = true {
+        didSet {
+            guard isVisible != oldValue else { return }
+            for load in running.values { load.updatePriority() }
+        }
+    }
+
+    /// True while loads are suspended: nothing is loaded, and what was asked for begins when this becomes false.
+    public var isSuspended = false {
+        didSet {
+            guard isSuspended != oldValue else { return }
+            for load in running.values { isSuspended ? load.suspend() : load.resume() }
+        }
+    }
+
+    // MARK: For loads
+
+    func isCurrent(_ load: DisplayLoad) -> Bool { slots[load.slot]?.load === load }
+
+    func didEnd(_ load: DisplayLoad) { running[ObjectIdentifier(load)] = nil }
+
+    func shownKey(in slot: ImageSlot) -> ImageKey? { slots[slot]?.shownKey }
+
+    func didShow(_ key: ImageKey?, in slot: ImageSlot) { slots[slot]?.shownKey = key }
+}

@@ -1,0 +1,100 @@
+public import FoundationEssentials
+
+/// A view that shows images by URL or request, whatever toolkit it belongs to.
+///
+/// A type that adopts the protocol says how it shows an image. Everything else is done by its ``ImageBinding``: replaced loads are canceled, a late
+/// image never overwrites a newer one, and an image in memory is shown at once.
+@MainActor public protocol ImageDisplay: AnyObject {
+    /// The loads of the display, which the display owns.
+    var imageBinding: ImageBinding { get }
+
+    /// Returns a request as the display wants it, for example as a thumbnail of its size. By default, the request itself.
+    func adapted(_ request: ImageRequest, for slot: ImageSlot) -> ImageRequest
+
+    /// Shows an image in a slot, at once. It ends a transition and the animation that the slot shows.
+    /// - Parameters:
+    ///   - content: the image; `nil` for none.
+    ///   - slot: the slot.
+    func show(_ content: DisplayedImage?, in slot: ImageSlot)
+
+    /// Shows an image in a slot with a transition. By default, the image appears at once.
+    /// - Parameters:
+    ///   - content: the image.
+    ///   - slot: the slot.
+    ///   - transition: the transition.
+    ///   - completion: a closure that must be called once: at the end, or with false when something else is shown.
+    func show(
+        _ content: DisplayedImage, in slot: ImageSlot, with transition: ImageTransition,
+        completion: @escaping @MainActor (_ isFinished: Bool) -> Void)
+
+    /// Returns an indicator for a load, which replaces the previous one of the slot. By default, there is none.
+    func indicator(_ style: IndicatorStyle, in slot: ImageSlot) -> (any ImageIndicator)?
+
+    /// Returns true if the display plays animations in a slot. By default, it shows the first frame.
+    func playsAnimations(in slot: ImageSlot) -> Bool
+
+    /// Plays an animation in place of its first frame, which the slot shows.
+    /// - Parameters:
+    ///   - animation: the animation.
+    ///   - transformer: the transformer for each frame.
+    ///   - slot: the slot.
+    func play(_ animation: AnimatedImage, transformer: (any ImageTransformer)?, in slot: ImageSlot)
+}
+
+extension ImageDisplay {
+    public func show(
+        _ content: DisplayedImage, in slot: ImageSlot, with transition: ImageTransition,
+        completion: @escaping @MainActor (_ isFinished: Bool) -> Void
+    ) {
+        show(content, in: slot)
+        completion(true)
+    }
+
+    public func adapted(_ request: ImageRequest, for slot: ImageSlot) -> ImageRequest { request }
+    public func indicator(_ style: IndicatorStyle, in slot: ImageSlot) -> (any ImageIndicator)? { nil }
+    public func playsAnimations(in slot: ImageSlot) -> Bool { false }
+    public func play(_ animation: AnimatedImage, transformer: (any ImageTransformer)?, in slot: ImageSlot) {}
+
+    /// Shows the image of a request. The previous load of the slot is canceled first.
+    ///
+    /// An image in memory is shown before the call returns, without the placeholder.
+    /// - Parameters:
+    ///   - request: the request; `nil` shows the placeholder, and ends with ``ImageError/Code/invalidURL``.
+    ///   - slot: the place for the image.
+    ///   - placeholder: the image to show during the load; `nil` for an empty slot.
+    ///   - failureImage: the image to show if the load fails; `nil` for the placeholder.
+    ///   - display: the way in which the image is shown.
+    ///   - transition: the change to the new image; `nil` for none.
+    ///   - indicator: the sign that the image is being loaded; `nil` for none.
+    ///   - onEvent: a closure that receives progress, previews, and exactly one end.
+    /// - Returns: the load, which can be awaited, canceled, and moved to another priority.
+    @discardableResult public func setImage(
+        _ request: ImageRequest?, in slot: ImageSlot = .image, placeholder: Image? = nil, failureImage: Image? = nil,
+        display: DisplayOptions = [], transition: ImageTransition? = nil, indicator: IndicatorStyle? = nil,
+        onEvent: (@MainActor (ImageEvent) -> Void)? = nil
+    ) -> DisplayLoad {
+        imageBinding.setImage(
+            request, in: slot,
+            settings: DisplaySettings(
+                placeholder: placeholder, failureImage: failureImage, options: display, transition: transition,
+                indicator: indicator, onEvent: onEvent))
+    }
+
+    /// Shows the image at a URL. See the function that takes a request.
+    @discardableResult public func setImage(
+        _ url: URL?, in slot: ImageSlot = .image, placeholder: Image? = nil, failureImage: Image? = nil,
+        options: ImageOptions = [], display: DisplayOptions = [], transition: ImageTransition? = nil,
+        indicator: IndicatorStyle? = nil, onEvent: (@MainActor (ImageEvent) -> Void)? = nil
+    ) -> DisplayLoad {
+        setImage(
+            url.map { ImageRequest($0, options: options) }, in: slot, placeholder: placeholder,
+            failureImage: failureImage, display: display, transition: transition, indicator: indicator,
+            onEvent: onEvent)
+    }
+
+    /// Cancels the load of a slot, if one is under way. The slot keeps what it shows.
+    public func cancelImageLoad(in slot: ImageSlot = .image) { imageBinding.load(in: slot)?.cancel() }
+
+    /// Returns the URL of the most recent load of a slot.
+    public func imageURL(in slot: ImageSlot = .image) -> URL? { imageBinding.load(in: slot)?.url }
+}

@@ -1,0 +1,23 @@
+/// A sign on the screen that an image is being loaded, such as a spinner.
+///
+/// Each load starts its indicator at most once, and stops it before its end is reported.
+@MainActor public protocol ImageIndicator: AnyObject {
+    /// Shows the indicator, at the beginning of its range.
+    func start()
+    /// Shows the progress of the load.
+    /// - Parameter fraction: the received part, from 0 to 1, which never decreases; `nil` while it is unknown.
+    func update(fraction: Double?)
+    /// Hides the indicator.
+    func stop()
+}
+
+/// The kind of an indicator. A display ignores kinds that it doesn't have.
+public struct IndicatorStyle: RawRepresentable, Sendable, Hashable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// A spinner, for a load of unknown length.
+    public static let spinner = IndicatorStyle(rawValue: "spinner")
+    /// A bar that fills with the bytes that have arrived.
+    public static let progress = IndicatorStyle(rawValue: "progress")
+}

@@ -1,0 +1,57 @@
+/// The change from one image to the next in a display.
+///
+/// A transition is used for images that weren't in memory, unless ``DisplayOptions/forceTransition`` asks for it.
+public struct ImageTransition: Sendable {
+    /// The movement of a transition.
+    public enum Effect: Sendable, Hashable {
+        /// The new image becomes visible over the old one.
+        case crossDissolve
+        /// The new image moves in from an edge, and pushes the old one out.
+        case slide(from: Edge)
+    }
+
+    /// A side of a display.
+    public enum Edge: Sendable, Hashable, CaseIterable {
+        case left, right, top, bottom
+    }
+
+    public var effect: Effect
+    /// The duration; zero or less shows the image at once.
+    public var duration: Duration
+    /// A closure that is called before the image is shown.
+    public var prepare: (@MainActor @Sendable (DisplayedImage) -> Void)?
+    /// A closure that is called once at the end, with false if the transition was interrupted.
+    public var completion: (@MainActor @Sendable (_ isFinished: Bool) -> Void)?
+
+    public init(_ effect: Effect, duration: Duration) {
+        self.effect = effect
+        self.duration = duration
+    }
+
+    /// Returns a transition in which the new image becomes visible over the old one.
+    /// - Parameter seconds: the duration in seconds.
+    public static func crossDissolve(_ seconds: Double = 0.25) -> ImageTransition {
+        ImageTransition(.crossDissolve, duration: duration(seconds))
+    }
+
+    /// Returns a transition in which the new image pushes the old one out.
+    /// - Parameters:
+    ///   - edge: the side from which the new image comes.
+    ///   - seconds: the duration in seconds.
+    public static func slide(from edge: Edge = .right, _ seconds: Double = 0.3) -> ImageTransition {
+        ImageTransition(.slide(from: edge), duration: duration(seconds))
+    }
+
+    /// Returns the completed part of the change, from 0 to 1. It begins and ends slowly.
+    /// - Parameter elapsed: the time since the beginning.
+    public func fraction(after elapsed: Duration) -> Double {
+        guard duration > .zero, elapsed < duration else { return 1 }
+        let linear = max(0, elapsed / duration)
+        return linear * linear * (3 - 2 * linear)
+    }
+
+    /// A duration of an hour at most; zero for numbers that are none.
+    private static func duration(_ seconds: Double) -> Duration {
+        seconds > 0 ? .nanoseconds(Int64(min(seconds, 3_600) * 1e9)) : .zero
+    }
+}
