@@ -74,11 +74,15 @@ public struct DiskCacheEntry: Sendable, Equatable {
     public var extendedData: Data?
     /// The properties of a thumbnail or transformed image that its bytes don't contain. ``ImageManager`` writes and reads them.
     public var imageProperties: Data?
+    /// The response that brought the image, by which HTTP decides how long it may be used; `nil` if the program stored it.
+    public var response: StoredResponse?
 
     public init(
         data: Data, created: Date, expires: Date? = nil, mimeType: String? = nil, validators: CacheValidators? = nil,
-        extendedData: Data? = nil, idleLifetime: Duration? = nil, imageProperties: Data? = nil
+        extendedData: Data? = nil, idleLifetime: Duration? = nil, imageProperties: Data? = nil,
+        response: StoredResponse? = nil
     ) {
+        self.response = response
         self.imageProperties = imageProperties
         self.data = data
         self.created = created

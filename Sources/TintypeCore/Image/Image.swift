@@ -8,9 +8,15 @@ public struct Image: Sendable {
         let properties: Properties
         /// The animation whose first frame this is, for caches.
         let animation: AnimatedImage?
+        /// The response that brought the image, for caches.
+        let response: StoredResponse?
         let memoryCost: Int
 
-        init(frames: [ImageFrame], properties: Properties, animation: AnimatedImage? = nil) {
+        init(
+            frames: [ImageFrame], properties: Properties, animation: AnimatedImage? = nil,
+            response: StoredResponse? = nil
+        ) {
+            self.response = response
             self.frames = frames
             self.properties = properties
             self.animation = animation
@@ -110,13 +116,22 @@ public struct Image: Sendable {
     public func with(_ change: (inout Properties) -> Void) -> Image {
         var properties = storage.properties
         change(&properties)
-        return Image(storage: Storage(frames: storage.frames, properties: properties))
+        return Image(storage: Storage(frames: storage.frames, properties: properties, response: storage.response))
+    }
+
+    /// Returns the same image for a cache, with the response that brought it.
+    func with(_ response: StoredResponse?) -> Image {
+        guard response != storage.response else { return self }
+        return Image(
+            storage: Storage(
+                frames: storage.frames, properties: storage.properties, animation: storage.animation, response: response
+            ))
     }
 
     /// The first frame as a still image; the image itself if it isn't animated.
     public var firstFrame: Image {
         guard isAnimated else { return self }
-        return Image(pixels: pixels, properties: properties).with { $0.loopCount = 0 }
+        return Image(pixels: pixels, properties: properties).with { $0.loopCount = 0 }.with(storage.response)
     }
 }
 

@@ -130,6 +130,9 @@ public struct LoadedData: Sendable {
     public var statusCode: Int?
     public var mimeType: String?
     public var validators: CacheValidators?
+    /// The header fields of the response, by lowercase names; values of repeated fields are joined with commas. ``CachePolicy/http`` reads
+    /// `age`, `cache-control`, `date`, `expires`, and `vary`.
+    public var headers: [String: String] = [:]
     /// The protocol of the transfer, such as `HTTP/1.1`.
     public var networkProtocol: String?
     /// True if the image with the ``LoadRequest/validators`` is still current.

@@ -42,6 +42,7 @@ struct DataLoad: Sendable {
             data: output.bytes.data, info: output.info, source: output.bytes.source, url: request.url,
             key: ImageKey(source: key.source), mimeType: output.bytes.entry.mimeType)
         image.freshness = output.freshness
+        image.response = output.bytes.entry.response
         image.storeError = await store(output)
         image.metrics.request = trace.id
         image.metrics.shared = output.bytes.sharedStages(with: trace.id, decodedBy: output.decodedBy)
@@ -82,7 +83,9 @@ struct DataLoad: Sendable {
     }
 
     private func store(_ output: DataOutput) async -> ImageError? {
-        guard environment.storesOriginal(request), output.bytes.needsStoring else { return nil }
+        guard environment.storesOriginal(request), output.bytes.needsStoring,
+            environment.mayStore(output.bytes.entry.response, for: request)
+        else { return nil }
         let mark = output.bytes.hasReplacement(for: key.source) ? environment.originals.removals?.mark : output.mark
         return await environment.storeOriginal(
             output.bytes, of: nil, isWhole: false, for: request, source: key.source, download: key.download,

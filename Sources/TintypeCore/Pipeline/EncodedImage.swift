@@ -21,6 +21,8 @@ public struct EncodedImage: Sendable {
     public var metrics: ImageMetrics
     /// The error of the write to disk, if the request waited for it: ``ImageRequest/waitsForStore``.
     public var storeError: ImageError?
+    /// The response that brought the bytes.
+    var response: StoredResponse?
 
     public init(
         data: Data, info: ImageInfo, source: ImageSource, url: URL, key: ImageKey, mimeType: String? = nil,

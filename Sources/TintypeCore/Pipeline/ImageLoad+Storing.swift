@@ -9,6 +9,7 @@ extension ImageLoad {
     func store(_ output: PipelineOutput) async -> ImageError? {
         guard storesOriginal || !layersToStore.isEmpty, !output.image.isPartial,
             output.source != .memory || !output.isStored,
+            environment.mayStore(output.image.storage.response, for: request),
             output.mayBeCached({ environment.configuration.shouldCache?(output.image, request) ?? true })
         else { return nil }
         let hasReplaced = output.bytes?.hasReplacement(for: key.image.source) ?? false

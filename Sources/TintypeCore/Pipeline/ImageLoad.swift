@@ -36,7 +36,7 @@ final class ImageLoad: Sendable {
         let replacesVariants = replacesVariants ?? request.storesAnything
         self.replacesVariants = replacesVariants
         let queriesVariants = environment.queriesVariants(request)
-        queriesMemory = request.queryFrom.contains(.memory) && (policy == .cacheFirst || policy == .cacheOnly)
+        queriesMemory = request.queryFrom.contains(.memory) && policy.queriesMemory
         self.key = ImageLoadKey(
             image: key, download: environment.downloadKey(for: request),
             generation: environment.generation, policy: policy,
@@ -66,7 +66,14 @@ final class ImageLoad: Sendable {
         if queriesMemory, environment.cache.containsInMemory(key.image),
             let image = environment.memoryImage(request, key: key.image)
         {
-            return PipelineOutput(image: image, bytes: nil, source: .memory, isStored: true)
+            switch environment.decision(for: image.storage.response, of: request) {
+            case .use(let reason):
+                return memoryOutput(image, reason.map { .stale($0) } ?? .cached)
+            case .useAndRevalidate:
+                environment.revalidateInBackground(request)
+                return memoryOutput(image, .stale(.revalidating))
+            case .revalidate, .fetch, .fail: break
+            }
         }
         let downloads = environment.shared.downloads
         let hold = downloads.hold(key.download, mark: marks.originals)
@@ -82,15 +89,19 @@ final class ImageLoad: Sendable {
             }
         } catch {
             // If revalidating fails, what is in memory remains.
-            guard key.policy == .revalidate, !error.isCancellation,
-                let image = environment.cache.memoryImage(forKey: key.image)
+            guard key.policy == .revalidate || (key.policy == .http && queriesMemory), !error.isCancellation,
+                let image = environment.ownMemoryImage(request, key: key.image),
+                environment.mayUse(image.storage.response, after: error, of: request)
             else { throw error }
-            return PipelineOutput(
-                image: image, bytes: nil, source: .memory, freshness: .stale(error), isStored: true)
+            return memoryOutput(image, .stale(.failed(error)))
         }
         output.marks = marks
         _ = await store(output)
         return output
+    }
+
+    private func memoryOutput(_ image: Image, _ freshness: Freshness) -> PipelineOutput {
+        PipelineOutput(image: image, bytes: nil, source: .memory, freshness: freshness, isStored: true)
     }
 
     // MARK: Transform
@@ -125,9 +136,9 @@ final class ImageLoad: Sendable {
             }
         }
         return PipelineOutput(
-            image: output.value, bytes: decoded.bytes, source: decoded.source, freshness: decoded.freshness,
-            decodeTime: decoded.decodeTime, decodedBy: decoded.decodedBy, transformTime: output.time,
-            transformedBy: transforms ? trace.id : nil)
+            image: output.value.with(decoded.image.storage.response), bytes: decoded.bytes, source: decoded.source,
+            freshness: decoded.freshness, decodeTime: decoded.decodeTime, decodedBy: decoded.decodedBy,
+            transformTime: output.time, transformedBy: transforms ? trace.id : nil)
     }
 
     /// The output of a request without a transformer. Its previews are transformed.
@@ -249,14 +260,15 @@ final class ImageLoad: Sendable {
                     bytes.data, options(mimeType: bytes.entry.mimeType), coder: request.coder, context,
                     progressive: bytes.source == .network ? progressive : nil)
             }, onUpdate: onUpdate)
-        if key.policy == .cacheFirst || key.policy == .cacheOnly, key.queriesOtherVariants, request.coder == nil {
+        if key.policy.ignoresAge, key.queriesOtherVariants, request.coder == nil {
             steps.substitute = { [self] () throws(ImageError) in try await imageOfLargerVariant(context) }
         }
         if key.policy == .revalidate { steps.preview = { context.update(.preview($0.image)) } }
         let result = try await source.value(steps, for: SourceLoad.Job(context))
         return PipelineOutput(
-            image: result.value.image, bytes: result.bytes, source: result.bytes.source, freshness: result.freshness,
-            decodeTime: result.value.time, decodedBy: trace.id)
+            image: result.value.image.with(result.bytes.entry.response), bytes: result.bytes,
+            source: result.bytes.source, freshness: result.freshness, decodeTime: result.value.time,
+            decodedBy: trace.id)
     }
 
     /// Shows the placeholder of an image that is about to be decoded.
@@ -289,9 +301,19 @@ final class ImageLoad: Sendable {
     /// The finished thumbnail or transformed image as the disk has it, if the request stores such images.
     private func storedVariant(_ context: Context) async throws(ImageError) -> PipelineOutput? {
         guard key.queriesVariant, let (bytes, decoded) = try await variant(key.image, nil, context) else { return nil }
+        var freshness = Freshness.cached
+        switch environment.decision(for: bytes.entry.response, of: request) {
+        case .use(let reason):
+            if let reason { freshness = .stale(reason) }
+        case .useAndRevalidate:
+            environment.revalidateInBackground(request)
+            freshness = .stale(.revalidating)
+        // The original is asked for instead.
+        case .revalidate, .fetch, .fail: return nil
+        }
         return PipelineOutput(
-            image: decoded.image, bytes: bytes, source: .disk, decodeTime: decoded.time, decodedBy: trace.id,
-            isStored: true)
+            image: decoded.image.with(bytes.entry.response), bytes: bytes, source: .disk, freshness: freshness,
+            decodeTime: decoded.time, decodedBy: trace.id, isStored: true)
     }
 
     /// A thumbnail that is made of a larger one, where the disk has lost the original; `nil` if there is none.
@@ -317,7 +339,7 @@ final class ImageLoad: Sendable {
     ) async throws(ImageError) -> (SourceBytes, Decoded)? {
         let (entry, time) = await environment.entry(
             for: key, in: environment.cache, of: trace, priority: context.priority)
-        guard let entry else { return nil }
+        guard let entry, environment.accepts(entry.response, for: request) else { return nil }
         let bytes = SourceBytes(
             entry, source: .disk, isVariant: true, diskTime: time,
             reservation: environment.reservation(bytes: entry.data.count))

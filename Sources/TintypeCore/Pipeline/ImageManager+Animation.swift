@@ -76,8 +76,9 @@ extension LoadEnvironment {
     /// Returns the animation of a prepared request from memory, if the request allows that.
     fileprivate func animationInMemory(_ request: ImageRequest) -> AnimatedImage? {
         guard request.queryFrom.contains(.memory),
-            request.cachePolicy == .cacheFirst || request.cachePolicy == .cacheOnly, !Task.isCancelled,
-            let animation = cache.memoryImage(forKey: animationKey(request))?.storage.animation
+            request.cachePolicy.ignoresAge, !Task.isCancelled,
+            let found = cache.memoryImage(forKey: animationKey(request))?.storage, let animation = found.animation,
+            accepts(found.response, for: request)
         else { return nil }
         return animation
     }
@@ -89,10 +90,10 @@ extension LoadEnvironment {
     ) async throws(ImageError) -> (AnimatedImage, EncodedImage?) {
         guard !Task.isCancelled else { throw ImageError.cancelled }
         try check(request)
+        let key = animationKey(request)
         if let animation = animationInMemory(request), loaded == nil || loaded?.data == animation.data {
             return (animation, nil)
         }
-        let key = animationKey(request)
         let mark = cache.removals?.mark
         let encoded: EncodedImage
         if let loaded {
@@ -109,11 +110,17 @@ extension LoadEnvironment {
                 try AnimatedImage(encoded.data, options: options, coder, context: context)
             }
         }
-        guard request.storeTo.contains(.memory), request.coderToken == 0 else { return (animated, encoded) }
+        guard request.storeTo.contains(.memory), request.coderToken == 0, mayStore(encoded.response, for: request)
+        else { return (animated, encoded) }
         // Another load may have come first: one object has the frames of all players.
-        if let other = cache.memoryImage(forKey: key)?.storage.animation, other == animated { return (other, encoded) }
+        if let found = cache.memoryImage(forKey: key)?.storage, let other = found.animation, other == animated,
+            found.response == encoded.response
+        {
+            return (other, encoded)
+        }
         let storage = Image.Storage(
-            frames: animated.poster.frames, properties: animated.poster.properties, animation: animated)
+            frames: animated.poster.frames, properties: animated.poster.properties, animation: animated,
+            response: encoded.response)
         cache.storeInMemory(Image(storage: storage), forKey: key)
         if cache.removals?.hasRemoval(of: key, from: .memory, since: mark) ?? false {
             _ = try? await cache.remove(key, from: .memory)

@@ -29,6 +29,15 @@ extension ImageManager {
         /// not take long. Bytes that aren't decoded (``ImageManager/data(for:)-(ImageRequest)``) are stored without asking. By
         /// default, all images are kept.
         public var shouldCache: (@Sendable (Image, ImageRequest) -> Bool)?
+        /// The order in which caches and source are asked, for requests that don't set ``ImageRequest/cachePolicy``. The default is
+        /// ``CachePolicy/cacheFirst``.
+        public var cachePolicy = CachePolicy.cacheFirst
+        /// The connection to the network, as the program knows it: loads ask no source while it is ``NetworkStatus/offline``, and revalidate
+        /// nothing while it is ``NetworkStatus/lowData``. Called by loads that would ask a source; it must not take long.
+        public var networkStatus: @Sendable () -> NetworkStatus = { .online }
+        /// The header fields of requests, in lowercase, that identify a user. An image that was loaded with one of them is found only by requests
+        /// with the same value. The default is `authorization` and `cookie`.
+        public var credentialHeaders: Set<String> = ["authorization", "cookie"]
         /// The header fields of requests, in lowercase, that don't change the answer: requests that differ only in these share a download.
         public var insignificantHeaders: Set<String> = []
         /// The limits for decoding.

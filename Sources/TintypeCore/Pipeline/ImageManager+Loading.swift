@@ -11,12 +11,12 @@ extension ImageManager {
         var result: ImageResult
         if let image = environment.memoryHit(request, key: key) {
             result = memoryResult(image, request, key: key)
-            if request.queriesMemoryData { result.data = await environment.originals.entry(forKey: key.original)?.data }
+            if request.queriesMemoryData { result.data = await environment.original(of: request, key: key)?.data }
         } else {
             let loaded = try await loaded(request, key, environment, priority: priority, onUpdate: onUpdate)
             result = self.result(loaded, request, key: key)
             if result.source == .memory, request.queriesMemoryData {
-                result.data = await environment.originals.entry(forKey: key.original)?.data
+                result.data = await environment.original(of: request, key: key)?.data
             }
         }
         result.metrics.total = ContinuousClock.now - start
@@ -47,7 +47,7 @@ extension ImageManager {
             guard !Task.isCancelled else { throw ImageError.cancelled }
             try environment.check(request)
             // While a cached image is revalidated it is shown, and part of an image is no progress over it.
-            let shown = request.cachePolicy == .revalidate ? environment.cache.memoryImage(forKey: key) : nil
+            let shown = request.cachePolicy == .revalidate ? environment.ownMemoryImage(request, key: key) : nil
             if let shown { onUpdate?(.preview(shown)) }
             let load = ImageLoad(request, key: key, environment: environment, trace: trace, showsPreviews: shown == nil)
             let output = try await load.output(priority: priority, onUpdate: onUpdate)

@@ -96,7 +96,7 @@ public final class ImageManager: Sendable {
         guard environment.keepsPlainRequests else { return try await image(for: ImageRequest(url)) }
         // Making a request, which would say no more than the URL, takes as long as the rest of a hit.
         let key = ImageKey(source: environment.source(of: url))
-        if let image = cache.memoryImage(forKey: key) {
+        if let image = cache.memoryImage(forKey: key), image.storage.response?.isForPlainRequests ?? true {
             environment.countMemoryHit()
             return image
         }

@@ -46,14 +46,16 @@ public enum ImageSource: String, Sendable, Hashable, CaseIterable, Codable {
 
 /// The currency of an image.
 public enum Freshness: Sendable {
-    /// The image was cached, and its source wasn't asked.
+    /// The image was cached, and its source wasn't asked: it is fresh, or the policy doesn't mind its age.
     case cached
     /// The source sent the image for this load.
     case fresh
     /// The image was cached, and its source says that it is still current.
     case notModified
-    /// The image was cached, and its source failed with an error when it was asked for a newer one.
-    case stale(ImageError)
+    /// The image was cached, and its source sent another one for this load.
+    case updated
+    /// The image was cached, and may be out of date.
+    case stale(StaleReason)
 }
 
 /// A step of a load.

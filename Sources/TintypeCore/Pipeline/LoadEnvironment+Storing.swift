@@ -71,11 +71,13 @@ extension LoadEnvironment {
             if let placeholder = await placeholder(of: image) {
                 entry.imageProperties = StoredImageProperties(image.properties, placeholder: placeholder).encoded
             }
+            entry.response = image.storage.response
             return entry
         }
         return DiskCacheEntry(
             data: data, created: configuration.date(), mimeType: ImageFormat(sniffing: data)?.mimeType,
-            imageProperties: StoredImageProperties(image.properties, placeholder: await placeholder(of: image)).encoded)
+            imageProperties: StoredImageProperties(image.properties, placeholder: await placeholder(of: image)).encoded,
+            response: image.storage.response)
     }
 
     private func serializer(for request: ImageRequest) -> CacheSerializer? {

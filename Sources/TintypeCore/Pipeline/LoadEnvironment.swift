@@ -47,6 +47,7 @@ final class LoadEnvironment: Sendable {
         self.generation = generation
         self.loaderGeneration = loaderGeneration
         keepsPlainRequests = configuration.optionsProcessor == nil && configuration.transformer == nil
+            && configuration.cachePolicy == .cacheFirst
     }
 
     /// The same environment with other parts.
@@ -75,6 +76,9 @@ final class LoadEnvironment: Sendable {
     /// The request as it is carried out: changed by the configuration, and without what makes no difference.
     func prepared(_ request: ImageRequest) -> ImageRequest {
         var request = request
+        if request.ownCachePolicy == nil, configuration.cachePolicy != .cacheFirst {
+            request.cachePolicy = configuration.cachePolicy
+        }
         if request.transformer == nil, let transformer = configuration.transformer {
             request.transformer = transformer(request.url)
         }
@@ -226,10 +230,12 @@ final class LoadEnvironment: Sendable {
 
     /// Returns the image of a prepared request from memory, if the request allows that, and counts the lookup and the load.
     func memoryHit(_ request: ImageRequest, key: ImageKey) -> Image? {
-        guard request.queryFrom.contains(.memory),
-            request.cachePolicy == .cacheFirst || request.cachePolicy == .cacheOnly
+        guard request.queryFrom.contains(.memory), request.cachePolicy.queriesMemory,
+            let image = memoryImage(request, key: key)
         else { return nil }
-        guard let image = memoryImage(request, key: key) else { return nil }
+        if !request.cachePolicy.ignoresAge {
+            guard case .use(nil) = decision(for: image.storage.response, of: request) else { return nil }
+        }
         countMemoryHit()
         return image
     }
@@ -247,7 +253,16 @@ final class LoadEnvironment: Sendable {
         } else {
             image = cache.memoryImage(forKey: key)
         }
-        guard let image, image.isAnimated || !request.requiresAnimation else { return nil }
+        guard let image, image.isAnimated || !request.requiresAnimation, accepts(image.storage.response, for: request)
+        else { return nil }
+        return image
+    }
+
+    /// Returns the image in memory under exactly this key, whatever its age.
+    func ownMemoryImage(_ request: ImageRequest, key: ImageKey) -> Image? {
+        guard let image = cache.memoryImage(forKey: key), accepts(image.storage.response, for: request) else {
+            return nil
+        }
         return image
     }
 

@@ -9,7 +9,8 @@ struct SourceLoad: Sendable {
     /// The identity of the source in the caches.
     let source: String
     let download: DownloadKey
-    let policy: CachePolicy
+    /// The policy of the request, or what it comes to for the image that is cached.
+    var policy: CachePolicy
     let queriesDisk: Bool
     let retriesFailed: Bool
     /// The way of decoding, by which its failures are remembered.
@@ -53,30 +54,64 @@ struct SourceLoad: Sendable {
 
     /// The original on disk, another variant on disk, or the network, as the policy says.
     func value<Value>(_ steps: Steps<Value>, for job: Job) async throws(ImageError) -> Result<Value> {
-        let cached = queriesDisk ? await cachedBytes(priority: job.priority) : nil
-        if policy == .revalidate { return try await revalidated(cached, steps, job) }
-        var damage: ImageError?
-        if let cached {
-            do throws(ImageError) {
-                return Result(value: try await steps.decode(cached), bytes: cached, freshness: .cached)
-            } catch {
-                guard await isUseless(after: error) else { throw error }
-                damage = error
-            }
+        guard let cached = queriesDisk ? await cachedBytes(priority: job.priority) : nil else {
+            if policy == .revalidate { return try await revalidated(nil, steps, job) }
+            return try await withoutCached(steps, job)
         }
+        var load = self
+        var freshness = Freshness.cached
+        switch decision(for: cached) {
+        case .use(let reason):
+            if let reason { freshness = .stale(reason) }
+        case .useAndRevalidate:
+            freshness = .stale(.revalidating)
+        case .revalidate:
+            load.policy = .revalidate
+            return try await load.revalidated(cached, steps, job)
+        case .fetch:
+            load.policy = .reload
+            return try await load.loaded(replacing: nil, steps, job)
+        case .fail: throw Self.offline
+        }
+        do throws(ImageError) {
+            let result = Result(value: try await steps.decode(cached), bytes: cached, freshness: freshness)
+            if case .stale(.revalidating) = freshness { environment.revalidateInBackground(request) }
+            return result
+        } catch {
+            guard await isUseless(after: error) else { throw error }
+            return try await withoutCached(steps, job, damage: error)
+        }
+    }
+
+    /// Another variant on disk, or the network.
+    /// - Parameter damage: The error of decoding the cached original.
+    private func withoutCached<Value>(
+        _ steps: Steps<Value>, _ job: Job, damage: ImageError? = nil
+    ) async throws(ImageError) -> Result<Value> {
         if let substitute = try await steps.substitute?() { return substitute }
         if policy == .cacheOnly, let damage { throw damage }
-        return try await loaded(replacing: nil, steps, job)
+        var load = self
+        // Nothing is cached that could be newer or older than another image.
+        if policy == .http || policy == .staleWhileRevalidate { load.policy = .cacheFirst }
+        return try await load.loaded(replacing: nil, steps, job)
     }
+
+    /// The use of the cached original, or of the same bytes on their way to the disk.
+    private func decision(for cached: SourceBytes) -> CacheDecision {
+        environment.decision(
+            for: cached.entry.response, hasValidators: cached.entry.validators?.isEmpty == false, of: request)
+    }
+
+    private static let offline = ImageError(
+        .notCached, stage: .cache,
+        reason: "the image isn't cached, or may not be used without asking its source, and there is no connection")
 
     private func cachedBytes(priority: WorkPriority) async -> SourceBytes? {
         let (entry, time) = await environment.entry(
             for: ImageKey(source: source), in: environment.originals, of: trace, priority: priority)
-        return entry.map { entry in
-            SourceBytes(
-                entry, source: .disk, diskTime: time,
-                reservation: environment.reservation(bytes: entry.data.count))
-        }
+        guard let entry, environment.accepts(entry.response, for: request) else { return nil }
+        return SourceBytes(
+            entry, source: .disk, diskTime: time, reservation: environment.reservation(bytes: entry.data.count))
     }
 
     /// Discards a cached original that is damaged. True if it is of no use, and the source may have a better one.
@@ -119,10 +154,10 @@ struct SourceLoad: Sendable {
             }
             return try await loaded(replacing: cached, steps, job)
         } catch {
-            guard let cached, !error.isCancellation else { throw error }
+            guard let cached, environment.mayUse(cached.entry.response, after: error, of: request) else { throw error }
             let value: Value
             if let shown { value = shown } else { value = try await steps.decode(cached) }
-            return Result(value: value, bytes: cached, freshness: .stale(error))
+            return Result(value: value, bytes: cached, freshness: .stale(.failed(error)))
         }
     }
 
@@ -158,7 +193,8 @@ struct SourceLoad: Sendable {
             forgetFailure(decodeFailure)
             let isNew = cached.map { $0.data != bytes.data } ?? (onlyNew && !bytes.isNotModified)
             if replacesVariants, bytes.replacesVariants || isNew { await replaceVariants(with: bytes) }
-            return Result(value: value, bytes: bytes, freshness: bytes.isNotModified ? .notModified : .fresh)
+            let freshness: Freshness = bytes.isNotModified ? .notModified : cached == nil ? .fresh : .updated
+            return Result(value: value, bytes: bytes, freshness: freshness)
         } catch {
             if bytes.source != .disk { environment.remember(error, of: url, as: decodeFailure) }
             throw error
@@ -185,6 +221,9 @@ struct SourceLoad: Sendable {
         guard policy != .cacheOnly else {
             throw ImageError(
                 .notCached, stage: .cache, reason: "the image isn't cached, and the request allows only cached images")
+        }
+        guard environment.configuration.networkStatus() != .offline || environment.loaders.isLocal(url) else {
+            throw Self.offline
         }
         if let shouldDownload = environment.configuration.shouldDownload, !shouldDownload(url) {
             throw ImageError(.loadingDisallowed, stage: .request, reason: "the app's policy disallows this URL")
@@ -217,6 +256,7 @@ struct SourceLoad: Sendable {
     private func transfer(
         replacing cached: SourceBytes?, _ context: TaskCoalescer<DownloadKey, SourceBytes>.Context
     ) async -> Downloads.Outcome {
+        let requestTime = environment.configuration.date()
         let mark = environment.originals.removals?.mark
         let arriving = isProgressive ? ArrivingData() : nil
         if let arriving { context.update(.arriving(arriving)) }
@@ -241,7 +281,9 @@ struct SourceLoad: Sendable {
             } _: { () throws(ImageError) in
                 try await environment.loaders.load(message)
             }
-            let bytes = try sourceBytes(loaded, replacing: cached, loadTime: time, reservation: reservation)
+            await environment.invalidate(after: request, loaded)
+            let bytes = try sourceBytes(
+                loaded, replacing: cached, requestTime: requestTime, loadTime: time, reservation: reservation)
             bytes.mark = mark
             forgetFailure(transferFailure)
             return .success(bytes)
@@ -252,9 +294,12 @@ struct SourceLoad: Sendable {
     }
 
     private func sourceBytes(
-        _ loaded: LoadedData, replacing cached: SourceBytes?, loadTime: StageTime, reservation: BodyReservation
+        _ loaded: LoadedData, replacing cached: SourceBytes?, requestTime: Date, loadTime: StageTime,
+        reservation: BodyReservation
     ) throws(ImageError) -> SourceBytes {
         let now = environment.configuration.date()
+        let response = environment.storedResponse(
+            loaded, of: request, renewing: cached?.entry.response, requestTime: requestTime, now: now)
         if loaded.isNotModified {
             guard let cached else {
                 throw ImageError(
@@ -264,6 +309,7 @@ struct SourceLoad: Sendable {
             }
             var entry = cached.entry
             entry.created = now
+            entry.response = response
             entry.validators = loaded.validators ?? entry.validators
             return SourceBytes(
                 entry, source: .disk, isNotModified: true, diskTime: cached.diskTime, loadTime: loadTime,
@@ -273,7 +319,7 @@ struct SourceLoad: Sendable {
             throw ImageError(.emptyBody, stage: .load, reason: "the source sent no bytes")
         }
         let entry = DiskCacheEntry(
-            data: loaded.data, created: now, mimeType: loaded.mimeType, validators: loaded.validators)
+            data: loaded.data, created: now, mimeType: loaded.mimeType, validators: loaded.validators, response: response)
         reservation.grow(to: loaded.data.count)
         let isSame = cached?.data == loaded.data
         return SourceBytes(

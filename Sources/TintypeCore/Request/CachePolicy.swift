@@ -1,15 +1,27 @@
 /// The order in which a load asks the caches and the source.
+///
+/// `cacheFirst` ignores the age of an image. `http` obeys what the source says about it, and `staleWhileRevalidate` shows the cached image
+/// and obeys it afterwards.
 public enum CachePolicy: String, Sendable, Hashable, CaseIterable, Codable {
-    /// The caches first, then the source: the default.
+    /// The caches first, then the source: the default. A cached image is used however old it is.
     case cacheFirst
-    /// The caches only. An image that isn't cached is the error ``ImageError/Code/notCached``.
-    case cacheOnly
+    /// The rules of HTTP for a private cache (RFC 9111): a cached image is used while it is fresh, and then revalidated. Images are not
+    /// stored if their source forbids that. Images of loaders that don't speak HTTP are handled like those of ``cacheFirst``.
+    case http
+    /// The cached image, and then, unless it is known to be fresh, its source in the background: a later load gets the newer image.
+    case staleWhileRevalidate
+    /// The source, with the validators of the cached image, which is shown meanwhile and remains the result if it is still current or
+    /// if the source fails. ``ImageResult/freshness`` tells which. A fresh image that is `immutable` is used without asking (RFC 8246).
+    case revalidate
     /// The source only. The image is stored all the same, and replaces every cached variant of its source.
     case reload
-    /// The source, with the validators of the cached image, which is shown meanwhile and remains the result if it is still current or
-    /// if the source fails. ``ImageResult/freshness`` tells which.
-    case revalidate
+    /// The caches only. An image that isn't cached is the error ``ImageError/Code/notCached``.
+    case cacheOnly
 
-    /// True if a load asks the source even for a cached image.
-    var asksSource: Bool { self == .reload || self == .revalidate }
+    /// True if a load may ask the source even for a cached image, before it ends.
+    var asksSource: Bool { self == .reload || self == .revalidate || self == .http }
+    /// True if a load begins with the images in memory.
+    var queriesMemory: Bool { self != .reload && self != .revalidate }
+    /// True if a cached image is the result whatever its age.
+    var ignoresAge: Bool { self == .cacheFirst || self == .cacheOnly }
 }

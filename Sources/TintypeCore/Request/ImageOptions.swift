@@ -51,7 +51,7 @@ extension ImageRequest {
             var options: ImageOptions = []
             func insert(_ option: ImageOptions, if isSet: Bool) { if isSet { options.insert(option) } }
             switch cachePolicy {
-            case .cacheFirst: break
+            case .cacheFirst, .http, .staleWhileRevalidate: break
             case .cacheOnly: options.insert(.fromCacheOnly)
             case .reload: options.insert(.fromLoaderOnly)
             case .revalidate: options.insert(.refreshCached)
@@ -68,11 +68,14 @@ extension ImageRequest {
             return options
         }
         set {
-            cachePolicy =
+            let flag: CachePolicy? =
                 newValue.contains(.fromCacheOnly)
                 ? .cacheOnly
-                : newValue.contains(.fromLoaderOnly)
-                    ? .reload : newValue.contains(.refreshCached) ? .revalidate : .cacheFirst
+                : newValue.contains(.fromLoaderOnly) ? .reload : newValue.contains(.refreshCached) ? .revalidate : nil
+            // The policies without a flag stay when no flag replaces them.
+            if flag != nil || !options.isDisjoint(with: [.fromCacheOnly, .fromLoaderOnly, .refreshCached]) {
+                ownCachePolicy = flag
+            }
             retriesFailed = newValue.contains(.retryFailed)
             decodeOptions.firstFrameOnly = newValue.contains(.decodeFirstFrameOnly)
             waitsForStore = newValue.contains(.waitStoreCache)

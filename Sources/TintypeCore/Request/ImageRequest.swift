@@ -52,8 +52,14 @@ public struct ImageRequest: Sendable {
 
     // MARK: The caches
 
-    /// The order in which caches and source are asked.
-    public var cachePolicy = CachePolicy.cacheFirst
+    /// The order in which caches and source are asked. Until it is set, ``ImageManager/Configuration-swift.struct/cachePolicy`` decides.
+    public var cachePolicy: CachePolicy {
+        get { ownCachePolicy ?? .cacheFirst }
+        set { ownCachePolicy = newValue }
+    }
+
+    /// The policy of the request; `nil` for that of the manager.
+    var ownCachePolicy: CachePolicy?
     /// The cache layers in which the image is looked up.
     public var queryFrom: CacheLayers
     /// The cache layers in which the image is stored. The disk stores the bytes as they came; see also ``storesVariant``.

@@ -33,6 +33,9 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         fields.sorted { $0.key < $1.key }.map { ($0.value.name, $0.value.value) }
     }
 
+    /// The values by lowercase names.
+    var byLowercaseName: [String: String] { fields.mapValues(\.value) }
+
     mutating func add(_ name: String, _ value: String) {
         self[name] = self[name].map { "\($0), \(value)" } ?? value
     }

@@ -117,8 +117,10 @@ struct Transfer: Sendable {
             entityTag: response.headers["ETag"], lastModified: response.headers["Last-Modified"])
         if response.statusCode == 304, load.validators?.isEmpty == false {
             await drain(message)
-            return .notModified(
+            var loaded = LoadedData.notModified(
                 url: url, validators: validators.isEmpty ? nil : validators, statusCode: response.statusCode)
+            loaded.headers = response.headers.byLowercaseName
+            return loaded
         }
         do throws(ImageError) {
             try check(response, for: load)
@@ -127,9 +129,11 @@ struct Transfer: Sendable {
             throw error
         }
         let data = try await receiveBody(message, reporting: load.receive)
-        return LoadedData(
+        var loaded = LoadedData(
             data: data, url: url, statusCode: response.statusCode, mimeType: response.mimeType,
             validators: validators.isEmpty ? nil : validators, networkProtocol: message.version.description)
+        loaded.headers = response.headers.byLowercaseName
+        return loaded
     }
 
     private func check(_ response: DownloadResponse, for load: LoadRequest) throws(ImageError) {

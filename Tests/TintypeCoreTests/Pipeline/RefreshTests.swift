@@ -53,7 +53,7 @@ struct RefreshTests {
         #expect(result.source == .disk)
         #expect(result.image.size.width == 3)
         #expect(bench.loader.calls.count == 1)
-        guard case .stale(let error) = result.freshness else {
+        guard case .stale(.failed(let error)) = result.freshness else {
             Issue.record("the image is not marked as stale")
             return
         }
@@ -118,8 +118,8 @@ struct RefreshTests {
         refresh.options = [.refreshCached, .waitStoreCache]
         let result = try await bench.manager.load(refresh)
         #expect(result.image.size.width == 50)
-        guard case .fresh = result.freshness else {
-            Issue.record("the image is not marked as fresh")
+        guard case .updated = result.freshness else {
+            Issue.record("the image is not marked as updated")
             return
         }
         let key = bench.manager.key(for: url)

@@ -137,7 +137,7 @@ enum EntryFile {
             entry.validators?.lastModified,
         ]
         return texts.reduce(256) { $0 + ($1?.utf8.count ?? 0) } + (entry.extendedData?.count ?? 0)
-            + (entry.imageProperties?.count ?? 0)
+            + (entry.imageProperties?.count ?? 0) + (entry.response?.encodedBound ?? 0)
     }
 
     /// Makes the part of a file that follows the payload.
@@ -169,7 +169,8 @@ enum EntryFile {
         writer.integer(entry.idleLifetime?.cacheTime ?? .max)
         writer.string(codec)
         // Optional at the end, where readers that don't know it don't look.
-        if let properties = entry.imageProperties { writer.data(properties) }
+        if entry.imageProperties != nil || entry.response != nil { writer.data(entry.imageProperties) }
+        if let response = entry.response { writer.data(response.encoded) }
         let descriptionSize = writer.bytes.count
         let descriptionChecksum = writer.bytes.withUnsafeBytes { tintype_xxh3($0.baseAddress, $0.count) }
         let checksum = checksum(entry.data)
@@ -260,6 +261,7 @@ enum EntryFile {
             guard let lifetime = reader.integer(Int64.self), let name = reader.string() else { return nil }
             entry.idleLifetime = lifetime == .max ? nil : .microseconds(lifetime)
             entry.imageProperties = reader.data() ?? nil
+            entry.response = (reader.data() ?? nil).flatMap { StoredResponse(encoded: $0) }
             codec = name
         }
         return Description(
@@ -301,7 +303,7 @@ extension Duration {
 }
 
 /// Appends numbers and strings. The length of a string or data that is `nil` is all ones.
-private struct ByteWriter {
+struct ByteWriter {
     var bytes: [UInt8] = []
 
     init() { bytes.reserveCapacity(512) }
@@ -322,7 +324,7 @@ private struct ByteWriter {
 }
 
 /// Reads the bytes of a ``ByteWriter``; `nil` where they end too early.
-private struct ByteReader {
+struct ByteReader {
     private var rest: UnsafeRawBufferPointer
 
     init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }

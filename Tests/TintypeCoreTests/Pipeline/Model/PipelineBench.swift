@@ -213,7 +213,7 @@ extension Answer.Freshness {
         self =
             switch freshness {
             case .cached: .cached
-            case .fresh: .fresh
+            case .fresh, .updated: .fresh
             case .notModified: .notModified
             case .stale: .stale
             }

@@ -1,0 +1,90 @@
+internal import FoundationEssentials
+
+/// The use that a load makes of a cached image.
+enum CacheDecision: Sendable {
+    /// The image is the result; stale if there is a reason.
+    case use(StaleReason?)
+    /// The image is the result, and the source is asked in the background.
+    case useAndRevalidate
+    /// The source is asked whether the image is current.
+    case revalidate
+    /// The image is of no use.
+    case fetch
+    /// The image must not be used, and the source can't be asked.
+    case fail
+}
+
+extension CachePolicy {
+    /// Decides what a load does with a cached image.
+    /// - Parameters:
+    ///   - response: The response that brought the image; `nil` if the program stored it, or an older version of the library.
+    ///   - hasValidators: True if the source can be asked whether the image is current.
+    ///   - headers: The header fields of the request.
+    ///   - network: The connection, as the program reports it. Called only if it matters.
+    func decision(
+        for response: StoredResponse?, hasValidators: Bool, headers: [String: String], now: Date,
+        network: () -> NetworkStatus
+    ) -> CacheDecision {
+        let freshness = response.flatMap { $0.statusCode == nil ? nil : HTTPFreshness($0, now: now) }
+        switch self {
+        case .cacheFirst, .cacheOnly: return .use(nil)
+        case .reload: return .fetch
+        case .revalidate:
+            if freshness?.isImmutable == true { return .use(nil) }
+            return network().staleReason.map { .use($0) } ?? .revalidate
+        case .staleWhileRevalidate:
+            if freshness?.use(for: headers) == .use { return .use(nil) }
+            return network().staleReason.map { .use($0) } ?? .useAndRevalidate
+        case .http:
+            guard let freshness else {
+                guard hasValidators else { return .use(nil) }
+                return network().staleReason.map { .use($0) } ?? .revalidate
+            }
+            let use = freshness.use(for: headers)
+            switch use {
+            case .use: return .use(nil)
+            case .useStale: return .use(.allowed)
+            case .useAndRevalidate: return network().staleReason.map { .use($0) } ?? .useAndRevalidate
+            case .revalidate, .fetch:
+                let status = network()
+                if let reason = status.staleReason, use == .revalidate, freshness.mayBeUsedWithoutSource {
+                    return .use(reason)
+                }
+                if status == .offline { return .fail }
+                return use == .revalidate ? .revalidate : .fetch
+            }
+        }
+    }
+}
+
+/// The connection of the computer to the network, as far as it matters to loads.
+public enum NetworkStatus: Sendable, Hashable {
+    case online
+    /// Data is scarce or expensive: cached images are not revalidated, and only images that aren't cached are loaded.
+    case lowData
+    /// There is no connection: no source is asked.
+    case offline
+
+    /// The reason for using a stale image.
+    var staleReason: StaleReason? {
+        switch self {
+        case .online: nil
+        case .lowData: .lowData
+        case .offline: .offline
+        }
+    }
+}
+
+/// The reason why a load ended with an image that may be out of date.
+public enum StaleReason: Sendable {
+    /// The source failed when it was asked for a newer image.
+    case failed(ImageError)
+    /// The image is being revalidated in the background; a later load gets the result.
+    case revalidating
+    /// The request allows stale images, with `max-stale`.
+    case allowed
+    /// The program reports that data is scarce: ``NetworkStatus/lowData``.
+    case lowData
+    /// The program reports that there is no connection: ``NetworkStatus/offline``.
+    case offline
+}
