@@ -34,7 +34,8 @@ extension ImageLoad {
             let write = output.variantWrite
             let isOverLimit = environment.begin(write, of: key.download, bytes: output.image.memoryCost, trace) {
                 [self] () throws(ImageError) in
-                let entry = try await environment.variantEntry(output.image, for: request)
+                var entry = try await environment.variantEntry(output.image, for: request)
+                entry.limit(to: request.diskLifetime)
                 guard !wasRemoved(key.image, from: .disk, since: marks?.images) else { return }
                 try await environment.cache.store(entry, forKey: key.image)
             }

@@ -41,7 +41,7 @@ extension ImageManager {
         let layers = isOriginal ? request.storeOriginalTo ?? request.storeTo : request.storeTo
         guard layers.contains(.disk), cache.hasDisk, request.coderToken == 0, isOriginal || request.storesVariant
         else { return }
-        let entry: DiskCacheEntry
+        var entry: DiskCacheEntry
         if let data {
             entry = DiskCacheEntry(
                 data: data, created: environment.configuration.date(), mimeType: ImageFormat(sniffing: data)?.mimeType,
@@ -50,6 +50,7 @@ extension ImageManager {
             entry = try await environment.encodedEntry(
                 image, options: request.encodeOptions, coder: request.coder, priority: WorkPriority(request.priority))
         }
+        entry.limit(to: request.diskLifetime)
         try await cache.store(entry, forKey: key)
     }
 

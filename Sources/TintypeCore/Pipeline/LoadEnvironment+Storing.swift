@@ -30,7 +30,9 @@ extension LoadEnvironment {
                 _ = await previous.task.value
                 guard removals?.hasRemoval(of: key, from: .disk, since: write.mark) != true else { return }
             }
-            try await originals.store(try await entry(bytes, of: image, isWhole: isWhole, for: request), forKey: key)
+            var entry = try await entry(bytes, of: image, isWhole: isWhole, for: request)
+            if bytes.source != .disk { entry.limit(to: request.diskLifetime) }
+            try await originals.store(entry, forKey: key)
         }
         // The removal may have come in between: it wins.
         if wasRemoved(since: mark) { await originals.discard(key) }
@@ -134,5 +136,14 @@ extension LoadEnvironment {
             }
         }
         return isOverLimit
+    }
+}
+
+extension DiskCacheEntry {
+    /// Lets the entry expire after a time, unless it does so earlier.
+    mutating func limit(to lifetime: Duration?) {
+        guard let lifetime else { return }
+        let end = created.addingTimeInterval(max(0, lifetime.inSeconds))
+        expires = min(expires ?? end, end)
     }
 }

@@ -99,4 +99,16 @@ extension ImageRequest {
         get { box?.parts.storeOriginalTo }
         set { parts.storeOriginalTo = newValue }
     }
+
+    // MARK: The lifetime on disk
+
+    /// The time after which what this load stores on disk expires, counted from when it was loaded; `nil`, the default, for the limits of
+    /// the cache alone. A negative time counts as zero.
+    ///
+    /// It ends an entry earlier than ``DiskCache/Configuration/maximumAge``, never later. Of requests that share a download, the first one
+    /// that stores it decides. An image that is on disk already keeps its end.
+    public var diskLifetime: Duration? {
+        get { box?.parts.diskLifetime }
+        set { parts.diskLifetime = newValue }
+    }
 }

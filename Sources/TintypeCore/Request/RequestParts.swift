@@ -18,6 +18,7 @@ struct RequestParts: Sendable {
     var queryOriginalFrom: CacheLayers?
     var storeOriginalTo: CacheLayers?
     var loadsTargetSize = false
+    var diskLifetime: Duration?
     private(set) var tokens = Tokens()
 
     /// The identity of the caches and the loader that take the places of the manager's; 0 for the manager's.

@@ -232,4 +232,52 @@ struct ManagerCachingTests {
         #expect(options.thumbnailSize == PixelSize(width: 6, height: 6) && options.maximumBytes == .megabytes(60))
         #expect(image.properties.decodeOptions == options)
     }
+
+    @Test(
+        "a load sets the lifetime of what it stores on disk, which ends there also for a cache that is opened later",
+        .capability("3.13"))
+    func diskLifetime() async throws {
+        let directory = try TemporaryDirectory()
+        let clock = WallClock()
+        func opened() -> ImageCache {
+            let disk = DiskCache.temporary(directory.path + "/cache", clock: clock)
+            return ImageCache(memory: MemoryCache(), disk: disk, coder: DotCoder())
+        }
+        var cache = opened()
+        let loader = GatedLoader { .success(.dot($0.absoluteString)) }
+        let manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([DotCoder()]))
+        manager.configuration.date = { clock.date }
+        let lifetimes: [String: Duration?] = ["a": .hours(1), "b": .seconds(-1), "c": nil]
+        for (name, lifetime) in lifetimes {
+            var request = ImageRequest(try #require(URL(string: "test:\(name)")))
+            request.diskLifetime = lifetime
+            request.storesVariant = true
+            request.thumbnailSize = PixelSize(width: 2, height: 2)
+            request.waitsForStore = true
+            let result = try await manager.load(request)
+            #expect(result.storeError == nil)
+            let ends = await cache.disk.entries(ofSource: "test:\(name)").map(\.expires)
+            #expect(ends == Array(repeating: lifetime.map { clock.date + max(0, $0.inSeconds) }, count: 2))
+        }
+        var request = ImageRequest(url)
+        request.diskLifetime = .minutes(1)
+        request.cacheKey = "stored"
+        try await manager.store(try solidImage(4, 4), data: Data("DOT 4".utf8), for: request)
+        func contained() async -> [String] {
+            var found: [String] = []
+            for name in ["test:a", "test:b", "test:c", "stored"] {
+                if await cache.disk.contains(ImageKey(source: name)) { found.append(name) }
+            }
+            return found
+        }
+        #expect(await contained() == ["test:a", "test:c", "stored"])
+        await cache.disk.close()
+        clock.advance(.minutes(59))
+        cache = opened()
+        #expect(await contained() == ["test:a", "test:c"])
+        clock.advance(.minutes(1))
+        #expect(await contained() == ["test:c"])
+        try await cache.disk.removeExpired()
+        #expect(await cache.disk.usage().entries == 2)
+    }
 }
