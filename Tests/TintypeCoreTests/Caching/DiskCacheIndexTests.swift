@@ -347,4 +347,41 @@ struct DiskCacheIndexTests {
         faulty.fail { _, _ in nil }
         #expect(await cache.usage().entries == 20)
     }
+
+    @Test("while another process holds the index, clearing waits for it once, and not where stores would wait, too")
+    func clearingWaits() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<10)
+        await cache.flush()
+        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 60_000)
+        try other.execute("BEGIN EXCLUSIVE")
+        try await fill(cache, 10..<11)
+        await cache.flush()
+        #expect(cache.store.keeper.failures == 1)
+        try await cache.removeAll()
+        #expect(cache.store.keeper.failures == 2)
+        #expect(await cache.entry(forKey: key(3)) == nil)
+        try other.execute("ROLLBACK")
+        try await fill(cache, 20..<23)
+        #expect(await cache.usage().entries == 3)
+    }
+
+    @Test("the first store that is dropped after the index was free again writes it, so that the next ones are kept")
+    func endOfDroppedStores() async throws {
+        let cache = DiskCache.temporary(path, capacity: .gigabytes(10))
+        try await fill(cache, 0..<2)
+        await cache.flush()
+        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 60_000)
+        try other.execute("BEGIN EXCLUSIVE")
+        try await fill(cache, 2..<3)
+        await cache.flush()
+        let large = Data(count: 9 << 20)
+        for number in 10..<18 { try await cache.put(large, key(number)) }
+        try await fill(cache, 20..<21)
+        #expect(cache.statistics.droppedStores == 1)
+        try other.execute("ROLLBACK")
+        // Without a flush, and with a timer that doesn't fire.
+        while await cache.entry(forKey: key(21)) == nil { try await fill(cache, 21..<22) }
+        #expect(await cache.usage().entries == 12)
+    }
 }

@@ -113,4 +113,23 @@ struct DiskCacheJournalTests {
         #expect(Set(dead.flatMap { $0.names ?? [] }) == [names[0], names[2], names[3]])
         #expect(Journal.dead(in: folder).isEmpty, "it is held as long as it is read")
     }
+
+    @Test("a journal is free when its writer releases it, though a process that is being started shares its descriptor")
+    func sharedDescriptor() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let folder = try CacheDirectory.open(path, faults: nil)
+        var journal: Journal? = try Journal.create(in: folder)
+        try journal?.append(EntryName(key(1)))
+        let file = "\(path)/\(try #require(journal).path)"
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == file
+        }
+        // As `fork` does, until the child runs its program.
+        let shared = fcntl(try #require(descriptors.first.flatMap { Int32($0) }), F_DUPFD_CLOEXEC, 0)
+        #expect(shared >= 0)
+        defer { close(shared) }
+        #expect(Journal.dead(in: folder).isEmpty)
+        journal = nil
+        #expect(Journal.dead(in: folder).map(\.names) == [[EntryName(key(1))]])
+    }
 }

@@ -311,4 +311,84 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         try other.execute("ROLLBACK")
         #expect(await DiskCache.temporary(path).usage().entries == 10)
     }
+
+    // MARK: Names that are taken
+
+    @Test("what is no file beside the index is moved away", arguments: ["-journal", "-wal"], [true, false])
+    func namesOfIndex(suffix: String, isFolder: Bool) async throws {
+        var cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<5)
+        await cache.close()
+        let file = "\(path)/index.sqlite\(suffix)"
+        try? FileManager.default.removeItem(atPath: file)
+        #expect(isFolder ? mkdir(file, 0o700) == 0 : mkfifo(file, 0o600) == 0)
+        cache = DiskCache.temporary(path)
+        try await fill(cache, 5..<10)
+        #expect(await cache.usage().entries == 10)
+        await cache.close()
+    }
+
+    @Test("a link in the place of an entry is no entry, and a folder there is moved away")
+    func namesOfEntries() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<31)
+        await cache.flush()
+        func replace(_ number: Int) throws -> String {
+            let file = "\(path)/\(EntryName(key(number)).path)"
+            try FileManager.default.removeItem(atPath: file)
+            return file
+        }
+        #expect(try symlink("/etc/passwd", replace(1)) == 0)
+        #expect(try await cache.verify().damaged.isEmpty)
+        #expect(await cache.usage().entries == 30)
+        let folder = try replace(2)
+        try directory.write(Data("x".utf8), to: "cache/\(EntryName(key(2)).path)/notes.txt")
+        for number in 3...5 { #expect(try mkdir(replace(number), 0o700) == 0) }
+        try await fill(cache, 2..<3)
+        #expect(await cache.contains(key(2)))
+        try await cache.remove(key(3))
+        #expect(await cache.entry(forKey: key(4)) == nil)
+        await cache.flush()
+        #expect(try await cache.verify().damaged.count == 1)
+        #expect(try await cache.verify().damaged.isEmpty)
+        #expect(await cache.usage().entries == 27)
+        await cache.maintain()
+        let name = (folder as NSString).lastPathComponent
+        #expect(FileManager.default.contents(atPath: "\(path)/entries/\(name)/notes.txt") == Data("x".utf8))
+        #expect(!FileManager.default.fileExists(atPath: path + "/trash"))
+    }
+
+    @Test("clearing leaves folders that the cache has not named as they are")
+    func foreignFolders() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<3)
+        let files = ["8F", "old"].map { "entries/\($0)/\(EntryName(key(7)).text)" }
+        for file in files { try directory.write(Data("x".utf8), to: "cache/\(file)") }
+        try await cache.removeAll()
+        for file in files { #expect(FileManager.default.contents(atPath: "\(path)/\(file)") == Data("x".utf8)) }
+        #expect(await cache.usage() == CacheUsage())
+    }
+
+    @Test("what a process left that ended while it made the folder of entries goes an hour later")
+    func unfinishedFolder() async throws {
+        let clock = WallClock(Date())
+        let cache = DiskCache.temporary(path, clock: clock)
+        try await fill(cache, 0..<3)
+        let name = "entries.\(WriterName())"
+        try directory.write(Data(), to: "cache/\(name)/.tintype")
+        await cache.maintain()
+        #expect(FileManager.default.fileExists(atPath: "\(path)/\(name)"))
+        clock.advance(.hours(2))
+        await cache.maintain()
+        #expect(!FileManager.default.fileExists(atPath: "\(path)/\(name)"))
+        #expect(await cache.contains(key(1)))
+    }
+
+    @Test("a relative directory counts from the working directory at the time when the cache was made")
+    func relativeDirectory() {
+        let cache = DiskCache(.init(directory: "images/cache/"))
+        let expected = FileManager.default.currentDirectoryPath + "/images/cache"
+        #expect(cache.configuration.directory == expected && cache.store.context.path == expected)
+        #expect(DiskCache(.init(directory: "")).configuration.directory.isEmpty)
+    }
 }

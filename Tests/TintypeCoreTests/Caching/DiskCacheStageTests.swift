@@ -218,4 +218,34 @@ struct DiskCacheStageTests {
         try await two.put(someBytes(10), "a")
         #expect(await one.entry(forKey: "a")?.data == someBytes(10))
     }
+
+    @Test("a flush waits for the removal of a damaged entry that a read began")
+    func discardUnderWay() async throws {
+        let files = FaultyFileSystem()
+        let (gate, hasArrived, hasFlushed) = (ThreadGate(), Lock(false), Lock(false))
+        defer { gate.open() }
+        let cache = DiskCache.temporary(path, files: files)
+        try await cache.put(someBytes(10), "a")
+        let file = try #require(await cache.path(forKey: "a"))
+        #expect(truncate(file, 5) == 0)
+        files.fail { operation, path in
+            if operation == "remove", path.hasPrefix("entries/") {
+                hasArrived.withLock { $0 = true }
+                gate.wait()
+            }
+            return nil
+        }
+        #expect(await cache.entry(forKey: "a") == nil)
+        while !hasArrived.withLock({ $0 }) { await Task.yield() }
+        let flush = Task.immediate {
+            await cache.flush()
+            hasFlushed.withLock { $0 = true }
+        }
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(!hasFlushed.withLock { $0 })
+        gate.open()
+        await flush.value
+        #expect(!FileManager.default.fileExists(atPath: file))
+        #expect(cache.statistics.corruptions == 1)
+    }
 }

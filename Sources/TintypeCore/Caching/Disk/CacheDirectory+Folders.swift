@@ -74,7 +74,7 @@ extension CacheDirectory {
     }
 
     /// The names in a folder, without `.` and `..`.
-    func list(_ path: String) throws(FileError) -> [String] {
+    func list(_ path: String, onlyFiles: Bool = false) throws(FileError) -> [String] {
         try check("list", path)
         let folder = open(path, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw FileError(operation: "list", path: path, code: errno) }
@@ -84,7 +84,7 @@ extension CacheDirectory {
             throw FileError(operation: "list", path: path, code: code)
         }
         defer { closedir(stream) }
-        return FileError.names(in: stream)
+        return FileError.names(in: stream, onlyFiles: onlyFiles)
     }
 
     /// The status of a file, or of a link itself.

@@ -246,7 +246,7 @@ final class CacheDirectory: Sendable {
         if limit != nil {
             guard tintype_read_cached(file, memory, status.size) == status.size else { return .unavailable }
         } else {
-            try read(file, from: 0, count: status.size, into: memory, path: path)
+            try OpenFile.read(file, from: 0, count: status.size, into: memory, path: path)
         }
         return .bytes(bytes, status)
     }
@@ -274,22 +274,8 @@ final class CacheDirectory: Sendable {
             throw FileError(operation: "read", path: path(), code: ENOMEM)
         }
         let bytes = FileBytes(memory: memory, count: count)
-        try read(file, from: status.size - count, count: count, into: memory, path: path)
+        try OpenFile.read(file, from: status.size - count, count: count, into: memory, path: path)
         return bytes
-    }
-
-    private func read(
-        _ file: Int32, from offset: Int, count: Int, into memory: UnsafeMutableRawPointer, path: () -> String
-    ) throws(FileError) {
-        var filled = 0
-        while filled < count {
-            let result = pread(file, memory + filled, count - filled, offset + filled)
-            if result < 0, errno == EINTR { continue }
-            guard result > 0 else {
-                throw FileError(operation: "read", path: path(), code: result < 0 ? errno : EIO)
-            }
-            filled += result
-        }
     }
 
     /// Writes the file of an entry under an unfinished name, and then gives it its name.
@@ -307,12 +293,12 @@ final class CacheDirectory: Sendable {
             file = create()
         }
         guard file >= 0 else { throw FileError(operation: "write", path: name.path, code: errno) }
-        var code = Self.write(parts, to: file)
+        var code = OpenFile.write(parts, to: file)
         var information = stat()
         if code == 0, fstat(file, &information) != 0 { code = errno }
         if code == 0, abs(FileStatus(information).modified - time) > 2_000_000 {
             // The program's clock counts, not the file system's.
-            _ = Self.setTime(time, of: file)
+            _ = OpenFile.setTime(time, of: file)
             fstat(file, &information)
         }
         if close(file) != 0, code == 0 { code = errno }
@@ -328,43 +314,12 @@ final class CacheDirectory: Sendable {
         throw FileError(operation: "write", path: name.path, code: code)
     }
 
-    /// Zero, or the number of the error.
-    private static func write(_ parts: (Data, Data), to file: Int32) -> Int32 {
-        parts.0.withUnsafeBytes { first in
-            parts.1.withUnsafeBytes { second in
-                var vectors = (
-                    iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: first.count),
-                    iovec(iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: second.count)
-                )
-                let total = first.count + second.count
-                let written = withUnsafePointer(to: &vectors) { pointer in
-                    pointer.withMemoryRebound(to: iovec.self, capacity: 2) { writev(file, $0, 2) }
-                }
-                if written == total { return 0 }
-                if written < 0, errno != EINTR { return errno }
-                var done = max(0, written)
-                while done < total {
-                    let rest =
-                        done < first.count
-                        ? UnsafeRawBufferPointer(rebasing: first[done...])
-                        : UnsafeRawBufferPointer(rebasing: second[(done - first.count)...])
-                    let count = Glibc.write(file, rest.baseAddress, rest.count)
-                    if count < 0, errno == EINTR { continue }
-                    guard count >= 0 else { return errno }
-                    guard count > 0 else { return ENOSPC }
-                    done += count
-                }
-                return 0
-            }
-        }
-    }
-
     /// Creates a file that is not there yet.
     func create(_ path: String, contents: Data = Data()) throws(FileError) {
         try check("write", path)
         let file = open(path, flags: O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode: 0o600)
         guard file >= 0 else { throw FileError(operation: "write", path: path, code: errno) }
-        let code = Self.write((contents, Data()), to: file)
+        let code = OpenFile.write((contents, Data()), to: file)
         close(file)
         guard code == 0 else {
             unlinkFile(path)
@@ -388,13 +343,7 @@ final class CacheDirectory: Sendable {
     func setTime(_ time: Int64, of name: EntryName) {
         let file = name.withPath { open($0, flags: Self.readingFlags) }
         guard file >= 0 else { return }
-        _ = Self.setTime(time, of: file)
+        _ = OpenFile.setTime(time, of: file)
         close(file)
-    }
-
-    private static func setTime(_ time: Int64, of file: Int32) -> Int32 {
-        let value = timespec(tv_sec: Int(time / 1_000_000), tv_nsec: Int(time % 1_000_000) * 1_000)
-        let times = [value, value]
-        return futimens(file, times)
     }
 }

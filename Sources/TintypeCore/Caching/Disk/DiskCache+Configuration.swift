@@ -4,7 +4,8 @@ internal import Glibc
 extension DiskCache {
     /// The directory of a disk cache, and its limits. The limits hold after every store, not only after sweeps.
     public struct Configuration: Sendable, Hashable {
-        /// The directory. It is created when the first entry is stored, with those above it, readable by the user alone.
+        /// The directory. It is created when the first entry is stored, with those above it, readable by the user alone. A relative path
+        /// counts from the working directory at the time when the cache is made.
         ///
         /// It must belong to the user, and other users must not be able to write to it; otherwise it is only read. The same is true of a
         /// directory on a network file system.
@@ -116,9 +117,12 @@ extension DiskCache {
 }
 
 extension DiskCache.Configuration {
-    /// The configuration with a directory that has no slashes at its end.
-    var withoutTrailingSlashes: Self {
+    /// The configuration with a directory that stays the same when the program changes its working directory, and has no slashes at its end.
+    var withAbsoluteDirectory: Self {
         var configuration = self
+        if !directory.isEmpty, !directory.hasPrefix("/") {
+            configuration.directory = "\(FileManager.default.currentDirectoryPath)/\(directory)"
+        }
         while configuration.directory.count > 1, configuration.directory.hasSuffix("/") {
             configuration.directory.removeLast()
         }

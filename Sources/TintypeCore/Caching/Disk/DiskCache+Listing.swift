@@ -80,8 +80,9 @@ extension DiskCache {
             report.checked.bytes += part.checked.bytes
             report.damaged += part.damaged
             if !part.damaged.isEmpty { await performDiscards() }
-            try await perform { store throws(ImageError) in try store.keeper.compare(folder: folder) }
         }
+        store.keeper.needsComparison = true
+        _ = try await perform { store throws(ImageError) in try store.settle() }
         return report
     }
 }
@@ -94,7 +95,8 @@ extension DiskStore {
         var (listings, start) = ([DiskCache.Listing](), cursor)
         // Rows whose files are gone are skipped, but don't end the listing.
         while listings.count < limit {
-            let rows = keeper.rows(after: start, limit: min(1_000, limit - listings.count))
+            let (after, count) = (start, min(1_000, limit - listings.count))
+            let rows = keeper.query { index throws(SQLiteError) in try index.rows(after: after, limit: count) } ?? []
             guard let last = rows.last else { break }
             start = last.id
             for row in rows {
@@ -111,8 +113,9 @@ extension DiskStore {
             return reader.legacyListings(after: 0, limit: .max, in: directory).filter { $0.key.source == source }
         }
         return reader.descriptions(ofSource: source).compactMap { name, description in
-            if let row = keeper.row(name) { return DiskCache.Listing(row, description) }
-            let look = keeper.look(at: name, in: directory, now: context.time)
+            let known = keeper.query { index throws(SQLiteError) in try index.row(name) }
+            if case .some(.some(let row)) = known { return DiskCache.Listing(row, description) }
+            let look = PendingWrites.Change().look(at: name, in: directory, now: context.time)
             guard case .present(let row) = look else { return nil }
             return DiskCache.Listing(row, description)
         }.sorted { $0.cursor < $1.cursor }

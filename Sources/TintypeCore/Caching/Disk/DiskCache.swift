@@ -83,7 +83,7 @@ public final class DiskCache: DiskCaching {
         batchDelay: Duration = .seconds(5), now: @escaping @Sendable () -> Date,
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        store = DiskStore(configuration.withoutTrailingSlashes, faults: faults, now: now, log: log)
+        store = DiskStore(configuration.withAbsoluteDirectory, faults: faults, now: now, log: log)
         reads = queue
         self.batchDelay = batchDelay
     }

@@ -7,6 +7,8 @@ internal import FoundationEssentials
 /// mapped memory that other processes change. One thread at a time uses it.
 final class DiskIndex {
     static let file = "index.sqlite"
+    /// The files that SQLite reads beside it.
+    static let sideFiles = ["-journal", "-wal", "-shm"].map { file + $0 }
     /// "Tint", so that a database of another program is not taken for ours.
     static let applicationID: Int64 = 0x5469_6E74
     /// Versions 1 and 2 belong to the ``LegacyLayout``.
@@ -39,21 +41,6 @@ final class DiskIndex {
         var boot = ""
     }
 
-    private static let tables = """
-        CREATE TABLE entries (
-            id INTEGER PRIMARY KEY, source_high INTEGER NOT NULL, source_low INTEGER NOT NULL, variant INTEGER NOT NULL,
-            size INTEGER NOT NULL, accessed INTEGER NOT NULL, created INTEGER NOT NULL, expires INTEGER, lifetime INTEGER
-        );
-        CREATE UNIQUE INDEX entries_name ON entries (source_high, source_low, variant);
-        CREATE INDEX entries_accessed ON entries (accessed);
-        CREATE INDEX entries_expires ON entries (expires) WHERE expires IS NOT NULL;
-        CREATE INDEX entries_idle ON entries (accessed + lifetime) WHERE lifetime IS NOT NULL;
-        CREATE TABLE state (
-            entries INTEGER NOT NULL, bytes INTEGER NOT NULL, next_folder INTEGER NOT NULL, sweep_folder INTEGER NOT NULL,
-            closed INTEGER NOT NULL, boot TEXT NOT NULL
-        );
-        """
-
     /// Needed only where age counts from creation: each index makes a batch write more pages.
     private static let createdIndex = "CREATE INDEX IF NOT EXISTS entries_created ON entries (created)"
 
@@ -73,55 +60,6 @@ final class DiskIndex {
     private let writeState: Statement
     /// The state as the transaction that is under way leaves it.
     var state = State()
-
-    // MARK: Opening
-
-    /// Whose a database is.
-    enum Identity {
-        case new, ours
-        /// One of the ``LegacyLayout``.
-        case older
-        case newer(version: Int64)
-        case foreign
-    }
-
-    /// Reads the identity with one statement, so that tables that another process is making are seen as a whole or not at all.
-    static func identify(_ database: Database) throws(SQLiteError) -> Identity {
-        let statement = try database.prepare(
-            """
-            SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)
-            FROM pragma_application_id, pragma_user_version
-            """)
-        guard try statement.step() else { return .foreign }
-        let (application, version, tables) = (statement.integer(0), statement.integer(1), statement.integer(2))
-        if application == applicationID {
-            if version == self.version { return .ours }
-            return (1..<self.version).contains(version) ? .older : .newer(version: version)
-        }
-        return application == 0 && version == 0 && tables == 0 ? .new : .foreign
-    }
-
-    /// Makes the tables in an empty database.
-    static func createTables(in database: Database) throws(SQLiteError) {
-        try configure(database)
-        try database.transaction { () throws(SQLiteError) in
-            // Another process may have been faster.
-            guard case .new = try identify(database) else { return }
-            try database.execute(tables)
-            try database.execute("INSERT INTO state VALUES (0, 0, 0, 0, 0, '')")
-            try database.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
-        }
-    }
-
-    private static func configure(_ database: Database) throws(SQLiteError) {
-        // Debian's `secure_delete` would write zeros over each removed row. A batch has 512 rows, each with its name on another
-        // page of a large index, so that the 2 MB that SQLite would keep are too few, and it would write pages twice.
-        try database.execute(
-            """
-            PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 0; PRAGMA secure_delete = OFF;
-            PRAGMA cache_size = -8192;
-            """)
-    }
 
     init(_ database: Database, isReadOnly: Bool) throws(SQLiteError) {
         self.isReadOnly = isReadOnly

@@ -25,15 +25,19 @@ extension DiskStore {
             forgetPreparation()
             if failure == nil { pending.clear() }
         }
-        do throws(ImageError) {
-            _ = try keeper.withIndex { index, _ throws(SQLiteError) in
+        var isWritten = false
+        // Where the index failed lately, stores would wait behind this wait.
+        if !keeper.hasFailed {
+            let result: Void? = try? keeper.withIndex { index, _ throws(SQLiteError) in
                 // In the transaction: rows that another process writes later are those of later files.
                 try index.transaction { () throws(SQLiteError) in
                     if !isMoved { move() }
                     if failure == nil { try index.removeAll() }
                 }
             }
-        } catch {
+            isWritten = result != nil
+        }
+        if !isWritten {
             // Another process holds the index, or the disk is full. Rows without files heal; images that should be gone would not.
             if !isMoved { move() }
             keeper.needsComparison = true
@@ -50,7 +54,7 @@ extension DiskStore {
                 return try directory.rename(EntryName.root, to: "\(Self.trash)/\(WriterName())")
             } catch {
                 // A full disk has no room for a folder.
-                if error.code == ENOSPC || error.code == EDQUOT { return try removeEntriesInPlace(in: directory) }
+                if error.isOfFullDisk { return try removeEntriesInPlace(in: directory) }
                 // Another process may just have emptied the trash, and removed it.
                 guard error.isMissing else { throw error }
                 guard try directory.isPresent(EntryName.root) else { return }
@@ -61,17 +65,28 @@ extension DiskStore {
     private func removeEntriesInPlace(in directory: CacheDirectory) throws(FileError) {
         for folder in 0..<EntryName.folders {
             let path = EntryName.folderPath(folder)
-            for file in (try? directory.list(path)) ?? []
-            where EntryName(file) != nil || WriterName.unfinished(file) != nil {
+            for file in (try? directory.list(path)) ?? [] where isOfCache(file) {
                 try directory.remove("\(path)/\(file)")
             }
         }
+    }
+
+    /// True for the names of files in the folders of entries.
+    private func isOfCache(_ file: String) -> Bool { EntryName(file) != nil || WriterName.unfinished(file) != nil }
+
+    /// Moves a folder that has the name of an entry out of the way.
+    func moveToTrash(_ name: EntryName, in directory: CacheDirectory) throws(FileError) {
+        let tree = "\(Self.trash)/\(WriterName())"
+        try directory.makeFolder(Self.trash)
+        try directory.makeFolder(tree)
+        try directory.rename(name.path, to: "\(tree)/\(name.text)")
     }
 
     /// Removes up to `limit` files of what was cleared; true if more may be left. Files that the cache has not named are put back.
     func emptyTrash(limit: Int) -> Bool {
         guard let directory = context.openDirectory(), directory.reasonAgainstWriting == nil
         else { return false }
+        removeUnfinishedFolders(in: directory)
         var left = limit
         for tree in (try? directory.list(Self.trash)) ?? [] where WriterName(tree) != nil {
             let tree = "\(Self.trash)/\(tree)"
@@ -81,16 +96,13 @@ extension DiskStore {
                     try? directory.remove(path)
                     continue
                 }
-                for file in (try? directory.list(path)) ?? [] {
+                let files = EntryName.isFolder(folder) ? try? directory.list(path) : nil
+                for file in files ?? [] where isOfCache(file) {
                     guard left > 0 else { return true }
-                    if EntryName(file) != nil || WriterName.unfinished(file) != nil {
-                        // One that can't be removed doesn't count, so that the caller doesn't try for ever.
-                        if (try? directory.remove("\(path)/\(file)")) != nil { left -= 1 }
-                    }
+                    // One that can't be removed doesn't count, so that the caller doesn't try for ever.
+                    if (try? directory.remove("\(path)/\(file)")) != nil { left -= 1 }
                 }
-                if (try? directory.removeDirectory(path)) == nil {
-                    putBack(path, as: "\(EntryName.root)/\(folder)", in: directory)
-                }
+                if (try? directory.removeDirectory(path)) == nil { putBack(folder, from: path, in: directory) }
             }
             try? directory.removeDirectory(tree)
         }
@@ -99,18 +111,33 @@ extension DiskStore {
     }
 
     /// Puts files of other programs back. An entry that could not be removed stays in the trash, where nobody finds it.
-    private func putBack(_ path: String, as place: String, in directory: CacheDirectory) {
+    private func putBack(_ name: String, from path: String, in directory: CacheDirectory) {
+        let place = "\(EntryName.root)/\(name)"
         guard let status = try? directory.status(path), let prepared = try? directoryForWriting() else { return }
         guard status.isDirectory else {
             try? prepared.renameUnlessExisting(path, to: place)
             return
         }
-        let foreign = ((try? directory.list(path)) ?? []).filter {
-            EntryName($0) == nil && WriterName.unfinished($0) == nil
+        guard EntryName.isFolder(name) else {
+            try? prepared.rename(path, to: place)
+            return
         }
+        let foreign = ((try? directory.list(path)) ?? []).filter { !isOfCache($0) }
         guard !foreign.isEmpty else { return }
         try? prepared.makeFolder(place)
         for file in foreign { try? prepared.rename("\(path)/\(file)", to: "\(place)/\(file)") }
         try? prepared.removeDirectory(path)
+    }
+
+    /// Removes what processes left behind that ended while they made the folder of entries.
+    private func removeUnfinishedFolders(in directory: CacheDirectory) {
+        let prefix = "\(EntryName.root)."
+        for name in (try? directory.list(".")) ?? [] where name.hasPrefix(prefix) {
+            guard WriterName(name.dropFirst(prefix.count)) != nil, let status = try? directory.status(name),
+                status.modified < context.time - IndexKeeper.leftoverAge
+            else { continue }
+            try? directory.remove("\(name)/.tintype")
+            try? directory.removeDirectory(name)
+        }
     }
 }

@@ -146,6 +146,7 @@ final class DiskStore: Sendable {
             key: key, name: EntryName(key), original: original, entry: entry, trailer: trailer, time: time)
         try check(new, configuration)
         var attempts = 0
+        var hasFreed = false
         while true {
             attempts += 1
             let directory = try directoryForWriting()
@@ -155,6 +156,12 @@ final class DiskStore: Sendable {
                 try write(new, in: directory)
                 break
             } catch {
+                if error.isOfFullDisk, configuration.minimumFreeSpace.bytes > 0, !hasFreed {
+                    // Files, or the user's quota, may have run out, which the free space doesn't tell.
+                    hasFreed = true
+                    evict(freeing: max(new.size, min(pending.usage.bytes / 20, 1 << 20)))
+                    continue
+                }
                 guard error.isMissing, attempts < 8 else { throw context.failure(error, .cacheWriteFailed) }
                 // The directory or its folders were removed. They are made anew.
                 forgetPreparation()
@@ -165,7 +172,7 @@ final class DiskStore: Sendable {
         let usage = pending.usage
         context.noteUsage(usage)
         guard usage.bytes > configuration.capacity.bytes || usage.entries > configuration.maximumCount ?? .max,
-            !keeper.isBusy
+            !keeper.hasFailed
         else { return }
         // What is wrong with the index is no error of the entry, which is stored.
         _ = try? keeper.writeIndex()
@@ -219,15 +226,19 @@ final class DiskStore: Sendable {
         do throws(FileError) {
             return try directory.write(new.name, writer: writer, parts: parts, time: new.time)
         } catch {
-            guard error.isMissing, directory.exists(Self.marker) else { throw error }
-            try directory.makeFolder(EntryName.folderPath(new.name.folder))
+            if error.isOfFolder {
+                try moveToTrash(new.name, in: directory)
+            } else {
+                guard error.isMissing, directory.exists(Self.marker) else { throw error }
+                try directory.makeFolder(EntryName.folderPath(new.name.folder))
+            }
             return try directory.write(new.name, writer: writer, parts: parts, time: new.time)
         }
     }
 
     /// True while the index can't be used for so long that the journal would grow without end.
     private var isIndexTooLate: Bool {
-        guard keeper.isBusy else { return false }
+        guard keeper.hasFailed else { return false }
         let waiting = pending.unwritten
         return waiting.entries >= Self.maximumWaiting || waiting.bytes >= Self.maximumWaitingBytes
     }
@@ -243,11 +254,12 @@ final class DiskStore: Sendable {
 
     private var path: String { context.path }
 
-    /// True if enough names wait to write the index: 512, or a hundredth of the capacity.
+    /// True if enough names wait to write the index: 512, or a hundredth of the capacity, but no more than may wait.
     var isBatchDue: Bool {
         let capacity = context.limits.withLock { $0.capacity.bytes }
         let waiting = pending.waiting
-        return waiting.entries >= IndexKeeper.batchSize || waiting.bytes >= capacity / 100
+        return waiting.entries >= IndexKeeper.batchSize
+            || waiting.bytes >= min(capacity / 100, Self.maximumWaitingBytes)
     }
 
     // MARK: Free space
@@ -262,16 +274,21 @@ final class DiskStore: Sendable {
             return wanted - (free - size)
         }
         guard let needed = missing() else { return }
-        do throws(ImageError) {
-            _ = try keeper.writeIndex(freeing: needed)
-        } catch {
-            keeper.removeOldestFiles(freeing: needed)
-        }
+        evict(freeing: needed)
         guard missing() != nil, let free = directory.freeSpace else { return }
         let reason =
             "the volume has \(ByteCount(free)) left, and \(configuration.minimumFreeSpace) are to stay free"
         context.note("\(path): \(reason)", cause: "free space")
         throw ImageError(.cacheWriteFailed, stage: .cache, source: path, reason: reason)
+    }
+
+    /// Evicts entries, even if the disk is so full that the index can't be written.
+    private func evict(freeing bytes: Int) {
+        do throws(ImageError) {
+            _ = try keeper.writeIndex(freeing: bytes)
+        } catch {
+            keeper.removeOldestFiles(freeing: bytes)
+        }
     }
 
     // MARK: Removing
@@ -326,10 +343,12 @@ final class DiskStore: Sendable {
             defer { if let journal { pending.end(journal, name) } else { pending.note(name) } }
             do throws(FileError) {
                 try directory.remove(name.path)
-                removed += 1
             } catch {
-                guard error.isMissing else { throw error }
+                if error.isMissing { continue }
+                guard error.isOfFolder else { throw error }
+                try moveToTrash(name, in: directory)
             }
+            removed += 1
         }
         return removed
     }

@@ -50,6 +50,11 @@ struct EntryName: Hashable, Sendable {
     /// The path of a folder in the directory of the cache, such as `entries/0f`.
     static func folderPath(_ folder: Int) -> String { "\(root)/\(hexadecimal(UInt64(folder), digits: 2))" }
 
+    /// True for the names of folders of entries.
+    static func isFolder(_ name: String) -> Bool {
+        UInt8(name, radix: 16).map { folderPath(Int($0)) == "\(root)/\(name)" } ?? false
+    }
+
     /// The name of the file.
     var text: String { withPath { String(cString: $0 + 11) } }
 

@@ -4,8 +4,10 @@ internal import FoundationEssentials
 extension IndexKeeper {
     /// The number of entries that one transaction removes.
     private static let sliceSize = 256
+    /// The number of entries that can't be removed after which an eviction ends.
+    private static let maximumUnremovable = 16 * sliceSize
     /// The age in microseconds from which an unfinished file is one that a crash left behind.
-    private static let leftoverAge: Int64 = 3_600_000_000
+    static let leftoverAge: Int64 = 3_600_000_000
 
     // MARK: Batches
 
@@ -35,7 +37,7 @@ extension IndexKeeper {
     }
 
     private func noteIndexed(_ usage: CacheUsage) {
-        noteSuccess()
+        flags.withLock { $0.failures = 0 }
         pending.noteIndexed(usage)
         context.noteUsage(pending.usage)
     }
@@ -60,7 +62,7 @@ extension IndexKeeper {
             // In the transaction, so that the rows of another process are not overwritten with older ones.
             try index.transaction { () throws(SQLiteError) in
                 for (name, change) in changes {
-                    switch look(at: name, change, in: directory, now: time) {
+                    switch change.look(at: name, in: directory, now: time) {
                     case .present(let row): try index.put(row)
                     case .absent: try index.remove(name)
                     case .unknown: unresolved[name] = change
@@ -88,44 +90,6 @@ extension IndexKeeper {
         return mayHaveMore
     }
 
-    /// The result of a look at a file.
-    enum Look {
-        case present(DiskIndex.Row)
-        case absent
-        /// The file can't be looked at now, such as without free descriptors.
-        case unknown
-    }
-
-    /// Looks at the file of a name. Only ENOENT means that there is none.
-    func look(
-        at name: EntryName, _ change: PendingWrites.Change = PendingWrites.Change(), in directory: CacheDirectory,
-        now time: Int64
-    ) -> Look {
-        do throws(FileError) {
-            let status = try directory.status(of: name)
-            guard status.isRegular else { return .absent }
-            let modified = min(time, status.modified)
-            if var row = change.row, change.inode == status.inode {
-                row.size = status.allocatedSize
-                row.accessed = max(min(time, row.accessed), modified)
-                return .present(row)
-            }
-            // A damaged file takes space too.
-            var row = DiskIndex.Row(
-                name: name, id: DiskIndex.id(at: modified, sequence: Int(name.sourceLow & 0xFFF)),
-                size: status.allocatedSize, accessed: modified, created: modified)
-            if let (description, _) = try directory.description(of: name.path) {
-                row.id = DiskIndex.id(at: description.stored, sequence: Int(name.sourceLow & 0xFFF))
-                row.created = description.entry.created.cacheTime
-                row.expires = description.entry.expires?.cacheTime
-                row.lifetime = description.entry.idleLifetime?.cacheTime
-            }
-            return .present(row)
-        } catch {
-            return error.isMissing ? .absent : .unknown
-        }
-    }
-
     // MARK: Evicting
 
     /// Removes the least recently used entries until the limits are met, with a margin that makes evictions rare: a twentieth, or as
@@ -149,30 +113,48 @@ extension IndexKeeper {
         if freeing > 0 { bytes = min(bytes, usage.bytes - freeing) }
         guard usage.bytes > bytes || usage.entries > count else { return CacheSweep() }
         try writeRecentUses(index)
-        var evicted = CacheSweep()
-        defer { context.counters.withLock { $0.evictions += evicted.files } }
-        var looks = 4 * Self.sliceSize
-        while index.state.usage.bytes > bytes || index.state.usage.entries > count {
+        let evicted = try removeEntries(from: index, directory, maximumLooks: 4 * Self.sliceSize) { _ in
+            index.state.usage.bytes > bytes || index.state.usage.entries > count
+        } rows: { (time, limit) throws(SQLiteError) in
+            try index.leastRecentlyUsed(now: time, limit: limit)
+        }
+        context.counters.withLock { $0.evictions += evicted.files }
+        return evicted
+    }
+
+    /// Removes entries in slices, until it is enough or no row is left. Entries whose files can't be removed are passed over.
+    /// - Parameters:
+    ///   - maximumLooks: the number of files to look at, beyond four for each that is removed. The others are removed without a look.
+    ///   - isWanted: tells from what was removed whether more has to go.
+    ///   - rows: returns a number of rows at most, the first to remove first.
+    private func removeEntries(
+        from index: DiskIndex, _ directory: CacheDirectory, maximumLooks: Int, while isWanted: (CacheSweep) -> Bool,
+        rows: (_ time: Int64, _ limit: Int) throws(SQLiteError) -> [DiskIndex.Row]
+    ) throws(SQLiteError) -> CacheSweep {
+        var removed = CacheSweep()
+        var unremovable: Set<EntryName> = []
+        var looks = maximumLooks
+        var isLeft = true
+        while isLeft, isWanted(removed), unremovable.count < Self.maximumUnremovable {
             let time = context.time
-            var progress = false
             try index.transaction { () throws(SQLiteError) in
-                for row in try index.leastRecentlyUsed(now: time, limit: Self.sliceSize) {
-                    guard index.state.usage.bytes > bytes || index.state.usage.entries > count else { break }
+                let found = try rows(time, Self.sliceSize + unremovable.count).filter { !unremovable.contains($0.name) }
+                isLeft = !found.isEmpty
+                for row in found {
+                    guard isWanted(removed) else { break }
                     switch try remove(row, from: index, directory, now: time, mayLook: looks > 0) {
                     case .removed:
-                        evicted.files += 1
-                        evicted.bytes += row.size
+                        removed.files += 1
+                        removed.bytes += row.size
                         looks += 4
                     case .refreshed: looks -= 1
                     case .missing: break
-                    case .failed: continue
+                    case .failed: unremovable.insert(row.name)
                     }
-                    progress = true
                 }
             }
-            guard progress else { break }
         }
-        return evicted
+        return removed
     }
 
     /// Writes the uses that are not much later than the times of the files.
@@ -207,7 +189,7 @@ extension IndexKeeper {
         // A time in the future is no use: it would keep the entry for ever.
         if mayLook, let status = try? directory.status(of: row.name),
             status.modified > row.accessed, status.modified <= time,
-            case .present(let new) = look(at: row.name, in: directory, now: time)
+            case .present(let new) = PendingWrites.Change().look(at: row.name, in: directory, now: time)
         {
             try index.put(new)
             return .refreshed
@@ -216,7 +198,7 @@ extension IndexKeeper {
         do throws(FileError) {
             try directory.remove(row.name.path)
         } catch {
-            guard error.isMissing else { return .failed }
+            guard error.isMissing || error.isOfFolder else { return .failed }
             removal = .missing
         }
         try index.remove(row)
@@ -228,29 +210,14 @@ extension IndexKeeper {
     /// Removes up to ``sliceSize`` entries that have expired.
     func removeExpiredSlice() throws(ImageError) -> CacheSweep {
         let aging = Aging(context)
-        let time = context.time
-        let bound = aging.bound(at: time, sweeping: true)
+        let bound = aging.bound(at: context.time, sweeping: true)
         let sweep = try withIndex { index, directory throws(SQLiteError) in
             guard !index.isReadOnly else { return CacheSweep() }
             if bound != nil, aging.expiry == .byCreation { try index.indexCreationTimes() }
-            var sweep = CacheSweep()
-            var progress = true
-            // A slice in which all entries were used meanwhile is not the last one.
-            while sweep.files == 0, progress {
-                progress = false
-                try index.transaction { () throws(SQLiteError) in
-                    let rows = try index.expired(at: time, bound: bound, aging.expiry, limit: Self.sliceSize)
-                    for row in rows {
-                        switch try remove(row, from: index, directory, now: time, mayLook: true) {
-                        case .removed:
-                            sweep.files += 1
-                            sweep.bytes += row.size
-                        case .refreshed, .missing: break
-                        case .failed: continue
-                        }
-                        progress = true
-                    }
-                }
+            let sweep = try removeEntries(from: index, directory, maximumLooks: .max / 2) {
+                $0.files < Self.sliceSize
+            } rows: { (time, limit) throws(SQLiteError) in
+                try index.expired(at: time, bound: bound, aging.expiry, limit: limit)
             }
             noteIndexed(index.state.usage)
             return sweep
@@ -282,17 +249,6 @@ extension IndexKeeper {
         return isLeft
     }
 
-    /// Compares one folder with the index, and after the last one the totals with the rows.
-    func compare(folder: Int) throws(ImageError) {
-        _ = try withIndex { index, directory throws(SQLiteError) in
-            guard !index.isReadOnly else { return }
-            _ = try compare(folder, with: index, directory)
-            guard folder == EntryName.folders - 1 else { return }
-            try index.transaction { () throws(SQLiteError) in try index.recount() }
-            noteIndexed(index.state.usage)
-        }
-    }
-
     /// Compares the next folders with the index, whatever their state, and removes unfinished files that a crash left behind.
     func sweepFolders(_ count: Int) throws(ImageError) {
         _ = try withIndex { index, directory throws(SQLiteError) in
@@ -313,7 +269,7 @@ extension IndexKeeper {
     ) throws(SQLiteError) -> Int {
         let files: [String]
         do throws(FileError) {
-            files = try directory.list(EntryName.folderPath(folder))
+            files = try directory.list(EntryName.folderPath(folder), onlyFiles: true)
         } catch {
             // A folder that can't be read is not an empty one.
             guard error.isMissing else { return 0 }
@@ -327,7 +283,7 @@ extension IndexKeeper {
             try index.transaction { () throws(SQLiteError) in
                 for name in different[start..<min(start + Self.sliceSize, different.count)] {
                     // Either may have changed meanwhile.
-                    switch look(at: name, in: directory, now: time) {
+                    switch PendingWrites.Change().look(at: name, in: directory, now: time) {
                     case .present(let row): if try index.row(name) == nil { try index.put(row) }
                     case .absent: try index.remove(name)
                     case .unknown: break
@@ -362,14 +318,8 @@ extension IndexKeeper {
         return found
     }
 
-    /// Rows in the order of storing.
-    func rows(after id: Int64, limit: Int) -> [DiskIndex.Row] {
-        let rows = try? withIndex { index, _ throws(SQLiteError) in try index.rows(after: id, limit: limit) }
-        return (rows ?? nil) ?? []
-    }
-
-    func row(_ name: EntryName) -> DiskIndex.Row? {
-        let row = try? withIndex { index, _ throws(SQLiteError) in try index.row(name) }
-        return (row ?? nil) ?? nil
+    /// Asks the index; `nil` if it can't be read.
+    func query<Result>(_ body: (DiskIndex) throws(SQLiteError) -> Result) -> Result? {
+        try? withIndex { index, _ throws(SQLiteError) in try body(index) }
     }
 }

@@ -24,7 +24,7 @@ final class IndexKeeper: Sendable {
     let pending: PendingWrites
     let notes: ReadNotes
     private let state = Lock(State())
-    private let flags = Lock((isBusy: false, needsComparison: false))
+    let flags = Lock((failures: 0, needsComparison: false))
 
     init(_ context: DiskContext, pending: PendingWrites, notes: ReadNotes) {
         self.context = context
@@ -32,11 +32,12 @@ final class IndexKeeper: Sendable {
         self.notes = notes
     }
 
-    /// True while the index can't be used, mostly because another process holds it, so that stores don't wait for it.
-    var isBusy: Bool { flags.withLock { $0.isBusy } }
+    /// True if the index could not be used lately, mostly because another process holds it. Until a batch is written, neither stores nor
+    /// clearing wait for it.
+    var hasFailed: Bool { failures > 0 }
 
-    /// Notes that the index was written.
-    func noteSuccess() { flags.withLock { $0.isBusy = false } }
+    /// The number of uses of the index that failed since a batch was written.
+    var failures: Int { flags.withLock { $0.failures } }
 
     /// True if the index missed a change of the files, so that all folders have to be compared with it.
     var needsComparison: Bool {
@@ -60,8 +61,8 @@ final class IndexKeeper: Sendable {
                     return try body(index, directory)
                 } catch {
                     failure = error
-                    flags.withLock { $0.isBusy = true }
-                    guard error.isDamage else { break }
+                    flags.withLock { $0.failures += 1 }
+                    guard error.isDamageOfIndex else { break }
                     moveIndexAway(&state, in: directory, error)
                 }
             }
@@ -74,6 +75,7 @@ final class IndexKeeper: Sendable {
     /// Opens the index, if it is one that this version may use, and learns the totals.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` for the index of a newer version or another program.
     func checkIndex() throws(ImageError) {
+        guard !hasFailed else { return }
         do throws(ImageError) {
             _ = try withIndex { index, _ throws(SQLiteError) in pending.noteIndexed(index.state.usage) }
         } catch {
@@ -108,6 +110,16 @@ final class IndexKeeper: Sendable {
             // SQLite would make the file readable for others. An empty one is a new database to it.
             try? directory.create(DiskIndex.file)
         }
+        if isWritable {
+            for file in DiskIndex.sideFiles where (try? directory.status(file))?.isRegular == false {
+                // SQLite would wait for a FIFO, and fail with a folder or a link.
+                try? directory.rename(file, to: "\(file).\(WriterName())")
+                guard !directory.exists(file) else {
+                    state.refusal = "\(file) is no file, and can't be moved away; use another directory"
+                    return nil
+                }
+            }
+        }
         let path = "\(directory.path)/\(DiskIndex.file)"
         var database: Database? = try Database(
             path: path, mode: isWritable ? .readWrite : .immutable, busyTimeout: Self.busyTimeout)
@@ -126,10 +138,7 @@ final class IndexKeeper: Sendable {
             guard isWritable, !opened.isReadOnly else { return nil }
             try LegacyLayout.foldLog(of: opened)
             database = nil
-            try? directory.rename(DiskIndex.file, to: LegacyLayout.movedIndex)
-            guard !directory.exists(DiskIndex.file) else {
-                throw SQLiteError(code: SQLITE_CANTOPEN, message: "the old index can't be renamed")
-            }
+            try LegacyLayout.moveIndexAway(in: directory)
             return try openIndex(&state, in: directory)
         case .new:
             guard isWritable else { return nil }
@@ -139,7 +148,10 @@ final class IndexKeeper: Sendable {
         }
         do throws(SQLiteError) {
             let index = try DiskIndex(opened, isReadOnly: !isWritable)
-            if isWritable { try begin(index, in: directory, isNew: isNew) }
+            if isWritable {
+                let folders = ((try? directory.list(EntryName.root)) ?? []).filter { EntryName.isFolder($0) }
+                try index.begin(isNew: isNew, isEmpty: folders.isEmpty) { Journal.dead(in: directory).isEmpty }
+            }
             state.index = index
         } catch {
             guard [SQLITE_READONLY, SQLITE_CANTOPEN].contains(error.primaryCode) else { throw error }
@@ -152,28 +164,6 @@ final class IndexKeeper: Sendable {
         return state.index
     }
 
-    /// Decides whether the index has to be compared with the files: if it is new, or the computer may have lost power since it was
-    /// written, so that the latest changes of the files, the journals, or the index may be missing.
-    private func begin(_ index: DiskIndex, in directory: CacheDirectory, isNew: Bool) throws(SQLiteError) {
-        let boot = Self.boot
-        guard isNew || index.state.boot != boot else { return }
-        let isKnown = index.state.isClosed && Journal.dead(in: directory).isEmpty
-        let folders = ((try? directory.list(EntryName.root)) ?? []).filter { $0.utf8.count == 2 }
-        try index.transaction { () throws(SQLiteError) in
-            if isNew || !isKnown { index.state.nextFolder = folders.isEmpty ? EntryName.folders : 0 }
-            index.state.boot = boot
-        }
-    }
-
-    /// The identity of the system's run.
-    private static let boot: String = {
-        guard let file = fopen("/proc/sys/kernel/random/boot_id", "re") else { return "unknown" }
-        defer { fclose(file) }
-        var text = [CChar](repeating: 0, count: 64)
-        guard fgets(&text, 64, file) != nil else { return "unknown" }
-        return String(decoding: text.prefix { $0 > 32 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }()
-
     private func moveIndexAway(_ state: inout State, in directory: CacheDirectory, _ error: SQLiteError) {
         context.note(
             "\(context.path)/index.sqlite is damaged or can't be used, and is made again from the files: \(error)",
@@ -181,7 +171,7 @@ final class IndexKeeper: Sendable {
         state.index = nil
         try? directory.rename(DiskIndex.file, to: LegacyLayout.damagedIndex)
         // Left behind, the journal of the old index would be played into the new one.
-        for suffix in ["-journal", "-wal", "-shm"] { try? directory.remove(DiskIndex.file + suffix) }
+        for file in DiskIndex.sideFiles { try? directory.remove(file) }
     }
 
     /// Writes that all is in the index, if so, and closes it.
@@ -191,12 +181,5 @@ final class IndexKeeper: Sendable {
             try index.transaction { () throws(SQLiteError) in index.state.isClosed = true }
         }
         state.withLockUnchecked { $0 = State() }
-    }
-}
-
-extension SQLiteError {
-    /// True if the database is damaged, truncated, or without its tables.
-    fileprivate var isDamage: Bool {
-        isCorruption || primaryCode == SQLITE_ERROR || code == SQLITE_IOERR | (2 << 8)
     }
 }

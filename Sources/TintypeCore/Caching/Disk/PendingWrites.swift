@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// The changes of files that are not in the index yet, and the journals that name them on the disk.
 ///
 /// A name is in a journal before its file changes, and stays there until a batch has looked at the file. Stores don't wait for each other
@@ -8,6 +10,14 @@ final class PendingWrites: Sendable {
         /// The row and the file that it describes; `nil` if only the file tells.
         var row: DiskIndex.Row?
         var inode: UInt64 = 0
+
+        /// The result of a look at a file.
+        enum Look {
+            case present(DiskIndex.Row)
+            case absent
+            /// The file can't be looked at now, such as without free descriptors.
+            case unknown
+        }
     }
 
     /// A journal, and the number of changes under way that it names.
@@ -195,5 +205,34 @@ extension PendingWrites.State {
     fileprivate mutating func note(_ name: EntryName, _ new: PendingWrites.Change) {
         let old = changes.updateValue(new, forKey: name)
         bytes += (new.row?.size ?? 0) - (old?.row?.size ?? 0)
+    }
+}
+
+extension PendingWrites.Change {
+    /// Looks at the file of a name. Only ENOENT means that there is none.
+    func look(at name: EntryName, in directory: CacheDirectory, now time: Int64) -> Look {
+        do throws(FileError) {
+            let status = try directory.status(of: name)
+            guard status.isRegular else { return .absent }
+            let modified = min(time, status.modified)
+            if var row, inode == status.inode {
+                row.size = status.allocatedSize
+                row.accessed = max(min(time, row.accessed), modified)
+                return .present(row)
+            }
+            // A damaged file takes space too.
+            var found = DiskIndex.Row(
+                name: name, id: DiskIndex.id(at: modified, sequence: Int(name.sourceLow & 0xFFF)),
+                size: status.allocatedSize, accessed: modified, created: modified)
+            if let (description, _) = try directory.description(of: name.path) {
+                found.id = DiskIndex.id(at: description.stored, sequence: Int(name.sourceLow & 0xFFF))
+                found.created = description.entry.created.cacheTime
+                found.expires = description.entry.expires?.cacheTime
+                found.lifetime = description.entry.idleLifetime?.cacheTime
+            }
+            return .present(found)
+        } catch {
+            return error.isMissing ? .absent : .unknown
+        }
     }
 }

@@ -12,5 +12,8 @@ struct SQLiteError: Error, Sendable, CustomStringConvertible {
     /// True if the file is damaged, or isn't a database.
     var isCorruption: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
 
+    /// True if the database is damaged, truncated, or without its tables.
+    var isDamageOfIndex: Bool { isCorruption || primaryCode == SQLITE_ERROR || code == SQLITE_IOERR | (2 << 8) }
+
     var description: String { "\(message) (SQLite \(code))" }
 }

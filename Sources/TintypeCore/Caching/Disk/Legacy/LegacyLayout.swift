@@ -41,6 +41,14 @@ enum LegacyLayout {
         return Int64(value >> 44)
     }
 
+    /// Gives the old index another name.
+    static func moveIndexAway(in directory: CacheDirectory) throws(SQLiteError) {
+        try? directory.rename(index, to: movedIndex)
+        guard !directory.exists(index) else {
+            throw SQLiteError(code: SQLITE_CANTOPEN, message: "the old index can't be renamed")
+        }
+    }
+
     static func hasTag(_ tag: Int64, _ id: Int64) -> Bool { id & tagMask == tag }
 
     /// The time of storing, in microseconds since 1970.
