@@ -119,7 +119,7 @@ struct SharingTests {
             await coalescer.value(for: "a", priority: LoadPriority(.normal)) { update in
                 seen.withLock { seen in
                     switch update {
-                    case .arriving: break
+                    case .arriving, .placeholder: break
                     case .progress(let progress): seen.append("progress \(progress.receivedBytes)")
                     case .preview: seen.append("preview")
                     }
