@@ -50,6 +50,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.90.0"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.38.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.30.0"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.30.0"),
         .package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.4.0"),
     ],
@@ -111,6 +112,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: http),
                 .product(name: "NIOHPACK", package: "swift-nio-http2", condition: http),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: http),
             ],
             swiftSettings: settings),
         .target(
@@ -126,6 +128,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: http),
                 .product(name: "NIOPosix", package: "swift-nio", condition: http),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: http),
             ],
             swiftSettings: settings),
         .target(

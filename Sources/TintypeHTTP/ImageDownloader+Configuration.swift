@@ -22,6 +22,16 @@ extension ImageDownloader {
         /// own earlier answers. A token for one host therefore goes to no other host.
         public typealias HeaderProvider = @Sendable (URL, HTTPFields) -> HTTPFields
 
+        /// Returns the credential for a challenge; `nil` leaves it unanswered.
+        ///
+        /// An error that the closure throws ends the load with ``ImageError/Code/badRequest``.
+        public typealias CredentialProvider = @Sendable (AuthenticationChallenge) async throws -> HTTPCredential?
+
+        /// Returns the decrypted bytes of a body, which are what is decoded and cached.
+        ///
+        /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. Bytes are not decoded while they arrive.
+        public typealias Decryptor = @Sendable (Data, DownloadResponse) async throws -> Data
+
         /// The number of transfers that may run at once, at least 1. Other downloads wait.
         public var maximumConcurrentDownloads: Int
         /// The order in which waiting downloads of the same priority begin.
@@ -54,6 +64,42 @@ extension ImageDownloader {
         /// A closure that returns the header fields for each URL.
         public var headerProvider: HeaderProvider?
 
+        /// The policy for repeating transfers that failed; none by default.
+        public var retry: RetryPolicy
+        /// The policy for servers that fail again and again; `nil` asks them each time.
+        public var circuitBreaker: CircuitBreakerPolicy?
+        /// The servers that may be connected to; `nil` allows all.
+        public var networkGuard: NetworkGuard?
+        /// The longest wait for the beginning of a response, after the request was sent; `nil` for no limit but ``timeout``.
+        public var firstByteTimeout: Duration?
+        /// The smallest number of bytes of a body per second, on average over 10 s; `nil` for no limit. It ends transfers that send
+        /// a byte now and then, and would occupy their slot for hours.
+        public var minimumSpeed: Int?
+        /// The largest size of a body compared with its compressed size, from 1 MB on; `nil` for no limit but ``maximumBytes``.
+        public var maximumDecompressionRatio: Double?
+        /// The largest number of redirects that one origin may send; `nil` for no limit but ``maximumRedirects``.
+        public var maximumRedirectsPerOrigin: Int?
+        /// The number of transfers from one host that may run at once; `nil` for no limit but ``maximumConcurrentDownloads``.
+        public var maximumDownloadsPerHost: Int?
+        /// The place for the beginnings of interrupted transfers, from which later ones continue; `nil` always starts over.
+        public var partialDownloads: PartialDownloads?
+        /// The smallest part of a body between two reports of progress, from 0 to 1. The first and the last report are always made.
+        public var minimumProgressInterval: Double
+        /// The place for cookies; `nil` neither keeps nor sends any.
+        public var cookies: (any CookieStoring)?
+        /// A closure that returns the credential for a server that asks for one; `nil` answers no challenge.
+        public var credentials: CredentialProvider?
+        /// A closure that decrypts each body; `nil` for none.
+        public var decryptor: Decryptor?
+        /// The certificates to trust and to present, and the exceptions.
+        public var tls: TLSOptions
+        /// The proxy for connections.
+        public var proxy: ProxyOptions
+        /// The path of a Unix domain socket to connect to in place of every host, for `http` only; `nil` for none.
+        public var unixSocketPath: String?
+        /// A closure that observes downloads. It is called on any thread, and should return soon.
+        public var observer: (@Sendable (DownloadEvent) -> Void)?
+
         /// Creates a configuration. Each parameter sets the property of the same name.
         public init(
             maximumConcurrentDownloads: Int = 6, order: DownloadOrder = .firstInFirstOut,
@@ -61,7 +107,14 @@ extension ImageDownloader {
             maximumBytes: ByteCount = .megabytes(200), maximumRedirects: Int = 5,
             acceptableStatusCodes: Set<Int>? = Set(200..<300), acceptableContentTypes: Set<String>? = nil,
             schemes: Set<String> = ["http", "https"], requestModifier: RequestModifier? = nil,
-            responseModifier: ResponseModifier? = nil, headerProvider: HeaderProvider? = nil
+            responseModifier: ResponseModifier? = nil, headerProvider: HeaderProvider? = nil,
+            retry: RetryPolicy = .none, circuitBreaker: CircuitBreakerPolicy? = nil, networkGuard: NetworkGuard? = nil,
+            firstByteTimeout: Duration? = nil, minimumSpeed: Int? = nil, maximumDecompressionRatio: Double? = nil,
+            maximumRedirectsPerOrigin: Int? = nil, maximumDownloadsPerHost: Int? = nil,
+            partialDownloads: PartialDownloads? = .memory, minimumProgressInterval: Double = 0,
+            cookies: (any CookieStoring)? = nil, credentials: CredentialProvider? = nil, decryptor: Decryptor? = nil,
+            tls: TLSOptions = TLSOptions(), proxy: ProxyOptions = .none, unixSocketPath: String? = nil,
+            observer: (@Sendable (DownloadEvent) -> Void)? = nil
         ) {
             self.maximumConcurrentDownloads = maximumConcurrentDownloads
             self.order = order
@@ -76,6 +129,23 @@ extension ImageDownloader {
             self.requestModifier = requestModifier
             self.responseModifier = responseModifier
             self.headerProvider = headerProvider
+            self.retry = retry
+            self.circuitBreaker = circuitBreaker
+            self.networkGuard = networkGuard
+            self.firstByteTimeout = firstByteTimeout
+            self.minimumSpeed = minimumSpeed
+            self.maximumDecompressionRatio = maximumDecompressionRatio
+            self.maximumRedirectsPerOrigin = maximumRedirectsPerOrigin
+            self.maximumDownloadsPerHost = maximumDownloadsPerHost
+            self.partialDownloads = partialDownloads
+            self.minimumProgressInterval = minimumProgressInterval
+            self.cookies = cookies
+            self.credentials = credentials
+            self.decryptor = decryptor
+            self.tls = tls
+            self.proxy = proxy
+            self.unixSocketPath = unixSocketPath
+            self.observer = observer
         }
 
         /// The header fields that are sent unless ``headers`` replaces them.
@@ -89,26 +159,12 @@ extension ImageDownloader {
         /// The ``timeout`` with its default and its bound.
         var idleLimit: Duration { timeout > .zero ? min(timeout, .longestLimit) : .seconds(15) }
 
-        /// The ``totalTimeout`` with its bound.
-        var totalLimit: Duration? { totalTimeout.map { min($0, .longestLimit) } }
-    }
-
-    /// The state of a downloader and the sums of its work.
-    public struct Statistics: Sendable, Hashable {
-        /// The number of transfers that run.
-        public var active = 0
-        /// The number of downloads that wait for their turn.
-        public var waiting = 0
-        /// The number of transfers that have begun since the downloader was created.
-        public var started = 0
-        /// The number of downloads that delivered a body.
-        public var succeeded = 0
-        /// The number of downloads that failed.
-        public var failed = 0
-        /// The number of downloads that were cancelled, before or after they began.
-        public var cancelled = 0
-        /// The bytes of all bodies that arrived, including those of downloads that failed later.
-        public var receivedBytes = 0
+        /// The time limits of a transfer, with their bounds.
+        var paceLimits: TransferPace.Limits {
+            TransferPace.Limits(
+                idle: idleLimit, total: totalTimeout.map { min($0, .longestLimit) },
+                firstByte: firstByteTimeout.map { min($0, .longestLimit) }, minimumSpeed: minimumSpeed)
+        }
     }
 }
 #endif

@@ -1,7 +1,5 @@
 #if HTTP
-internal import AsyncHTTPClient
 public import FoundationEssentials
-internal import NIOCore
 public import TintypeCore
 
 /// A loader for images over HTTP/1.1 and HTTP/2.
@@ -30,10 +28,13 @@ public final class ImageDownloader: ImageLoading, Sendable {
     private let totals = Lock(Statistics())
     private let liveHeaders: Lock<[String: String]>
     private let running = Lock(RunningLoads())
-    private let isShutDown = Lock(false)
+    private let servers: ServerRecords
+    private let hostSlots: HostSlots?
 
     /// The loads that ``cancelAll()`` ends.
     private struct RunningLoads {
+        /// True if no load begins anymore.
+        var isShutDown = false
         var tasks: [Int: Task<Result<LoadedData, ImageError>, Never>] = [:]
         var lastID = 0
     }
@@ -47,7 +48,9 @@ public final class ImageDownloader: ImageLoading, Sendable {
         time = Timekeeper(clock)
         slots = DownloadSlots(limit: configuration.maximumConcurrentDownloads, order: configuration.order)
         liveHeaders = Lock(configuration.headers)
-        clients = HTTPClients { SharedHTTPClient(.init(configuration)) }
+        clients = HTTPClients { SharedHTTPClient(.init(configuration, $0)) }
+        servers = ServerRecords(retry: configuration.retry, breaker: configuration.circuitBreaker, now: time.now)
+        hostSlots = configuration.maximumDownloadsPerHost.map { HostSlots(limit: $0, order: configuration.order) }
     }
 
     /// Creates a downloader.
@@ -75,13 +78,17 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// A Boolean value that is true while no transfer may begin. Transfers that run continue.
     public var isSuspended: Bool {
         get { slots.isSuspended }
-        set { slots.isSuspended = newValue }
+        set {
+            slots.isSuspended = newValue
+            configuration.observer?(newValue ? .suspended : .resumed)
+        }
     }
 
     /// The state of the downloader and the sums of its work.
     public var statistics: Statistics {
         var statistics = totals.withLock { $0 }
         (statistics.active, statistics.waiting) = slots.counts
+        statistics.waiting += hostSlots?.waitingCount ?? 0
         return statistics
     }
 
@@ -97,10 +104,22 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// Loads that run or wait end with ``ImageError/Code/cancelled``, and later ones with ``ImageError/Code/loadingDisallowed``.
     /// Shutting down again does nothing.
     public func shutdown() async {
-        isShutDown.withLock { $0 = true }
-        // A load that is registered later sees the flag.
+        running.withLock { $0.isShutDown = true }
         cancelAll()
         await clients.shutdown()
+    }
+
+    /// Waits until all loads have ended, and closes all connections.
+    ///
+    /// Loads that begin later end with ``ImageError/Code/loadingDisallowed``. If the downloader is suspended, those that wait for their turn
+    /// never end; cancel them, or use ``shutdown()``.
+    public func finishAndShutdown() async {
+        let tasks = running.withLock { running in
+            running.isShutDown = true
+            return Array(running.tasks.values)
+        }
+        for task in tasks { _ = await task.value }
+        await shutdown()
     }
 
     public var schemes: [String] { configuration.schemes.sorted() }
@@ -124,7 +143,9 @@ public final class ImageDownloader: ImageLoading, Sendable {
     ///   ``shutdown()``.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         do throws(ImageError) {
-            let loaded = try await cancellable { () throws(ImageError) in try await self.loadInTurn(request) }
+            let loaded = try await cancellable { id throws(ImageError) in
+                try await self.loadWithRetries(request, id: id)
+            }
             totals.withLock { $0.succeeded += 1 }
             return loaded
         } catch {
@@ -135,22 +156,28 @@ public final class ImageDownloader: ImageLoading, Sendable {
         }
     }
 
+    private static let shutDown = ImageError(
+        .loadingDisallowed, stage: .load, reason: "the downloader is shut down")
+
     /// Runs a load in a task that ``cancelAll()`` and the calling task can cancel.
     private func cancellable(
-        _ load: @escaping @Sendable () async throws(ImageError) -> LoadedData
+        _ load: @escaping @Sendable (_ id: Int) async throws(ImageError) -> LoadedData
     ) async throws(ImageError) -> LoadedData {
-        let (id, task) = running.withLock { running in
+        let registered = running.withLock { running -> (Int, Task<Result<LoadedData, ImageError>, Never>)? in
+            guard !running.isShutDown else { return nil }
+            running.lastID += 1
+            let id = running.lastID
             let task = Task {
                 do throws(ImageError) {
-                    return Result<LoadedData, ImageError>.success(try await load())
+                    return Result<LoadedData, ImageError>.success(try await load(id))
                 } catch {
                     return Result<LoadedData, ImageError>.failure(error)
                 }
             }
-            running.lastID += 1
-            running.tasks[running.lastID] = task
-            return (running.lastID, task)
+            running.tasks[id] = task
+            return (id, task)
         }
+        guard let (id, task) = registered else { throw Self.shutDown }
         defer { running.withLock { $0.tasks[id] = nil } }
         let result = await withTaskCancellationHandler {
             await task.value
@@ -160,22 +187,91 @@ public final class ImageDownloader: ImageLoading, Sendable {
         return try result.get()
     }
 
-    private func loadInTurn(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
-        guard !isShutDown.withLock({ $0 }) else {
-            throw ImageError(.loadingDisallowed, stage: .load, reason: "the downloader is shut down")
-        }
+    /// Attempts a load until it succeeds, or the policy gives up.
+    private func loadWithRetries(_ request: LoadRequest, id: Int) async throws(ImageError) -> LoadedData {
         try check(request.url)
+<<<<<<< HEAD
         let wait = StageStopwatch.beginWait()
+=======
+        let server = request.url.server
+        let load = Load(request: request, id: id)
+        while true {
+            let failure: ImageError
+            do throws(ImageError) {
+                let isProbe = try servers.admit(server)
+                do throws(ImageError) {
+                    var loaded = try await loadInTurn(load)
+                    servers.record(nil, of: server, isProbe: isProbe)
+                    loaded.transfer = load.record.metrics
+                    configuration.observer?(.finished(id: load.id, load.record.metrics, nil))
+                    return loaded
+                } catch {
+                    servers.record(error, of: server, isProbe: isProbe)
+                    throw error
+                }
+            } catch {
+                failure = error
+            }
+            guard let delay = delay(after: failure, of: load, server: server) else {
+                var error = failure
+                if error.response == nil { error.response = load.record.head }
+                configuration.observer?(.finished(id: load.id, load.record.metrics, error))
+                throw error
+            }
+            configuration.observer?(.retrying(id: load.id, after: failure, delay: delay))
+            do { try await time.sleep(time.now() + delay) } catch { throw .cancelledTransfer }
+            load.record.update { metrics in
+                metrics.backoff += delay
+                metrics.attempts += 1
+            }
+        }
+    }
+
+    /// The delay before the next attempt; `nil` if there is none.
+    private func delay(after error: ImageError, of load: Load, server: String) -> Duration? {
+        guard ["GET", "HEAD"].contains(load.request.method), load.request.body == nil else { return nil }
+        let fields = load.record.head?.headers
+        let retryAfter = RetryAfter.delay(fields?["Retry-After"], date: fields?["Date"], now: Date())
+        let delay = configuration.retry.delay(
+            after: error, attempts: load.record.metrics.attempts, retryAfter: error.statusCode == nil ? nil : retryAfter)
+        guard let delay, servers.takeRetry(server) else { return nil }
+        return delay
+    }
+
+    /// A load, over all of its attempts.
+    private struct Load: Sendable {
+        let request: LoadRequest
+        let id: Int
+        let record = TransferRecord()
+        let progress = Lock(ProgressReporter.State())
+    }
+
+    /// One attempt.
+    private func loadInTurn(_ load: Load) async throws(ImageError) -> LoadedData {
+        let request = load.request
+        let start = time.now()
+        let hostTicket = try await hostSlots?.acquire(request.url, request.priority)
+        defer { hostTicket.map { hostSlots?.release($0) } }
+>>>>>>> c58e799 (Repeat and continue transfers, and guard the program's own network)
         let ticket = try await slots.acquire(request.priority)
         wait?.end()
         defer { slots.release(ticket) }
+        let now = time.now()
+        load.record.update { $0.waiting += now - start }
         totals.withLock { $0.started += 1 }
+        configuration.observer?(.started(id: load.id, url: request.url))
 
-        let limits = TimeLimits(time, idle: configuration.idleLimit, total: configuration.totalLimit)
+        let limits = TimeLimits(time, configuration.paceLimits)
         var configuration = configuration
         configuration.headers = headers
-        let transfer = Transfer(clients: clients, configuration: configuration, limits: limits) { [totals] count in
+        let sender = RequestSender(
+            clients: clients, configuration: configuration, limits: limits, record: load.record)
+        let transfer = Transfer(
+            sender: sender, configuration: configuration, limits: limits, record: load.record, progress: load.progress
+        ) { [totals] count in
             totals.withLock { $0.receivedBytes += count }
+        } observeHead: { [observer = configuration.observer] head in
+            observer?(.responded(id: load.id, head))
         }
         return try await limits.run { () throws(ImageError) in try await transfer.run(request) }
     }
@@ -191,23 +287,6 @@ public final class ImageDownloader: ImageLoading, Sendable {
             throw ImageError(.invalidURL, stage: .load, reason: "the URL has no host")
         }
         guard url.hasPossiblePort else { throw .impossiblePort }
-    }
-}
-
-extension HTTPClient.Configuration {
-    init(_ configuration: ImageDownloader.Configuration) {
-        // The downloader has redirects and time limits of its own. The client's limits come later, and only make sure that no
-        // unwatched connection stays open.
-        let limit = TimeAmount(configuration.idleLimit + .seconds(5))
-        self.init(redirectConfiguration: .disallow, timeout: Timeout(connect: limit, read: limit))
-        // The slots limit the number of connections.
-        connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
-        // A server that refuses the connection is an answer: there is nothing to wait for.
-        connectionPool.retryConnectionEstablishment = false
-        // `ContentDecoder` decompresses, up to the limit of bytes rather than of a ratio.
-        decompression = .disabled
-        http1_1ConnectionDebugInitializer = { ResponseHeadGuard.install(on: $0) }
-        http2StreamChannelDebugInitializer = { ResponseHeadGuard.installOnStream($0) }
     }
 }
 #endif

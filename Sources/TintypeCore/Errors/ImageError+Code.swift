@@ -36,6 +36,8 @@ extension ImageError.Code {
     // Load
     /// No connection was possible: it was refused, the host is unknown, or TLS failed.
     public static let connectionFailed = Self(rawValue: "connectionFailed")
+    /// The server failed several times in a row, and isn't asked for a while.
+    public static let hostUnavailable = Self(rawValue: "hostUnavailable")
     /// The connection broke after the request was sent.
     public static let connectionLost = Self(rawValue: "connectionLost")
     /// No data arrived within the time limit, or the whole transfer took too long.

@@ -20,8 +20,15 @@ public struct ImageError: Error, Sendable {
     public var reason: String
     /// The HTTP status, if a server answered.
     public var statusCode: Int?
+    /// The head of the server's response, if it concerns the error. Its header fields may have secrets, such as cookies.
+    public var response: SourceResponse? {
+        get { head?.response }
+        set { head = newValue.map { ResponseHead($0) } }
+    }
     /// The underlying error of a library or of the system.
     public var underlying: (any Error)?
+    /// A reference, so that errors stay small.
+    private var head: ResponseHead?
 
     public init(
         _ code: Code, stage: Stage, source: String? = nil, reason: String, statusCode: Int? = nil,
@@ -66,9 +73,16 @@ extension ImageError: CustomStringConvertible {
 }
 
 extension ImageError: Equatable {
-    /// Compares everything but ``underlying``, which isn't always comparable.
+    /// Compares everything but ``underlying``, which isn't always comparable, and ``response``.
     public static func == (left: ImageError, right: ImageError) -> Bool {
         left.code == right.code && left.stage == right.stage && left.source == right.source
             && left.reason == right.reason && left.statusCode == right.statusCode
     }
+}
+
+/// The head of a response.
+private final class ResponseHead: Sendable {
+    let response: SourceResponse
+
+    init(_ response: SourceResponse) { self.response = response }
 }

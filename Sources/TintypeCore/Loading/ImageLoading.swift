@@ -135,6 +135,10 @@ public struct LoadedData: Sendable {
     public var headers: [String: String] = [:]
     /// The protocol of the transfer, such as `HTTP/1.1`.
     public var networkProtocol: String?
+    /// The header fields of the answer.
+    public var headers: HTTPFields = [:]
+    /// The measurements of the transfer, if there was one.
+    public var transfer: TransferMetrics?
     /// True if the image with the ``LoadRequest/validators`` is still current.
     public var isNotModified = false
 
@@ -163,7 +167,9 @@ public struct LoadedData: Sendable {
 
     /// The answer without its bytes.
     var response: SourceResponse {
-        SourceResponse(url: url, statusCode: statusCode, mimeType: mimeType, networkProtocol: networkProtocol)
+        SourceResponse(
+            url: url, statusCode: statusCode, mimeType: mimeType, networkProtocol: networkProtocol, headers: headers,
+            transfer: transfer)
     }
 }
 
@@ -177,12 +183,21 @@ public struct SourceResponse: Sendable, Hashable {
     public var mimeType: String?
     /// The protocol of the transfer, such as `HTTP/1.1`.
     public var networkProtocol: String?
+    /// The header fields of the answer.
+    public var headers: HTTPFields
+    /// The measurements of the transfer, if there was one.
+    public var transfer: TransferMetrics?
 
-    public init(url: URL, statusCode: Int? = nil, mimeType: String? = nil, networkProtocol: String? = nil) {
+    public init(
+        url: URL, statusCode: Int? = nil, mimeType: String? = nil, networkProtocol: String? = nil,
+        headers: HTTPFields = [:], transfer: TransferMetrics? = nil
+    ) {
         self.url = url
         self.statusCode = statusCode
         self.mimeType = mimeType
         self.networkProtocol = networkProtocol
+        self.headers = headers
+        self.transfer = transfer
     }
 }
 

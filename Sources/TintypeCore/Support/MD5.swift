@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// The digest of RFC 1321. It isn't used for security, but for the file names of other programs' caches.
-enum MD5 {
+package enum MD5 {
     /// Returns the 16 bytes of the digest as 32 lowercase hexadecimal digits.
-    static func hexadecimal(_ message: some Collection<UInt8>) -> String {
+    package static func hexadecimal(_ message: some Collection<UInt8>) -> String {
         var padded = Array(message)
         let bits = UInt64(padded.count) &* 8
         padded.append(0x80)

@@ -21,10 +21,18 @@ struct RedirectPolicy: Sendable {
 
     /// The largest number of redirects.
     let maximum: Int
+    /// The largest number of redirects of one origin; `nil` for no limit of its own.
+    let maximumPerOrigin: Int?
+    /// The schemes to which redirects may lead, in lowercase.
+    let schemes: Set<String>
     /// Every requested URL, in order.
     private(set) var chain: [URL] = []
 
-    init(maximum: Int) { self.maximum = max(0, maximum) }
+    init(maximum: Int, maximumPerOrigin: Int? = nil, schemes: Set<String> = ["http", "https"]) {
+        self.maximum = max(0, maximum)
+        self.maximumPerOrigin = maximumPerOrigin
+        self.schemes = schemes.intersection(["http", "https"])
+    }
 
     static func isRedirect(_ status: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) }
 
@@ -36,7 +44,7 @@ struct RedirectPolicy: Sendable {
     ) throws(ImageError) -> DownloadRequest? {
         guard Self.isRedirect(status), let location else { return nil }
         if chain.isEmpty { chain = [request.url] }
-        guard let target = Self.target(location, of: request.url) else {
+        guard let target = target(location, of: request.url) else {
             throw refused("the server redirected to \(Self.shown(location)), which can’t be loaded over HTTP")
         }
         if request.url.scheme?.lowercased() == "https", target.scheme?.lowercased() == "http" {
@@ -49,13 +57,16 @@ struct RedirectPolicy: Sendable {
         guard chain.count <= maximum else {
             throw refused("the server redirected more than \(maximum) times: \(path(to: target))")
         }
+        if let maximumPerOrigin, chain.count(where: { Origin($0) == Origin(request.url) }) > maximumPerOrigin {
+            throw refused("an origin redirected more than \(maximumPerOrigin) times: \(path(to: target))")
+        }
         chain.append(target)
         return Self.request(request, redirectedTo: target, status: status)
     }
 
-    private static func target(_ location: String, of base: URL) -> URL? {
+    private func target(_ location: String, of base: URL) -> URL? {
         guard let url = URL(string: location, relativeTo: base)?.absoluteURL.withoutCredentials,
-            let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
+            let scheme = url.scheme?.lowercased(), schemes.contains(scheme),
             let host = url.host(), !host.isEmpty, url.hasPossiblePort
         else { return nil }
         return url

@@ -1,26 +1,30 @@
 internal import TintypeCore
 
-/// The time limits of one transfer: the longest silence, and the longest duration of the whole transfer.
+/// The time limits of one transfer, as a ``TransferPace`` decides.
 final class TimeLimits: Sendable {
     private let time: Timekeeper
-    private let idle: Duration
-    private let end: Duration?
-    private let total: Duration?
-    private let lastActivity: Lock<Duration>
+    private let pace: Lock<TransferPace>
 
-    init(_ time: Timekeeper, idle: Duration, total: Duration?) {
+    init(_ time: Timekeeper, _ limits: TransferPace.Limits) {
         self.time = time
-        self.idle = idle
-        self.total = total
-        let now = time.now()
-        end = total.map { now + $0 }
-        lastActivity = Lock(now)
+        pace = Lock(TransferPace(limits, at: time.now()))
     }
 
+    /// The time since an arbitrary moment.
+    var now: Duration { time.now() }
+
     /// Notes that something arrived.
-    func recordActivity() {
+    func recordActivity() { record { $0.recordHead(at: $1) } }
+
+    /// Notes that a request is sent.
+    func recordRequest() { record { $0.recordRequest(at: $1) } }
+
+    /// Notes that bytes of the body arrived.
+    func recordBody(_ bytes: Int) { record { $0.recordBody(bytes, at: $1) } }
+
+    private func record(_ change: (inout TransferPace, Duration) -> Void) {
         let now = time.now()
-        lastActivity.withLock { $0 = now }
+        pace.withLock { change(&$0, now) }
     }
 
     /// Runs `work` for at most the given time and ignores its result.
@@ -73,10 +77,10 @@ final class TimeLimits: Sendable {
     private func expiry() async -> ImageError? {
         while true {
             let now = time.now()
-            let silent = lastActivity.withLock { $0 } + idle
-            if now >= silent { return error("no data arrived for \(idle.inWords)") }
-            if let end, let total, now >= end { return error("the transfer took longer than \(total.inWords)") }
-            do { try await time.sleep(min(silent, end ?? silent)) } catch { return nil }
+            switch pace.withLock({ $0.check(at: now) }) {
+            case .exceeded(let reason): return error(reason)
+            case .fine(let next): do { try await time.sleep(next) } catch { return nil }
+            }
         }
     }
 
@@ -106,9 +110,4 @@ struct Timekeeper: Sendable {
 extension Duration {
     /// The longest time limit. Longer ones overflow clocks, and never expire in practice.
     static let longestLimit = Duration.seconds(10 * 365 * 86_400)
-
-    /// The duration in seconds without needless digits, such as `15 s`.
-    fileprivate var inWords: String {
-        components.attoseconds == 0 ? "\(components.seconds) s" : "\(Int(inMilliseconds.rounded())) ms"
-    }
 }

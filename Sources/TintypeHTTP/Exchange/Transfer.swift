@@ -5,30 +5,76 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import TintypeCore
 
-/// One transfer: the request, its redirects, and the body of the last response.
+/// One attempt to load a URL: the request, its redirects, and the body of the last response.
 struct Transfer: Sendable {
-    let clients: HTTPClients
+    let sender: RequestSender
     let configuration: ImageDownloader.Configuration
     let limits: TimeLimits
+    let record: TransferRecord
+    let progress: Lock<ProgressReporter.State>
     /// Called with the size of each piece of the body.
     let countBytes: @Sendable (Int) -> Void
+    /// Called with the head of the last response.
+    let observeHead: @Sendable (SourceResponse) -> Void
 
     /// The longest wait for the body of a redirect or an error.
     private static let drainPatience = Duration.milliseconds(250)
 
     func run(_ load: LoadRequest) async throws(ImageError) -> LoadedData {
-        var request = try await firstRequest(load)
-        var redirects = RedirectPolicy(maximum: configuration.maximumRedirects)
+        record.recordRequest(at: limits.now)
+        let plain = try await firstRequest(load)
+        guard let partials = configuration.partialDownloads, let key = PartialBodyKey(plain, for: load) else {
+            return try await run(plain, load, nil)
+        }
+        let partial = await partials.take(key)
+        var resumption = BodyResumption(partials: partials, key: key, partial: partial)
+        if let partial {
+            do throws(ImageError) {
+                return try await run(plain.continuing(partial), load, resumption)
+            } catch  where record.head == nil || error.code == .badStatus && error.statusCode != 416 {
+                // Nothing was said about the bytes, so they are still of use.
+                partials.put(partial, for: key)
+                throw error
+            } catch  where error.statusCode == 416 {
+                // The body is shorter now. Only a request for all of it helps.
+                await partials.discard(key)
+                resumption.partial = nil
+            }
+        }
+        return try await run(plain, load, resumption)
+    }
+
+    private func run(
+        _ first: DownloadRequest, _ load: LoadRequest, _ resumption: BodyResumption?
+    ) async throws(ImageError) -> LoadedData {
+        var request = first
+        var redirects = RedirectPolicy(
+            maximum: configuration.maximumRedirects, maximumPerOrigin: configuration.maximumRedirectsPerOrigin,
+            schemes: configuration.schemes)
+        var challenges = 0
         while true {
-            let shared = clients.client(for: request.url)
-            // Retained until the response has been received.
-            defer { withExtendedLifetime(shared) {} }
-            let response = try await send(request, with: shared.client)
+            let exchange = try await sender.send(request, isRedirected: !redirects.chain.isEmpty)
+            // The client is retained until the response has been received.
+            defer { withExtendedLifetime(exchange.client) {} }
+            let response = exchange.response
+            if let store = configuration.cookies {
+                let fields = response.headers["Set-Cookie"]
+                if !fields.isEmpty { store.store(fields, from: request.url) }
+            }
+            if response.status == .unauthorized, let answer = try await answer(response, to: request, &challenges) {
+                await drain(response)
+                request = answer
+                continue
+            }
             let next = try redirects.next(
                 after: request, status: Int(response.status.code), location: response.headers.first(name: "Location"))
-            guard let next else { return try await receive(response, from: request.url, for: load) }
+            guard let next else {
+                return try await receive(response, from: request.url, for: load, resumption)
+            }
             await drain(response)
+            record.update { $0.redirects += 1 }
             request = next
+            challenges = 0
         }
     }
 
@@ -57,35 +103,24 @@ struct Transfer: Sendable {
         return request
     }
 
-    /// Sends the request, and sends it once more if a kept connection turns out to be closed.
-    private func send(
-        _ request: DownloadRequest, with client: HTTPClient
-    ) async throws(ImageError) -> HTTPClientResponse {
-        do throws(ImageError) {
-            return try await sendOnce(request, with: client)
-        } catch  where error.code == .connectionLost && request.method == "GET" && request.body == nil {
-            return try await sendOnce(request, with: client)
+    /// Returns the request with a credential for a challenge; `nil` if there is none.
+    private func answer(
+        _ response: HTTPClientResponse, to request: DownloadRequest, _ challenges: inout Int
+    ) async throws(ImageError) -> DownloadRequest? {
+        // A third challenge would only repeat the second.
+        guard let provide = configuration.credentials, challenges < 2,
+            let field = response.headers.first(name: "WWW-Authenticate")
+        else { return nil }
+        challenges += 1
+        let challenge = AuthenticationChallenge(url: request.url, field: field, attempt: challenges)
+        let credential: HTTPCredential?
+        do { credential = try await provide(challenge) } catch {
+            throw .refused(.badRequest, by: "the closure for credentials", error)
         }
-    }
-
-    private func sendOnce(
-        _ request: DownloadRequest, with client: HTTPClient
-    ) async throws(ImageError) -> HTTPClientResponse {
-        // A request modifier may have changed the URL.
-        guard request.url.hasPossiblePort else { throw .impossiblePort }
-        var message = HTTPClientRequest(url: request.url.absoluteString)
-        message.method = HTTPMethod(rawValue: request.method)
-        // The request itself stays without the provider's fields, so that no redirect takes them elsewhere.
-        let fields = configuration.headerProvider?(request.url, request.headers) ?? request.headers
-        for (name, value) in fields.all { message.headers.add(name: name, value: value) }
-        message.body = request.body.map { .bytes(ByteBuffer(bytes: $0)) }
-        do {
-            let response = try await client.execute(message, deadline: .distantFuture)
-            limits.recordActivity()
-            return response
-        } catch {
-            throw ImageError(transferError: error, at: .request)
-        }
+        guard let credential else { return nil }
+        var request = request
+        request.headers["Authorization"] = credential.field
+        return request
     }
 
     /// Reads the short body of a redirect or an error, because only then can the connection be used again.
@@ -103,7 +138,7 @@ struct Transfer: Sendable {
     // MARK: - Response
 
     private func receive(
-        _ message: HTTPClientResponse, from url: URL, for load: LoadRequest
+        _ message: HTTPClientResponse, from url: URL, for load: LoadRequest, _ resumption: BodyResumption?
     ) async throws(ImageError) -> LoadedData {
         var fields = HTTPFields()
         for (name, value) in message.headers { fields.add(name, value) }
@@ -113,32 +148,72 @@ struct Transfer: Sendable {
                 throw .refused(.badResponse, by: "the response modifier", error)
             }
         }
+        let head = SourceResponse(
+            url: url, statusCode: response.statusCode, mimeType: response.mimeType,
+            networkProtocol: message.version.description, headers: response.headers)
+        record.recordHead(head, at: limits.now)
+        observeHead(head)
         let validators = CacheValidators(
             entityTag: response.headers["ETag"], lastModified: response.headers["Last-Modified"])
         if response.statusCode == 304, load.validators?.isEmpty == false {
             await drain(message)
+<<<<<<< HEAD
             var loaded = LoadedData.notModified(
                 url: url, validators: validators.isEmpty ? nil : validators, statusCode: response.statusCode)
             loaded.headers = response.headers.byLowercaseName
             return loaded
+=======
+            var answer = LoadedData.notModified(
+                url: url, validators: validators.isEmpty ? nil : validators, statusCode: response.statusCode)
+            answer.headers = response.headers
+            return answer
+>>>>>>> c58e799 (Repeat and continue transfers, and guard the program's own network)
         }
+        // The rest of an interrupted transfer stands for all of it.
+        let isRest = response.statusCode == 206 && resumption?.partial != nil
         do throws(ImageError) {
-            try check(response, for: load)
+            try check(response, isRest: isRest, for: load)
         } catch {
             await drain(message)
             throw error
         }
+<<<<<<< HEAD
         let data = try await receiveBody(message, reporting: load.receive)
         var loaded = LoadedData(
             data: data, url: url, statusCode: response.statusCode, mimeType: response.mimeType,
             validators: validators.isEmpty ? nil : validators, networkProtocol: message.version.description)
         loaded.headers = response.headers.byLowercaseName
+=======
+        let receiver = BodyReceiver(
+            configuration: configuration, limits: limits, record: record, countBytes: countBytes)
+        let reporter = ProgressReporter(
+            interval: configuration.minimumProgressInterval, showsBytes: configuration.decryptor == nil,
+            state: progress, receive: load.receive)
+        var data = try await receiver.body(of: message, response, reporter, resumption)
+        record.recordEnd(at: limits.now)
+        if let decrypt = configuration.decryptor {
+            do { data = try await decrypt(data, response) } catch {
+                throw .refused(.badResponse, by: "the decryptor", error)
+            }
+            guard !data.isEmpty else { throw ImageError(.emptyBody, stage: .load, reason: "the decrypted body is empty") }
+        }
+        var loaded = LoadedData(
+            data: data, url: url, statusCode: isRest ? 200 : response.statusCode, mimeType: response.mimeType,
+            validators: validators.isEmpty ? nil : validators, networkProtocol: message.version.description)
+        loaded.headers = response.headers
+        if isRest {
+            loaded.headers["Content-Range"] = nil
+            loaded.headers["Content-Length"] = String(data.count)
+        }
+>>>>>>> c58e799 (Repeat and continue transfers, and guard the program's own network)
         return loaded
     }
 
-    private func check(_ response: DownloadResponse, for load: LoadRequest) throws(ImageError) {
+    private func check(
+        _ response: DownloadResponse, isRest: Bool, for load: LoadRequest
+    ) throws(ImageError) {
         let status = response.statusCode
-        if let acceptable = configuration.acceptableStatusCodes, !acceptable.contains(status) {
+        if !isRest, let acceptable = configuration.acceptableStatusCodes, !acceptable.contains(status) {
             let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
             let name = phrase.isEmpty ? "HTTP \(status)" : "HTTP \(status) \(phrase)"
             let place = response.url == load.url.withoutCredentials ? "" : " at \(response.url.shortDescription)"
@@ -156,77 +231,17 @@ struct Transfer: Sendable {
             }
         }
     }
+}
 
-    private func receiveBody(
-        _ message: HTTPClientResponse, reporting receive: @Sendable (LoadProgress) -> Void
-    ) async throws(ImageError) -> Data {
-        let limit = configuration.maximumBytes.bytes
-        let encoding = message.headers.first(name: "Content-Encoding")
-        guard let coding = ContentCoding(encoding) else {
-            let name = (encoding ?? "").prefix(100)
-            throw ImageError(
-                .badResponse, stage: .load,
-                reason: "the response has the content encoding “\(name)”, which is not supported")
-        }
-        let announced = message.headers.first(name: "Content-Length").flatMap { Int($0) }
-        if let announced, announced > limit {
-            throw ImageError(
-                .bodyTooLarge, stage: .load,
-                reason: "the server announced \(ByteCount(announced)); the limit is \(ByteCount(limit))")
-        }
-        // The announced length is that of the encoded body.
-        let expected = coding == .identity ? announced : nil
-        receive(LoadProgress(receivedBytes: 0, expectedBytes: expected))
-
-        let decoder = coding == .identity ? nil : try ContentDecoder(coding)
-        let wireLimit = coding == .identity ? Int.max : Self.wireLimit(limit)
-        var received = 0
-        var body = BodyBuffer(expected: expected)
-        do {
-            for try await buffer in message.body {
-                limits.recordActivity()
-                countBytes(buffer.readableBytes)
-                received += buffer.readableBytes
-                guard received <= wireLimit else { throw ImageError.bodyTooLarge(limit) }
-                try buffer.withUnsafeReadableBytes { bytes in
-                    guard let decoder else {
-                        return try Self.take(bytes, into: &body, limit: limit, expected: expected, receive)
-                    }
-                    try decoder.decode(bytes) { decoded throws(ImageError) in
-                        try Self.take(decoded, into: &body, limit: limit, expected: expected, receive)
-                    }
-                }
-            }
-        } catch {
-            throw ImageError(transferError: error, at: .body(received: body.count, expected: expected))
-        }
-        // A sequence may end rather than throw when its task is cancelled.
-        if Task.isCancelled { throw .cancelledTransfer }
-        if let expected, body.count < expected { throw .incomplete(body.count, of: expected) }
-        try decoder?.finish()
-        guard !body.isEmpty else { throw ImageError(.emptyBody, stage: .load, reason: "the response has no body") }
-        return body.takeData()
-    }
-
-    /// Returns the largest number of compressed bytes for a body within the limit. Compression never adds more than a little, but
-    /// compressed data may expand to nothing, or continue after its end.
-    private static func wireLimit(_ limit: Int) -> Int {
-        let (sum, overflow) = limit.addingReportingOverflow(limit / 64 + 64 * 1_024)
-        return overflow ? .max : sum
-    }
-
-    /// Appends bytes to the body and reports them.
-    private static func take(
-        _ bytes: UnsafeRawBufferPointer, into body: inout BodyBuffer, limit: Int, expected: Int?,
-        _ receive: (LoadProgress) -> Void
-    ) throws(ImageError) {
-        guard bytes.count <= limit - body.count else { throw .bodyTooLarge(limit) }
-        guard body.append(bytes) else {
-            throw ImageError(
-                .outOfMemory, stage: .load, reason: "there is no memory for a body of over \(ByteCount(body.count))")
-        }
-        // The body moves while it grows, so the receiver gets bytes of its own.
-        receive(LoadProgress(chunk: Data(bytes), receivedBytes: body.count, expectedBytes: expected))
+extension DownloadRequest {
+    /// The request for the rest of a body.
+    fileprivate func continuing(_ partial: PartialBody) -> DownloadRequest {
+        var request = self
+        request.headers["Range"] = partial.range
+        request.headers["If-Range"] = partial.validator
+        // A part of a compressed body could not be joined.
+        request.headers["Accept-Encoding"] = "identity"
+        return request
     }
 }
 #endif

@@ -1,6 +1,7 @@
 #if HTTP
 internal import AsyncHTTPClient
 internal import FoundationEssentials
+internal import NIOCore
 internal import TintypeCore
 
 /// A client of the library, with its connections, which close when it is released.
@@ -17,12 +18,21 @@ final class SharedHTTPClient: Sendable {
     }
 }
 
-/// The clients of a downloader: the current one, and earlier ones until their last transfers end.
+/// The settings that are properties of a client of the library, and may differ between requests.
+struct HTTPClientRoute: Hashable, Sendable {
+    /// The proxy; `nil` for direct connections.
+    var proxy: ProxyServer?
+    /// The host whose connections go to ``address``; `nil` if the library resolves hosts.
+    var host: String?
+    var address: IPAddress?
+}
+
+/// The clients of a downloader: one for each route, and earlier ones until their last transfers end.
 ///
 /// The library keeps idle connections to any number of servers. Images from many servers would use up the descriptors of the process.
-/// So after ``maximumServers`` servers, a new client takes over, and the connections of the previous one close.
+/// So after ``maximumServers`` servers, new clients take over, and the connections of the previous ones close.
 final class HTTPClients: Sendable {
-    /// The largest number of servers of one client.
+    /// The largest number of servers of all current clients.
     static let maximumServers = 100
 
     private struct Earlier {
@@ -30,39 +40,42 @@ final class HTTPClients: Sendable {
     }
 
     private struct State {
-        var current: SharedHTTPClient
+        var current: [HTTPClientRoute: SharedHTTPClient] = [:]
         var servers: Set<String> = []
         var earlier: [Earlier] = []
 
-        /// Returns the current client; `nil` if it has too many servers already.
-        mutating func client(for server: String) -> SharedHTTPClient? {
-            guard servers.count < HTTPClients.maximumServers || servers.contains(server) else { return nil }
+        /// Returns the current client; `nil` if there is none, or there are too many servers already.
+        mutating func client(for server: String, _ route: HTTPClientRoute) -> SharedHTTPClient? {
+            guard let client = current[route],
+                servers.count < HTTPClients.maximumServers || servers.contains(server)
+            else { return nil }
             servers.insert(server)
-            return current
+            return client
         }
     }
 
-    private let state: Lock<State>
-    private let makeClient: @Sendable () -> SharedHTTPClient
+    private let state = Lock(State())
+    private let makeClient: @Sendable (HTTPClientRoute) -> SharedHTTPClient
 
-    init(_ makeClient: @escaping @Sendable () -> SharedHTTPClient) {
-        self.makeClient = makeClient
-        state = Lock(State(current: makeClient()))
-    }
+    init(_ makeClient: @escaping @Sendable (HTTPClientRoute) -> SharedHTTPClient) { self.makeClient = makeClient }
 
     /// Returns the client for a request, which has to be retained until the end of the response.
-    func client(for url: URL) -> SharedHTTPClient {
-        let server = "\(url.scheme ?? "")://\(url.host() ?? ""):\(url.port ?? 0)"
-        if let client = state.withLock({ $0.client(for: server) }) { return client }
-        let new = makeClient()
-        // The previous client is released outside the lock.
-        let (client, _) = state.withLock { state -> (SharedHTTPClient, SharedHTTPClient?) in
-            if let client = state.client(for: server) { return (client, nil) }
-            let previous = state.current
-            state.earlier.removeAll { $0.client == nil }
-            state.earlier.append(Earlier(client: previous))
-            state.current = new
-            state.servers = [server]
+    func client(for url: URL, _ route: HTTPClientRoute) -> SharedHTTPClient {
+        let server = "\(url.server) \(route.address?.description ?? "")"
+        if let client = state.withLock({ $0.client(for: server, route) }) { return client }
+        let new = makeClient(route)
+        // Previous clients are released outside the lock.
+        let (client, _) = state.withLock { state -> (SharedHTTPClient, [SharedHTTPClient]) in
+            if let client = state.client(for: server, route) { return (client, []) }
+            var previous: [SharedHTTPClient] = []
+            if state.servers.count >= Self.maximumServers {
+                previous = Array(state.current.values)
+                state.earlier.removeAll { $0.client == nil }
+                state.earlier += previous.map { Earlier(client: $0) }
+                (state.current, state.servers) = ([:], [])
+            }
+            state.current[route] = new
+            state.servers.insert(server)
             return (new, previous)
         }
         return client
@@ -70,9 +83,35 @@ final class HTTPClients: Sendable {
 
     /// Closes all connections, and waits until they are closed.
     func shutdown() async {
-        let clients = state.withLock { [$0.current] + $0.earlier.compactMap(\.client) }
+        let clients = state.withLock { Array($0.current.values) + $0.earlier.compactMap(\.client) }
         // The only error says that a client is already shut down.
         for shared in clients { try? await shared.client.shutdown() }
+    }
+}
+
+extension HTTPClient.Configuration {
+    init(_ configuration: ImageDownloader.Configuration, _ route: HTTPClientRoute) {
+        // The downloader has redirects and time limits of its own. The client's limits come later, and only make sure that no
+        // unwatched connection stays open.
+        let limit = TimeAmount(configuration.idleLimit + .seconds(5))
+        self.init(redirectConfiguration: .disallow, timeout: Timeout(connect: limit, read: limit))
+        // The slots limit the number of connections.
+        connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
+        // A server that refuses the connection is an answer: there is nothing to wait for.
+        connectionPool.retryConnectionEstablishment = false
+        // `ContentDecoder` decompresses, up to the limit of bytes rather than of a ratio.
+        decompression = .disabled
+        http1_1ConnectionDebugInitializer = { ResponseHeadGuard.install(on: $0) }
+        http2StreamChannelDebugInitializer = { ResponseHeadGuard.installOnStream($0) }
+        if let host = route.host, let address = route.address { dnsOverride = [host: address.description] }
+        proxy = route.proxy.map { server in
+            switch server.kind {
+            case .socks5: return .socksServer(host: server.host, port: server.port)
+            case .http:
+                let login = server.user.map { HTTPClient.Authorization.basic(username: $0, password: server.password ?? "") }
+                return .server(host: server.host, port: server.port, authorization: login)
+            }
+        }
     }
 }
 #endif

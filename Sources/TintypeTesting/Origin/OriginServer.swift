@@ -3,6 +3,7 @@ public import FoundationEssentials
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import NIOSSL
 internal import TintypeCore
 
 /// An HTTP/1.1 server on this computer, for tests and demonstrations.
@@ -16,7 +17,7 @@ internal import TintypeCore
 /// await server.stop()
 /// ```
 ///
-/// It listens on 127.0.0.1 on a free port. A server stops when it is released.
+/// It listens on 127.0.0.1 on a free port, unless another place is given. A server stops when it is released.
 public final class OriginServer: Sendable {
     /// A closure that answers a request. Different connections are answered concurrently.
     public typealias Handler = @Sendable (OriginRequest) async -> OriginResponse
@@ -25,10 +26,14 @@ public final class OriginServer: Sendable {
     public let port: Int
     private let listener: any Channel
     private let state: OriginState
+    private let host: String
+    private let scheme: String
 
-    private init(listener: any Channel, state: OriginState) {
+    private init(listener: any Channel, state: OriginState, host: String, scheme: String) {
         self.listener = listener
         self.state = state
+        self.host = host
+        self.scheme = scheme
         port = listener.localAddress?.port ?? 0
     }
 
@@ -40,22 +45,37 @@ public final class OriginServer: Sendable {
     /// Starts a server that answers with a closure.
     /// - Parameters:
     ///   - port: the port; 0 for any free port.
+    ///   - host: an address of this computer.
+    ///   - tls: the certificate of a server for `https`; `nil` for `http`.
+    ///   - unixSocketPath: the path of a Unix domain socket to listen at, in place of a host and a port; `nil` for none.
     ///   - handler: returns the answer to a request.
     /// - Returns: the running server.
-    /// - Throws: the error of the system if the server can't listen.
-    public static func start(port: Int = 0, handler: @escaping Handler) async throws -> OriginServer {
+    /// - Throws: the error of the system if the server can't listen, and errors of the certificate.
+    public static func start(
+        port: Int = 0, host: String = "127.0.0.1", tls: OriginTLS? = nil, unixSocketPath: String? = nil,
+        handler: @escaping Handler
+    ) async throws -> OriginServer {
         let state = OriginState()
-        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let context = try tls.map { try NIOSSLContext(configuration: $0.configuration) }
+        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let context {
+                        try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+                    }
                     try OriginConnection.start(on: channel, state: state, handler: handler)
                 }
             }
-            .bind(host: "127.0.0.1", port: port).get()
-        return OriginServer(listener: listener, state: state)
+        let listener =
+            if let unixSocketPath {
+                try await bootstrap.bind(unixDomainSocketPath: unixSocketPath).get()
+            } else {
+                try await bootstrap.bind(host: host, port: port).get()
+            }
+        return OriginServer(listener: listener, state: state, host: host, scheme: tls == nil ? "http" : "https")
     }
 
     /// Starts a server with an answer for each path.
@@ -81,11 +101,12 @@ public final class OriginServer: Sendable {
     /// Returns the URL of a path on this server.
     /// - Parameters:
     ///   - path: the path, which begins with a slash and is percent encoded.
-    ///   - host: a name of this computer. Another one, such as `localhost`, makes another origin.
+    ///   - host: a name of this computer; `nil` for the address at which the server listens. Another one, such as `localhost`, makes
+    ///     another origin.
     ///   - user: credentials such as `name:password`; `nil` for none.
-    public func url(_ path: String, host: String = "127.0.0.1", user: String? = nil) -> URL {
+    public func url(_ path: String, host: String? = nil, user: String? = nil) -> URL {
         let login = user.map { "\($0)@" } ?? ""
-        return URL(string: "http://\(login)\(host):\(port)\(path)") ?? URL(filePath: "/")
+        return URL(string: "\(scheme)://\(login)\(host ?? self.host):\(port)\(path)") ?? URL(filePath: "/")
     }
 }
 
@@ -110,6 +131,9 @@ extension OriginServer {
             seen.requests.count { path == nil || $0.path == path } >= count
         }
     }
+
+    /// The number of connections that the server has accepted since it started.
+    public var acceptedConnections: Int { state.seen.value.lastConnection }
 
     /// The number of open connections.
     public var openConnections: Int { state.seen.value.connections.count }

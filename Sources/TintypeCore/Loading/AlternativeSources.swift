@@ -1,0 +1,97 @@
+public import FoundationEssentials
+
+/// A loader that tries other URLs when a URL fails, such as those of mirrors.
+///
+/// ```swift
+/// let loader = AlternativeSources(to: downloader) { url in
+///     [mirror.appending(path: url.path)]
+/// }
+/// let manager = ImageManager(cache: cache, loader: loader)
+/// ```
+///
+/// The sources are tried in order until one has the image. The image keeps the URL of the request as its identity;
+/// ``LoadedData/url`` tells the source. Header fields, method, and body are the same for all sources. A field that is only for the
+/// host of the URL, such as `Authorization`, isn't sent to another host.
+public struct AlternativeSources: ImageLoading {
+    private let loader: any ImageLoading
+    private let alternatives: @Sendable (URL) -> [URL]
+    private let shouldContinue: @Sendable (ImageError) -> Bool
+
+    /// Creates a loader.
+    /// - Parameters:
+    ///   - loader: the loader of all URLs.
+    ///   - shouldContinue: returns true if the next source is tried after an error. It isn't asked about cancellations, which end the
+    ///     load. By default, it always returns true.
+    ///   - alternatives: returns the URLs to try, in order, after the URL of the request has failed.
+    public init(
+        to loader: any ImageLoading, when shouldContinue: @escaping @Sendable (ImageError) -> Bool = { _ in true },
+        alternatives: @escaping @Sendable (URL) -> [URL]
+    ) {
+        self.loader = loader
+        self.shouldContinue = shouldContinue
+        self.alternatives = alternatives
+    }
+
+    public var schemes: [String] { loader.schemes }
+
+    public func canLoad(_ url: URL) -> Bool { loader.canLoad(url) }
+
+    public func isLocal(_ url: URL) -> Bool { loader.isLocal(url) }
+
+    public func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool {
+        loader.shouldRememberFailure(error, of: url)
+    }
+
+    /// Loads the bytes of the URL, or of the first alternative that has them.
+    /// - Throws: the error of the URL of the request. Its reason lists the errors of the alternatives.
+    public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+        let first: ImageError
+        do throws(ImageError) {
+            return try await loader.load(request)
+        } catch {
+            if error.isCancellation || !shouldContinue(error) { throw error }
+            first = error
+        }
+        var others: [ImageError] = []
+        for url in alternatives(request.url) where url != request.url {
+            do throws(ImageError) {
+                return try await loader.load(request.toAlternative(url))
+            } catch {
+                if error.isCancellation { throw error }
+                others.append(error.withSource(url.shortDescription))
+                if !shouldContinue(error) { break }
+            }
+        }
+        throw first.adding(others)
+    }
+}
+
+extension LoadRequest {
+    /// The request for an alternative, without what belongs to the URL alone: validators, and fields that may be secrets.
+    fileprivate func toAlternative(_ url: URL) -> LoadRequest {
+        var request = self
+        request.url = url
+        // Entity tags of different servers have nothing to do with each other.
+        request.validators = nil
+        let isSameOrigin =
+            url.scheme == self.url.scheme && url.host() == self.url.host() && url.port == self.url.port
+        if !isSameOrigin {
+            request.headers = headers.filter { Self.fieldsForEveryHost.contains($0.key.lowercased()) }
+        }
+        return request
+    }
+
+    private static let fieldsForEveryHost: Set<String> = [
+        "accept", "accept-encoding", "accept-language", "content-type", "user-agent",
+    ]
+}
+
+extension ImageError {
+    /// The error with the errors of alternatives in its reason.
+    fileprivate func adding(_ others: [ImageError]) -> ImageError {
+        guard !others.isEmpty else { return self }
+        var error = self
+        error.reason += "; the alternatives failed too: " + others.map(\.description).joined(separator: "; ")
+        return error
+    }
+}

@@ -1,0 +1,24 @@
+/// The measurements of a transfer over a network.
+///
+/// The HTTP client doesn't report how long the name lookup, the connection, and the TLS handshake took. They are part of
+/// ``firstByte``.
+public struct TransferMetrics: Sendable, Hashable {
+    /// The time in the queue of the loader.
+    public var waiting = Duration.zero
+    /// The time from the last request to the head of its response.
+    public var firstByte = Duration.zero
+    /// The time from the head of the response to the end of its body.
+    public var body = Duration.zero
+    /// The time between attempts.
+    public var backoff = Duration.zero
+    /// The number of attempts, at least 1.
+    public var attempts = 1
+    /// The number of redirects of the last attempt.
+    public var redirects = 0
+    /// The bytes of bodies that arrived in all attempts, before decompression.
+    public var receivedBytes = 0
+    /// The bytes at the beginning of the body that came from an interrupted transfer.
+    public var resumedBytes = 0
+
+    public init() {}
+}

@@ -1,0 +1,170 @@
+#if HTTP
+internal import AsyncHTTPClient
+internal import FoundationEssentials
+internal import NIOCore
+internal import NIOHTTP1
+internal import TintypeCore
+
+/// Receives the body of a response: within the limits, decompressed, and joined with the beginning of an interrupted transfer.
+struct BodyReceiver: Sendable {
+    let configuration: ImageDownloader.Configuration
+    let limits: TimeLimits
+    let record: TransferRecord
+    /// Called with the size of each piece.
+    let countBytes: @Sendable (Int) -> Void
+
+    /// The number of bytes that are written to the file of a transfer at once.
+    private static let filePiece = 256 * 1_024
+    /// The size from which the ratio of decompression is limited. Small images of one color compress very well.
+    private static let ratioFloor = 1_000_000
+
+    func body(
+        of message: HTTPClientResponse, _ response: DownloadResponse, _ reporter: ProgressReporter,
+        _ resumption: BodyResumption?
+    ) async throws(ImageError) -> Data {
+        let limit = configuration.maximumBytes.bytes
+        let encoding = message.headers.first(name: "Content-Encoding")
+        guard let coding = ContentCoding(encoding) else {
+            let name = (encoding ?? "").prefix(100)
+            throw ImageError(
+                .badResponse, stage: .load,
+                reason: "the response has the content encoding “\(name)”, which is not supported")
+        }
+        let announced = message.headers.first(name: "Content-Length").flatMap { Int($0) }
+        if let announced, announced > limit { throw .announced(announced, limit: limit) }
+        let plan: BodyResumption.Plan
+        if let resumption {
+            plan = try await resumption.plan(for: response, announced: announced, isEncoded: coding != .identity)
+        } else {
+            // The announced length is that of the encoded body.
+            plan = .init(total: coding == .identity ? announced : nil)
+        }
+        if let total = plan.total, total > limit { throw .announced(total, limit: limit) }
+        if plan.isContinued { record.update { $0.resumedBytes = plan.prefix.count } }
+
+        var sink = Sink(plan: plan, limit: limit, reporter: reporter)
+        do throws(ImageError) {
+            try await receive(message, coding, plan, &sink)
+        } catch {
+            if coding == .identity, [.connectionLost, .incompleteBody, .timedOut, .cancelled].contains(error.code) {
+                if let file = plan.file { await sink.writeRest(to: file) }
+                resumption?.keep(sink.body.takeData(), plan)
+            } else {
+                await plan.file?.remove()
+            }
+            throw error
+        }
+        await plan.file?.remove()
+        guard !sink.body.isEmpty else { throw ImageError(.emptyBody, stage: .load, reason: "the response has no body") }
+        sink.reporter.finish()
+        return sink.body.takeData()
+    }
+
+    private func receive(
+        _ message: HTTPClientResponse, _ coding: ContentCoding, _ plan: BodyResumption.Plan, _ sink: inout Sink
+    ) async throws(ImageError) {
+        try sink.begin()
+        let decoder = coding == .identity ? nil : try ContentDecoder(coding)
+        let wireLimit = coding == .identity ? Int.max : Self.wireLimit(sink.limit)
+        var received = 0
+        do {
+            for try await buffer in message.body {
+                limits.recordBody(buffer.readableBytes)
+                countBytes(buffer.readableBytes)
+                record.update { $0.receivedBytes += buffer.readableBytes }
+                received += buffer.readableBytes
+                guard received <= wireLimit else { throw ImageError.bodyTooLarge(sink.limit) }
+                let ratioLimit = decoder == nil ? Int.max : ratioLimit(received)
+                try buffer.withUnsafeReadableBytes { bytes in
+                    guard let decoder else { return try sink.take(bytes) }
+                    try decoder.decode(bytes) { decoded throws(ImageError) in
+                        guard decoded.count <= ratioLimit - sink.body.count else { throw Self.ratioExceeded }
+                        try sink.take(decoded)
+                    }
+                }
+                if let file = plan.file, sink.unwritten.count >= Self.filePiece { await sink.writeRest(to: file) }
+            }
+        } catch {
+            throw ImageError(
+                transferError: error, at: .body(received: sink.body.count, expected: plan.total))
+        }
+        // A sequence may end rather than throw when its task is cancelled.
+        if Task.isCancelled { throw .cancelledTransfer }
+        if let total = plan.total, sink.body.count < total { throw .incomplete(sink.body.count, of: total) }
+        if let total = plan.total, plan.isContinued, sink.body.count > total {
+            throw ImageError(
+                .badResponse, stage: .load,
+                reason: "the rest of an interrupted transfer is longer than announced")
+        }
+        try decoder?.finish()
+    }
+
+    /// Returns the largest number of compressed bytes for a body within the limit. Compression never adds more than a little, but
+    /// compressed data may expand to nothing, or continue after its end.
+    private static func wireLimit(_ limit: Int) -> Int {
+        let (sum, overflow) = limit.addingReportingOverflow(limit / 64 + 64 * 1_024)
+        return overflow ? .max : sum
+    }
+
+    /// Returns the largest size of a body of which so many compressed bytes have arrived.
+    private func ratioLimit(_ received: Int) -> Int {
+        guard let ratio = configuration.maximumDecompressionRatio, ratio.isFinite else { return .max }
+        let product = Double(received) * max(1, ratio)
+        return product < 1e18 ? max(Self.ratioFloor, Int(product)) : .max
+    }
+
+    private static let ratioExceeded = ImageError(
+        .bodyTooLarge, stage: .load, reason: "the compressed response body expands more than the limit allows")
+}
+
+/// The body that arrives, its progress, and the bytes that aren't in its file yet.
+private struct Sink: ~Copyable {
+    let plan: BodyResumption.Plan
+    let limit: Int
+    var body: BodyBuffer
+    var reporter: ProgressReporter
+    var unwritten = Data()
+    private var hasFile: Bool
+
+    init(plan: BodyResumption.Plan, limit: Int, reporter: ProgressReporter) {
+        self.plan = plan
+        self.limit = limit
+        self.reporter = reporter
+        body = BodyBuffer(expected: plan.total)
+        hasFile = plan.file != nil
+    }
+
+    mutating func begin() throws(ImageError) {
+        guard plan.prefix.count <= limit else { throw .bodyTooLarge(limit) }
+        guard plan.prefix.withUnsafeBytes({ body.append($0) }) else { throw Self.noMemory(plan.prefix.count) }
+        reporter.begin(prefix: plan.prefix, expected: plan.total)
+    }
+
+    mutating func take(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+        guard bytes.count <= limit - body.count else { throw .bodyTooLarge(limit) }
+        guard body.append(bytes) else { throw Self.noMemory(body.count) }
+        if hasFile { unwritten.append(contentsOf: bytes) }
+        reporter.add(bytes)
+    }
+
+    /// Appends to the file what isn't there yet. Without it, the transfer goes on.
+    mutating func writeRest(to file: PartialFile) async {
+        guard hasFile, !unwritten.isEmpty else { return }
+        let bytes = unwritten
+        unwritten = Data()
+        hasFile = await file.append(bytes)
+    }
+
+    private static func noMemory(_ count: Int) -> ImageError {
+        ImageError(.outOfMemory, stage: .load, reason: "there is no memory for a body of over \(ByteCount(count))")
+    }
+}
+
+extension ImageError {
+    fileprivate static func announced(_ size: Int, limit: Int) -> ImageError {
+        ImageError(
+            .bodyTooLarge, stage: .load,
+            reason: "the server announced \(ByteCount(size)); the limit is \(ByteCount(limit))")
+    }
+}
+#endif

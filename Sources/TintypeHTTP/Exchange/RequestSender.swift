@@ -1,0 +1,118 @@
+#if HTTP
+internal import AsyncHTTPClient
+internal import FoundationEssentials
+internal import NIOCore
+internal import NIOHTTP1
+internal import TintypeCore
+
+/// Sends single requests: checks the server, chooses the connection, and adds the fields for the server.
+struct RequestSender: Sendable {
+    let clients: HTTPClients
+    let configuration: ImageDownloader.Configuration
+    let limits: TimeLimits
+    let record: TransferRecord
+
+    /// The most addresses of a host that are tried.
+    private static let maximumAddresses = 4
+
+    /// A response that has begun, and the client that receives it.
+    struct Exchange: Sendable {
+        let response: HTTPClientResponse
+        let client: SharedHTTPClient
+    }
+
+    /// Sends the request, and sends it once more if a kept connection turns out to be closed.
+    func send(_ request: DownloadRequest, isRedirected: Bool) async throws(ImageError) -> Exchange {
+        // A request modifier may have changed the URL.
+        guard request.url.hasPossiblePort else { throw .impossiblePort }
+        let addresses = try await addresses(for: request.url, isRedirected: isRedirected)
+        do throws(ImageError) {
+            return try await send(request, to: addresses)
+        } catch  where error.code == .connectionLost && request.method == "GET" && request.body == nil {
+            return try await send(request, to: addresses)
+        }
+    }
+
+    /// Returns the addresses that the guard allows; `nil` if the client library may resolve the host.
+    private func addresses(for url: URL, isRedirected: Bool) async throws(ImageError) -> [IPAddress]? {
+        guard let networkGuard = configuration.networkGuard else { return nil }
+        do throws(ImageError) {
+            guard configuration.unixSocketPath == nil else {
+                throw ImageError(
+                    .loadingDisallowed, stage: .load, reason: "the network guard disallows Unix domain sockets")
+            }
+            let addresses = try await networkGuard.addresses(of: url)
+            // A cancelled lookup may look like an empty answer.
+            if Task.isCancelled { throw ImageError.cancelledTransfer }
+            return addresses
+        } catch  where isRedirected && error.code == .loadingDisallowed {
+            throw ImageError(
+                .badRedirect, stage: .load, reason: "the server redirected to \(url.shortDescription), but \(error.reason)")
+        }
+    }
+
+    private func send(_ request: DownloadRequest, to addresses: [IPAddress]?) async throws(ImageError) -> Exchange {
+        let proxy = configuration.proxy.server(for: request.url)
+        guard let addresses else { return try await send(request, HTTPClientRoute(proxy: proxy)) }
+        var failure: ImageError?
+        for address in addresses.prefix(Self.maximumAddresses) {
+            let route = HTTPClientRoute(proxy: proxy, host: request.url.connectionHost, address: address)
+            do throws(ImageError) {
+                return try await send(request, route)
+            } catch  where error.code == .connectionFailed {
+                failure = error
+            }
+        }
+        throw failure ?? ImageError(.connectionFailed, stage: .load, reason: "the host has no address")
+    }
+
+    private func send(_ request: DownloadRequest, _ route: HTTPClientRoute) async throws(ImageError) -> Exchange {
+        var message = HTTPClientRequest(url: try address(of: request.url, route))
+        message.method = HTTPMethod(rawValue: request.method)
+        // The request itself stays without the provider's fields, so that no redirect takes them elsewhere.
+        var fields = configuration.headerProvider?(request.url, request.headers) ?? request.headers
+        if let store = configuration.cookies, let cookies = store.cookies(for: request.url) {
+            fields["Cookie"] = fields["Cookie"].map { "\($0); \(cookies)" } ?? cookies
+        }
+        if configuration.unixSocketPath != nil, fields["Host"] == nil {
+            fields["Host"] = (request.url.host() ?? "") + (request.url.port.map { ":\($0)" } ?? "")
+        }
+        for (name, value) in fields.all { message.headers.add(name: name, value: value) }
+        message.body = request.body.map { .bytes(ByteBuffer(bytes: $0)) }
+        if request.url.scheme?.lowercased() == "https" {
+            message.tlsConfiguration = try configuration.tls.configuration(
+                isInsecure: configuration.tls.isInsecure(request.url.connectionHost))
+        }
+        let shared = clients.client(for: request.url, route)
+        limits.recordRequest()
+        record.recordRequest(at: limits.now)
+        do {
+            let response = try await shared.client.execute(message, deadline: .distantFuture)
+            limits.recordActivity()
+            return Exchange(response: response, client: shared)
+        } catch {
+            throw ImageError(transferError: error, at: .request)
+        }
+    }
+
+    /// The URL for the client library.
+    private func address(of url: URL, _ route: HTTPClientRoute) throws(ImageError) -> String {
+        if let path = configuration.unixSocketPath {
+            guard url.scheme?.lowercased() == "http" else {
+                throw ImageError(
+                    .invalidURL, stage: .load, reason: "only http can be loaded through a Unix domain socket")
+            }
+            let host = path.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            let target = url.path(percentEncoded: true)
+            return "http+unix://\(host)\(target.isEmpty ? "/" : target)\(url.query(percentEncoded: true).map { "?" + $0 } ?? "")"
+        }
+        guard let host = route.host, IPAddress(host) == nil else { return url.absoluteString }
+        // The library replaces the host by the checked address only if it is spelled in the same way.
+        guard let seen = URL(string: url.absoluteString)?.host, seen == host else {
+            throw ImageError(
+                .loadingDisallowed, stage: .load, reason: "the network guard disallows a host name of unusual spelling")
+        }
+        return url.absoluteString
+    }
+}
+#endif

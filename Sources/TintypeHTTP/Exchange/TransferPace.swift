@@ -1,0 +1,89 @@
+internal import TintypeCore
+
+/// A state machine that decides when a transfer is too slow.
+struct TransferPace: Sendable {
+    /// The limits of a transfer.
+    struct Limits: Sendable {
+        /// The longest silence.
+        var idle: Duration
+        /// The longest duration of the whole transfer.
+        var total: Duration?
+        /// The longest wait for the head of a response.
+        var firstByte: Duration?
+        /// The smallest number of bytes of the body per second, on average over ``speedPeriod``.
+        var minimumSpeed: Int?
+
+        /// The period over which the speed is measured.
+        static let speedPeriod = Duration.seconds(10)
+    }
+
+    /// The answer to the question whether a limit is exceeded.
+    enum Verdict: Equatable {
+        /// None is exceeded before a time.
+        case fine(until: Duration)
+        case exceeded(String)
+    }
+
+    private let limits: Limits
+    private let start: Duration
+    private var lastActivity: Duration
+    /// The time when the last request was sent, until its response has begun.
+    private var requestStart: Duration?
+    /// The beginning of the period in which the speed is measured, and the bytes since; `nil` before the body.
+    private var period: (start: Duration, bytes: Int)?
+
+    init(_ limits: Limits, at now: Duration) {
+        self.limits = limits
+        start = now
+        lastActivity = now
+    }
+
+    mutating func recordRequest(at now: Duration) {
+        (lastActivity, requestStart, period) = (now, now, nil)
+    }
+
+    mutating func recordHead(at now: Duration) { (lastActivity, requestStart) = (now, nil) }
+
+    /// Notes bytes of the body, of which the first begin the measurement of the speed.
+    mutating func recordBody(_ bytes: Int, at now: Duration) {
+        lastActivity = now
+        let (start, count) = period ?? (now, 0)
+        period = (start, count.addingReportingOverflow(bytes).partialValue)
+    }
+
+    mutating func check(at now: Duration) -> Verdict {
+        var next = lastActivity + limits.idle
+        if now >= next { return .exceeded("no data arrived for \(limits.idle.inWords)") }
+        if let total = limits.total {
+            if now >= start + total { return .exceeded("the transfer took longer than \(total.inWords)") }
+            next = min(next, start + total)
+        }
+        if let firstByte = limits.firstByte, let requestStart {
+            if now >= requestStart + firstByte {
+                return .exceeded("the response did not begin within \(firstByte.inWords)")
+            }
+            next = min(next, requestStart + firstByte)
+        }
+        if let speed = limits.minimumSpeed {
+            // Before the body, nothing is measured: the wait is at most a period too long.
+            guard let (start, bytes) = period else { return .fine(until: min(next, now + Limits.speedPeriod)) }
+            let end = start + Limits.speedPeriod
+            guard now >= end else { return .fine(until: min(next, end)) }
+            let rate = Double(bytes) / (now - start).inSeconds
+            if rate < Double(speed) {
+                return .exceeded(
+                    "only \(ByteCount(Int(rate))) arrived per second; the minimum is \(ByteCount(speed)) per second")
+            }
+            period = (now, 0)
+            next = min(next, now + Limits.speedPeriod)
+        }
+        return .fine(until: next)
+    }
+}
+
+extension Duration {
+    /// The duration in seconds without needless digits, such as `15 s`.
+    var inWords: String {
+        components.attoseconds == 0 ? "\(components.seconds) s" : "\(Int(inMilliseconds.rounded())) ms"
+    }
+}

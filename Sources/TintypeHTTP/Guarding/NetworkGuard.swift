@@ -1,0 +1,140 @@
+#if HTTP
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// The servers that a downloader may connect to: a guard for programs that load URLs of strangers.
+///
+/// Without a guard, a stranger's URL can reach the program's own network, such as a database, a router, or the service that gives a
+/// virtual machine its credentials (server-side request forgery).
+///
+/// ```swift
+/// let downloader = ImageDownloader(.untrustedURLs)
+/// ```
+///
+/// The guard checks the URL of each request, including each redirect. It resolves the host, checks all of its addresses, and the
+/// connection goes to a checked address. A name that has other addresses a moment later (DNS rebinding) therefore gains nothing. The
+/// server still gets the name in `Host`, and has to prove it with its certificate.
+///
+/// A URL that the guard refuses ends with ``ImageError/Code/loadingDisallowed``, or with ``ImageError/Code/badRedirect`` if a redirect
+/// led to it.
+public struct NetworkGuard: Sendable {
+    /// The hosts that may be requested; `nil` for all. `example.org` is one host, and `*.example.org` all hosts below it.
+    public var allowedHosts: [String]?
+    /// The hosts that may not be requested, in the same form.
+    public var deniedHosts: [String]
+    /// The ports that may be requested; `nil` for all.
+    public var ports: Set<Int>?
+    /// True if only public addresses are allowed. See ``IPAddress/isPublic``.
+    public var requiresPublicAddresses: Bool
+    /// The addresses that are allowed even if they are not public.
+    public var allowedNetworks: [IPNetwork]
+    /// The addresses that are never allowed.
+    public var deniedNetworks: [IPNetwork]
+    /// The resolver of host names.
+    public var resolver: any HostResolving
+
+    /// Creates a guard. Each parameter sets the property of the same name.
+    public init(
+        allowedHosts: [String]? = nil, deniedHosts: [String] = [], ports: Set<Int>? = [80, 443],
+        requiresPublicAddresses: Bool = true, allowedNetworks: [IPNetwork] = [], deniedNetworks: [IPNetwork] = [],
+        resolver: any HostResolving = SystemHostResolver()
+    ) {
+        self.allowedHosts = allowedHosts
+        self.deniedHosts = deniedHosts
+        self.ports = ports
+        self.requiresPublicAddresses = requiresPublicAddresses
+        self.allowedNetworks = allowedNetworks
+        self.deniedNetworks = deniedNetworks
+        self.resolver = resolver
+    }
+
+    /// Returns true if a connection to an address is allowed.
+    public func allows(_ address: IPAddress) -> Bool {
+        if deniedNetworks.contains(where: { $0.contains(address) }) { return false }
+        if allowedNetworks.contains(where: { $0.contains(address) }) { return true }
+        return !requiresPublicAddresses || address.isPublic
+    }
+
+    /// Checks a URL, and resolves its host.
+    /// - Parameter url: a URL with a host, of the scheme `http` or `https`.
+    /// - Returns: the addresses of the host, all of which are allowed.
+    /// - Throws: ``ImageError/Code/loadingDisallowed``, and the errors of the resolver.
+    func addresses(of url: URL) async throws(ImageError) -> [IPAddress] {
+        let port = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
+        if let ports, !ports.contains(port) { throw Self.refused("the port \(port)") }
+        guard let host = url.connectionHost else { throw Self.refused("a URL without a host") }
+        let name = Self.canonical(host)
+        if deniedHosts.contains(where: { Self.matches(name, $0) }) { throw Self.refused("the host “\(name.prefix(100))”") }
+        if let allowedHosts, !allowedHosts.contains(where: { Self.matches(name, $0) }) {
+            throw Self.refused("the host “\(name.prefix(100))”")
+        }
+        let addresses: [IPAddress]
+        if let address = IPAddress(host) { addresses = [address] } else {
+            addresses = try await resolver.addresses(of: host)
+        }
+        guard !addresses.isEmpty else {
+            throw ImageError(.connectionFailed, stage: .load, reason: "the host has no address")
+        }
+        // One forbidden address among others is an attack, or a mistake that would succeed by chance.
+        for address in addresses where !allows(address) {
+            // The address isn't named, because the message may go back to the stranger.
+            throw Self.refused("an address of the host “\(name.prefix(100))”")
+        }
+        return addresses
+    }
+
+    /// The name in lowercase, without the dot at the end of a complete name.
+    private static func canonical(_ host: String) -> String {
+        var name = host.lowercased()
+        if name.hasSuffix(".") { name.removeLast() }
+        return name
+    }
+
+    private static func matches(_ name: String, _ pattern: String) -> Bool {
+        let pattern = canonical(pattern)
+        guard pattern.hasPrefix("*.") else { return name == pattern }
+        return name.hasSuffix(pattern.dropFirst()) && name.utf8.count >= pattern.utf8.count
+    }
+
+    private static func refused(_ what: String) -> ImageError {
+        ImageError(.loadingDisallowed, stage: .load, reason: "the network guard disallows \(what)")
+    }
+}
+
+extension ImageDownloader.Configuration {
+    /// A configuration for URLs of strangers.
+    ///
+    /// | property | value |
+    /// | --- | --- |
+    /// | ``networkGuard`` | public addresses, ports 80 and 443 |
+    /// | ``maximumBytes`` | 20 MB |
+    /// | ``timeout``, ``firstByteTimeout`` | 10 s |
+    /// | ``totalTimeout`` | 60 s |
+    /// | ``minimumSpeed`` | 1 kB/s |
+    /// | ``maximumDecompressionRatio`` | 100 |
+    /// | ``maximumRedirects``, ``maximumRedirectsPerOrigin`` | 3, 2 |
+    /// | ``maximumDownloadsPerHost`` | 2 |
+    ///
+    /// Decode the images with ``DecodeLimits`` that suit the program, too.
+    public static var untrustedURLs: Self {
+        var configuration = Self(
+            timeout: .seconds(10), totalTimeout: .seconds(60), maximumBytes: .megabytes(20), maximumRedirects: 3)
+        configuration.networkGuard = NetworkGuard()
+        configuration.firstByteTimeout = .seconds(10)
+        configuration.minimumSpeed = 1_000
+        configuration.maximumDecompressionRatio = 100
+        configuration.maximumRedirectsPerOrigin = 2
+        configuration.maximumDownloadsPerHost = 2
+        return configuration
+    }
+}
+
+extension URL {
+    /// The host for a connection, without the brackets of an address of version 6.
+    var connectionHost: String? {
+        guard var host = host(percentEncoded: false), !host.isEmpty else { return nil }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        return host.isEmpty ? nil : host
+    }
+}
+#endif

@@ -1,0 +1,21 @@
+#if HTTP
+extension ImageDownloader {
+    /// The state of a downloader and the sums of its work.
+    public struct Statistics: Sendable, Hashable {
+        /// The number of transfers that run.
+        public var active = 0
+        /// The number of downloads that wait for their turn.
+        public var waiting = 0
+        /// The number of transfers that have begun since the downloader was created.
+        public var started = 0
+        /// The number of downloads that delivered a body.
+        public var succeeded = 0
+        /// The number of downloads that failed.
+        public var failed = 0
+        /// The number of downloads that were cancelled, before or after they began.
+        public var cancelled = 0
+        /// The bytes of all bodies that arrived, including those of downloads that failed later.
+        public var receivedBytes = 0
+    }
+}
+#endif

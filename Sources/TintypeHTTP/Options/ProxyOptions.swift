@@ -1,0 +1,92 @@
+internal import FoundationEssentials
+
+/// The proxy for the connections of a downloader.
+///
+/// An HTTP proxy gets `CONNECT` for every server, also for `http`.
+public enum ProxyOptions: Sendable, Hashable {
+    /// Connections go to the servers directly.
+    case none
+    /// All connections go through a server.
+    case server(ProxyServer)
+    /// The environment variables `https_proxy`, `http_proxy`, `all_proxy`, and `no_proxy` decide, in lowercase or uppercase.
+    /// `HTTP_PROXY` in uppercase is ignored, because clients of a CGI program can set it.
+    case environment
+
+    /// Returns the proxy for a URL; `nil` for a direct connection.
+    func server(for url: URL) -> ProxyServer? {
+        switch self {
+        case .none: nil
+        case .server(let server): server
+        case .environment: Self.server(for: url, in: ProcessInfo.processInfo.environment)
+        }
+    }
+
+    /// Returns the proxy that an environment names for a URL.
+    static func server(for url: URL, in environment: [String: String]) -> ProxyServer? {
+        func value(_ name: String) -> String? {
+            let upper = name == "http_proxy" ? nil : environment[name.uppercased()]
+            return (environment[name] ?? upper).flatMap { $0.isEmpty ? nil : $0 }
+        }
+        guard let host = url.connectionHost?.lowercased() else { return nil }
+        if let exceptions = value("no_proxy"), isException(host, in: exceptions) { return nil }
+        let scheme = url.scheme?.lowercased() == "https" ? "https_proxy" : "http_proxy"
+        return (value(scheme) ?? value("all_proxy")).flatMap { ProxyServer($0) }
+    }
+
+    private static func isException(_ host: String, in list: String) -> Bool {
+        list.split(separator: ",").contains { item in
+            var name = String(item).trimmed.lowercased()
+            if name == "*" { return true }
+            if let network = IPNetwork(name), let address = IPAddress(host) { return network.contains(address) }
+            while name.hasPrefix("*") || name.hasPrefix(".") { name.removeFirst() }
+            return !name.isEmpty && (host == name || host.hasSuffix("." + name))
+        }
+    }
+}
+
+/// A proxy.
+public struct ProxyServer: Sendable, Hashable {
+    /// The protocol of a proxy.
+    public enum Kind: Sendable, Hashable {
+        /// `CONNECT` of HTTP/1.1.
+        case http
+        /// SOCKS 5, without authentication.
+        case socks5
+    }
+
+    /// The protocol.
+    public var kind: Kind
+    /// The host.
+    public var host: String
+    /// The port.
+    public var port: Int
+    /// The user name for an HTTP proxy; `nil` for none.
+    public var user: String?
+    /// The password for an HTTP proxy.
+    public var password: String?
+
+    /// Creates a proxy.
+    public init(_ kind: Kind = .http, host: String, port: Int, user: String? = nil, password: String? = nil) {
+        self.kind = kind
+        self.host = host
+        self.port = port
+        self.user = user
+        self.password = password
+    }
+
+    /// Creates a proxy from text such as `http://user:password@proxy:8080`, `socks5://proxy:1080`, or `proxy:8080`.
+    /// - Parameter text: the URL of the proxy. Without a scheme, it is `http`. The default port is 8080, or 1080 for SOCKS.
+    public init?(_ text: String) {
+        let full = text.contains("://") ? text : "http://" + text
+        guard let url = URL(string: full), let host = url.connectionHost, url.hasPossiblePort else { return nil }
+        switch url.scheme?.lowercased() {
+        case "http": kind = .http
+        case "socks5", "socks5h", "socks": kind = .socks5
+        default: return nil
+        }
+        self.host = host
+        port = url.port ?? (kind == .http ? 8_080 : 1_080)
+        user = url.user(percentEncoded: false)
+        password = url.password(percentEncoded: false)
+    }
+}

@@ -1,0 +1,60 @@
+public import FoundationEssentials
+internal import TintypeCore
+#if HTTP
+internal import NIOSSL
+#endif
+
+/// The certificates that a downloader trusts and presents.
+public struct TLSOptions: Sendable, Hashable {
+    /// Further certificates to trust, in PEM, beside those of the system.
+    public var trustRoots: Data?
+    /// False if only ``trustRoots`` are trusted.
+    public var usesSystemRoots = true
+    /// The certificate to present to servers that ask for one, and its chain, in PEM.
+    public var clientCertificate: Data?
+    /// The private key of ``clientCertificate``, in PEM.
+    public var clientKey: Data?
+    /// The hosts whose certificates are not checked, for tests and devices without a valid certificate. Anybody on the way can read
+    /// and change what they send. A redirect to another host is checked again.
+    public var insecureHosts: Set<String> = []
+
+    /// Creates options that trust the certificates of the system.
+    public init() {}
+
+    /// Returns true if the certificate of a host isn't checked.
+    func isInsecure(_ host: String?) -> Bool {
+        guard !insecureHosts.isEmpty, let host = host?.lowercased() else { return false }
+        return insecureHosts.contains { $0.lowercased() == host }
+    }
+}
+
+#if HTTP
+extension TLSOptions {
+    /// The configuration for connections; `nil` for that of the client library.
+    /// - Throws: ``ImageError/Code/connectionFailed`` if a certificate or a key can't be read.
+    func configuration(isInsecure: Bool) throws(ImageError) -> TLSConfiguration? {
+        guard isInsecure || trustRoots != nil || !usesSystemRoots || clientCertificate != nil else { return nil }
+        var tls = TLSConfiguration.makeClientConfiguration()
+        do {
+            let roots = try trustRoots.map { try NIOSSLCertificate.fromPEMBytes(Array($0)) } ?? []
+            if usesSystemRoots {
+                tls.additionalTrustRoots = [.certificates(roots)]
+            } else {
+                tls.trustRoots = .certificates(roots)
+            }
+            if let clientCertificate {
+                tls.certificateChain = try NIOSSLCertificate.fromPEMBytes(Array(clientCertificate)).map { .certificate($0) }
+                tls.privateKey = try clientKey.map {
+                    .privateKey(try NIOSSLPrivateKey(bytes: Array($0), format: .pem))
+                }
+            }
+        } catch {
+            throw ImageError(
+                .connectionFailed, stage: .load, reason: "a certificate or key of the TLS options can’t be read: \(error)",
+                underlying: error)
+        }
+        if isInsecure { tls.certificateVerification = .none }
+        return tls
+    }
+}
+#endif

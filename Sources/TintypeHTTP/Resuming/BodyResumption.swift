@@ -1,0 +1,70 @@
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// The connection of one transfer with the interrupted ones before and after it.
+struct BodyResumption: Sendable {
+    let partials: PartialDownloads
+    let key: PartialBodyKey
+    /// The beginning whose rest was requested; `nil` if the whole body was.
+    var partial: PartialBody?
+
+    /// The plan for the body of a response.
+    struct Plan: Sendable {
+        /// The bytes before those that arrive.
+        var prefix = Data()
+        /// The size of the whole body, if it is known.
+        var total: Int?
+        /// The validator of the bytes; `nil` if they can't be continued after an interruption.
+        var validator: String?
+        /// The file of the bytes.
+        var file: PartialFile?
+        /// True if the rest of an earlier transfer arrives.
+        var isContinued: Bool { !prefix.isEmpty }
+    }
+
+    /// Returns the plan for a successful response.
+    /// - Parameters:
+    ///   - announced: the length of the body that the response announces.
+    ///   - isEncoded: true if the body is compressed.
+    /// - Throws: ``ImageError/Code/badResponse`` for a part that doesn't continue the beginning.
+    func plan(
+        for response: DownloadResponse, announced: Int?, isEncoded: Bool
+    ) async throws(ImageError) -> Plan {
+        var plan = Plan(total: isEncoded ? nil : announced)
+        if response.statusCode == 206 {
+            guard let partial else {
+                throw ImageError(
+                    .badResponse, stage: .load, reason: "the server sent a part of the image, but all of it was requested",
+                    statusCode: 206)
+            }
+            do throws(ImageError) {
+                guard !isEncoded else {
+                    throw ImageError(
+                        .badResponse, stage: .load, reason: "the rest of an interrupted transfer arrived compressed")
+                }
+                plan.total = try RangeRules.checkPart(response.headers, continues: partial)
+            } catch {
+                await partials.discard(key)
+                throw error
+            }
+            plan.prefix = partial.data
+            plan.validator = partial.validator
+        } else {
+            // The beginning is of no use anymore: the bytes have changed, or the server sends no parts.
+            if partial != nil { await partials.discard(key) }
+            guard response.statusCode == 200, !isEncoded, RangeRules.allowsRanges(response.headers) else { return plan }
+            plan.validator = RangeRules.strongValidator(response.headers)
+        }
+        if let validator = plan.validator {
+            plan.file = await partials.file(
+                key, validator: validator, total: plan.total, continuing: plan.isContinued ? partial : nil)
+        }
+        return plan
+    }
+
+    /// Keeps the bytes of a body that was interrupted.
+    func keep(_ data: Data, _ plan: Plan) {
+        guard let validator = plan.validator else { return }
+        partials.put(PartialBody(data: data, validator: validator, total: plan.total), for: key)
+    }
+}

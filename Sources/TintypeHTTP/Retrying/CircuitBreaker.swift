@@ -1,0 +1,93 @@
+internal import TintypeCore
+
+/// A policy for servers that fail again and again.
+///
+/// After a number of failures in a row, requests to the server fail at once with ``ImageError/Code/hostUnavailable``, without a
+/// connection. After a pause, one request goes through as a probe. Its success ends the state, and its failure begins another pause.
+public struct CircuitBreakerPolicy: Sendable, Hashable {
+    /// The number of failures in a row, at least 1.
+    public var failureThreshold: Int
+    /// The pause before a probe.
+    public var pause: Duration
+
+    /// Creates a policy. Each parameter sets the property of the same name.
+    public init(failureThreshold: Int = 10, pause: Duration = .seconds(30)) {
+        self.failureThreshold = failureThreshold
+        self.pause = pause
+    }
+
+    /// Returns true if an error shows that the server, rather than one image, has failed.
+    static func concernsServer(_ error: ImageError) -> Bool {
+        switch error.code {
+        case .connectionFailed, .connectionLost, .timedOut: true
+        case .badStatus: error.statusCode.map { [502, 503, 504].contains($0) } ?? false
+        default: false
+        }
+    }
+}
+
+/// The state of one server.
+struct CircuitBreaker: Sendable {
+    private enum State {
+        /// Requests go through.
+        case closed(failures: Int)
+        /// No request goes through before a time.
+        case open(until: Duration)
+        /// One request is under way.
+        case probing
+    }
+
+    /// The answer to the question whether a request may be sent.
+    enum Admission: Equatable {
+        case allowed
+        case probe
+        /// Refused, until a time if it is known.
+        case refused(until: Duration?)
+    }
+
+    private let policy: CircuitBreakerPolicy
+    private var state = State.closed(failures: 0)
+
+    init(_ policy: CircuitBreakerPolicy) { self.policy = policy }
+
+    /// True if nothing has to be remembered.
+    var isIdle: Bool {
+        if case .closed(failures: 0) = state { true } else { false }
+    }
+
+    mutating func admit(at now: Duration) -> Admission {
+        switch state {
+        case .closed: return .allowed
+        case .open(let end) where now < end: return .refused(until: end)
+        case .open:
+            state = .probing
+            return .probe
+        case .probing: return .refused(until: nil)
+        }
+    }
+
+    /// Notes that the server answered.
+    mutating func recordSuccess() { state = .closed(failures: 0) }
+
+    /// Notes that the server failed.
+    /// - Parameter isProbe: true for the probe. Requests that began before the pause can't extend it.
+    mutating func recordFailure(isProbe: Bool, at now: Duration) {
+        switch state {
+        case .closed(let failures):
+            let (count, _) = failures.addingReportingOverflow(1)
+            state = count >= max(1, policy.failureThreshold) ? open(at: now) : .closed(failures: count)
+        case .probing where isProbe: state = open(at: now)
+        case .probing, .open: break
+        }
+    }
+
+    /// Notes that a request ended without a statement about the server, for example because it was cancelled.
+    mutating func recordNothing(isProbe: Bool, at now: Duration) {
+        // The next request is the probe.
+        if isProbe, case .probing = state { state = .open(until: now) }
+    }
+
+    private func open(at now: Duration) -> State {
+        .open(until: now + max(.zero, min(policy.pause, .longestLimit)))
+    }
+}

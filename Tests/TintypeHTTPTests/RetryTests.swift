@@ -1,0 +1,174 @@
+#if HTTP
+import Foundation
+import TestSupport
+import Testing
+import TintypeCore
+import TintypeHTTP
+import TintypeTesting
+
+/// Answers requests from a list, the last one again and again.
+final class Script: Sendable {
+    private let responses: Watched<[OriginResponse]>
+
+    init(_ responses: OriginResponse...) { self.responses = Watched(responses) }
+
+    func next() -> OriginResponse {
+        responses.update { $0.count > 1 ? $0.removeFirst() : $0[0] }
+    }
+}
+
+@Suite("Repeated downloads", .timeLimited, .timeLimit(.minutes(1)))
+struct RetryTests {
+    private let clock = ManualClock()
+    private let policy = RetryPolicy(baseDelay: .seconds(1), jitter: { 1 })
+
+    @Test("A transfer that fails is repeated after a delay, until it succeeds", .capability("3.4"))
+    func repeats() async throws {
+        let script = Script(.status(503), .status(500), OriginResponse(bytes))
+        let server = try await OriginServer.start { _ in script.next() }
+        let downloader = ImageDownloader(.init(retry: policy), clock: clock)
+        let url = server.url("/a")
+        async let loaded = downloader.load(LoadRequest(url: url))
+        for (delay, count) in [(1, 1), (2, 2)] {
+            try await server.waitForRequests(count)
+            // The task of the time limits has ended, and only the delay sleeps.
+            while clock.sleepers != 1 || downloader.statistics.active > 0 { await Task.yield() }
+            clock.advance(by: .seconds(delay))
+        }
+        let result = try await loaded
+        #expect(result.data == bytes)
+        #expect(result.transfer?.attempts == 3 && result.transfer?.backoff == .seconds(3))
+        #expect(server.requestCount() == 3 && downloader.statistics.succeeded == 1)
+    }
+
+    @Test("A load ends with its last error, and with the head of the response", .capability("ERR-06", "ERR-10"))
+    func givesUp() async throws {
+        let server = try await OriginServer.start { _ in
+            OriginResponse(status: 503, type: "text/plain", headers: ["X-Reason": "overload"])
+        }
+        let downloader = ImageDownloader(.init(retry: RetryPolicy(maximumAttempts: 4, baseDelay: .zero)))
+        let error = try await failure(downloader, LoadRequest(url: server.url("/a")))
+        #expect(error.code == .badStatus && error.statusCode == 503 && server.requestCount() == 4)
+        #expect(error.response?.headers["X-Reason"] == "overload" && error.response?.mimeType == "text/plain")
+        #expect(downloader.statistics.failed == 1)
+    }
+
+    @Test("Nothing is repeated without a policy, after a permanent error, or for a POST")
+    func noRepetition() async throws {
+        let server = try await OriginServer.start { .status($0.path == "/404" ? 404 : 503) }
+        let none = ImageDownloader()
+        #expect(try await failure(none, LoadRequest(url: server.url("/a"))).statusCode == 503)
+        let three = ImageDownloader(.init(retry: RetryPolicy(baseDelay: .zero)))
+        #expect(try await failure(three, LoadRequest(url: server.url("/404"))).statusCode == 404)
+        #expect(try await failure(three, LoadRequest(url: server.url("/a"), method: "POST")).statusCode == 503)
+        #expect(server.requestCount() == 3)
+    }
+
+    @Test("A Retry-After of a year ends the load at once", .capability("3.4"))
+    func year() async throws {
+        let server = try await OriginServer.start { _ in
+            OriginResponse(status: 429, headers: ["Retry-After": "31536000"])
+        }
+        let downloader = ImageDownloader(.init(retry: policy), clock: clock)
+        let error = try await failure(downloader, LoadRequest(url: server.url("/a")))
+        #expect(error.statusCode == 429 && server.requestCount() == 1)
+    }
+
+    @Test("A load can be cancelled while it waits for its next attempt")
+    func cancel() async throws {
+        let server = try await OriginServer.start { _ in .status(503) }
+        let downloader = ImageDownloader(.init(retry: policy), clock: clock)
+        let url = server.url("/a")
+        let task = Task { try await failure(downloader, LoadRequest(url: url)) }
+        try await server.waitForRequests(1)
+        while clock.sleepers != 1 || downloader.statistics.active > 0 { await Task.yield() }
+        task.cancel()
+        #expect(try await task.value.code == .cancelled)
+        #expect(downloader.statistics.cancelled == 1 && clock.sleepers == 0)
+    }
+
+    @Test("The budget of a server limits the repetitions of all of its images")
+    func budget() async throws {
+        let server = try await OriginServer.start { _ in .status(503) }
+        let downloader = ImageDownloader(
+            .init(retry: RetryPolicy(maximumAttempts: 10, baseDelay: .zero, retriesPerMinute: 3)), clock: clock)
+        for _ in 1...4 { _ = try await failure(downloader, LoadRequest(url: server.url("/a"))) }
+        #expect(server.requestCount() == 7)
+    }
+
+    @Test("Servers that fail again and again aren't asked, until a probe succeeds", .capability("3.4"))
+    func breaker() async throws {
+        let script = Script(.status(503), .status(503), .status(503), OriginResponse(bytes))
+        let server = try await OriginServer.start { _ in script.next() }
+        let healthy = try await OriginServer.start { _ in OriginResponse(bytes) }
+        let downloader = ImageDownloader(
+            .init(circuitBreaker: .init(failureThreshold: 2, pause: .seconds(30))), clock: clock)
+        let request = LoadRequest(url: server.url("/a"))
+        for _ in 1...2 { #expect(try await failure(downloader, request).code == .badStatus) }
+        let refused = try await failure(downloader, request)
+        #expect(refused.code == .hostUnavailable && refused.reason.hasSuffix("in 30 s"))
+        #expect(try await downloader.load(LoadRequest(url: healthy.url("/a"))).data == bytes)
+        clock.advance(by: .seconds(30))
+        #expect(try await failure(downloader, request).code == .badStatus)
+        #expect(try await failure(downloader, request).code == .hostUnavailable)
+        #expect(server.requestCount() == 3)
+        clock.advance(by: .seconds(30))
+        #expect(try await downloader.load(request).data == bytes)
+        #expect(try await downloader.load(request).data == bytes)
+    }
+
+    @Test("Hundreds of images arrive from a server that fails often, with no more requests than the failures force")
+    func unreliable() async throws {
+        let count = Watched(0)
+        let server = try await OriginServer.start { _ in
+            let number = count.update { number in
+                number += 1
+                return number
+            }
+            if number % 3 == 0 { return OriginResponse(bytes, headers: ["ETag": "\"1\""]).close(after: 100) }
+            return number % 7 == 0 ? .status(500) : OriginResponse(bytes, headers: ["ETag": "\"1\""])
+        }
+        let downloader = ImageDownloader(
+            .init(
+                maximumConcurrentDownloads: 20,
+                retry: RetryPolicy(maximumAttempts: 50, baseDelay: .zero, retriesPerMinute: 10_000),
+                partialDownloads: nil))
+        let arrived = await withTaskGroup(of: Bool.self) { group in
+            for index in 0..<200 {
+                group.addTask {
+                    (try? await downloader.load(LoadRequest(url: server.url("/\(index)"))).data) == bytes
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(arrived == 200)
+        let forced = (1...server.requestCount()).count { $0 % 3 == 0 || $0 % 7 == 0 }
+        #expect(server.requestCount() == 200 + forced)
+    }
+
+    @Test("Mirrors are tried in order, without the secrets of the first host", .capability("3.4"))
+    func mirrors() async throws {
+        let main = try await OriginServer.start { _ in .status(500) }
+        let second = try await OriginServer.start { _ in .status(404) }
+        let third = try await OriginServer.start { _ in OriginResponse(bytes) }
+        let urls = [second.url("/b"), third.url("/c")]
+        let loader = AlternativeSources(to: ImageDownloader()) { _ in urls }
+        let request = LoadRequest(url: main.url("/a"), headers: ["Authorization": "secret", "Accept": "image/png"])
+        let loaded = try await loader.load(request)
+        #expect(loaded.data == bytes && loaded.url == third.url("/c"))
+        #expect(main.requests[0].header("Authorization") == "secret")
+        #expect(third.requests[0].header("Authorization") == nil && third.requests[0].header("Accept") == "image/png")
+
+        let failing = AlternativeSources(to: ImageDownloader()) { _ in [urls[0]] }
+        do {
+            _ = try await failing.load(request)
+            Issue.record("it did not fail")
+        } catch {
+            #expect(error.statusCode == 500 && error.reason.contains("404 Not Found"))
+        }
+        let strict = AlternativeSources(to: ImageDownloader(), when: { $0.statusCode != 500 }) { _ in urls }
+        await #expect(throws: ImageError.self) { try await strict.load(request) }
+        #expect(third.requestCount() == 1)
+    }
+}
+#endif

@@ -1,0 +1,94 @@
+#if HTTP
+import Foundation
+import TestSupport
+import Testing
+import TintypeCore
+import TintypeTesting
+
+@testable import TintypeHTTP
+
+@Suite("The pace of transfers", .timeLimited, .timeLimit(.minutes(1)))
+struct TransferPaceTests {
+    @Test("A server that sends a byte now and then is too slow")
+    func trickle() {
+        var pace = TransferPace(.init(idle: .seconds(15), minimumSpeed: 100), at: .zero)
+        pace.recordRequest(at: .zero)
+        pace.recordHead(at: .seconds(1))
+        for second in 1...10 { pace.recordBody(1, at: .seconds(second)) }
+        let verdict1 = pace.check(at: .seconds(10))
+        #expect(verdict1 == .fine(until: .seconds(11)))
+        let verdict2 = pace.check(at: .seconds(11))
+        #expect(verdict2 == .exceeded("only 1 B arrived per second; the minimum is 100 B per second"))
+    }
+
+    @Test("Each period is measured by itself")
+    func periods() {
+        var pace = TransferPace(.init(idle: .seconds(15), minimumSpeed: 100), at: .zero)
+        pace.recordBody(1_000_000, at: .zero)
+        let verdict3 = pace.check(at: .seconds(10))
+        #expect(verdict3 == .fine(until: .seconds(15)))
+        pace.recordBody(999, at: .seconds(12))
+        let verdict4 = pace.check(at: .seconds(20))
+        #expect(verdict4 != .fine(until: .seconds(27)))
+        var fast = TransferPace(.init(idle: .seconds(15), minimumSpeed: 100), at: .zero)
+        fast.recordBody(1_000, at: .zero)
+        let verdict5 = fast.check(at: .seconds(10))
+        #expect(verdict5 == .fine(until: .seconds(15)))
+        fast.recordBody(1_000, at: .seconds(12))
+        let verdict6 = fast.check(at: .seconds(20))
+        #expect(verdict6 == .fine(until: .seconds(27)))
+    }
+
+    @Test("The wait for the head begins anew with each request, and ends with the head")
+    func firstByte() {
+        var pace = TransferPace(.init(idle: .seconds(15), firstByte: .seconds(5)), at: .zero)
+        pace.recordRequest(at: .zero)
+        let verdict7 = pace.check(at: .seconds(4))
+        #expect(verdict7 == .fine(until: .seconds(5)))
+        pace.recordRequest(at: .seconds(4))
+        let verdict8 = pace.check(at: .seconds(5))
+        #expect(verdict8 == .fine(until: .seconds(9)))
+        let verdict9 = pace.check(at: .seconds(9))
+        #expect(verdict9 == .exceeded("the response did not begin within 5 s"))
+        pace.recordHead(at: .seconds(9))
+        let verdict10 = pace.check(at: .seconds(9))
+        #expect(verdict10 == .fine(until: .seconds(24)))
+    }
+
+    @Test("A downloader ends a transfer that is too slow, and frees its slot", .capability("3.8"))
+    func slowLoris() async throws {
+        let clock = ManualClock()
+        let gate = OriginGate()
+        let pieces = (0..<100).map { _ in Data([1]) }
+        let server = try await OriginServer.start { _ in OriginResponse(chunks: pieces, gate: gate).chunked() }
+        let downloader = ImageDownloader(.init(minimumSpeed: 10), clock: clock)
+        let reports = Reports()
+        let request = reports.request(server.url("/a"))
+        async let error = failure(downloader, request)
+        for count in 1...5 {
+            gate.open()
+            try await reports.waitForBytes(count)
+            clock.advance(by: .seconds(2))
+        }
+        #expect(try await error.code == .timedOut)
+        #expect(try await error.reason.contains("per second"))
+        #expect(downloader.statistics.active == 0)
+    }
+
+    @Test("A downloader ends a transfer whose response doesn't begin")
+    func noHead() async throws {
+        let clock = ManualClock()
+        let gate = OriginGate()
+        let server = try await OriginServer.start { _ in
+            try? await gate.pass()
+            return OriginResponse(bytes)
+        }
+        let downloader = ImageDownloader(.init(firstByteTimeout: .seconds(3)), clock: clock)
+        async let error = failure(downloader, LoadRequest(url: server.url("/a")))
+        try await server.waitForRequests(1)
+        clock.advance(by: .seconds(3))
+        #expect(try await error.code == .timedOut)
+        gate.openForGood()
+    }
+}
+#endif
