@@ -59,6 +59,8 @@ let package = Package(
         system("CJPEG", apt: "libjpeg62-turbo-dev"),
         system("CPNG", apt: "libpng-dev"),
         system("CZlib", apt: "zlib1g-dev"),
+        system("CBrotli", apt: "libbrotli-dev"),
+        system("CZstd", apt: "libzstd-dev"),
         system("CDeflate", apt: "libdeflate-dev"),
         system("CGIF", apt: "libgif-dev"),
         system("CWebP", apt: "libwebp-dev"),
@@ -106,7 +108,8 @@ let package = Package(
         .target(
             name: "TintypeHTTP",
             dependencies: [
-                "TintypeCore", library("CZlib", for: "HTTP"),
+                "TintypeCore", library("CZlib", for: "HTTP"), library("CBrotli", for: "HTTP"),
+                library("CZstd", for: "HTTP"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
                 .product(name: "NIOCore", package: "swift-nio", condition: http),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: http),

@@ -10,9 +10,10 @@ package struct ImageStack {
     ///   - memory: the configuration of the memory cache.
     ///   - jobs: the number of transfers at once.
     ///   - timeout: the longest time without data from a server.
+    ///   - network: the further options of transfers.
     package init(
         directory: String?, memory: MemoryCache.Configuration = MemoryCache.Configuration(), jobs: Int = 6,
-        timeout: Duration? = nil
+        timeout: Duration? = nil, network: NetworkOptions = NetworkOptions()
     ) throws(ImageError) {
         let cache: any ImageCaching =
             if let directory {
@@ -22,7 +23,8 @@ package struct ImageStack {
             }
         var loaders: [any ImageLoading] = [FileLoader(), DataURLLoader()]
         #if HTTP
-        var http = ImageDownloader.Configuration(maximumConcurrentDownloads: jobs)
+        var http = network.configuration
+        http.maximumConcurrentDownloads = jobs
         if let timeout { http.timeout = timeout }
         loaders.append(ImageDownloader(http))
         #endif

@@ -78,7 +78,7 @@ struct FetchCommand: AsyncParsableCommand {
             let stack = try ImageStack(
                 // A larger memory cache has no use, because each URL is loaded once.
                 directory: directory, memory: .init(capacity: .megabytes(1)), jobs: download.jobs,
-                timeout: download.timeoutDuration)
+                timeout: download.timeoutDuration, network: download.network)
             let fetcher = ImageFetcher(
                 manager: stack.manager, folder: OutputFolder(folder), thumbnail: thumbnail?.box,
                 transformer: try transforms.steps().transformer(),

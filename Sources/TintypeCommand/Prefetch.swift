@@ -42,7 +42,8 @@ struct PrefetchCommand: AsyncParsableCommand {
             let list = try download.list()
             let stack = try ImageStack(
                 directory: cache ?? DiskCache.Configuration.defaultDirectory,
-                memory: .init(capacity: .megabytes(1)), jobs: download.jobs, timeout: download.timeoutDuration)
+                memory: .init(capacity: .megabytes(1)), jobs: download.jobs, timeout: download.timeoutDuration,
+                network: download.network)
             let summary = try await run(list, stack.manager, console)
             await stack.manager.flush()
             if download.json { console.note(summary.line) } else { console.print(summary.line) }

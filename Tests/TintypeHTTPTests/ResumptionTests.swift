@@ -137,6 +137,7 @@ struct ResumptionTests {
             "bytes 999-4999/5000", "bytes 1001-4999/5000", "bytes 0-4999/5000", "bytes 1000-4999/6000",
             "bytes 1000-5000/5000", "bytes 1000-4998/5000", "bytes 4999-1000/5000", "bytes */5000", "", "items 1000-4999/5000",
             "bytes 1000-99999999999999999999/*", "bytes -4999/5000", "bytes 1000-9223372036854775807/*",
+            "bytes 1000-4999/5000/5000", "bytes 1000-4999", "bytes\t1000-4999/5000", "bytes +1000-4999/5000",
         ])
     func wrongRange(_ range: String) async throws {
         let origin = try await RangeServer(bytes, cuts: [1_000])

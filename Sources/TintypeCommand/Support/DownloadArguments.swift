@@ -28,6 +28,33 @@ struct DownloadArguments: ParsableArguments {
     @Option(help: "The longest time without data from a server, in seconds. (default: 15)")
     var timeout: Double?
 
+    @Option(help: "Repeat transfers that fail with an error that may pass, up to this number of times.")
+    var retry = 0
+
+    @Option(
+        help: ArgumentHelp(
+            "Keep interrupted transfers in this folder, and continue those that are there.", valueName: "dir"),
+        completion: .directory)
+    var resume: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Connect through a proxy: http://HOST:PORT or socks5://HOST:PORT. none connects directly. The default is the \
+            environment's https_proxy, http_proxy, all_proxy, and no_proxy.
+            """, valueName: "url"))
+    var proxy: String?
+
+    @Option(
+        name: .customLong("insecure-host"),
+        help: ArgumentHelp("Don't check the certificate of a host; may be repeated.", valueName: "host"))
+    var insecureHosts: [String] = []
+
+    @Flag(
+        name: .customLong("guard"),
+        help: "Connect to public addresses only, with strict limits, as for URLs of strangers.")
+    var isGuarded = false
+
     @Flag(help: "Print one JSON object per line.")
     var json = false
 
@@ -42,6 +69,12 @@ struct DownloadArguments: ParsableArguments {
                 throw ValidationError("--timeout needs a number of seconds above 0, at most 86400.")
             }
         }
+        guard (0...100).contains(retry) else { throw ValidationError("--retry needs a number from 0 to 100.") }
+        guard resume?.isEmpty != true else { throw ValidationError("--resume needs the path of a folder.") }
+        // A proxy may have a password, so no message shows it.
+        guard proxy.map(NetworkOptions.isProxy) ?? true else {
+            throw ValidationError("--proxy needs a URL such as http://proxy.example.org:8080, or none.")
+        }
         // Fields may have credentials, so no message shows them.
         guard HeaderFields.parsed(header) != nil else {
             throw ValidationError(
@@ -53,6 +86,17 @@ struct DownloadArguments: ParsableArguments {
     var headers: [String: String] { HeaderFields.parsed(header) ?? [:] }
     /// The longest time without data from a server.
     var timeoutDuration: Duration? { timeout.map { .seconds($0) } }
+
+    /// The options of transfers.
+    var network: NetworkOptions {
+        var options = NetworkOptions()
+        options.retries = retry
+        options.partialDirectory = resume
+        options.proxy = proxy
+        options.insecureHosts = insecureHosts
+        options.isGuarded = isGuarded
+        return options
+    }
 
     /// The URLs, those of the list included.
     func list() throws(ImageError) -> URLList { try URLList(urls, file: from) }

@@ -20,7 +20,7 @@ struct BodyReceiver: Sendable {
 
     func body(
         of message: HTTPClientResponse, _ response: DownloadResponse, _ reporter: ProgressReporter,
-        _ resumption: BodyResumption?
+        _ resumption: BodyResumption?, hasRange: Bool
     ) async throws(ImageError) -> Data {
         let limit = configuration.maximumBytes.bytes
         let encoding = message.headers.first(name: "Content-Encoding")
@@ -36,6 +36,7 @@ struct BodyReceiver: Sendable {
         if let resumption {
             plan = try await resumption.plan(for: response, announced: announced, isEncoded: coding != .identity)
         } else {
+            if response.statusCode == 206, !hasRange { throw .unaskedPart }
             // The announced length is that of the encoded body.
             plan = .init(total: coding == .identity ? announced : nil)
         }
@@ -64,7 +65,7 @@ struct BodyReceiver: Sendable {
         _ message: HTTPClientResponse, _ coding: ContentCoding, _ plan: BodyResumption.Plan, _ sink: inout Sink
     ) async throws(ImageError) {
         try sink.begin()
-        let decoder = coding == .identity ? nil : try ContentDecoder(coding)
+        let decoder = try coding.decoder()
         let wireLimit = coding == .identity ? Int.max : Self.wireLimit(sink.limit)
         var received = 0
         do {
@@ -90,12 +91,12 @@ struct BodyReceiver: Sendable {
         }
         // A sequence may end rather than throw when its task is cancelled.
         if Task.isCancelled { throw .cancelledTransfer }
-        if let total = plan.total, sink.body.count < total { throw .incomplete(sink.body.count, of: total) }
-        if let total = plan.total, plan.isContinued, sink.body.count > total {
+        if let end = plan.partEnd, sink.body.count > end {
             throw ImageError(
                 .badResponse, stage: .load,
                 reason: "the rest of an interrupted transfer is longer than announced")
         }
+        if let total = plan.total, sink.body.count < total { throw .incomplete(sink.body.count, of: total) }
         try decoder?.finish()
     }
 
@@ -152,7 +153,8 @@ private struct Sink: ~Copyable {
         guard hasFile, !unwritten.isEmpty else { return }
         let bytes = unwritten
         unwritten = Data()
-        hasFile = await file.append(bytes)
+        // A task of its own, because a cancelled one can't wait for a thread.
+        hasFile = await Task { await file.append(bytes) }.value
     }
 
     private static func noMemory(_ count: Int) -> ImageError {
@@ -161,6 +163,10 @@ private struct Sink: ~Copyable {
 }
 
 extension ImageError {
+    static let unaskedPart = ImageError(
+        .badResponse, stage: .load, reason: "the server sent a part of the image, but all of it was requested",
+        statusCode: 206)
+
     fileprivate static func announced(_ size: Int, limit: Int) -> ImageError {
         ImageError(
             .bodyTooLarge, stage: .load,

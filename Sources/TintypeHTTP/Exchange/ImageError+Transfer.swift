@@ -87,6 +87,10 @@ extension ImageError {
             HTTPClientError.getConnectionFromPoolTimeout, HTTPClientError.socksHandshakeTimeout,
             HTTPClientError.httpProxyHandshakeTimeout:
             return load(.timedOut, "connecting took too long", error)
+        case HTTPClientError.invalidProxyResponse:
+            return load(.connectionFailed, "the proxy refused the connection", error)
+        case HTTPClientError.proxyAuthenticationRequired:
+            return load(.connectionFailed, "the proxy requires a user name and a password", error)
         case HTTPClientError.invalidURL, HTTPClientError.emptyHost, HTTPClientError.emptyScheme:
             return load(.invalidURL, "the URL can’t be requested: \(error.shortDescription)", error)
         default: break

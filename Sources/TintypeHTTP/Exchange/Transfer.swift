@@ -69,7 +69,8 @@ struct Transfer: Sendable {
             let next = try redirects.next(
                 after: request, status: Int(response.status.code), location: response.headers.first(name: "Location"))
             guard let next else {
-                return try await receive(response, from: request.url, for: load, resumption)
+                return try await receive(
+                    response, to: request, for: load, resumption)
             }
             await drain(response)
             record.update { $0.redirects += 1 }
@@ -138,8 +139,10 @@ struct Transfer: Sendable {
     // MARK: - Response
 
     private func receive(
-        _ message: HTTPClientResponse, from url: URL, for load: LoadRequest, _ resumption: BodyResumption?
+        _ message: HTTPClientResponse, to request: DownloadRequest, for load: LoadRequest,
+        _ resumption: BodyResumption?
     ) async throws(ImageError) -> LoadedData {
+        let url = request.url
         var fields = HTTPFields()
         for (name, value) in message.headers { fields.add(name, value) }
         var response = DownloadResponse(url: url, statusCode: Int(message.status.code), headers: fields)
@@ -172,7 +175,7 @@ struct Transfer: Sendable {
         // The rest of an interrupted transfer stands for all of it.
         let isRest = response.statusCode == 206 && resumption?.partial != nil
         do throws(ImageError) {
-            try check(response, isRest: isRest, for: load)
+            try check(response, isRest: isRest, isContinuing: resumption?.partial != nil, for: load)
         } catch {
             await drain(message)
             throw error
@@ -189,7 +192,8 @@ struct Transfer: Sendable {
         let reporter = ProgressReporter(
             interval: configuration.minimumProgressInterval, showsBytes: configuration.decryptor == nil,
             state: progress, receive: load.receive)
-        var data = try await receiver.body(of: message, response, reporter, resumption)
+        var data = try await receiver.body(
+            of: message, response, reporter, resumption, hasRange: request.headers["Range"] != nil)
         record.recordEnd(at: limits.now)
         if let decrypt = configuration.decryptor {
             do { data = try await decrypt(data, response) } catch {
@@ -210,9 +214,10 @@ struct Transfer: Sendable {
     }
 
     private func check(
-        _ response: DownloadResponse, isRest: Bool, for load: LoadRequest
+        _ response: DownloadResponse, isRest: Bool, isContinuing: Bool, for load: LoadRequest
     ) throws(ImageError) {
         let status = response.statusCode
+        if status == 416, isContinuing { throw ImageError(.badStatus, stage: .load, reason: "HTTP 416", statusCode: 416) }
         if !isRest, let acceptable = configuration.acceptableStatusCodes, !acceptable.contains(status) {
             let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
             let name = phrase.isEmpty ? "HTTP \(status)" : "HTTP \(status) \(phrase)"

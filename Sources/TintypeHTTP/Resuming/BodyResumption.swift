@@ -1,3 +1,4 @@
+#if HTTP
 internal import FoundationEssentials
 internal import TintypeCore
 
@@ -14,6 +15,8 @@ struct BodyResumption: Sendable {
         var prefix = Data()
         /// The size of the whole body, if it is known.
         var total: Int?
+        /// The end of the part that arrives, if it is one.
+        var partEnd: Int?
         /// The validator of the bytes; `nil` if they can't be continued after an interruption.
         var validator: String?
         /// The file of the bytes.
@@ -32,17 +35,14 @@ struct BodyResumption: Sendable {
     ) async throws(ImageError) -> Plan {
         var plan = Plan(total: isEncoded ? nil : announced)
         if response.statusCode == 206 {
-            guard let partial else {
-                throw ImageError(
-                    .badResponse, stage: .load, reason: "the server sent a part of the image, but all of it was requested",
-                    statusCode: 206)
-            }
+            guard let partial else { throw .unaskedPart }
             do throws(ImageError) {
                 guard !isEncoded else {
                     throw ImageError(
                         .badResponse, stage: .load, reason: "the rest of an interrupted transfer arrived compressed")
                 }
-                plan.total = try RangeRules.checkPart(response.headers, continues: partial)
+                let part = try RangeRules.checkPart(response.headers, continues: partial)
+                (plan.total, plan.partEnd) = (part.total, part.end)
             } catch {
                 await partials.discard(key)
                 throw error
@@ -68,3 +68,4 @@ struct BodyResumption: Sendable {
         partials.put(PartialBody(data: data, validator: validator, total: plan.total), for: key)
     }
 }
+#endif

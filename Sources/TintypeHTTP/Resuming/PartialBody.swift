@@ -1,3 +1,4 @@
+#if HTTP
 internal import FoundationEssentials
 internal import TintypeCore
 
@@ -90,9 +91,11 @@ enum RangeRules {
     }
 
     /// Checks that a part continues a body.
-    /// - Returns: the size of the whole body, if it is known.
+    /// - Returns: the size of the whole body, and the end of the part.
     /// - Throws: ``ImageError/Code/badResponse``.
-    static func checkPart(_ headers: HTTPFields, continues partial: PartialBody) throws(ImageError) -> Int? {
+    static func checkPart(
+        _ headers: HTTPFields, continues partial: PartialBody
+    ) throws(ImageError) -> (total: Int, end: Int) {
         if headers["Content-Type"]?.trimmed.lowercased().hasPrefix("multipart/byteranges") == true {
             throw wrongPart("several parts at once")
         }
@@ -105,12 +108,12 @@ enum RangeRules {
         if let tag = headers["ETag"]?.trimmed, partial.validator.hasPrefix("\""), tag != partial.validator {
             throw wrongPart("a part of another version")
         }
-        let total = range.total ?? partial.total
-        if let total, range.last >= total { throw wrongPart("a part beyond the end") }
+        guard let total = range.total ?? partial.total else { throw wrongPart("a part of an unknown size") }
+        guard range.last < total else { throw wrongPart("a part beyond the end") }
         if let length = headers["Content-Length"].flatMap({ Int($0) }), length != range.last - range.first + 1 {
             throw wrongPart("a part of another length than its range")
         }
-        return total
+        return (total, range.last + 1)
     }
 
     private static func wrongPart(_ what: String) -> ImageError {
@@ -118,3 +121,4 @@ enum RangeRules {
             .badResponse, stage: .load, reason: "the rest of an interrupted transfer was requested, but the server sent \(what)")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if HTTP
 internal import FoundationEssentials
 internal import TintypeCore
 
@@ -79,3 +80,4 @@ extension PartialDownloads.State {
         return body
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if HTTP
 internal import FoundationEssentials
 internal import Glibc
 internal import TintypeCore
@@ -165,3 +166,4 @@ final class PartialFile: Sendable {
         return nil
     }
 }
+#endif

@@ -3,30 +3,8 @@ internal import CZlib
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// A content coding of HTTP that can be decoded (RFC 9110, section 8.4.1).
-enum ContentCoding {
-    case identity
-    case gzip
-    case deflate
-
-    /// - Parameter field: the value of `Content-Encoding`.
-    /// - Returns: `nil` for a coding that cannot be decoded, or for several.
-    init?(_ field: String?) {
-        let name = (field ?? "").filter { !$0.isWhitespace }.lowercased()
-        switch name {
-        case "", "identity": self = .identity
-        // RFC 9110 asks recipients to treat “x-gzip” as “gzip”.
-        case "gzip", "x-gzip": self = .gzip
-        case "deflate": self = .deflate
-        default: return nil
-        }
-    }
-}
-
-/// Decompresses a body piece by piece.
-///
-/// The memory that decompression takes does not depend on the ratio: the output comes in blocks, and the receiver can stop at its limit.
-final class ContentDecoder {
+/// Decompresses gzip and deflate (RFC 1950 to 1952).
+final class ZlibDecoder: ContentDecoding {
     private static let blockBytes = 256 * 1_024
     /// A window of 32 kB, with the header of gzip or zlib.
     private static let detectsHeader = 15 + 32
@@ -47,7 +25,7 @@ final class ContentDecoder {
         guard inflateInit2_(stream, Int32(Self.detectsHeader), ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
         else {
             stream.deallocate()
-            throw ImageError(.outOfMemory, stage: .load, reason: "there is no memory to decompress the response body")
+            throw .noMemoryToDecompress
         }
         block = .allocate(byteCount: Self.blockBytes, alignment: 16)
     }
@@ -58,11 +36,6 @@ final class ContentDecoder {
         block.deallocate()
     }
 
-    /// Decompresses a piece.
-    /// - Parameters:
-    ///   - bytes: the next compressed bytes.
-    ///   - receive: called with decompressed bytes, a block at a time.
-    /// - Throws: ``ImageError/Code/badResponse`` if the bytes break the format, and the errors of `receive`.
     func decode(
         _ bytes: UnsafeRawBufferPointer, receive: (UnsafeRawBufferPointer) throws(ImageError) -> Void
     ) throws(ImageError) {
@@ -77,7 +50,7 @@ final class ContentDecoder {
             let (status, written) = inflateBlock()
             if status == Z_BUF_ERROR { return }
             guard status == Z_OK || status == Z_STREAM_END else {
-                throw Self.failure(stream.pointee.msg.map { String(cString: $0) } ?? "zlib error \(status)")
+                throw .undecodable(stream.pointee.msg.map { String(cString: $0) } ?? "zlib error \(status)")
             }
             isAtEnd = status == Z_STREAM_END
             if written > 0 { try receive(UnsafeRawBufferPointer(rebasing: block[..<written])) }
@@ -86,11 +59,9 @@ final class ContentDecoder {
         }
     }
 
-    /// Checks at the end of the body that the compressed stream has ended too.
-    /// - Throws: ``ImageError/Code/incompleteBody``.
     func finish() throws(ImageError) {
         guard !isAtEnd, !isAtStart else { return }
-        throw ImageError(.incompleteBody, stage: .load, reason: "the compressed response body ends too early")
+        throw .cutCompression
     }
 
     /// `deflate` means the zlib format, but some servers send bare deflate. The first byte of zlib's header is the method, 8.
@@ -106,11 +77,6 @@ final class ContentDecoder {
         let status = inflate(stream, Z_NO_FLUSH)
         stream.pointee.next_out = nil
         return (status, block.count - Int(stream.pointee.avail_out))
-    }
-
-    private static func failure(_ reason: String) -> ImageError {
-        ImageError(
-            .badResponse, stage: .load, reason: "the compressed response body can’t be decompressed: \(reason)")
     }
 }
 #endif

@@ -1,0 +1,250 @@
+#if HTTP
+import Foundation
+import TestSupport
+import Testing
+import TintypeCore
+import TintypeTesting
+
+@testable import TintypeHTTP
+
+@Suite("Options of downloads", .timeLimited, .timeLimit(.minutes(1)))
+struct OptionTests {
+    @Test("Progress is reported at most once per interval, and no chunk is lost", .capability("DLC-03", "DLR-26"))
+    func interval() async throws {
+        let pieces = stride(from: 0, to: 5_000, by: 100).map { bytes[$0..<($0 + 100)] }
+        let gate = OriginGate()
+        let server = try await OriginServer.start { _ in
+            OriginResponse(chunks: pieces, gate: gate).announcing(contentLength: 5_000)
+        }
+        let downloader = ImageDownloader(.init(minimumProgressInterval: 0.25))
+        let reports = Reports()
+        gate.openForGood()
+        _ = try await downloader.load(reports.request(server.url("/a")))
+        let all = reports.all.value
+        #expect(all.count <= 6 && all.first?.receivedBytes == 0 && all.last?.receivedBytes == 5_000)
+        #expect(all.reduce(into: Data()) { $0 += $1.chunk } == bytes)
+    }
+
+    @Test("Cookies of a session go back to the server that set them, and to no other", .capability("OPT-05"))
+    func cookies() async throws {
+        let server = try await OriginServer.start { request in
+            request.path == "/set"
+                ? OriginResponse(bytes).header("Set-Cookie", "a=1; Path=/").header("Set-Cookie", "b=2; Path=/x; HttpOnly")
+                : OriginResponse(bytes)
+        }
+        let downloader = ImageDownloader(.init(cookies: SessionCookies()))
+        for url in [server.url("/set"), server.url("/y"), server.url("/x/y"), server.url("/x", host: "localhost")] {
+            _ = try await downloader.load(LoadRequest(url: url))
+        }
+        #expect(server.requests.map { $0.header("Cookie") } == [nil, "a=1", "b=2; a=1", nil])
+        _ = try await ImageDownloader().load(LoadRequest(url: server.url("/y")))
+        #expect(server.requests.last?.header("Cookie") == nil)
+    }
+
+    @Test("Cookies follow RFC 6265", .capability("OPT-05"))
+    func cookieRules() throws {
+        let now = Watched(Date(timeIntervalSince1970: 1_000_000_000))
+        let store = SessionCookies { now.value }
+        let site = try #require(URL(string: "https://www.example.org/a/b"))
+        func sent(_ url: String) throws -> String? { store.cookies(for: try #require(URL(string: url))) }
+        store.store(
+            [
+                "plain=1", "domain=2; Domain=.Example.org; Path=/", "secure=3; Secure; Path=/", "evil=4; Domain=other.org",
+                "top=5; Domain=org", "short=6; Max-Age=10; Path=/", "=7", "8", "bad\u{1}=9",
+                "gone=10; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
+            ], from: site)
+        #expect(try sent("https://www.example.org/a/c") == "plain=1; domain=2; secure=3; short=6")
+        #expect(try sent("http://www.example.org/") == "domain=2; short=6")
+        #expect(try sent("https://example.org/a/") == "domain=2")
+        #expect(try sent("https://notexample.org/") == nil && sent("https://www.example.org.evil/") == nil)
+        now.update { $0 += 11 }
+        store.store(["domain=; Domain=example.org; Path=/; Max-Age=0"], from: site)
+        #expect(try sent("http://www.example.org/") == nil)
+        // A server without TLS can't set a cookie for secure connections.
+        store.removeAll()
+        store.store(["a=1; Secure"], from: try #require(URL(string: "http://www.example.org/")))
+        #expect(try sent("https://www.example.org/") == nil)
+        store.store((0..<2_000).map { "c\($0)=1" }, from: site)
+        store.store([String(repeating: "a", count: 5_000) + "=1"], from: site)
+        #expect(try sent("https://www.example.org/a/")?.utf8.count ?? 0 < 1_000)
+    }
+
+    @Test("A challenge is answered with the credential that the program provides", .capability("DLC-07", "DLC-08", "DLC-09"))
+    func credentials() async throws {
+        let server = try await OriginServer.start { request in
+            request.header("Authorization") == "Basic YTpi"
+                ? OriginResponse(bytes) : OriginResponse(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"x, y\", Bearer"])
+        }
+        let seen = Watched<[AuthenticationChallenge]>([])
+        let downloader = ImageDownloader(
+            .init(credentials: { challenge in
+                seen.update { $0.append(challenge) }
+                return .basic(user: "a", password: challenge.attempt == 2 ? "b" : "wrong")
+            }))
+        #expect(try await downloader.load(LoadRequest(url: server.url("/a"))).data == bytes)
+        #expect(seen.value.map(\.attempt) == [1, 2] && seen.value[0].url == server.url("/a"))
+        #expect(seen.value[0].schemes.contains("basic") && seen.value[0].schemes.contains("bearer"))
+
+        let never = ImageDownloader(.init(credentials: { _ in .bearer(token: "t") }))
+        #expect(try await failure(never, LoadRequest(url: server.url("/a"))).statusCode == 401)
+        let none = ImageDownloader(.init(credentials: { _ in nil }))
+        #expect(try await failure(none, LoadRequest(url: server.url("/a"))).statusCode == 401)
+        #expect(server.requestCount() == 3 + 3 + 1)
+    }
+
+    @Test("A credential doesn't follow a redirect to another origin")
+    func credentialRedirect() async throws {
+        let other = try await OriginServer.start { _ in OriginResponse(bytes) }
+        let target = other.url("/b").absoluteString
+        let server = try await OriginServer.start { request in
+            request.header("Authorization") == nil
+                ? OriginResponse(status: 401, headers: ["WWW-Authenticate": "Bearer"]) : .redirect(to: target)
+        }
+        let downloader = ImageDownloader(.init(credentials: { _ in .bearer(token: "t") }))
+        #expect(try await downloader.load(LoadRequest(url: server.url("/a"))).data == bytes)
+        #expect(other.requests[0].header("Authorization") == nil)
+    }
+
+    @Test("A decryptor changes the bytes before they are used, and its failure is typed", .capability("DLR-08"))
+    func decryptor() async throws {
+        let server = try await OriginServer.start(["/a": OriginResponse(Data(bytes.map { $0 ^ 1 }))])
+        let downloader = ImageDownloader(.init(decryptor: { data, _ in Data(data.map { $0 ^ 1 }) }))
+        let reports = Reports()
+        #expect(try await downloader.load(reports.request(server.url("/a"))).data == bytes)
+        #expect(reports.all.value.allSatisfy(\.chunk.isEmpty) && reports.all.value.last?.fraction == 1)
+        struct Failure: Error {}
+        let failing = ImageDownloader(.init(decryptor: { _, _ in throw Failure() }))
+        #expect(try await failure(failing, LoadRequest(url: server.url("/a"))).code == .badResponse)
+        let empty = ImageDownloader(.init(decryptor: { _, _ in Data() }))
+        #expect(try await failure(empty, LoadRequest(url: server.url("/a"))).code == .emptyBody)
+    }
+
+    @Test("An observer learns of each step", .capability("DLR-35", "DLR-42"))
+    func events() async throws {
+        let script = Script(.status(503), OriginResponse(bytes))
+        let server = try await OriginServer.start { _ in script.next() }
+        let names = Watched<[String]>([])
+        let downloader = ImageDownloader(
+            .init(
+                retry: RetryPolicy(baseDelay: .zero),
+                observer: { event in
+                    let name =
+                        switch event {
+                        case .started(let id, _): "started \(id)"
+                        case .responded(let id, let head): "responded \(id) \(head.statusCode ?? 0)"
+                        case .retrying(let id, let error, _): "retrying \(id) \(error.code)"
+                        case .finished(let id, let metrics, let error): "finished \(id) \(metrics.attempts) \(error == nil)"
+                        case .suspended: "suspended"
+                        case .resumed: "resumed"
+                        }
+                    names.update { $0.append(name) }
+                }))
+        downloader.isSuspended = true
+        downloader.isSuspended = false
+        _ = try await downloader.load(LoadRequest(url: server.url("/a")))
+        #expect(
+            names.value == [
+                "suspended", "resumed", "started 1", "responded 1 503", "retrying 1 badStatus", "started 1",
+                "responded 1 200", "finished 1 2 true",
+            ])
+    }
+
+    @Test("The result has the head of the response and the measurements", .capability("DLR-33", "DLR-34"))
+    func head() async throws {
+        let server = try await OriginServer.start([
+            "/a": .redirect(to: "/b"), "/b": OriginResponse(bytes, type: "image/png", headers: ["X-Y": "z"]),
+        ])
+        let loaded = try await ImageDownloader().load(LoadRequest(url: server.url("/a")))
+        #expect(loaded.headers["x-y"] == "z" && loaded.headers["Content-Length"] == "5000")
+        let metrics = try #require(loaded.transfer)
+        #expect(metrics.attempts == 1 && metrics.redirects == 1 && metrics.receivedBytes == 5_000)
+        #expect(metrics.firstByte > .zero && metrics.backoff == .zero)
+    }
+
+    @Test("A downloader can finish its loads before it shuts down", .capability("DLR-01"))
+    func finish() async throws {
+        let gate = OriginGate()
+        let server = try await OriginServer.start { _ in
+            try? await gate.pass()
+            return OriginResponse(bytes)
+        }
+        let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 1))
+        let urls = [server.url("/1"), server.url("/2")]
+        let tasks = urls.map { url in Task { try await downloader.load(LoadRequest(url: url)) } }
+        try await gate.waitForArrivals(1)
+        while downloader.statistics.waiting < 1 { await Task.yield() }
+        // Runs until it waits for the loads.
+        let end = Task.immediate { await downloader.finishAndShutdown() }
+        let late = try await failure(downloader, LoadRequest(url: server.url("/3")))
+        #expect(late.code == .loadingDisallowed)
+        gate.openForGood()
+        for task in tasks { #expect(try await task.value.data == bytes) }
+        await end.value
+    }
+
+    @Test("Requests can go to a Unix domain socket", .capability("DLC-04"))
+    func unixSocket() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/s o"
+        let server = try await OriginServer.start(unixSocketPath: path) { _ in OriginResponse(bytes) }
+        let downloader = ImageDownloader(.init(unixSocketPath: path))
+        let url = try #require(URL(string: "http://images.example/a%20b?c=d"))
+        #expect(try await downloader.load(LoadRequest(url: url)).data == bytes)
+        #expect(server.requests[0].target == "/a%20b?c=d" && server.requests[0].header("Host") == "images.example")
+        let secure = try #require(URL(string: "https://images.example/"))
+        #expect(try await failure(downloader, LoadRequest(url: secure)).code == .invalidURL)
+        let guarded = ImageDownloader(.init(networkGuard: NetworkGuard(), unixSocketPath: path))
+        #expect(try await failure(guarded, LoadRequest(url: url)).code == .loadingDisallowed)
+    }
+
+    @Test("The environment names the proxy of a URL", .capability("DLC-04"))
+    func environment() throws {
+        func proxy(_ url: String, _ environment: [String: String]) throws -> String? {
+            let server = ProxyOptions.server(for: try #require(URL(string: url)), in: environment)
+            return server.map { "\($0.kind) \($0.user ?? "-") \($0.host):\($0.port)" }
+        }
+        let both = ["http_proxy": "http://u:p%40@one:1", "HTTPS_PROXY": "two", "no_proxy": "a.example, .b.example,10.0.0.0/8"]
+        #expect(try proxy("http://x/", both) == "http u one:1")
+        #expect(try proxy("https://x/", both) == "http - two:8080")
+        for host in ["a.example", "c.a.example", "B.example", "c.b.example", "10.1.2.3"] {
+            #expect(try proxy("http://\(host)/", both) == nil, "\(host)")
+        }
+        #expect(try proxy("http://nota.example/", both) != nil)
+        #expect(try proxy("http://x/", ["HTTP_PROXY": "one"]) == nil)
+        #expect(try proxy("http://x/", ["all_proxy": "socks5://s"]) == "socks5 - s:1080")
+        #expect(try proxy("http://x/", ["http_proxy": "one", "no_proxy": "*"]) == nil)
+        #expect(try proxy("http://x/", ["http_proxy": ""]) == nil)
+        #expect(ProxyServer("ftp://x") == nil && ProxyServer("http://x:99999") == nil && ProxyServer("") == nil)
+    }
+
+    @Test("A proxy that refuses is a typed error")
+    func refusingProxy() async throws {
+        let proxy = try await OriginServer.start { _ in .status(403) }
+        let target = try #require(URL(string: "http://images.example/a"))
+        let downloader = ImageDownloader(.init(proxy: .server(ProxyServer(host: "127.0.0.1", port: proxy.port))))
+        let error = try await failure(downloader, LoadRequest(url: target))
+        #expect(error.code == .connectionFailed && error.reason.contains("proxy"), "\(error)")
+        #expect(proxy.requests.map(\.method) == ["CONNECT"] && proxy.requests[0].target == "images.example:80")
+        // With a guard, the proxy gets the checked address.
+        let network = try #require(IPNetwork("127.0.0.1"))
+        let guarded = ImageDownloader(
+            .init(
+                networkGuard: NetworkGuard(ports: nil, allowedNetworks: [network], resolver: FixedResolver()),
+                proxy: .server(ProxyServer(host: "127.0.0.1", port: proxy.port))))
+        _ = try await failure(guarded, LoadRequest(url: target))
+        #expect(proxy.requests.last?.target == "127.0.0.1:80")
+    }
+
+    @Test("The preset of AFNetworking downloads four images at a time", .capability("AFD-01"))
+    func preset() {
+        let configuration = ImageDownloader.Configuration.afNetworking
+        #expect(configuration.maximumConcurrentDownloads == 4 && configuration.order == .firstInFirstOut)
+        #expect(configuration.timeout == .seconds(60) && configuration.cookies != nil)
+        #expect(configuration.acceptableContentTypes?.contains("image/png") == true)
+    }
+}
+
+private struct FixedResolver: HostResolving {
+    func addresses(of host: String) async throws(ImageError) -> [IPAddress] { [IPAddress("127.0.0.1")].compactMap { $0 } }
+}
+#endif
