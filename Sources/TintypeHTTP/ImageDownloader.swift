@@ -190,9 +190,6 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// Attempts a load until it succeeds, or the policy gives up.
     private func loadWithRetries(_ request: LoadRequest, id: Int) async throws(ImageError) -> LoadedData {
         try check(request.url)
-<<<<<<< HEAD
-        let wait = StageStopwatch.beginWait()
-=======
         let server = request.url.server
         let load = Load(request: request, id: id)
         while true {
@@ -250,9 +247,9 @@ public final class ImageDownloader: ImageLoading, Sendable {
     private func loadInTurn(_ load: Load) async throws(ImageError) -> LoadedData {
         let request = load.request
         let start = time.now()
+        let wait = StageStopwatch.beginWait()
         let hostTicket = try await hostSlots?.acquire(request.url, request.priority)
         defer { hostTicket.map { hostSlots?.release($0) } }
->>>>>>> c58e799 (Repeat and continue transfers, and guard the program's own network)
         let ticket = try await slots.acquire(request.priority)
         wait?.end()
         defer { slots.release(ticket) }

@@ -33,18 +33,14 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         fields.sorted { $0.key < $1.key }.map { ($0.value.name, $0.value.value) }
     }
 
-<<<<<<< HEAD:Sources/TintypeHTTP/Exchange/HTTPFields.swift
     /// The values by lowercase names.
-    var byLowercaseName: [String: String] { fields.mapValues(\.value) }
+    package var byLowercaseName: [String: String] { fields.mapValues(\.value) }
 
-    mutating func add(_ name: String, _ value: String) {
-=======
     /// True if there are no fields.
     public var isEmpty: Bool { fields.isEmpty }
 
     /// Adds a value to those of a field.
     public mutating func add(_ name: String, _ value: String) {
->>>>>>> c58e799 (Repeat and continue transfers, and guard the program's own network):Sources/TintypeCore/Loading/HTTPFields.swift
         self[name] = self[name].map { "\($0), \(value)" } ?? value
     }
 

@@ -130,12 +130,9 @@ public struct LoadedData: Sendable {
     public var statusCode: Int?
     public var mimeType: String?
     public var validators: CacheValidators?
-    /// The header fields of the response, by lowercase names; values of repeated fields are joined with commas. ``CachePolicy/http`` reads
-    /// `age`, `cache-control`, `date`, `expires`, and `vary`.
-    public var headers: [String: String] = [:]
     /// The protocol of the transfer, such as `HTTP/1.1`.
     public var networkProtocol: String?
-    /// The header fields of the answer.
+    /// The header fields of the response. ``CachePolicy/http`` reads `Age`, `Cache-Control`, `Date`, `Expires`, and `Vary`.
     public var headers: HTTPFields = [:]
     /// The measurements of the transfer, if there was one.
     public var transfer: TransferMetrics?

@@ -54,7 +54,7 @@ extension LoadEnvironment {
         now: Date
     ) -> StoredResponse? {
         let fields = selectingFields(of: request)
-        var headers = loaded.headers
+        var headers = loaded.headers.byLowercaseName
         headers["last-modified"] = loaded.validators?.lastModified ?? headers["last-modified"]
         if let old, loaded.isNotModified {
             return old.renewed(by: headers, request: fields, requestTime: requestTime, responseTime: now)

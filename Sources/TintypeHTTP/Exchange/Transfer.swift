@@ -160,17 +160,10 @@ struct Transfer: Sendable {
             entityTag: response.headers["ETag"], lastModified: response.headers["Last-Modified"])
         if response.statusCode == 304, load.validators?.isEmpty == false {
             await drain(message)
-<<<<<<< HEAD
-            var loaded = LoadedData.notModified(
-                url: url, validators: validators.isEmpty ? nil : validators, statusCode: response.statusCode)
-            loaded.headers = response.headers.byLowercaseName
-            return loaded
-=======
             var answer = LoadedData.notModified(
                 url: url, validators: validators.isEmpty ? nil : validators, statusCode: response.statusCode)
             answer.headers = response.headers
             return answer
->>>>>>> c58e799 (Repeat and continue transfers, and guard the program's own network)
         }
         // The rest of an interrupted transfer stands for all of it.
         let isRest = response.statusCode == 206 && resumption?.partial != nil
@@ -180,13 +173,6 @@ struct Transfer: Sendable {
             await drain(message)
             throw error
         }
-<<<<<<< HEAD
-        let data = try await receiveBody(message, reporting: load.receive)
-        var loaded = LoadedData(
-            data: data, url: url, statusCode: response.statusCode, mimeType: response.mimeType,
-            validators: validators.isEmpty ? nil : validators, networkProtocol: message.version.description)
-        loaded.headers = response.headers.byLowercaseName
-=======
         let receiver = BodyReceiver(
             configuration: configuration, limits: limits, record: record, countBytes: countBytes)
         let reporter = ProgressReporter(
@@ -209,7 +195,6 @@ struct Transfer: Sendable {
             loaded.headers["Content-Range"] = nil
             loaded.headers["Content-Length"] = String(data.count)
         }
->>>>>>> c58e799 (Repeat and continue transfers, and guard the program's own network)
         return loaded
     }
 
