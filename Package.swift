@@ -39,8 +39,10 @@ let package = Package(
     products: [
         .library(name: "Tintype", targets: ["Tintype"]),
         .library(name: "TintypeTesting", targets: ["TintypeTesting"]),
+        .library(name: "TintypeGTK", targets: ["TintypeGTK"]),
         .executable(name: "tintype", targets: ["TintypeCommand"]),
         .executable(name: "tintype-demo", targets: ["TintypeDemo"]),
+        .executable(name: "tintype-gallery", targets: ["TintypeGallery"]),
     ],
     traits: traits,
     dependencies: [
@@ -77,9 +79,13 @@ let package = Package(
         system("CXML", apt: "libxml2-dev", pkgConfig: "libxml-2.0"),
         system("CPoppler", apt: "libpoppler-glib-dev", pkgConfig: "poppler-glib"),
         system("CLibRaw", apt: "libraw-dev"),
+        system("CGTK", apt: "libgtk-4-dev", pkgConfig: "gtk4"),
         .systemLibrary(name: "CLinux"),
         .target(name: "CJPEGShim", dependencies: ["CJPEG"]),
         .target(name: "CPNGShim", dependencies: ["CPNG"]),
+        .target(
+            name: "CGTKShim", dependencies: [library("CGTK", for: "GTK")],
+            cSettings: [.define("TINTYPE_GTK", .when(traits: ["GTK"]))]),
         .target(name: "CKernels"),
         .target(name: "CUnfilter"),
 
@@ -125,6 +131,10 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "TintypeGTK",
+            dependencies: ["TintypeCore", library("CGTK", for: "GTK"), library("CGTKShim", for: "GTK")],
+            swiftSettings: settings),
+        .target(
             name: "TintypeTesting",
             dependencies: [
                 "Tintype",
@@ -155,6 +165,10 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
+        .executableTarget(
+            name: "TintypeGallery",
+            dependencies: ["Tintype", "TintypeGTK", "TintypeTesting", library("CGTK", for: "GTK")],
+            path: "Examples/Gallery"),
 
         // Traits of tests: capability ids and the time limit.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
@@ -186,6 +200,14 @@ let package = Package(
                 .product(name: "NIOHPACK", package: "swift-nio-http2", condition: http),
             ],
             swiftSettings: settings),
+        // A program of its own: the main actor of Swift Testing is not on the first thread, which GTK needs.
+        .executableTarget(
+            name: "TintypeGTKTests",
+            dependencies: [
+                "Tintype", "TintypeGTK", "TintypeTesting", library("CGTK", for: "GTK"),
+                library("CGTKShim", for: "GTK"),
+            ],
+            path: "Tests/TintypeGTKTests", swiftSettings: settings),
         .testTarget(name: "ConformanceTests", dependencies: ["Tintype", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "TintypeTests",

@@ -14,6 +14,12 @@ tintype_trait_packages=(
 # Programs that tests compare with: terminals and their pictures.
 tintype_test_packages=(tmux libsixel-bin)
 
+# What the widgets take on top, and a display for their tests.
+tintype_gtk_packages=(libgtk-4-dev)
+tintype_display_packages=(xvfb xauth fonts-dejavu-core)
+# How the widgets are built: with the formats that need no trait, and without HTTP.
+tintype_gtk=(--disable-default-traits --traits GTK --scratch-path .build-gtk)
+
 # The formats behind package traits, and how everything is built. All scripts that test build with these same options, and so
 # share one build.
 tintype_formats=AVIF,HEIF,JXL,TIFF,SVG,PDF,RAW

@@ -1,6 +1,6 @@
 """Keeps the code of the documentation the same as code that the tests compile and run.
 
-In a file under Tests/TintypeTests/Snippets a snippet stands between `// snippet: NAME` and `// snippet.end`; `// snippet.hide` and
+In a file under Tests/TintypeTests/Snippets or Tests/TintypeGTKTests a snippet stands between `// snippet: NAME` and `// snippet.end`; `// snippet.hide` and
 `// snippet.show` leave out what only the test needs. A fenced `swift` block of README.md or of an article names its snippet in a
 comment before it, `<!-- snippet: NAME -->`, and is the same line for line, whatever the indentation; imports at its beginning do
 not count. `python3 scripts/lib/snippets.py` writes the snippets into the documentation. A block that nothing can compile, such as a
@@ -10,7 +10,7 @@ manifest, says `<!-- no snippet: REASON -->`. A block of a doc comment in Source
 import pathlib
 import re
 
-FOLDER = "Tests/TintypeTests/Snippets"
+FOLDERS = ["Tests/TintypeTests/Snippets", "Tests/TintypeGTKTests"]
 ARTICLES = re.compile(r"^(README\.md|CONTRIBUTING\.md|Documentation/.*\.md|Sources/.*\.docc/.*\.md)$")
 
 
@@ -28,7 +28,7 @@ def normalized(lines):
 def regions(tree):
     """The snippets of the tests: text by name."""
     found = {}
-    for name in tree.under(FOLDER, ".swift"):
+    for name in [name for folder in FOLDERS for name in tree.under(folder, ".swift")]:
         current, is_hidden, kept = None, False, []
         for line in tree.lines(name):
             marker = re.match(r"\s*// snippet([:.])\s*(\S+)$", line)
@@ -80,7 +80,7 @@ def check(tree):
                 continue
             if not is_article:
                 if normalized(lines) not in compiled:
-                    yield name, number, f"shows code that is no snippet of {FOLDER}"
+                    yield name, number, f"shows code that is no snippet of {FOLDERS[0]}"
             elif not marker:
                 yield name, number, "shows code without `<!-- snippet: NAME -->` before it"
             elif snippets.get(marker[1]) != normalized(lines):

@@ -1,0 +1,150 @@
+#if GTK
+import CGTK
+import Foundation
+import Tintype
+import TintypeGTK
+
+/// The window of the gallery: a stack of the grid, the viewer, and the settings.
+@MainActor final class GalleryWindow {
+    private let arguments: GalleryArguments
+    private let quit: @MainActor (Int32) -> Void
+    private let window: WidgetPointer = gtk_window_new()
+    private let stack: WidgetPointer = gtk_stack_new()
+    private let title: WidgetPointer = gtk_label_new(nil)
+    private lazy var viewer = ViewerPage()
+    private lazy var settings = SettingsPage()
+    private var factory: TintypeItemFactory?
+    private var pendingTiles: Set<Int> = []
+    private var boundTiles = 0
+
+    /// The side of a thumbnail in application pixels.
+    private static let side: Int32 = 168
+
+    init(_ arguments: GalleryArguments, quit: @escaping @MainActor (Int32) -> Void) {
+        self.arguments = arguments
+        self.quit = quit
+        let stack = OpaquePointer(self.stack)
+        gtk_stack_set_transition_type(stack, GTK_STACK_TRANSITION_TYPE_CROSSFADE)
+        gtk_stack_add_named(stack, makeGrid(), "grid")
+        gtk_stack_add_named(stack, viewer.widget, "viewer")
+        gtk_stack_add_named(stack, settings.widget, "settings")
+        gtk_window_set_default_size(Widgets.window(window), Int32(arguments.size.width), Int32(arguments.size.height))
+        gtk_window_set_titlebar(Widgets.window(window), makeHeader())
+        gtk_window_set_child(Widgets.window(window), self.stack)
+        Widgets.connect(window, "destroy") { _ in quit(0) }
+        show("grid")
+    }
+
+    func present() {
+        gtk_window_present(Widgets.window(window))
+        if let file = arguments.screenshot { takeScreenshot(file) }
+    }
+
+    private func show(_ page: String, title text: String? = nil) {
+        gtk_stack_set_visible_child_name(OpaquePointer(stack), page)
+        let count = arguments.urls.count
+        gtk_label_set_text(OpaquePointer(title), text ?? (count == 1 ? "1 image" : "\(count) images"))
+    }
+
+    private func makeHeader() -> WidgetPointer {
+        let header: WidgetPointer = gtk_header_bar_new()
+        let pointer = OpaquePointer(header)
+        gtk_header_bar_set_title_widget(pointer, title)
+        gtk_header_bar_pack_start(
+            pointer, Widgets.button(icon: "go-previous-symbolic", label: "All images") { [weak self] in
+                self?.viewer.close()
+                self?.show("grid")
+            })
+        gtk_header_bar_pack_end(
+            pointer, Widgets.button(icon: "preferences-system-symbolic", label: "Cache") { [weak self] in
+                self?.settings.refresh()
+                self?.show("settings", title: "Cache")
+            })
+        return header
+    }
+
+    // MARK: The grid
+
+    private func makeGrid() -> WidgetPointer {
+        let names = gtk_string_list_new(nil)
+        for url in arguments.urls { gtk_string_list_append(names, url.lastPathComponent) }
+        let factory = TintypeItemFactory { picture in
+            picture.decodeSize = PixelSize(width: Int(Self.side), height: Int(Self.side))
+            gtk_widget_set_size_request(picture.widget, Self.side, Self.side)
+            return picture.widget
+        } bind: { [weak self] picture, position in
+            self?.bind(picture, position)
+        }
+        self.factory = factory
+        let grid: WidgetPointer = gtk_grid_view_new(gtk_no_selection_new(names), factory.retainedPointer())
+        gtk_grid_view_set_max_columns(OpaquePointer(grid), 12)
+        gtk_grid_view_set_min_columns(OpaquePointer(grid), 2)
+        gtk_grid_view_set_single_click_activate(OpaquePointer(grid), 1)
+        Widgets.connect(grid, "activate") { [weak self] position in self?.open(Int(position)) }
+        let scrolled: WidgetPointer = gtk_scrolled_window_new()
+        gtk_scrolled_window_set_child(OpaquePointer(scrolled), grid)
+        return scrolled
+    }
+
+    private func bind(_ picture: TintypePicture, _ position: Int) {
+        let url = arguments.urls[position]
+        gtk_widget_set_tooltip_text(picture.widget, url.lastPathComponent)
+        boundTiles += 1
+        pendingTiles.insert(position)
+        picture.setImage(
+            url, failureImage: Self.brokenImage, options: .progressiveLoad, transition: .crossDissolve(0.2),
+            indicator: .spinner
+        ) { [weak self] event in
+            if case .finished = event { self?.pendingTiles.remove(position) }
+        }
+    }
+
+    private func open(_ position: Int) {
+        guard arguments.urls.indices.contains(position) else { return }
+        let url = arguments.urls[position]
+        viewer.open(url)
+        show("viewer", title: url.lastPathComponent)
+    }
+
+    /// A gray cross.
+    private static let brokenImage: Image? = {
+        let side = 48
+        guard var pixels = try? MutablePixelBuffer(size: PixelSize(width: side, height: side), cleared: true) else {
+            return nil
+        }
+        let bytesPerRow = pixels.bytesPerRow
+        pixels.withUnsafeMutableBytes { memory in
+            for line in 8..<side - 8 {
+                for column in [line, line + 1, side - 1 - line, side - line] {
+                    let offset = line * bytesPerRow + column * 4
+                    memory.storeBytes(of: 0xFF80_8080, toByteOffset: offset, as: UInt32.self)
+                }
+            }
+        }
+        return Image(pixels: pixels.freeze())
+    }()
+
+    // MARK: Screenshots
+
+    /// Writes the window when everything that it shows has loaded and every transition has ended.
+    private func takeScreenshot(_ file: String) {
+        Task {
+            repeat { try? await Task.sleep(for: .milliseconds(50)) } while boundTiles == 0 || !pendingTiles.isEmpty
+            try? await Task.sleep(for: .milliseconds(600))
+            guard let image = WidgetCapture.image(of: window) else {
+                print("The window can't be written: it isn't shown.")
+                return quit(1)
+            }
+            do {
+                let data = try image.encoded(as: file.hasSuffix(".webp") ? .webp : .png)
+                try data.write(to: URL(filePath: file))
+                print("\(file): \(image.size), \(data.count) bytes")
+                quit(0)
+            } catch {
+                print("\(file): \(error)")
+                quit(1)
+            }
+        }
+    }
+}
+#endif

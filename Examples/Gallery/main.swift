@@ -1,0 +1,27 @@
+// A gallery for GTK 4: a grid of thumbnails, a viewer, and the settings of the cache.
+#if GTK
+import CGTK
+import Foundation
+import Tintype
+import TintypeGTK
+
+guard let arguments = GalleryArguments(Array(CommandLine.arguments.dropFirst())) else {
+    FileHandle.standardError.write(Data(GalleryArguments.help.utf8))
+    exit(64)
+}
+// The top level stays synchronous, so that the main actor is on this thread, the one of GTK.
+MainActorBridge.attach()
+ImageBinding.defaultManager = .shared
+guard gtk_init_check() != 0 else {
+    FileHandle.standardError.write(Data("There is no display. On a machine without one, use xvfb-run.\n".utf8))
+    exit(1)
+}
+let loop = g_main_loop_new(nil, 0)
+let gallery = GalleryWindow(arguments) { status in
+    exit(status)
+}
+gallery.present()
+g_main_loop_run(loop)
+#else
+print("The gallery needs the trait GTK: run scripts/gallery")
+#endif

@@ -1,0 +1,50 @@
+#if GTK
+public import FoundationEssentials
+public import TintypeCore
+
+extension TintypeButton {
+    /// Shows the image at a URL in a state of the button.
+    /// - Parameters:
+    ///   - url: the URL; `nil` shows the placeholder.
+    ///   - state: the state.
+    ///   - placeholder: the image to show during the load.
+    ///   - options: the options of the request.
+    ///   - transition: the change to the new image.
+    ///   - onEvent: a closure that receives progress, previews, and exactly one end.
+    /// - Returns: the load.
+    @discardableResult public func setImage(
+        _ url: URL?, for state: State, placeholder: Image? = nil, options: ImageOptions = [],
+        transition: ImageTransition? = nil, onEvent: (@MainActor (ImageEvent) -> Void)? = nil
+    ) -> DisplayLoad {
+        setImage(
+            url, in: Self.imageSlot(for: state), placeholder: placeholder, options: options, transition: transition,
+            onEvent: onEvent)
+    }
+
+    /// Shows the image at a URL as the background in a state of the button. The parameters are those of `setImage`.
+    @discardableResult public func setBackgroundImage(
+        _ url: URL?, for state: State, placeholder: Image? = nil, options: ImageOptions = [],
+        transition: ImageTransition? = nil, onEvent: (@MainActor (ImageEvent) -> Void)? = nil
+    ) -> DisplayLoad {
+        setImage(
+            url, in: Self.backgroundSlot(for: state), placeholder: placeholder, options: options,
+            transition: transition, onEvent: onEvent)
+    }
+
+    /// Returns the URL of the image that a state shows: its own, or else that of the normal state.
+    public func imageURL(for state: State) -> URL? {
+        imageURL(in: Self.imageSlot(for: state)) ?? imageURL(in: Self.imageSlot(for: .normal))
+    }
+
+    /// Returns the URL of the background that a state shows: its own, or else that of the normal state.
+    public func backgroundImageURL(for state: State) -> URL? {
+        imageURL(in: Self.backgroundSlot(for: state)) ?? imageURL(in: Self.backgroundSlot(for: .normal))
+    }
+
+    /// Cancels the loads of a state, if any are under way.
+    public func cancelImageLoads(for state: State) {
+        cancelImageLoad(in: Self.imageSlot(for: state))
+        cancelImageLoad(in: Self.backgroundSlot(for: state))
+    }
+}
+#endif

@@ -1,0 +1,84 @@
+#if GTK
+internal import CGTK
+
+/// The visible part of a scrolled window, which knows the widgets with images in it.
+@MainActor final class Viewport {
+    private static let key = "tintype-viewport"
+    private let window: WidgetPointer
+    private var members: [ObjectIdentifier: WeakBox<WidgetState>] = [:]
+    private var isScheduled = false
+
+    /// Returns the viewport of the scrolled window that a widget is in; `nil` if it is in none.
+    static func around(_ widget: WidgetPointer) -> Viewport? {
+        guard let window = gtk_widget_get_ancestor(widget, gtk_scrolled_window_get_type()) else { return nil }
+        if let data = g_object_get_data(GObjects.object(window), key) {
+            return Unmanaged<Viewport>.fromOpaque(data).takeUnretainedValue()
+        }
+        let viewport = Viewport(window)
+        g_object_set_data_full(
+            GObjects.object(window), key, Unmanaged.passRetained(viewport).toOpaque(),
+            { data in if let data { Unmanaged<Viewport>.fromOpaque(data).release() } })
+        return viewport
+    }
+
+    private init(_ window: WidgetPointer) {
+        self.window = window
+        let scrolled = OpaquePointer(window)
+        for adjustment in [
+            gtk_scrolled_window_get_hadjustment(scrolled), gtk_scrolled_window_get_vadjustment(scrolled),
+        ] {
+            guard let adjustment else { continue }
+            for signal in ["value-changed", "changed"] {
+                GObjects.connect(adjustment, signal) { [weak self] in self?.scheduleUpdate() }
+            }
+        }
+    }
+
+    func add(_ state: WidgetState) {
+        members[ObjectIdentifier(state)] = WeakBox(state)
+        scheduleUpdate()
+    }
+
+    func remove(_ state: WidgetState) { members[ObjectIdentifier(state)] = nil }
+
+    /// Looks at all widgets when the window has been laid out: in the idle time after its next frame.
+    private func scheduleUpdate() {
+        guard !isScheduled else { return }
+        isScheduled = true
+        gtk_widget_add_tick_callback(
+            window,
+            { _, _, data in
+                if let viewport = WeakBox<Viewport>.object(data) {
+                    MainActor.assumeIsolated { viewport.didBeginFrame() }
+                }
+                return 0
+            }, WeakBox<Viewport>(self).retained(), { WeakBox<Viewport>.release($0) })
+    }
+
+    private func didBeginFrame() {
+        g_idle_add_full(
+            G_PRIORITY_DEFAULT_IDLE,
+            { data in
+                if let viewport = WeakBox<Viewport>.object(data) { MainActor.assumeIsolated { viewport.update() } }
+                return 0
+            }, WeakBox<Viewport>(self).retained(), { WeakBox<Viewport>.release($0) })
+    }
+
+    private func update() {
+        isScheduled = false
+        guard members.values.contains(where: { $0.object != nil }) else { return }
+        let (width, height) = (Float(gtk_widget_get_width(window)), Float(gtk_widget_get_height(window)))
+        for member in members.values {
+            guard let state = member.object, let widget = state.widget else { continue }
+            var bounds = graphene_rect_t()
+            guard gtk_widget_compute_bounds(widget, window, &bounds) != 0 else { continue }
+            // A widget that isn't laid out yet counts as visible.
+            let isEmpty = bounds.size.width <= 0 || bounds.size.height <= 0
+            state.isInViewport =
+                isEmpty
+                || bounds.origin.x < width && bounds.origin.x + bounds.size.width > 0 && bounds.origin.y < height
+                    && bounds.origin.y + bounds.size.height > 0
+        }
+    }
+}
+#endif

@@ -1,0 +1,193 @@
+#if GTK
+internal import CGTK
+internal import TintypeCore
+
+/// The images of a widget. It is attached to the widget, and lives as long as that.
+@MainActor class WidgetState {
+    /// The widget, as long as it exists; not retained.
+    private(set) var widget: WidgetPointer?
+    let faces: [Face]
+    private(set) lazy var imageBinding = makeBinding()
+    /// False in tests, which call ``advance(to:)`` themselves.
+    static var usesFrameClock = true
+    /// The number of widgets that show images now.
+    private(set) static var liveCount = 0
+
+    private static let key = "tintype-images"
+    private var tick: guint = 0
+    private var timer: guint = 0
+    private var wasMapped = false
+    private var pausedPlayers: [AnimatedImagePlayer] = []
+    private var viewport: Viewport?
+    /// True if the widget is within the part of its window that is scrolled into view.
+    var isInViewport = true { didSet { if isInViewport != oldValue { updateVisibility() } } }
+
+    init(_ widget: WidgetPointer, faces: [Face]) {
+        self.widget = widget
+        self.faces = faces
+        Self.liveCount += 1
+        attach(to: widget)
+    }
+
+    isolated deinit { Self.liveCount -= 1 }
+
+    /// Returns the images of a widget, if it has any.
+    static func of(_ widget: WidgetPointer) -> WidgetState? {
+        g_object_get_data(GObjects.object(widget), key).map {
+            Unmanaged<WidgetState>.fromOpaque($0).takeUnretainedValue()
+        }
+    }
+
+    func makeBinding() -> ImageBinding {
+        preconditionFailure("a widget that shows images has its own binding")
+    }
+
+    private func attach(to widget: WidgetPointer) {
+        g_object_set_data_full(
+            GObjects.object(widget), Self.key, Unmanaged.passRetained(self).toOpaque(),
+            { data in
+                guard let data else { return }
+                // Sendable: widgets are finalized on the first thread, which is the main actor's.
+                nonisolated(unsafe) let pointer = data
+                MainActor.assumeIsolated {
+                    let state = Unmanaged<WidgetState>.fromOpaque(pointer)
+                    state.takeUnretainedValue().detach()
+                    state.release()
+                }
+            })
+        GObjects.connect(widget, "map") { [weak self] in self?.didMap() }
+        GObjects.connect(widget, "unmap") { [weak self] in self?.didUnmap() }
+        GObjects.connect(widget, "destroy") { [weak self] in self?.detach() }
+        GObjects.connectArgument(widget, "notify::scale-factor") { [weak self] _ in self?.imageBinding.reload() }
+        if gtk_widget_get_mapped(widget) != 0 { didMap() }
+    }
+
+    /// Ends everything: the widget goes away.
+    private func detach() {
+        guard widget != nil else { return }
+        stopClock()
+        viewport?.remove(self)
+        widget = nil
+        imageBinding.prepareForReuse()
+        for face in faces { face.removeAll() }
+    }
+
+    /// The number of device pixels per application pixel.
+    var scaleFactor: Double { widget.map { Double(max(1, gtk_widget_get_scale_factor($0))) } ?? 1 }
+
+    // MARK: Visibility
+
+    private func didMap() {
+        wasMapped = true
+        if let widget {
+            viewport = Viewport.around(widget)
+            viewport?.add(self)
+        }
+        imageBinding.isSuspended = false
+        updateVisibility()
+    }
+
+    private func didUnmap() {
+        viewport?.remove(self)
+        viewport = nil
+        isInViewport = true
+        imageBinding.isSuspended = true
+        updateVisibility()
+    }
+
+    private var isVisible: Bool {
+        guard let widget else { return false }
+        return isInViewport && (gtk_widget_get_mapped(widget) != 0 || !wasMapped)
+    }
+
+    /// Plays or pauses animations, and sets the priority of loads.
+    func updateVisibility() {
+        let isVisible = isVisible
+        imageBinding.isVisible = isVisible
+        if isVisible {
+            for player in pausedPlayers { player.play() }
+            pausedPlayers = []
+            needsTick()
+        } else {
+            stopClock()
+            // Nobody would see them, and loads may wait for their ends.
+            for face in faces { face.finishTransitions() }
+            let playing = faces.flatMap(\.players).filter(\.isPlaying)
+            for player in playing { player.pause() }
+            pausedPlayers += playing
+        }
+    }
+
+    // MARK: Time
+
+    /// Asks for a call of ``advance(to:)`` with the next frame.
+    func needsTick() {
+        for face in faces { face.redraw() }
+        guard isVisible else {
+            for face in faces { face.finishTransitions() }
+            return
+        }
+        guard Self.usesFrameClock, tick == 0, let widget, gtk_widget_get_mapped(widget) != 0 else { return }
+        removeTimer()
+        tick = gtk_widget_add_tick_callback(
+            widget,
+            { _, clock, data in
+                let time = Duration.microseconds(clock.map { gdk_frame_clock_get_frame_time($0) } ?? 0)
+                guard let state = WeakBox<WidgetState>.object(data) else { return 0 }
+                return MainActor.assumeIsolated { state.didTick(at: time) } ? 1 : 0
+            }, WeakBox<WidgetState>(self).retained(), { WeakBox<WidgetState>.release($0) })
+    }
+
+    /// - Returns: true if the next frame matters, too.
+    private func didTick(at time: Duration) -> Bool {
+        switch advance(to: time) {
+        case .nextFrame: return true
+        case .nothing: break
+        case .after(let delay): startTimer(delay)
+        }
+        tick = 0
+        return false
+    }
+
+    private func startTimer(_ delay: Duration) {
+        removeTimer()
+        // Some milliseconds early, so that the frame clock runs when the time has come.
+        let milliseconds = guint(clamping: Int(delay / .milliseconds(1)) - 20)
+        timer = g_timeout_add_full(
+            G_PRIORITY_DEFAULT, milliseconds,
+            { data in
+                guard let state = WeakBox<WidgetState>.object(data) else { return 0 }
+                MainActor.assumeIsolated {
+                    state.timer = 0
+                    state.needsTick()
+                }
+                return 0
+            }, WeakBox<WidgetState>(self).retained(), { WeakBox<WidgetState>.release($0) })
+    }
+
+    private func removeTimer() {
+        if timer != 0 { g_source_remove(timer) }
+        timer = 0
+    }
+
+    private func stopClock() {
+        removeTimer()
+        if tick != 0, let widget { gtk_widget_remove_tick_callback(widget, tick) }
+        tick = 0
+    }
+
+    /// Moves transitions, animations, and indicators to a time.
+    func advance(to time: Duration) -> FaceContent.Need {
+        var need = FaceContent.Need.nothing
+        for face in faces {
+            switch (face.advance(to: time), need) {
+            case (.nextFrame, _), (_, .nextFrame): need = .nextFrame
+            case (.after(let one), .after(let other)): need = .after(min(one, other))
+            case (.after(let delay), .nothing): need = .after(delay)
+            case (.nothing, _): break
+            }
+        }
+        return need
+    }
+}
+#endif

@@ -1,0 +1,61 @@
+#if GTK
+import CGTK
+import Tintype
+import TintypeTesting
+
+@testable import TintypeGTK
+
+@MainActor
+enum GTKAnimationTests {
+    static let all = [
+        GTKTest("An animation shows the frame of each moment", .capability("AIV-02", "AIV-10")) { run in
+            run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
+            let picture = TintypePicture(manager: run.manager)
+            await run.show(picture.widget)
+            WidgetState.usesFrameClock = false
+            _ = try await picture.setImage(run.url("moving")).result.get()
+            await run.wait("the animation is open") { picture.player != nil }
+            for (milliseconds, color) in [(0, Paint.red), (110, Paint.green), (210, Paint.blue), (310, Paint.red)] {
+                await run.wait("the frame at \(milliseconds) ms") {
+                    _ = picture.state.advance(to: .milliseconds(milliseconds))
+                    return run.color(picture.state.faces[0], in: picture.widget) == color
+                }
+            }
+        },
+        GTKTest("The frame clock plays an animation while it is visible, and no longer", .capability("AIV-08")) { run in
+            run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
+            let picture = TintypePicture(manager: run.manager)
+            await run.show(picture.widget)
+            _ = try await picture.setImage(run.url("moving")).result.get()
+            await run.wait("the second frame") { picture.player?.currentFrameIndex == 1 }
+            gtk_widget_set_visible(picture.widget, 0)
+            await run.wait("the pause") { picture.player?.isPlaying == false }
+            gtk_widget_set_visible(picture.widget, 1)
+            await run.wait("another pass") { (picture.player?.completedLoops ?? 0) >= 1 }
+        },
+        GTKTest("An animation that is scrolled out of sight stands still, and its loads have a low priority") { run in
+            run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
+            let scrolled = gtk_scrolled_window_new()!
+            let box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)!
+            let row = UnsafeMutableRawPointer(box).assumingMemoryBound(to: GtkBox.self)
+            let pictures = (0..<2).map { _ in TintypePicture(manager: run.manager) }
+            for picture in pictures {
+                gtk_widget_set_size_request(picture.widget, 50, 500)
+                gtk_box_append(row, picture.widget)
+            }
+            gtk_scrolled_window_set_child(OpaquePointer(scrolled), box)
+            await run.show(scrolled, width: 100, height: 100)
+            for picture in pictures { _ = try await picture.setImage(run.url("moving")).result.get() }
+            await run.wait("the first plays, the second doesn't") {
+                pictures[0].player?.isPlaying == true && pictures[1].player?.isPlaying == false
+            }
+            run.equal(pictures.map(\.imageBinding.isVisible), [true, false])
+            let adjustment = gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled))
+            gtk_adjustment_set_value(adjustment, 600)
+            await run.wait("the second plays, the first doesn't") {
+                pictures[1].player?.isPlaying == true && pictures[0].player?.isPlaying == false
+            }
+        },
+    ]
+}
+#endif

@@ -1,0 +1,37 @@
+import Foundation
+import TestSupport
+import Testing
+import Tintype
+import TintypeTesting
+
+// snippet: display
+final class Portrait: ImageDisplay {
+    private(set) lazy var imageBinding = ImageBinding(self, manager: .shared)
+    // snippet.hide
+    var pixels: PixelBuffer?
+    // snippet.show
+
+    func show(_ content: DisplayedImage?, in slot: ImageSlot) {
+        draw(content?.image.pixels)
+    }
+    // snippet.hide
+    func draw(_ pixels: PixelBuffer?) { self.pixels = pixels }
+    // snippet.show
+}
+// snippet.end
+
+@MainActor
+@Suite("Samples that show images", .timeLimited)
+struct DisplaySnippets {
+    @Test("A view of any toolkit shows an image", .capability("VEW-24"))
+    func display() async throws {
+        let bench = try SnippetBench()
+        let file = try bench.folder.write(try bench.picture(20, 10).encoded(as: .png), to: "portrait.png")
+        let portrait = Portrait()
+        let silhouette = try bench.picture(5, 5)
+        let load = portrait.setImage(file, placeholder: silhouette)
+        #expect(portrait.pixels?.width == 5)
+        _ = try await load.result.get()
+        #expect(portrait.pixels?.width == 20)
+    }
+}
