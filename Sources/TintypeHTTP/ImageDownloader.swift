@@ -23,6 +23,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// The configuration that the downloader was created with.
     public let configuration: Configuration
     private let clients: HTTPClients
+    private let tls: TLSConfigurations
     private let slots: DownloadSlots
     private let time: Timekeeper
     private let totals = Lock(Statistics())
@@ -48,6 +49,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
         time = Timekeeper(clock)
         slots = DownloadSlots(limit: configuration.maximumConcurrentDownloads, order: configuration.order)
         liveHeaders = Lock(configuration.headers)
+        tls = TLSConfigurations(configuration.tls)
         clients = HTTPClients { SharedHTTPClient(.init(configuration, $0)) }
         servers = ServerRecords(retry: configuration.retry, breaker: configuration.circuitBreaker, now: time.now)
         hostSlots = configuration.maximumDownloadsPerHost.map { HostSlots(limit: $0, order: configuration.order) }
@@ -230,7 +232,8 @@ public final class ImageDownloader: ImageLoading, Sendable {
         let fields = load.record.head?.headers
         let retryAfter = RetryAfter.delay(fields?["Retry-After"], date: fields?["Date"], now: Date())
         let delay = configuration.retry.delay(
-            after: error, attempts: load.record.metrics.attempts, retryAfter: error.statusCode == nil ? nil : retryAfter)
+            after: error, attempts: load.record.metrics.attempts, retryAfter: error.statusCode == nil ? nil : retryAfter
+        )
         guard let delay, servers.takeRetry(server) else { return nil }
         return delay
     }
@@ -262,7 +265,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
         var configuration = configuration
         configuration.headers = headers
         let sender = RequestSender(
-            clients: clients, configuration: configuration, limits: limits, record: load.record)
+            clients: clients, tls: tls, configuration: configuration, limits: limits, record: load.record)
         let transfer = Transfer(
             sender: sender, configuration: configuration, limits: limits, record: load.record, progress: load.progress
         ) { [totals] count in

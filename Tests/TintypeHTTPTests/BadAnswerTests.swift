@@ -47,7 +47,9 @@ struct BadAnswer: Sendable, CustomTestStringConvertible {
             raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n")
         },
         BadAnswer(name: "a flood of header fields", code: .badResponse) { _ in
-            raw("HTTP/1.1 200 OK\r\n" + (0..<20_000).map { "X-\($0): \(String(repeating: "y", count: 40))\r\n" }.joined())
+            raw(
+                "HTTP/1.1 200 OK\r\n"
+                    + (0..<20_000).map { "X-\($0): \(String(repeating: "y", count: 40))\r\n" }.joined())
         },
         BadAnswer(name: "a flood of informational responses", code: .badResponse) { _ in
             raw(String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", count: 20_000))
@@ -57,7 +59,8 @@ struct BadAnswer: Sendable, CustomTestStringConvertible {
         BadAnswer(name: "a redirect to a file", code: .badRedirect) { _ in .redirect(to: "file:///etc/passwd") },
         BadAnswer(name: "a redirect to a script", code: .badRedirect) { _ in .redirect(to: "javascript:alert(1)") },
         BadAnswer(
-            name: "a chunked body that never ends", code: .bodyTooLarge, configuration: .init(maximumBytes: .kilobytes(10))
+            name: "a chunked body that never ends", code: .bodyTooLarge,
+            configuration: .init(maximumBytes: .kilobytes(10))
         ) { _ in
             var response = OriginResponse(Data(count: 100_000)).chunked()
             response.steps.append(.silence)
@@ -97,7 +100,9 @@ struct BadAnswer: Sendable, CustomTestStringConvertible {
 
 @Suite("Bad answers", .timeLimited, .timeLimit(.minutes(1)))
 struct BadAnswerTests {
-    @Test("Every bad answer ends in one typed error, without the secrets of the URL", .capability("3.8"), arguments: BadAnswer.all)
+    @Test(
+        "Every bad answer ends in one typed error, without the secrets of the URL", .capability("3.8"),
+        arguments: BadAnswer.all)
     func answer(_ bad: BadAnswer) async throws {
         let server = try await OriginServer.start { request in
             (try? bad.answer(request)) ?? .status(599)

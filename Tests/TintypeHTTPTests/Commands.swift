@@ -23,7 +23,9 @@ func run(_ command: [String], input: Data? = nil, in directory: String = "/") th
     try process.run()
     let data = try output.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw CommandFailure(command: command, status: process.terminationStatus) }
+    guard process.terminationStatus == 0 else {
+        throw CommandFailure(command: command, status: process.terminationStatus)
+    }
     return data
 }
 

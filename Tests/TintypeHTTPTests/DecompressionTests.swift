@@ -71,7 +71,7 @@ struct DecompressionTests {
         // The header has no size, so that the window counts.
         let piped = try run(["sh", "-c", "cat | zstd -c -q --long=27 -"], input: Data(count: 20_000_000))
         let server = try await OriginServer.start([
-            "/a": OriginResponse(piped, headers: ["Content-Encoding": "zstd"]),
+            "/a": OriginResponse(piped, headers: ["Content-Encoding": "zstd"])
         ])
         let downloader = ImageDownloader()
         #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).code == .badResponse)

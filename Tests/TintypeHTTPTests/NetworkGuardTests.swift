@@ -63,7 +63,10 @@ struct NetworkGuardTests {
 
     @Test(
         "A private address is refused in every spelling, without a connection", .capability("3.10"),
-        arguments: ["127.0.0.1", "127.1", "2130706433", "0x7f.0.0.1", "017700000001", "[::1]", "[::ffff:127.0.0.1]", "localhost", "LOCALHOST."])
+        arguments: [
+            "127.0.0.1", "127.1", "2130706433", "0x7f.0.0.1", "017700000001", "[::1]", "[::ffff:127.0.0.1]",
+            "localhost", "LOCALHOST.",
+        ])
     func spellings(_ host: String) async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes) }
         let downloader = ImageDownloader(.init(networkGuard: NetworkGuard(ports: nil)))
@@ -76,7 +79,8 @@ struct NetworkGuardTests {
     @Test("A name whose address changes between the check and the connection gains nothing", .capability("3.10"))
     func rebinding() async throws {
         let allowed = try await OriginServer.start { _ in OriginResponse(bytes) }
-        let forbidden = try await OriginServer.start(port: allowed.port, host: "127.0.0.2") { _ in OriginResponse(bytes) }
+        let forbidden = try await OriginServer.start(port: allowed.port, host: "127.0.0.2") { _ in OriginResponse(bytes)
+        }
         let resolver = ScriptedResolver(["127.0.0.1"], ["127.0.0.2"])
         let networkGuard = NetworkGuard(
             ports: nil, allowedNetworks: [try network("127.0.0.1/32")], resolver: resolver)
@@ -114,16 +118,20 @@ struct NetworkGuardTests {
 
     @Test(
         "A redirect to a forbidden place is refused, without a connection", .capability("3.10", "DLR-37"),
-        arguments: ["http://127.0.0.2:PORT/", "http://internal.example:PORT/", "//127.0.0.2:PORT/", "http://127.0.0.1:22/"])
+        arguments: [
+            "http://127.0.0.2:PORT/", "http://internal.example:PORT/", "//127.0.0.2:PORT/", "http://127.0.0.1:22/",
+        ])
     func redirects(_ target: String) async throws {
         let port = Watched(0)
         let server = try await OriginServer.start { _ in
             .redirect(to: target.replacingOccurrences(of: "PORT", with: String(port.value)))
         }
         port.update { $0 = server.port }
-        let forbidden = try await OriginServer.start(port: server.port, host: "127.0.0.2") { _ in OriginResponse(bytes) }
+        let forbidden = try await OriginServer.start(port: server.port, host: "127.0.0.2") { _ in OriginResponse(bytes)
+        }
         let networkGuard = NetworkGuard(
-            ports: [server.port], allowedNetworks: [try network("127.0.0.1")], resolver: ScriptedResolver(["127.0.0.2"]))
+            ports: [server.port], allowedNetworks: [try network("127.0.0.1")], resolver: ScriptedResolver(["127.0.0.2"])
+        )
         let downloader = ImageDownloader(.init(networkGuard: networkGuard))
         let error = try await failure(downloader, LoadRequest(url: server.url("/a")))
         #expect(error.code == .badRedirect)
@@ -146,7 +154,8 @@ struct NetworkGuardTests {
         #expect(try await code(ports, "http://a.example/") == nil)
         #expect(try await code(ports, "https://a.example/") == nil)
         #expect(try await code(ports, "https://a.example:8443/") == .loadingDisallowed)
-        let some = NetworkGuard(allowedHosts: ["a.example", "*.b.example"], deniedHosts: ["x.b.example"], resolver: resolver)
+        let some = NetworkGuard(
+            allowedHosts: ["a.example", "*.b.example"], deniedHosts: ["x.b.example"], resolver: resolver)
         for host in ["a.example", "A.Example", "a.example.", "c.b.example", "d.c.b.example"] {
             #expect(try await code(some, "http://\(host)/") == nil, "\(host)")
         }
@@ -169,7 +178,9 @@ struct NetworkGuardTests {
 
     @Test("A redirect leads only to the schemes of the configuration, and never to a file")
     func schemes() async throws {
-        let server = try await OriginServer.start { .redirect(to: $0.path == "/f" ? "file:///etc/passwd" : "https://a/") }
+        let server = try await OriginServer.start {
+            .redirect(to: $0.path == "/f" ? "file:///etc/passwd" : "https://a/")
+        }
         let downloader = ImageDownloader(.init(schemes: ["http"]))
         #expect(try await failure(downloader, LoadRequest(url: server.url("/f"))).code == .badRedirect)
         #expect(try await failure(downloader, LoadRequest(url: server.url("/s"))).code == .badRedirect)

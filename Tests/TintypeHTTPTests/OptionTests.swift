@@ -29,7 +29,8 @@ struct OptionTests {
     func cookies() async throws {
         let server = try await OriginServer.start { request in
             request.path == "/set"
-                ? OriginResponse(bytes).header("Set-Cookie", "a=1; Path=/").header("Set-Cookie", "b=2; Path=/x; HttpOnly")
+                ? OriginResponse(bytes).header("Set-Cookie", "a=1; Path=/").header(
+                    "Set-Cookie", "b=2; Path=/x; HttpOnly")
                 : OriginResponse(bytes)
         }
         let downloader = ImageDownloader(.init(cookies: SessionCookies()))
@@ -49,7 +50,8 @@ struct OptionTests {
         func sent(_ url: String) throws -> String? { store.cookies(for: try #require(URL(string: url))) }
         store.store(
             [
-                "plain=1", "domain=2; Domain=.Example.org; Path=/", "secure=3; Secure; Path=/", "evil=4; Domain=other.org",
+                "plain=1", "domain=2; Domain=.Example.org; Path=/", "secure=3; Secure; Path=/",
+                "evil=4; Domain=other.org",
                 "top=5; Domain=org", "short=6; Max-Age=10; Path=/", "=7", "8", "bad\u{1}=9",
                 "gone=10; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
             ], from: site)
@@ -69,11 +71,14 @@ struct OptionTests {
         #expect(try sent("https://www.example.org/a/")?.utf8.count ?? 0 < 1_000)
     }
 
-    @Test("A challenge is answered with the credential that the program provides", .capability("DLC-07", "DLC-08", "DLC-09"))
+    @Test(
+        "A challenge is answered with the credential that the program provides",
+        .capability("DLC-07", "DLC-08", "DLC-09"))
     func credentials() async throws {
         let server = try await OriginServer.start { request in
             request.header("Authorization") == "Basic YTpi"
-                ? OriginResponse(bytes) : OriginResponse(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"x, y\", Bearer"])
+                ? OriginResponse(bytes)
+                : OriginResponse(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"x, y\", Bearer"])
         }
         let seen = Watched<[AuthenticationChallenge]>([])
         let downloader = ImageDownloader(
@@ -133,7 +138,8 @@ struct OptionTests {
                         case .started(let id, _): "started \(id)"
                         case .responded(let id, let head): "responded \(id) \(head.statusCode ?? 0)"
                         case .retrying(let id, let error, _): "retrying \(id) \(error.code)"
-                        case .finished(let id, let metrics, let error): "finished \(id) \(metrics.attempts) \(error == nil)"
+                        case .finished(let id, let metrics, let error):
+                            "finished \(id) \(metrics.attempts) \(error == nil)"
                         case .suspended: "suspended"
                         case .resumed: "resumed"
                         }
@@ -203,7 +209,9 @@ struct OptionTests {
             let server = ProxyOptions.server(for: try #require(URL(string: url)), in: environment)
             return server.map { "\($0.kind) \($0.user ?? "-") \($0.host):\($0.port)" }
         }
-        let both = ["http_proxy": "http://u:p%40@one:1", "HTTPS_PROXY": "two", "no_proxy": "a.example, .b.example,10.0.0.0/8"]
+        let both = [
+            "http_proxy": "http://u:p%40@one:1", "HTTPS_PROXY": "two", "no_proxy": "a.example, .b.example,10.0.0.0/8",
+        ]
         #expect(try proxy("http://x/", both) == "http u one:1")
         #expect(try proxy("https://x/", both) == "http - two:8080")
         for host in ["a.example", "c.a.example", "B.example", "c.b.example", "10.1.2.3"] {
@@ -245,6 +253,8 @@ struct OptionTests {
 }
 
 private struct FixedResolver: HostResolving {
-    func addresses(of host: String) async throws(ImageError) -> [IPAddress] { [IPAddress("127.0.0.1")].compactMap { $0 } }
+    func addresses(of host: String) async throws(ImageError) -> [IPAddress] {
+        [IPAddress("127.0.0.1")].compactMap { $0 }
+    }
 }
 #endif

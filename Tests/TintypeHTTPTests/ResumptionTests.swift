@@ -135,7 +135,8 @@ struct ResumptionTests {
         "A wrong part is an error, and is never joined; the next load starts over", .capability("3.11"),
         arguments: [
             "bytes 999-4999/5000", "bytes 1001-4999/5000", "bytes 0-4999/5000", "bytes 1000-4999/6000",
-            "bytes 1000-5000/5000", "bytes 1000-4998/5000", "bytes 4999-1000/5000", "bytes */5000", "", "items 1000-4999/5000",
+            "bytes 1000-5000/5000", "bytes 1000-4998/5000", "bytes 4999-1000/5000", "bytes */5000", "",
+            "items 1000-4999/5000",
             "bytes 1000-99999999999999999999/*", "bytes -4999/5000", "bytes 1000-9223372036854775807/*",
             "bytes 1000-4999/5000/5000", "bytes 1000-4999", "bytes\t1000-4999/5000", "bytes +1000-4999/5000",
         ])
@@ -156,9 +157,45 @@ struct ResumptionTests {
         #expect(origin.ranges == [nil, "bytes=1000-", nil])
     }
 
+    @Test("A part that is longer than its range is never joined")
+    func longPart() async throws {
+        let origin = try await RangeServer(bytes, cuts: [1_000])
+        origin.state.update { state in
+            state.falsify = { response in
+                var response = response.chunked()
+                response.headers.removeAll { $0.name == "Content-Range" }
+                return response.header("Content-Range", "bytes 1000-1999/5000")
+            }
+        }
+        let downloader = ImageDownloader()
+        _ = try await failure(downloader, LoadRequest(url: origin.url))
+        #expect(try await failure(downloader, LoadRequest(url: origin.url)).code == .badResponse)
+    }
+
+    @Test("A part that ends early is continued again")
+    func shortPart() async throws {
+        let origin = try await RangeServer(bytes, cuts: [1_000])
+        let count = Watched(0)
+        origin.state.update { state in
+            state.falsify = { response in
+                guard
+                    count.update({
+                        $0 += 1; return $0
+                    }) == 1
+                else { return response }
+                return OriginResponse(bytes[1_000..<2_000], status: 206, headers: ["ETag": "\"v1\""])
+                    .header("Content-Range", "bytes 1000-1999/5000")
+            }
+        }
+        #expect(try await ImageDownloader(.init(retry: retrying)).load(LoadRequest(url: origin.url)).data == bytes)
+        #expect(origin.ranges == [nil, "bytes=1000-", "bytes=2000-"])
+    }
+
     @Test("A part of another version, or several parts at once, are errors")
     func otherVersion() async throws {
-        for (name, value) in [("ETag", "\"v2\""), ("Content-Type", "multipart/byteranges; boundary=x"), ("Content-Encoding", "gzip")] {
+        for (name, value) in [
+            ("ETag", "\"v2\""), ("Content-Type", "multipart/byteranges; boundary=x"), ("Content-Encoding", "gzip"),
+        ] {
             let origin = try await RangeServer(bytes, cuts: [1_000])
             origin.state.update { state in
                 state.falsify = { response in
@@ -205,7 +242,11 @@ struct ResumptionTests {
         let downloader = ImageDownloader(.init(retry: retrying))
         let count = Watched(0)
         origin.state.update { state in
-            state.falsify = { response in count.update { $0 += 1; return $0 } == 1 ? .status(503) : response }
+            state.falsify = { response in
+                count.update {
+                    $0 += 1; return $0
+                } == 1 ? .status(503) : response
+            }
         }
         #expect(try await downloader.load(LoadRequest(url: origin.url)).data == bytes)
         #expect(origin.ranges == [nil, "bytes=1000-", "bytes=1000-"])
@@ -291,6 +332,37 @@ struct PartialFileTests {
         try Data("nonsense".utf8).write(to: file)
         #expect(try await downloader().load(LoadRequest(url: origin.url)).data == bytes)
         #expect(origin.ranges == [nil, nil])
+    }
+
+    @Test("A file has no secrets of the request's header fields")
+    func secrets() async throws {
+        let origin = try await RangeServer(bytes, cuts: [1_000])
+        let request = LoadRequest(url: origin.url, headers: ["Authorization": "Bearer s3cret", "X-Token": "s3cret"])
+        _ = try await failure(downloader(), request)
+        let name = try #require(try names().first)
+        let file = try Data(contentsOf: URL(filePath: path + "/" + name))
+        #expect(file.range(of: Data("s3cret".utf8)) == nil && file.range(of: Data("\"v1\"".utf8)) != nil)
+        #expect(try await downloader().load(LoadRequest(url: origin.url)).data == bytes)
+        #expect(origin.ranges == [nil, nil])
+    }
+
+    @Test("A transfer that was cancelled or timed out is in the file, too")
+    func cancelled() async throws {
+        let server = try await OriginServer.start { _ in
+            OriginResponse(bytes, headers: ["ETag": "\"1\""]).silence(after: 100)
+        }
+        let reports = Reports()
+        let request = reports.request(server.url("/a"))
+        let downloader = downloader()
+        let task = Task { try await failure(downloader, request) }
+        try await reports.waitForBytes(100)
+        task.cancel()
+        _ = try await task.value
+        let key = try #require(
+            PartialBodyKey(
+                DownloadRequest(url: request.url, headers: HTTPFields(ImageDownloader.Configuration.defaultHeaders)),
+                for: request))
+        #expect(await PartialDownloads.directory(path).take(key)?.data == bytes.prefix(100))
     }
 
     @Test("A directory that can't be used doesn't stop transfers")

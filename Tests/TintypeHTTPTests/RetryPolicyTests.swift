@@ -17,7 +17,9 @@ struct RetryPolicyTests {
             maximumAttempts: 8, baseDelay: .seconds(1), maximumDelay: .seconds(10), jitter: { 0.5 })
         let delays = (1...8).map { policy.delay(after: lost, attempts: $0, retryAfter: nil) }
         #expect(
-            delays == [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4), .seconds(5), .seconds(5), .seconds(5), nil])
+            delays == [
+                .milliseconds(500), .seconds(1), .seconds(2), .seconds(4), .seconds(5), .seconds(5), .seconds(5), nil,
+            ])
     }
 
     @Test("Durations and numbers beyond any range give a delay within the bounds")
@@ -61,7 +63,8 @@ struct RetryPolicyTests {
         arguments: [
             ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
             ("Thu, 29 Feb 2024 12:00:00 GMT", 1_709_208_000), ("Mon, 01 Jan 0001 00:00:00 GMT", -62_135_596_800),
-            ("Sun, 06 Nov 1994 24:49:37 GMT", nil), ("Sun, 06 Nov 94 08:49:37 GMT", nil), ("Sun, 6 Nov 1994 08:49:37 GMT", nil),
+            ("Sun, 06 Nov 1994 24:49:37 GMT", nil), ("Sun, 06 Nov 94 08:49:37 GMT", nil),
+            ("Sun, 6 Nov 1994 08:49:37 GMT", nil),
             ("Sun, 06 Foo 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 1994 08:49:37 +0000", nil),
         ] as [(String, Double?)])
     func dates(_ text: String, _ seconds: Double?) {
@@ -73,7 +76,9 @@ struct RetryPolicyTests {
         for code in [ImageError.Code.connectionFailed, .connectionLost, .timedOut, .incompleteBody] {
             #expect(RetryPolicy.isTransient(ImageError(code, stage: .load, reason: "")))
         }
-        for code in [ImageError.Code.cancelled, .invalidURL, .badRedirect, .bodyTooLarge, .hostUnavailable, .badResponse] {
+        for code in [
+            ImageError.Code.cancelled, .invalidURL, .badRedirect, .bodyTooLarge, .hostUnavailable, .badResponse,
+        ] {
             #expect(!RetryPolicy.isTransient(ImageError(code, stage: .load, reason: "")))
         }
         let statuses = (100..<600).filter {

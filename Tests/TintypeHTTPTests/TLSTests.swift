@@ -21,8 +21,11 @@ private struct Certificates: Sendable {
         let folder = try TemporaryDirectory()
         let newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
         func openssl(_ arguments: [String]) throws { try run(["openssl"] + arguments, in: folder.path) }
-        func text(_ name: String) throws -> String { try String(contentsOfFile: folder.path + "/" + name, encoding: .utf8) }
-        try openssl(["req", "-x509"] + newKey + ["-keyout", "root.key", "-out", "root.pem", "-subj", "/CN=Root", "-days", "30"])
+        func text(_ name: String) throws -> String {
+            try String(contentsOfFile: folder.path + "/" + name, encoding: .utf8)
+        }
+        try openssl(
+            ["req", "-x509"] + newKey + ["-keyout", "root.key", "-out", "root.pem", "-subj", "/CN=Root", "-days", "30"])
         func signed(_ name: String, _ alternative: String, days: Int) throws -> OriginTLS {
             try openssl(
                 ["req"] + newKey + [

@@ -6,7 +6,6 @@ public import FoundationEssentials
 /// let loader = AlternativeSources(to: downloader) { url in
 ///     [mirror.appending(path: url.path)]
 /// }
-/// let manager = ImageManager(cache: cache, loader: loader)
 /// ```
 ///
 /// The sources are tried in order until one has the image. The image keeps the URL of the request as its identity;

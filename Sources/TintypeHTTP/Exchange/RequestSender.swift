@@ -8,6 +8,7 @@ internal import TintypeCore
 /// Sends single requests: checks the server, chooses the connection, and adds the fields for the server.
 struct RequestSender: Sendable {
     let clients: HTTPClients
+    let tls: TLSConfigurations
     let configuration: ImageDownloader.Configuration
     let limits: TimeLimits
     let record: TransferRecord
@@ -47,7 +48,8 @@ struct RequestSender: Sendable {
             return addresses
         } catch  where isRedirected && error.code == .loadingDisallowed {
             throw ImageError(
-                .badRedirect, stage: .load, reason: "the server redirected to \(url.shortDescription), but \(error.reason)")
+                .badRedirect, stage: .load,
+                reason: "the server redirected to \(url.shortDescription), but \(error.reason)")
         }
     }
 
@@ -80,8 +82,7 @@ struct RequestSender: Sendable {
         for (name, value) in fields.all { message.headers.add(name: name, value: value) }
         message.body = request.body.map { .bytes(ByteBuffer(bytes: $0)) }
         if request.url.scheme?.lowercased() == "https" {
-            message.tlsConfiguration = try configuration.tls.configuration(
-                isInsecure: configuration.tls.isInsecure(request.url.connectionHost))
+            message.tlsConfiguration = try tls.configuration(for: request.url.connectionHost)
         }
         let shared = clients.client(for: request.url, route)
         limits.recordRequest()
@@ -104,7 +105,8 @@ struct RequestSender: Sendable {
             }
             let host = path.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
             let target = url.path(percentEncoded: true)
-            return "http+unix://\(host)\(target.isEmpty ? "/" : target)\(url.query(percentEncoded: true).map { "?" + $0 } ?? "")"
+            return
+                "http+unix://\(host)\(target.isEmpty ? "/" : target)\(url.query(percentEncoded: true).map { "?" + $0 } ?? "")"
         }
         guard let host = route.host, IPAddress(host) == nil else { return url.absoluteString }
         // The library replaces the host by the checked address only if it is spelled in the same way.

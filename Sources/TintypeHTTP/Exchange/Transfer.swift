@@ -185,7 +185,9 @@ struct Transfer: Sendable {
             do { data = try await decrypt(data, response) } catch {
                 throw .refused(.badResponse, by: "the decryptor", error)
             }
-            guard !data.isEmpty else { throw ImageError(.emptyBody, stage: .load, reason: "the decrypted body is empty") }
+            guard !data.isEmpty else {
+                throw ImageError(.emptyBody, stage: .load, reason: "the decrypted body is empty")
+            }
         }
         var loaded = LoadedData(
             data: data, url: url, statusCode: isRest ? 200 : response.statusCode, mimeType: response.mimeType,
@@ -202,7 +204,9 @@ struct Transfer: Sendable {
         _ response: DownloadResponse, isRest: Bool, isContinuing: Bool, for load: LoadRequest
     ) throws(ImageError) {
         let status = response.statusCode
-        if status == 416, isContinuing { throw ImageError(.badStatus, stage: .load, reason: "HTTP 416", statusCode: 416) }
+        if status == 416, isContinuing {
+            throw ImageError(.badStatus, stage: .load, reason: "HTTP 416", statusCode: 416)
+        }
         if !isRest, let acceptable = configuration.acceptableStatusCodes, !acceptable.contains(status) {
             let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
             let name = phrase.isEmpty ? "HTTP \(status)" : "HTTP \(status) \(phrase)"

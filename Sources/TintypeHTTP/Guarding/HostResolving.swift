@@ -13,8 +13,9 @@ public protocol HostResolving: Sendable {
 
 /// The resolver of the system (`getaddrinfo`).
 public struct SystemHostResolver: HostResolving {
-    /// A resolver blocks for many seconds if no name server answers. So it has threads of its own.
-    private static let queue = WorkQueue(label: "resolving", width: 8)
+    /// A resolver blocks for many seconds if no name server answers. So it has threads of its own, and many of them, because anybody
+    /// can have a slow name server.
+    private static let queue = WorkQueue(label: "resolving", width: 32)
 
     /// Creates a resolver.
     public init() {}
@@ -42,7 +43,8 @@ public struct SystemHostResolver: HostResolving {
         let status = getaddrinfo(host, nil, &hints, &list)
         guard status == 0 else {
             throw ImageError(
-                .connectionFailed, stage: .load, reason: "the host name is unknown: \(String(cString: gai_strerror(status)))")
+                .connectionFailed, stage: .load,
+                reason: "the host name is unknown: \(String(cString: gai_strerror(status)))")
         }
         defer { freeaddrinfo(list) }
         var addresses: [IPAddress] = []

@@ -8,7 +8,9 @@ internal import TintypeCore
 /// virtual machine its credentials (server-side request forgery).
 ///
 /// ```swift
-/// let downloader = ImageDownloader(.untrustedURLs)
+/// var configuration = ImageDownloader.Configuration.untrustedURLs
+/// configuration.networkGuard?.deniedHosts = ["*.internal.example.org"]
+/// let downloader = ImageDownloader(configuration)
 /// ```
 ///
 /// The guard checks the URL of each request, including each redirect. It resolves the host, checks all of its addresses, and the
@@ -64,12 +66,16 @@ public struct NetworkGuard: Sendable {
         if let ports, !ports.contains(port) { throw Self.refused("the port \(port)") }
         guard let host = url.connectionHost else { throw Self.refused("a URL without a host") }
         let name = Self.canonical(host)
-        if deniedHosts.contains(where: { Self.matches(name, $0) }) { throw Self.refused("the host “\(name.prefix(100))”") }
+        if deniedHosts.contains(where: { Self.matches(name, $0) }) {
+            throw Self.refused("the host “\(name.prefix(100))”")
+        }
         if let allowedHosts, !allowedHosts.contains(where: { Self.matches(name, $0) }) {
             throw Self.refused("the host “\(name.prefix(100))”")
         }
         let addresses: [IPAddress]
-        if let address = IPAddress(host) { addresses = [address] } else {
+        if let address = IPAddress(host) {
+            addresses = [address]
+        } else {
             addresses = try await resolver.addresses(of: host)
         }
         guard !addresses.isEmpty else {

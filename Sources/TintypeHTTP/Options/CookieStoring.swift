@@ -49,11 +49,14 @@ public final class SessionCookies: CookieStoring {
             cookies.removeAll { $0.expiry.map { $0 <= now } ?? false }
             return cookies.filter { cookie in
                 (cookie.domain == host || !cookie.isHostOnly && Self.isHost(host, below: cookie.domain))
-                    && Self.isPath(path, below: cookie.path) && (!cookie.isSecure || url.scheme?.lowercased() == "https")
+                    && Self.isPath(path, below: cookie.path)
+                    && (!cookie.isSecure || url.scheme?.lowercased() == "https")
             }
         }
         // More specific paths come first (section 5.4).
-        let sorted = matching.enumerated().sorted { ($1.element.path.count, $0.offset) < ($0.element.path.count, $1.offset) }
+        let sorted = matching.enumerated().sorted {
+            ($1.element.path.count, $0.offset) < ($0.element.path.count, $1.offset)
+        }
         return sorted.isEmpty ? nil : sorted.map { "\($0.element.name)=\($0.element.value)" }.joined(separator: "; ")
     }
 
@@ -72,7 +75,9 @@ public final class SessionCookies: CookieStoring {
     }
 
     private static func parse(_ field: String, from url: URL, now: Date) -> Cookie? {
-        guard field.utf8.count <= maximumBytes, let host = url.host(percentEncoded: false)?.lowercased() else { return nil }
+        guard field.utf8.count <= maximumBytes, let host = url.host(percentEncoded: false)?.lowercased() else {
+            return nil
+        }
         let parts = field.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
         guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
         let name = String(pair[..<equals]).trimmed

@@ -29,10 +29,37 @@ public struct TLSOptions: Sendable, Hashable {
 }
 
 #if HTTP
+/// The configurations for connections that follow from the options, read once.
+struct TLSConfigurations: Sendable {
+    private let options: TLSOptions
+    private let checking: Result<TLSConfiguration?, ImageError>
+    private let trusting: Result<TLSConfiguration?, ImageError>
+
+    init(_ options: TLSOptions) {
+        self.options = options
+        checking = Self.read(options, isInsecure: false)
+        trusting = options.insecureHosts.isEmpty ? checking : Self.read(options, isInsecure: true)
+    }
+
+    /// Returns the configuration for a host; `nil` for that of the client library.
+    /// - Throws: ``ImageError/Code/connectionFailed`` if a certificate or a key can't be read.
+    func configuration(for host: String?) throws(ImageError) -> TLSConfiguration? {
+        try (options.isInsecure(host) ? trusting : checking).get()
+    }
+
+    private static func read(_ options: TLSOptions, isInsecure: Bool) -> Result<TLSConfiguration?, ImageError> {
+        do throws(ImageError) {
+            return .success(try options.configuration(isInsecure: isInsecure))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
 extension TLSOptions {
     /// The configuration for connections; `nil` for that of the client library.
     /// - Throws: ``ImageError/Code/connectionFailed`` if a certificate or a key can't be read.
-    func configuration(isInsecure: Bool) throws(ImageError) -> TLSConfiguration? {
+    fileprivate func configuration(isInsecure: Bool) throws(ImageError) -> TLSConfiguration? {
         guard isInsecure || trustRoots != nil || !usesSystemRoots || clientCertificate != nil else { return nil }
         var tls = TLSConfiguration.makeClientConfiguration()
         do {
@@ -43,14 +70,17 @@ extension TLSOptions {
                 tls.trustRoots = .certificates(roots)
             }
             if let clientCertificate {
-                tls.certificateChain = try NIOSSLCertificate.fromPEMBytes(Array(clientCertificate)).map { .certificate($0) }
+                tls.certificateChain = try NIOSSLCertificate.fromPEMBytes(Array(clientCertificate)).map {
+                    .certificate($0)
+                }
                 tls.privateKey = try clientKey.map {
                     .privateKey(try NIOSSLPrivateKey(bytes: Array($0), format: .pem))
                 }
             }
         } catch {
             throw ImageError(
-                .connectionFailed, stage: .load, reason: "a certificate or key of the TLS options can’t be read: \(error)",
+                .connectionFailed, stage: .load,
+                reason: "a certificate or key of the TLS options can’t be read: \(error)",
                 underlying: error)
         }
         if isInsecure { tls.certificateVerification = .none }

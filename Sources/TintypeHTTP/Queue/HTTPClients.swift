@@ -108,7 +108,9 @@ extension HTTPClient.Configuration {
             switch server.kind {
             case .socks5: return .socksServer(host: server.host, port: server.port)
             case .http:
-                let login = server.user.map { HTTPClient.Authorization.basic(username: $0, password: server.password ?? "") }
+                let login = server.user.map {
+                    HTTPClient.Authorization.basic(username: $0, password: server.password ?? "")
+                }
                 return .server(host: server.host, port: server.port, authorization: login)
             }
         }

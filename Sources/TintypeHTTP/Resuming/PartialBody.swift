@@ -29,9 +29,13 @@ struct PartialBodyKey: Hashable, Sendable {
         headers = request.headers
     }
 
-    /// A text that differs for different keys.
+    /// A text that differs for different keys, without the values of fields that may be secrets.
     var text: String {
-        ([url.absoluteString] + headers.all.map { "\($0.name.lowercased()): \($0.value)" }).joined(separator: "\n")
+        let fields = headers.all.map { name, value in
+            let name = name.lowercased()
+            return "\(name): \(RedirectPolicy.harmlessFields.contains(name) ? value : MD5.hexadecimal(value.utf8))"
+        }
+        return ([url.absoluteString] + fields).joined(separator: "\n")
     }
 }
 
@@ -99,7 +103,9 @@ enum RangeRules {
         if headers["Content-Type"]?.trimmed.lowercased().hasPrefix("multipart/byteranges") == true {
             throw wrongPart("several parts at once")
         }
-        guard let range = ContentRange(headers["Content-Range"]) else { throw wrongPart("a part without a valid range") }
+        guard let range = ContentRange(headers["Content-Range"]) else {
+            throw wrongPart("a part without a valid range")
+        }
         let start = partial.data.count
         guard range.first == start else { throw wrongPart("the part from byte \(range.first) instead of \(start)") }
         if let total = range.total, let known = partial.total, total != known {
@@ -118,7 +124,8 @@ enum RangeRules {
 
     private static func wrongPart(_ what: String) -> ImageError {
         ImageError(
-            .badResponse, stage: .load, reason: "the rest of an interrupted transfer was requested, but the server sent \(what)")
+            .badResponse, stage: .load,
+            reason: "the rest of an interrupted transfer was requested, but the server sent \(what)")
     }
 }
 #endif

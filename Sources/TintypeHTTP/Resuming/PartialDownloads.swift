@@ -54,14 +54,18 @@ public final class PartialDownloads: Sendable {
             state.bodies[key] = body
             state.order.append(key)
             state.bytes += body.data.count
-            while state.bytes > Self.memoryLimit || state.order.count > Self.maximumCount, let oldest = state.order.first {
+            while state.bytes > Self.memoryLimit || state.order.count > Self.maximumCount,
+                let oldest = state.order.first
+            {
                 _ = state.remove(oldest)
             }
         }
     }
 
     /// Returns a file for a body that is about to arrive; `nil` without a directory, or if another transfer writes the same one.
-    func file(_ key: PartialBodyKey, validator: String, total: Int?, continuing partial: PartialBody?) async -> PartialFile? {
+    func file(_ key: PartialBodyKey, validator: String, total: Int?, continuing partial: PartialBody?) async
+        -> PartialFile?
+    {
         await files?.open(key, validator: validator, total: total, continuing: partial)
     }
 

@@ -24,7 +24,9 @@ struct PartialFiles: Sendable {
         _ = try? await WorkQueue.files.perform { _ in unlink(path) }
     }
 
-    func open(_ key: PartialBodyKey, validator: String, total: Int?, continuing partial: PartialBody?) async -> PartialFile? {
+    func open(_ key: PartialBodyKey, validator: String, total: Int?, continuing partial: PartialBody?) async
+        -> PartialFile?
+    {
         let opened: PartialFile?? = try? await WorkQueue.files.perform { _ in
             openNow(key, validator: validator, total: total, continuing: partial)
         }
@@ -47,7 +49,9 @@ struct PartialFiles: Sendable {
         var count = 0
         while count < data.count {
             let start = count
-            let done = data.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress.map { $0 + start }, $0.count - start) }
+            let done = data.withUnsafeMutableBytes {
+                Glibc.read(descriptor, $0.baseAddress.map { $0 + start }, $0.count - start)
+            }
             if done < 0, errno == EINTR { continue }
             guard done > 0 else { break }
             count += done

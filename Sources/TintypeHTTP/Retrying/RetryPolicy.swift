@@ -3,7 +3,10 @@ public import TintypeCore
 /// A policy for repeating transfers that failed.
 ///
 /// ```swift
-/// let downloader = ImageDownloader(.init(retry: .standard))
+/// let downloader = ImageDownloader(
+///     .init(
+///         retry: RetryPolicy(maximumAttempts: 4, maximumRetryAfter: .seconds(20)),
+///         circuitBreaker: CircuitBreakerPolicy(failureThreshold: 10, pause: .seconds(30))))
 /// ```
 ///
 /// The delays grow exponentially, with full jitter: each is a random part of a bound that doubles from ``baseDelay`` up to

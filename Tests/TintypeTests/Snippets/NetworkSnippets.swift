@@ -52,7 +52,9 @@ struct NetworkSnippets {
 
     @Test("A downloader answers challenges")
     func credentials() async throws {
-        let server = try await OriginServer.start { _ in OriginResponse(status: 401, headers: ["WWW-Authenticate": "Basic"]) }
+        let server = try await OriginServer.start { _ in
+            OriginResponse(status: 401, headers: ["WWW-Authenticate": "Basic"])
+        }
         let password = "secret"
         // snippet: network-credentials
         let downloader = ImageDownloader(
