@@ -53,7 +53,8 @@ struct GalleryArguments {
     }
 
     private static func urls(_ argument: String) -> [URL] {
-        if let url = URL(string: argument), let scheme = url.scheme, ["http", "https", "file", "data"].contains(scheme) {
+        if let url = URL(string: argument), let scheme = url.scheme, ["http", "https", "file", "data"].contains(scheme)
+        {
             return [url]
         }
         var isDirectory: ObjCBool = false

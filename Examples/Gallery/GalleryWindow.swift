@@ -51,12 +51,14 @@ import TintypeGTK
         let pointer = OpaquePointer(header)
         gtk_header_bar_set_title_widget(pointer, title)
         gtk_header_bar_pack_start(
-            pointer, Widgets.button(icon: "go-previous-symbolic", label: "All images") { [weak self] in
+            pointer,
+            Widgets.button(icon: "go-previous-symbolic", label: "All images") { [weak self] in
                 self?.viewer.close()
                 self?.show("grid")
             })
         gtk_header_bar_pack_end(
-            pointer, Widgets.button(icon: "preferences-system-symbolic", label: "Cache") { [weak self] in
+            pointer,
+            Widgets.button(icon: "preferences-system-symbolic", label: "Cache") { [weak self] in
                 self?.settings.refresh()
                 self?.show("settings", title: "Cache")
             })

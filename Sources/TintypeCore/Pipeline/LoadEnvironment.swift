@@ -46,7 +46,8 @@ final class LoadEnvironment: Sendable {
         self.shared = shared
         self.generation = generation
         self.loaderGeneration = loaderGeneration
-        keepsPlainRequests = configuration.optionsProcessor == nil && configuration.transformer == nil
+        keepsPlainRequests =
+            configuration.optionsProcessor == nil && configuration.transformer == nil
             && configuration.cachePolicy == .cacheFirst
     }
 

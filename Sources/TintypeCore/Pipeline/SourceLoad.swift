@@ -319,7 +319,8 @@ struct SourceLoad: Sendable {
             throw ImageError(.emptyBody, stage: .load, reason: "the source sent no bytes")
         }
         let entry = DiskCacheEntry(
-            data: loaded.data, created: now, mimeType: loaded.mimeType, validators: loaded.validators, response: response)
+            data: loaded.data, created: now, mimeType: loaded.mimeType, validators: loaded.validators,
+            response: response)
         reservation.grow(to: loaded.data.count)
         let isSame = cached?.data == loaded.data
         return SourceBytes(

@@ -31,7 +31,9 @@ struct ReplayTests {
         #expect(abs(large.time - Misses.time(10) - 2 * Misses.time(100)) < 1e-9)
     }
 
-    @Test("With room for all, every policy misses each object once; with none, every request", arguments: Main.policies.map(\.name))
+    @Test(
+        "With room for all, every policy misses each object once; with none, every request",
+        arguments: Main.policies.map(\.name))
     func extremes(name: String) throws {
         let run = try #require(Main.policies.first { $0.name == name }?.run)
         let trace = trace((0..<500).map { $0 * $0 % 37 })
