@@ -102,18 +102,21 @@ struct ZipfSpeed {
 
     /// JPEGs of half a megapixel, with shapes and noise.
     private func pictures() throws -> [Data] {
-        try (0..<8).map { number in
-            let size = PixelSize(width: 816, height: 612)
-            let image = try ImageRenderer(size: size, format: .init(isOpaque: true)).image { surface in
-                for step in 0..<400 {
-                    let value = Double((step * 7919 + number * 104_729) % 1_000) / 1_000
-                    surface.fill(
-                        PixelColor(red: value, green: 1 - value, blue: value * value),
-                        x: (step * 131 + number * 17) % 800, y: (step * 71) % 600,
-                        size: PixelSize(width: 60, height: 40))
-                }
+        var files: [Data] = []
+        for number in 0..<8 { files.append(try picture(number).encoded(as: .jpeg)) }
+        return files
+    }
+
+    private func picture(_ number: Int) throws -> Image {
+        let size = PixelSize(width: 816, height: 612)
+        return try ImageRenderer(size: size, format: .init(isOpaque: true)).image { surface in
+            for step in 0..<400 {
+                let mixed: Int = (step * 7_919 + number * 104_729) % 1_000
+                let value: Float = Float(mixed) / 1_000
+                let color = PixelColor(red: value, green: 1 - value, blue: value * value)
+                let x: Int = (step * 131 + number * 17) % 800
+                surface.fill(color, x: x, y: (step * 71) % 600, size: PixelSize(width: 60, height: 40))
             }
-            return try image.encoded(as: .jpeg)
         }
     }
 
