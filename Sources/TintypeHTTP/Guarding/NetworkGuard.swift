@@ -134,13 +134,4 @@ extension ImageDownloader.Configuration {
         return configuration
     }
 }
-
-extension URL {
-    /// The host for a connection, without the brackets of an address of version 6.
-    var connectionHost: String? {
-        guard var host = host(percentEncoded: false), !host.isEmpty else { return nil }
-        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-        return host.isEmpty ? nil : host
-    }
-}
 #endif

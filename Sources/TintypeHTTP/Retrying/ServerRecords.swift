@@ -88,4 +88,11 @@ extension URL {
         let scheme = scheme?.lowercased() ?? ""
         return "\(scheme)://\(host()?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"
     }
+
+    /// The host for a connection, without the brackets of an address of version 6.
+    var connectionHost: String? {
+        guard var host = host(percentEncoded: false), !host.isEmpty else { return nil }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        return host.isEmpty ? nil : host
+    }
 }
