@@ -46,6 +46,15 @@ struct FetchCommand: AsyncParsableCommand {
     var noCache = false
 
     @Option(
+        name: .customLong("cache-policy"),
+        help: ArgumentHelp(
+            """
+            The order in which cache and servers are asked: cache-first, http (the rules of HTTP for private caches), \
+            stale-while-revalidate, revalidate, reload, or cache-only. The default is cache-first.
+            """, valueName: "policy"))
+    var cachePolicy: CachePolicyArgument?
+
+    @Option(
         help: ArgumentHelp(
             "Shrink the images to fit into this box. One side may be open: 400x.",
             valueName: "WxH"))
@@ -59,6 +68,9 @@ struct FetchCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard !noCache || cache == nil else { throw ValidationError("--cache and --no-cache exclude each other.") }
+        guard !noCache || cachePolicy == nil else {
+            throw ValidationError("--cache-policy and --no-cache exclude each other.")
+        }
         guard !output.isEmpty else { throw ValidationError("--output needs the path of a folder.") }
         guard cache?.isEmpty != true else { throw ValidationError("--cache needs the path of a folder.") }
         if let format { _ = try OutputFormat.named(format) }
@@ -82,7 +94,8 @@ struct FetchCommand: AsyncParsableCommand {
             let fetcher = ImageFetcher(
                 manager: stack.manager, folder: OutputFolder(folder), thumbnail: thumbnail?.box,
                 transformer: try transforms.steps().transformer(),
-                format: try format.map(OutputFormat.named), usesCache: !noCache, headers: download.headers,
+                format: try format.map(OutputFormat.named), usesCache: !noCache,
+                cachePolicy: cachePolicy?.policy ?? .cacheFirst, headers: download.headers,
                 runner: download.runner(console))
             let summary = try await fetcher.run(list)
             await stack.manager.flush()

@@ -45,6 +45,27 @@ struct FetchCommandTests {
         await server.stop()
     }
 
+    @Test("--cache-policy decides whether the server is asked again", .capability("HTC-07"))
+    func cachePolicy() async throws {
+        let png = try picture().encoded(as: .png)
+        let server = try await OriginServer.start([
+            "/a.png": OriginResponse(png, headers: ["Cache-Control": "no-cache"])
+        ])
+        let url = server.url("/a.png").absoluteString
+        #expect(try await fetch(url) == 0)
+        for (policy, requests) in [
+            ("cache-first", 1), ("cache-only", 1), ("http", 2), ("revalidate", 3), ("reload", 4),
+        ] {
+            #expect(try await fetch("--cache-policy", policy, url) == 0)
+            #expect(server.requestCount() == requests)
+        }
+        #expect(throws: (any Error).self) { try TintypeTool.parseAsRoot(["fetch", "--cache-policy", "never", url]) }
+        #expect(throws: (any Error).self) {
+            try TintypeTool.parseAsRoot(["fetch", "--cache-policy", "http", "--no-cache", url])
+        }
+        await server.stop()
+    }
+
     @Test("--json has the documented keys, and a second run reads the disk cache")
     func json() async throws {
         let server = try await OriginServer.start(["/a.png": OriginResponse(try picture().encoded(as: .png))])

@@ -10,6 +10,7 @@ struct ImageFetcher: Sendable {
     var transformer: ImageTransformers?
     var format: ImageFormat?
     var usesCache = true
+    var cachePolicy = CachePolicy.cacheFirst
     var headers: [String: String] = [:]
     let runner: URLListRunner
 
@@ -52,6 +53,7 @@ struct ImageFetcher: Sendable {
         request.queryFrom = usesCache ? .disk : []
         request.storeTo = usesCache ? .disk : []
         request.options = [.waitStoreCache]
+        request.cachePolicy = cachePolicy
         let savesBytes = thumbnail == nil && transformer == nil && format == nil
         if savesBytes { request.decodeOptions.maximumBytes = Self.verificationLimit }
         request.thumbnailSize = thumbnail

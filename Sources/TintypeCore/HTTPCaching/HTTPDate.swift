@@ -61,6 +61,7 @@ enum HTTPDate {
 
     private static func civilYear(of date: Date) -> Int {
         let years = date.timeIntervalSince1970 / (365.2425 * 86_400)
+        guard years.isFinite else { return 1970 }
         return 1970 + Int(min(max(years, -1_900), 8_000).rounded(.down))
     }
 }

@@ -44,7 +44,8 @@ struct HTTPFreshness {
         let delay = max(0, responseTime.timeIntervalSince(response.requestTime))
         let correctedAge = max(apparentAge, Self.age(response.headers["age"]) + delay)
         let residentTime = now.timeIntervalSince(responseTime)
-        age = residentTime < -Self.clockTolerance ? .infinity : correctedAge + max(0, residentTime)
+        let isCredible = residentTime.isFinite && residentTime >= -Self.clockTolerance
+        age = isCredible ? correctedAge + max(0, residentTime) : .infinity
     }
 
     /// The value of `Age`, the first one of a list; 0 if it is invalid (section 5.1).

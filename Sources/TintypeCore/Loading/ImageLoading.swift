@@ -136,6 +136,8 @@ public struct LoadedData: Sendable {
     public var headers: HTTPFields = [:]
     /// The measurements of the transfer, if there was one.
     public var transfer: TransferMetrics?
+    /// True if the source referred to another URL, so that ``CachePolicy/http`` asks it again each time.
+    public var isRedirected = false
     /// True if the image with the ``LoadRequest/validators`` is still current.
     public var isNotModified = false
 

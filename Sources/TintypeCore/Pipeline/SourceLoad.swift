@@ -172,7 +172,7 @@ struct SourceLoad: Sendable {
         let downloads = environment.shared.downloads
         let bytes: SourceBytes
         if queriesDisk || policy != .cacheOnly, let found = downloads.bytes(for: hold, onlyNew: onlyNew),
-            !wasRemoved(found)
+            isUsable(found)
         {
             bytes = found
         } else {
@@ -185,7 +185,7 @@ struct SourceLoad: Sendable {
                 environment.countDownload(outcome)
                 return outcome
             } isUsable: {
-                !wasRemoved($0)
+                isUsable($0)
             }.get()
         }
         do throws(ImageError) {
@@ -209,6 +209,11 @@ struct SourceLoad: Sendable {
         return TransferGrace(download, environment) { [environment, request, trace] in
             _ = try? await DataLoad(request, environment: environment, trace: trace).image()
         }
+    }
+
+    /// True if the bytes of a transfer that has ended are as good for this load as for those that it began for.
+    private func isUsable(_ bytes: SourceBytes) -> Bool {
+        !wasRemoved(bytes) && environment.mayStore(bytes.entry.response, for: request)
     }
 
     /// True if the program removed the image after its bytes were asked for, and before this load began.

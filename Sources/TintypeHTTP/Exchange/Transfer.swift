@@ -69,8 +69,10 @@ struct Transfer: Sendable {
             let next = try redirects.next(
                 after: request, status: Int(response.status.code), location: response.headers.first(name: "Location"))
             guard let next else {
-                return try await receive(
+                var loaded = try await receive(
                     response, to: request, for: load, resumption)
+                loaded.isRedirected = !redirects.chain.isEmpty
+                return loaded
             }
             await drain(response)
             record.update { $0.redirects += 1 }

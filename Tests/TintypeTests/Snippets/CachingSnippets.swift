@@ -36,6 +36,27 @@ struct CachingSnippets {
         #expect(await cache.contains(key) == [])
     }
 
+    @Test("The rules of HTTP decide how long images are used")
+    func overHTTP() async throws {
+        let url = try #require(URL(string: "test:/photo.png"))
+        let loader = TestLoader([url: .data(try bench.picture().encoded(as: .png))])
+        let manager = ImageManager(cache: try bench.cache(), loader: loader)
+        let isConnected = true
+        var shown: Image?
+        // snippet: http-caching
+        manager.configuration.cachePolicy = .http  // For requests that don't set their own.
+        manager.configuration.networkStatus = { isConnected ? .online : .offline }
+
+        let result = try await manager.load(url)
+        switch result.freshness {
+        case .cached, .notModified, .fresh, .updated: shown = result.image
+        case .stale(.failed(let error)): print("The server can't be reached: \(error.reason)")
+        case .stale(let reason): print("This may be out of date: \(reason)")
+        }
+        // snippet.end
+        #expect(shown != nil && loader.requestCount() == 1)
+    }
+
     @Test("Images are stored, found and removed by request")
     func byRequest() async throws {
         let manager = try bench.manager()
