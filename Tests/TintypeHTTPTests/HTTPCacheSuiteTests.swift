@@ -95,8 +95,9 @@ struct HTTPCacheCase {
         if isForSharedCaches || id.contains("s-maxage") || id.contains("smaxage") || id.contains("proxy-revalidate") {
             return "for shared caches"
         }
+        if id == "cc-resp-immutable-stale" { return "a mode of a browser's fetch()" }
         if suite == "interim" { return "interim responses aren't passed on" }
-        if ["headers", "other-age-gen"].contains(suite) || id.hasPrefix("other-age") || id.hasPrefix("other-date")
+        if suite == "headers" || id.hasPrefix("other-age") || id.hasPrefix("other-date")
             || id.hasPrefix("stale-warning") || id == "partial-use-headers"
         {
             return "an image has no header fields"

@@ -1,11 +1,11 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 
 /// Reads the three formats of dates in HTTP (RFC 9110, section 5.6.7).
 ///
 ///     Sun, 06 Nov 1994 08:49:37 GMT
 ///     Sunday, 06-Nov-94 08:49:37 GMT
 ///     Sun Nov  6 08:49:37 1994
-enum HTTPDate {
+package enum HTTPDate {
     private static let months = [
         "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11,
         "dec": 12,
@@ -13,17 +13,19 @@ enum HTTPDate {
 
     /// - Parameter now: The time by which a year of two digits is understood: it is at most 50 years ahead.
     /// - Returns: `nil` if the text is no such date.
-    static func date(_ text: String, now: Date) -> Date? {
+    package static func date(_ text: String, now: Date = Date()) -> Date? {
         guard text.utf8.count <= 40 else { return nil }
-        let words = text.split(whereSeparator: { $0 == " " || $0 == "," })
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
         switch words.count {
-        case 6:
-            guard text.contains(","), words[5] == "GMT" || words[5] == "UTC" else { return nil }
+        case 6 where words[0].hasSuffix(","):
+            guard words[5].uppercased() == "GMT" else { return nil }
             return date(year: words[3], month: words[2], day: words[1], time: words[4])
         case 5:
             return date(year: words[4], month: words[1], day: words[2], time: words[3])
-        case 4:
-            guard words[3] == "GMT" else { return nil }
+        case 6 where words[2].isEmpty:
+            return date(year: words[5], month: words[1], day: words[3], time: words[4])
+        case 4 where words[0].hasSuffix(","):
+            guard words[3].uppercased() == "GMT" else { return nil }
             let parts = words[1].split(separator: "-", omittingEmptySubsequences: false)
             guard parts.count == 3, parts[2].count == 2, let year = number(parts[2]) else { return nil }
             let present = civilYear(of: now)

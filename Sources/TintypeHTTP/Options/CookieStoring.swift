@@ -92,7 +92,7 @@ public final class SessionCookies: CookieStoring {
             switch pieces.first?.lowercased() {
             case "secure": cookie.isSecure = true
             case "path" where argument.hasPrefix("/"): cookie.path = argument
-            case "expires": cookie.expiry = HTTPDate.parse(argument) ?? cookie.expiry
+            case "expires": cookie.expiry = HTTPDate.date(argument, now: now) ?? cookie.expiry
             case "max-age": maximumAge = Int(argument) ?? maximumAge
             case "domain" where !argument.isEmpty:
                 let domain = (argument.hasPrefix(".") ? String(argument.dropFirst()) : argument).lowercased()

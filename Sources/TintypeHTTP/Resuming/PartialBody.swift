@@ -48,8 +48,8 @@ enum RangeRules {
         if let tag = headers["ETag"]?.trimmed {
             return isStrongTag(tag) ? tag : nil
         }
-        guard let modified = headers["Last-Modified"]?.trimmed, let changed = HTTPDate.parse(modified),
-            let date = headers["Date"].flatMap({ HTTPDate.parse($0.trimmed) }),
+        guard let modified = headers["Last-Modified"]?.trimmed, let changed = HTTPDate.date(modified),
+            let date = headers["Date"].flatMap({ HTTPDate.date($0.trimmed) }),
             date.timeIntervalSince(changed) >= 60
         else { return nil }
         return modified
