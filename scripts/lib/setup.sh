@@ -29,6 +29,9 @@ tintype_test_targets=(TintypeCoreTests TintypeCodecsTests TintypeHTTPTests Tinty
 # CI reads no backtraces with line numbers, and saves the time that debug information takes.
 [ -z "${CI:-}" ] || tintype_all+=(-debug-info-format none)
 
+# SwiftPM passes the traits to the compiler in the order of a set, which is another one in each process: everything would be built again.
+export SWIFT_DETERMINISTIC_HASHING=1
+
 # Installs those of the packages that are missing; further ones may be named. Asks for nothing, and does nothing where all are there.
 install_libraries() {
     command -v dpkg >/dev/null || {
