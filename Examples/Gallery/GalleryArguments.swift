@@ -52,7 +52,8 @@ struct GalleryArguments {
         return images.compactMap { try? folder.write($0.data, to: $0.name) }
     }
 
-    private static func urls(_ argument: String) -> [URL] {
+    /// - Parameter isInList: true for a line of a list, which may not name another list: it could be itself.
+    private static func urls(_ argument: String, isInList: Bool = false) -> [URL] {
         if let url = URL(string: argument), let scheme = url.scheme, ["http", "https", "file", "data"].contains(scheme)
         {
             return [url]
@@ -64,8 +65,8 @@ struct GalleryArguments {
             return names.filter { extensions.contains(($0 as NSString).pathExtension.lowercased()) }.sorted()
                 .map { ImageRequest(path: "\(argument)/\($0)").url }
         }
-        if argument.hasSuffix(".txt"), let text = try? String(contentsOfFile: argument, encoding: .utf8) {
-            return text.split(whereSeparator: \.isNewline).flatMap { urls(String($0)) }
+        if argument.hasSuffix(".txt"), !isInList, let text = try? String(contentsOfFile: argument, encoding: .utf8) {
+            return text.split(whereSeparator: \.isNewline).flatMap { urls(String($0), isInList: true) }
         }
         return [ImageRequest(path: argument).url]
     }

@@ -98,7 +98,10 @@ struct ShowCommand: AsyncParsableCommand {
         } else if images.count > 1, image.loopCount == 0 {
             player.loopCount = 1
         }
-        for await frame in player.frames { console.draw(try picture.frame(frame.pixels)) }
+        for await frame in player.frames {
+            guard !console.isClosed else { break }
+            console.draw(try picture.frame(frame.pixels))
+        }
     }
 
     private func animation(_ source: String, _ options: DecodeOptions) async throws(ImageError) -> AnimatedImage {

@@ -58,6 +58,9 @@ internal import TintypeCore
     }
 
     func advance(to time: Duration) -> FaceContent.Need {
+        let shown = shown
+        // Nobody sees the others, and loads may wait for the ends of their transitions.
+        for content in contents.values where content !== shown { content.endTransition(isFinished: true) }
         guard let shown else { return .nothing }
         let (isNew, need) = shown.advance(to: time)
         if isNew { redraw() }

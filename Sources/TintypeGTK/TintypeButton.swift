@@ -40,8 +40,9 @@ public import TintypeCore
             slot.rawValue.hasPrefix(Self.background) ? background : image
         }
         Self.select(widget, image, background)
-        GObjects.connectArgument(widget, "state-flags-changed") { [weak image, weak background] _ in
+        GObjects.connectArgument(widget, "state-flags-changed") { [weak image, weak background, weak state] _ in
             if let image, let background { Self.select(widget, image, background) }
+            state?.needsTick()
         }
     }
 

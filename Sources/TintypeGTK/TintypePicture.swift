@@ -58,7 +58,10 @@ public import TintypeCore
 
     /// True if the image of the slot ``TintypeCore/ImageSlot/highlighted`` is shown, if there is one.
     public var isHighlighted = false {
-        didSet { state.faces.first?.order = isHighlighted ? [.highlighted, .image] : [.image] }
+        didSet {
+            state.faces.first?.order = isHighlighted ? [.highlighted, .image] : [.image]
+            state.needsTick()
+        }
     }
 
     /// The player of the animation that is shown; `nil` for a still image. It changes speed, mode, and number of loops.

@@ -15,6 +15,8 @@ internal import TintypeCore
 
     private static let key = "tintype-images"
     private var tick: guint = 0
+    /// True if something began within a tick, which looked too early to see it.
+    private var wantsTick = false
     private var timer: guint = 0
     private var wasMapped = false
     private var pausedPlayers: [AnimatedImagePlayer] = []
@@ -66,6 +68,7 @@ internal import TintypeCore
     private func detach() {
         guard widget != nil else { return }
         stopClock()
+        pausedPlayers = []
         viewport?.remove(self)
         widget = nil
         imageBinding.prepareForReuse()
@@ -105,7 +108,8 @@ internal import TintypeCore
         let isVisible = isVisible
         imageBinding.isVisible = isVisible
         if isVisible {
-            for player in pausedPlayers { player.play() }
+            let current = faces.flatMap(\.players)
+            for player in pausedPlayers where current.contains(where: { $0 === player }) { player.play() }
             pausedPlayers = []
             needsTick()
         } else {
@@ -114,7 +118,9 @@ internal import TintypeCore
             for face in faces { face.finishTransitions() }
             let playing = faces.flatMap(\.players).filter(\.isPlaying)
             for player in playing { player.pause() }
-            pausedPlayers += playing
+            // Those of images that were replaced meanwhile are gone.
+            let current = faces.flatMap(\.players)
+            pausedPlayers = pausedPlayers.filter { paused in current.contains { $0 === paused } } + playing
         }
     }
 
@@ -127,7 +133,14 @@ internal import TintypeCore
             for face in faces { face.finishTransitions() }
             return
         }
-        guard Self.usesFrameClock, tick == 0, let widget, gtk_widget_get_mapped(widget) != 0 else { return }
+        guard Self.usesFrameClock else { return }
+        guard let widget, gtk_widget_get_mapped(widget) != 0 else {
+            // Before it is mapped, a widget has no frames, and nobody would see them.
+            for face in faces { face.finishTransitions() }
+            return
+        }
+        wantsTick = true
+        guard tick == 0 else { return }
         removeTimer()
         tick = gtk_widget_add_tick_callback(
             widget,
@@ -140,7 +153,12 @@ internal import TintypeCore
 
     /// - Returns: true if the next frame matters, too.
     private func didTick(at time: Duration) -> Bool {
-        switch advance(to: time) {
+        wantsTick = false
+        let need = advance(to: time)
+        // The program, which was told of an end, may have hidden the widget.
+        guard tick != 0 else { return false }
+        guard !wantsTick else { return true }
+        switch need {
         case .nextFrame: return true
         case .nothing: break
         case .after(let delay): startTimer(delay)

@@ -219,6 +219,18 @@ struct TerminalTests {
         #expect((2...8).contains(frames), "late frames may be dropped")
     }
 
+    @Test("an animation that repeats forever ends when its reader has left")
+    func closedPipe() async throws {
+        let folder = try TemporaryDirectory()
+        let moving = try folder.write(animation().encoded(as: .gif), to: "b.gif").path
+        let drawn = Lock(0)
+        let console = Console(
+            isClosed: { drawn.withLock { $0 } > 3 }, output: { _ in drawn.withLock { $0 += 1 } }, errors: { _ in })
+        let show = try command(ShowCommand.self, "show", moving, "--loop", "0")
+        try await show.run(console, terminal: Terminal())
+        #expect(drawn.withLock { $0 } >= 4)
+    }
+
     @Test("what fails is reported, and the rest shown; wrong arguments are refused")
     func failures() async throws {
         let folder = try TemporaryDirectory()

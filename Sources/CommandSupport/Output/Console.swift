@@ -9,26 +9,33 @@ package final class Console: Sendable {
     /// The console that writes to the streams of the process.
     package static let standard = Console(
         isInteractive: isatty(STDERR_FILENO) == 1, width: Console.terminalWidth(),
-        output: { StandardOutput.write($0) }, errors: { Console.write($0, to: STDERR_FILENO) })
+        isClosed: { StandardOutput.isClosed }, output: { StandardOutput.write($0) },
+        errors: { Console.write($0, to: STDERR_FILENO) })
 
     /// A Boolean value that is true if standard error is a terminal, on which a status line can be redrawn.
     package let isInteractive: Bool
     /// The number of columns of the terminal.
     package let width: Int
 
+    private let isClosedNow: @Sendable () -> Bool
     private let output: @Sendable (String) -> Void
     private let errors: @Sendable (String) -> Void
     private let status = Lock("")
 
     package init(
-        isInteractive: Bool = false, width: Int = 80, output: @escaping @Sendable (String) -> Void,
+        isInteractive: Bool = false, width: Int = 80, isClosed: @escaping @Sendable () -> Bool = { false },
+        output: @escaping @Sendable (String) -> Void,
         errors: @escaping @Sendable (String) -> Void
     ) {
         self.isInteractive = isInteractive
         self.width = width
+        isClosedNow = isClosed
         self.output = output
         self.errors = errors
     }
+
+    /// True if nobody reads the results any longer.
+    package var isClosed: Bool { isClosedNow() }
 
     /// Writes one line of results.
     package func print(_ line: String) {

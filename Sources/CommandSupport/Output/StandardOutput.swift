@@ -4,6 +4,10 @@ internal import TintypeCore
 /// The standard streams of the process.
 package enum StandardOutput {
     private static let failure = Lock<Int32?>(nil)
+    private static let closed = Lock(false)
+
+    /// True if nothing can be written any longer: the reader of a pipe has left, or an error occurred.
+    package static var isClosed: Bool { closed.withLock { $0 } }
 
     /// True if results could not be written, for example because a disk is full.
     package static var hasFailed: Bool { failure.withLock { $0 != nil } }
@@ -13,7 +17,9 @@ package enum StandardOutput {
     /// A closed pipe isn't an error: its reader has all the results that it needs.
     package static func write(_ text: String) {
         let error = Console.write(text, to: STDOUT_FILENO)
-        guard error != 0, error != EPIPE else { return }
+        guard error != 0 else { return }
+        closed.withLock { $0 = true }
+        guard error != EPIPE else { return }
         let isFirst = failure.withLock { failure in
             defer { failure = error }
             return failure == nil

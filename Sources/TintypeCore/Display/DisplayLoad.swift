@@ -122,6 +122,19 @@ public import FoundationEssentials
         start(request, manager, isFirst: false)
     }
 
+    /// True if the display wants the image otherwise than it did when the load began.
+    var isOutdated: Bool {
+        guard let request, let adaptedRequest, let display else { return false }
+        return display.adapted(request, for: slot).decodeOptions != adaptedRequest.decodeOptions
+    }
+
+    /// Begins again, as the display wants the image now.
+    func restart() {
+        guard end == nil, delayedEnd == nil, !isSuspended, let request, let manager = binding?.manager else { return }
+        stopTransfer()
+        start(request, manager, isFirst: false)
+    }
+
     func updatePriority() {
         guard let binding else { return }
         task?.priority = binding.isVisible ? priority : min(priority, .low)
@@ -163,7 +176,7 @@ public import FoundationEssentials
             if isCurrent { activeIndicator?.update(fraction: progress.fraction) }
             settings.onEvent?(event)
         case .preview(let image):
-            if isCurrent, !settings.options.contains(.avoidAutoSetImage) {
+            if isCurrent, !settings.isReload, !settings.options.contains(.avoidAutoSetImage) {
                 showsPreview = true
                 show(image, as: .preview)
             }
@@ -215,12 +228,12 @@ public import FoundationEssentials
     }
 
     private func showPlaceholder(outdated: Image?, key: ImageKey) {
-        if let outdated {
+        if let outdated, !settings.isReload {
             showsPreview = true
             return show(outdated, as: .preview)
         }
         // The slot shows the requested image already: it was removed from memory, or is loaded anew.
-        guard settings.options.isDisjoint(with: [.delayPlaceholder, .keepCurrentImage]),
+        guard !settings.isReload, settings.options.isDisjoint(with: [.delayPlaceholder, .keepCurrentImage]),
             binding?.shownKey(in: slot) != key
         else { return }
         guard let binding, binding.placeholderDelay > .zero else {
@@ -263,9 +276,11 @@ public import FoundationEssentials
                 loadAnimation(loaded)
                 return finish(result)
             }
+            transition.prepare?(content)
+            // The program may have asked for another image, which may be there.
+            guard isCurrent else { return finish(result) }
             binding?.didShow(loaded.key, in: slot)
             if settings.options.contains(.waitTransition) { delayedEnd = result }
-            transition.prepare?(content)
             display.show(content, in: slot, with: transition) { [weak self] isFinished in
                 transition.completion?(isFinished)
                 if let self, let delayedEnd { finish(delayedEnd) }
@@ -276,6 +291,7 @@ public import FoundationEssentials
     }
 
     private func showFailure() {
+        guard !settings.isReload else { return }
         if let image = settings.failureImage { return show(image, as: .failure) }
         // A part of an image doesn't stay as if it were the whole.
         let wasDelayed = settings.options.contains(.delayPlaceholder) || placeholderTimer != nil
@@ -288,9 +304,11 @@ public import FoundationEssentials
             !StillImages.contains(result)
         else { return }
         animationLoad = Task { [weak self] in
-            let animation = await manager.displayAnimation(for: request, result)
+            // After a failure the first frame stays, and the next load tries again.
+            let found: AnimatedImage?
+            do { found = try await manager.displayAnimation(for: request, result) } catch { return }
             guard let self, !Task.isCancelled, isCurrent else { return }
-            guard let animation, animation.isAnimated else { return StillImages.insert(result.key) }
+            guard let animation = found, animation.isAnimated else { return StillImages.insert(result.key) }
             display?.play(animation, transformer: request.transformer, in: slot)
         }
     }

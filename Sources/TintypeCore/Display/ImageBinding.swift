@@ -79,14 +79,21 @@
         return setImage(request, in: slot, settings: load.settings)
     }
 
-    /// Loads the images of all slots again as their display wants them now, for example at another size. Meanwhile the slots keep what they show.
+    /// Loads the images of all slots again whose display wants them otherwise now, for example at another size. Meanwhile the slots keep what they show.
+    ///
+    /// A load that is under way goes on with the new wishes. One that has ended isn't reported again, and one that failed or was canceled isn't repeated.
     public func reload() {
         for (slot, state) in slots {
-            guard let load = state.load, let request = load.request else { continue }
-            var settings = load.settings
-            settings.options.insert(.keepCurrentImage)
-            settings.transition = nil
-            _ = setImage(request, in: slot, settings: settings)
+            guard let load = state.load, let request = load.request, load.isOutdated else { continue }
+            if load.end == nil {
+                load.restart()
+            } else if case .success = load.end {
+                var settings = load.settings
+                settings.onEvent = nil
+                settings.transition = nil
+                settings.isReload = true
+                _ = setImage(request, in: slot, settings: settings)
+            }
         }
     }
 

@@ -40,10 +40,13 @@ extension ImageManager {
 }
 
 extension ImageManager {
-    /// Returns the animation whose first frame a display has just loaded; `nil` if the image is still, or the animation can't be opened.
+    /// Returns the animation whose first frame a display has just loaded; `nil` if the image is still, or its bytes are no animation.
     ///
     /// The display's load is counted already; this is a part of it.
-    func displayAnimation(for request: ImageRequest, _ result: ImageResult) async -> AnimatedImage? {
+    /// - Throws: An error that may pass, such as that of a source that can't be reached.
+    func displayAnimation(
+        for request: ImageRequest, _ result: ImageResult
+    ) async throws(ImageError) -> AnimatedImage? {
         var (request, environment) = prepared(request)
         request.transformer = nil
         // The bytes were just loaded; they aren't asked for again.
@@ -61,7 +64,8 @@ extension ImageManager {
                 mimeType: result.mimeType)
             return try await environment.animatedImage(for: request, LoadTrace(), loaded: encoded).0
         } catch {
-            return nil  // The first frame stays.
+            guard error.stage == .decode, !error.isCancellation else { throw error }
+            return nil
         }
     }
 }

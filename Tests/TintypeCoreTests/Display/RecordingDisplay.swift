@@ -11,6 +11,8 @@ import TintypeCore
     var shown: [ImageSlot: DisplayedImage] = [:]
     var playing: [ImageSlot: AnimatedImage] = [:]
     var isAnimating = false
+    /// The size that the display wants; `nil` for the request's.
+    var thumbnailSize: PixelSize?
     /// The transitions whose ends the test decides.
     var transitions: [@MainActor (Bool) -> Void] = []
     var endsTransitions = true
@@ -34,6 +36,12 @@ import TintypeCore
         show(content, in: slot)
         log.append("transition begins")
         if endsTransitions { completion(true) } else { transitions.append(completion) }
+    }
+
+    func adapted(_ request: ImageRequest, for slot: ImageSlot) -> ImageRequest {
+        var request = request
+        if let thumbnailSize { request.thumbnailSize = thumbnailSize }
+        return request
     }
 
     func indicator(_ style: IndicatorStyle, in slot: ImageSlot) -> (any ImageIndicator)? {
