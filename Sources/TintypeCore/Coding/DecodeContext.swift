@@ -62,8 +62,8 @@ public struct DecodeContext: Sendable {
     ///   - bytes: the memory for the pixels of the result and for everything in between.
     ///   - body: decodes the image.
     /// - Returns: the result of `body`.
-    /// - Throws: ``ImageError/Code/overBudget`` if a load waits instead of the coder (pass the error on),
-    ///   ``ImageError/Code/cancelled``, and the errors of `body`.
+    /// - Throws: an error that the coder passes on, if the load waits instead of the coder; ``ImageError/Code/cancelled``, and
+    ///   the errors of `body`.
     public func withReservedMemory<Value>(
         _ bytes: ByteCount, _ body: () throws(ImageError) -> Value
     ) throws(ImageError) -> Value {

@@ -72,9 +72,9 @@ extension ImageError.Code {
     public static let truncatedImage = Self(rawValue: "truncatedImage")
     /// The image, or the memory to decode it, exceeds a limit.
     public static let limitExceeded = Self(rawValue: "limitExceeded")
-    /// Other decodes in progress leave no room in the ``DecodeBudget``. Coders pass this error on. A load waits instead, so it
-    /// never ends with this error.
-    public static let overBudget = Self(rawValue: "overBudget")
+    /// Other decodes in progress leave no room in the ``DecodeBudget``. Coders pass this error on to the load, which waits. No
+    /// load ends with it.
+    package static let overBudget = Self(rawValue: "overBudget")
     /// The system could not provide memory.
     public static let outOfMemory = Self(rawValue: "outOfMemory")
 

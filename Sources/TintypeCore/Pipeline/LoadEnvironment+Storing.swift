@@ -69,7 +69,8 @@ extension LoadEnvironment {
     /// The entry for a thumbnail or transformed image.
     func variantEntry(_ image: Image, for request: ImageRequest) async throws(ImageError) -> DiskCacheEntry {
         guard let data = try await serialized(image, nil, for: request) else {
-            var entry = try await encodedEntry(image, options: request.encodeOptions, priority: WorkPriority(.low))
+            var entry = try await encodedEntry(
+                image, options: request.encodeOptions, coder: request.coder, priority: WorkPriority(.low))
             if let placeholder = await placeholder(of: image) {
                 entry.imageProperties = StoredImageProperties(image.properties, placeholder: placeholder).encoded
             }

@@ -233,6 +233,36 @@ struct ManagerCachingTests {
         #expect(image.properties.decodeOptions == options)
     }
 
+    @Test("a request's coder with a name writes the variants that are stored", .capability("CST-06", "CTX-06"))
+    func ownCoderOfVariant() async throws {
+        struct NamedCoder: ImageCoder {
+            let dots = DotCoder()
+            var identifier: String? { "named" }
+            var decodableFormats: Set<ImageFormat> { dots.decodableFormats }
+            var encodableFormats: Set<ImageFormat> { dots.encodableFormats }
+            func canDecode(_ data: Data, format: ImageFormat?) -> Bool { dots.canDecode(data, format: format) }
+            func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+                try dots.info(of: data, context: context)
+            }
+            func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+                try dots.decode(data, options: options, context: context)
+            }
+            func encode(
+                _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+            ) throws(ImageError) -> Data {
+                try dots.encode(image, as: format, options: options, context: context) + Data(" of its own".utf8)
+            }
+        }
+        let bench = ManagerBench()
+        var request = ImageRequest(url)
+        request.coder = NamedCoder()
+        request.thumbnailSize = PixelSize(width: 2, height: 2)
+        request.storesVariant = true
+        request.waitsForStore = true
+        #expect(try await bench.manager.load(request).storeError == nil)
+        #expect(bench.cache.now.disk[bench.manager.key(for: request)]?.data == Data("DOT 2 of its own".utf8))
+    }
+
     @Test(
         "a load sets the lifetime of what it stores on disk, which ends there also for a cache that is opened later",
         .capability("3.13"))
