@@ -52,8 +52,7 @@ public final class WorkQueue: Sendable {
         priority: WorkPriority = WorkPriority(),
         _ work: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws(ImageError) -> Value
     ) async throws(ImageError) -> Value {
-        let cancellation = ImageError.cancelled(stage: .request, while: "waiting for a thread")
-        guard !Task.isCancelled else { throw cancellation }
+        guard !Task.isCancelled else { throw Self.cancellation }
         let wait = QueuedWait<Result<Value, ImageError>>()
         let measured = StageStopwatch.beginWait()
         let result = await wait.value(following: priority) {
@@ -68,10 +67,12 @@ public final class WorkQueue: Sendable {
         } move: { [core] ticket in
             core.move(ticket, to: priority)
         } leave: { [core] ticket in
-            if core.remove(ticket) { wait.end(.failure(cancellation)) }
+            if core.remove(ticket) { wait.end(.failure(Self.cancellation)) }
         }
         return try result.get()
     }
+
+    private static var cancellation: ImageError { .cancelled(stage: .request, while: "waiting for a thread") }
 }
 
 /// The state that the threads of a queue share. They reference it instead of the queue, so that the queue can be released.

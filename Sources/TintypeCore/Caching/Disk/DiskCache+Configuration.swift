@@ -47,7 +47,9 @@ extension DiskCache {
             case byCreation
         }
 
-        /// - Parameter directory: `nil` for `tintype` in `$XDG_CACHE_HOME`, or in `~/.cache`.
+        /// Creates a configuration; each parameter sets the property of its name.
+        ///
+        /// Without a directory, it is `tintype` in `$XDG_CACHE_HOME`, or in `~/.cache`.
         public init(
             directory: String? = nil, capacity: ByteCount = .gigabytes(1), maximumAge: Duration? = .days(7),
             expiry: Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = .megabytes(100),
@@ -63,7 +65,7 @@ extension DiskCache {
             self.payloadCodec = payloadCodec
         }
 
-        /// - Parameter directory: the URL of a directory on this machine.
+        /// Creates a configuration with the URL of a directory on this machine; each parameter sets the property of its name.
         public init(
             directory: URL, capacity: ByteCount = .gigabytes(1), maximumAge: Duration? = .days(7),
             expiry: Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = .megabytes(100),

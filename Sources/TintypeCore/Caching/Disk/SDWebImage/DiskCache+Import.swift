@@ -28,6 +28,7 @@ extension DiskCache {
     /// The latest files come first. Entries that are there win. An import that was cut off goes on where it was when it
     /// is called again.
     /// - Parameters:
+    ///   - directory: the path of the cache of SDWebImage.
     ///   - removingFiles: whether files are removed once they are entries, and directories once they are empty.
     ///   - progress: called after each file, on any thread.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` if the directory cannot be listed, ``ImageError/Code/cancelled``,
