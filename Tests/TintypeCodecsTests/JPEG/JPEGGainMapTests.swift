@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 import TintypeCore
@@ -126,6 +127,67 @@ struct JPEGGainMapTests {
             let gainMap = try #require(JPEGGainMap(of: file(segments: segment(0xE2, Self.urn + bytes))))
             #expect(gainMap.parameters == nil && gainMap.standard == .iso)
         }
+    }
+
+    /// The light of a pixel.
+    private func light(_ image: Image, _ x: Int, _ y: Int) -> [Double] {
+        let color = image.pixels.component(x: x, y: y)
+        return [color.x, color.y, color.z].map { TransferCurves.sRGBLight(Double($0)) }
+    }
+
+    @Test("A gain map is applied, as much as the display can show", .capability("COD-54"))
+    func applied() throws {
+        // The map is green, (0, 128, 0) or so; the image red.
+        let bytes = parameters(
+            flags: 0x40, headrooms: [(0, 1), (2, 1)], channels: [[(-1, 1), (2, 1), (1, 1), (1, 64), (1, 32)]])
+        let data = try file(segments: segment(0xE2, Self.urn + bytes))
+        let gainMap = try #require(JPEGGainMap(of: data))
+        let image = try JPEGCoder().decode(data)
+        let map = try JPEGCoder().decode(gainMap.data).pixels
+        for (headroom, weight) in [(nil, 1.0), (2, 1), (9, 1), (1, 0.5), (0, 0), (-1, 0), (Double.nan, 0)] {
+            let result = try gainMap.applied(to: image, headroom: headroom)
+            #expect(result.isHighDynamicRange && result.colorSpace == .extendedSRGB && result.size == image.size)
+            #expect(result.pixels.format == .rgbaFloat16)
+            let (before, after) = (light(image, 9, 7), light(result, 9, 7))
+            for component in 0..<3 {
+                let share = Double(map[3, 2][component]) / 255
+                let gain = exp2((-1 + 3 * share) * weight)
+                let expected = weight == 0 ? before[component] : (before[component] + 1.0 / 64) * gain - 1.0 / 32
+                #expect(
+                    abs(after[component] - expected) < 0.01 + 0.01 * abs(expected), "\(headroom ?? 99) \(component)")
+            }
+        }
+        // A thumbnail has the same map.
+        let small = try JPEGCoder().decode(data, options: DecodeOptions(thumbnailSize: PixelSize(width: 8, height: 8)))
+        #expect(try gainMap.applied(to: small).size == PixelSize(width: 8, height: 4))
+    }
+
+    @Test("A gain map that can't be applied is an error", .capability("COD-54"))
+    func inapplicable() throws {
+        func code(_ bytes: [UInt8], _ change: (Image) throws -> Image = { $0 }, limit: Int = .max) throws -> ImageError
+            .Code?
+        {
+            let data = try file(segments: segment(0xE2, Self.urn + bytes))
+            let gainMap = try #require(JPEGGainMap(of: data))
+            let image = try change(JPEGCoder().decode(data))
+            var limits = DecodeLimits()
+            limits.maximumPixels = min(limits.maximumPixels, limit)
+            do throws(ImageError) {
+                _ = try gainMap.applied(to: image, context: DecodeContext(limits: limits))
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        let good = parameters(flags: 0, headrooms: [(0, 1), (3, 1)], channels: [channel])
+        #expect(try code(good) == nil)
+        #expect(try code([]) == .transformFailed)
+        #expect(try code(parameters(flags: 0, headrooms: [(3, 1), (3, 1)], channels: [channel])) == .transformFailed)
+        #expect(try code(good, { image in image.with { $0.isHighDynamicRange = true } }) == .transformFailed)
+        #expect(try code(good, limit: 100) == .limitExceeded)
+        // Numbers beyond all displays stay finite.
+        let huge = [(-(1 << 31), 1), ((1 << 31) - 1, 1), (1, 1 << 31), ((1 << 31) - 1, 1), (-(1 << 31), 1)]
+        #expect(try code(parameters(flags: 0, headrooms: [(0, 1), (3, 1)], channels: [huge])) == nil)
     }
 
     @Test("Other pictures, and places outside of the file, are no gain maps")

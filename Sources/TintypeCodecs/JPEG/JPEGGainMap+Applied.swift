@@ -1,0 +1,52 @@
+public import TintypeCore
+
+extension JPEGGainMap {
+    /// Returns the image of the file with the gain applied: in high dynamic range, and half precision.
+    ///
+    /// The light of each pixel is multiplied as ISO 21496-1, clause 6, describes, with the map enlarged smoothly to the size of the image. The
+    /// gain applies to the components of sRGB, also if the file has other primaries; with one component in the map that makes no difference.
+    /// Works on the calling thread.
+    /// - Parameters:
+    ///   - image: The whole image of the file, at any size, in sRGB. Of an animation, the first frame counts.
+    ///   - headroom: The headroom of the display, the binary logarithm of the ratio of its brightest to diffuse white. `nil` for the whole gain.
+    ///   - context: The limits, the memory, and the check for cancellation.
+    /// - Throws: ``ImageError/Code/transformFailed`` for a gain map without parameters that Tintype knows, or for an image that isn't in sRGB
+    ///   of standard range; the errors of decoding the map; ``ImageError/Code/limitExceeded``; and ``ImageError/Code/outOfMemory``.
+    public func applied(
+        to image: Image, headroom: Double? = nil, context: DecodeContext = DecodeContext()
+    ) throws(ImageError) -> Image {
+        guard let parameters, parameters.alternateHeadroom > parameters.baseHeadroom else {
+            throw Self.inapplicable("its parameters are missing, or are not those of an image of standard range")
+        }
+        guard !image.isHighDynamicRange, !image.hasAlpha, image.colorSpace == .sRGB else {
+            throw Self.inapplicable("the image isn't opaque, or isn't in sRGB of standard range")
+        }
+        try context.limits.check(
+            size: image.size, output: image.size, bytesPerPixel: PixelFormat.rgbaFloat16.bytesPerPixel)
+        var options = DecodeOptions()
+        options.keepsColorSpace = true  // The values are no colors.
+        let map = try JPEGCoder().decode(data, options: options, context: context).pixels
+        // The map at the size of the image, the image in 8 bits, and the result.
+        let reservation = try context.reserve(image.size.pixelCount * 16)
+        defer { reservation.release() }
+        let gains = try map.oriented(image.properties.sourceOrientation, pool: context.pool)
+            .resized(to: image.size, pool: context.pool)
+        let base = try image.pixels.converted(to: .rgba8, pool: context.pool)
+        let tables = GainTables(parameters, weight: parameters.weight(headroom: headroom))
+        let result = try MutablePixelBuffer(size: image.size, format: .rgbaFloat16, pool: context.pool)
+        for row in 0..<image.size.height {
+            if row % 64 == 0 { try context.checkCancellation() }
+            let target = result.row(row)
+            gains.withRow(row) { map in base.withRow(row) { tables.apply(map, to: $0, target) } }
+        }
+        var properties = image.properties
+        properties.isHighDynamicRange = true
+        properties.colorSpace = .extendedSRGB
+        properties.bitsPerComponent = 16
+        return Image(pixels: result.freeze(), properties: properties)
+    }
+
+    private static func inapplicable(_ reason: String) -> ImageError {
+        ImageError(.transformFailed, stage: .transform, reason: "the gain map can't be applied: \(reason)")
+    }
+}
