@@ -8,13 +8,13 @@ extension ImageDownloader {
         /// Changes a request before it is sent, for example to sign its URL or to add a token.
         ///
         /// An error that the closure throws ends the load with ``ImageError/Code/badRequest``.
-        public typealias RequestModifier = @Sendable (inout DownloadRequest) async throws -> Void
+        public typealias RequestModifier = DownloadHooks.RequestModifier
 
         /// Changes the head of a response before it is checked.
         ///
         /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. The closure does not see redirects
         /// that are followed.
-        public typealias ResponseModifier = @Sendable (inout DownloadResponse) async throws -> Void
+        public typealias ResponseModifier = DownloadHooks.ResponseModifier
 
         /// Returns the header fields to send to a URL, given the fields that would be sent.
         ///
@@ -30,7 +30,7 @@ extension ImageDownloader {
         /// Returns the decrypted bytes of a body, which are what is decoded and cached.
         ///
         /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. Bytes are not decoded while they arrive.
-        public typealias Decryptor = @Sendable (Data, DownloadResponse) async throws -> Data
+        public typealias Decryptor = DownloadHooks.Decryptor
 
         /// The number of transfers that may run at once, at least 1. Other downloads wait.
         public var maximumConcurrentDownloads: Int

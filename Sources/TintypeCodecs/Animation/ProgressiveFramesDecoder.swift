@@ -24,6 +24,8 @@ final class ProgressiveFramesDecoder: ProgressiveDecoder {
 
     func append(_ chunk: Data) { data.append(chunk) }
 
+    func append(_ chunk: Data, of data: Data) { self.data = data }
+
     func preview() throws(ImageError) -> Image? { try frames.preview(data) }
 
     func finish() throws(ImageError) -> Image {

@@ -24,6 +24,15 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
 
     func append(_ chunk: Data) throws(ImageError) {
         data.append(chunk)
+        try take(chunk)
+    }
+
+    func append(_ chunk: Data, of data: Data) throws(ImageError) {
+        self.data = data
+        try take(chunk)
+    }
+
+    private func take(_ chunk: Data) throws(ImageError) {
         try reader.append(chunk)
         try advance()
     }

@@ -28,6 +28,15 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
 
     func append(_ chunk: Data) throws(ImageError) {
         data.append(chunk)
+        try push(chunk)
+    }
+
+    func append(_ chunk: Data, of data: Data) throws(ImageError) {
+        self.data = data
+        try push(chunk)
+    }
+
+    private func push(_ chunk: Data) throws(ImageError) {
         guard !isAnimated else { return }
         try chunk.withBytes { bytes throws(ImageError) in
             var offset = 0

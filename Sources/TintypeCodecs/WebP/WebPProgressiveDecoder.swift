@@ -20,6 +20,8 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
 
     func append(_ chunk: Data) { data.append(chunk) }
 
+    func append(_ chunk: Data, of data: Data) { self.data = data }
+
     func preview() throws(ImageError) -> Image? {
         let container: WebPContainer
         do throws(ImageError) { container = try Self.container(data) } catch {

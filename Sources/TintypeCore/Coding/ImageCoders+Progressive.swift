@@ -32,17 +32,24 @@ private final class ChoosingDecoder: ProgressiveDecoder {
 
     func append(_ chunk: Data) throws(ImageError) {
         data.append(chunk)
-        if hasChosen {
-            try attempt { decoder throws(ImageError) in try decoder.append(chunk) }
-            return
-        }
+        try take { decoder throws(ImageError) in try decoder.append(chunk) }
+    }
+
+    func append(_ chunk: Data, of data: Data) throws(ImageError) {
+        self.data = data
+        try take { decoder throws(ImageError) in try decoder.append(chunk, of: data) }
+    }
+
+    /// Chooses the coder, or appends the next bytes to its decoder.
+    private func take(_ append: (any ProgressiveDecoder) throws(ImageError) -> Void) throws(ImageError) {
+        if hasChosen { return try attempt(append) }
         // Formats that the core doesn't know are recognized by their coders.
         let format = options.formatHint ?? ImageFormat(sniffing: data)
         let coder = coders.coders.last { $0.canDecode(data, format: format) }
         hasChosen = coder != nil || data.count > Self.longestBeginning
         guard let coder = coder as? any ProgressiveImageCoder else { return }
         decoder = try coder.progressiveDecoder(options: options, context: context)
-        try attempt { decoder throws(ImageError) in try decoder.append(data) }
+        try attempt { decoder throws(ImageError) in try decoder.append(data, of: data) }
     }
 
     func preview() throws(ImageError) -> Image? {

@@ -30,6 +30,16 @@ public protocol ProgressiveDecoder: AnyObject {
     /// - Throws: ``ImageError`` for bytes that cannot become an image. Further bytes are then useless.
     func append(_ chunk: Data) throws(ImageError)
 
+    /// Appends the next bytes, and decodes as much as they allow.
+    ///
+    /// Loads call this method. A decoder that needs earlier bytes can keep `data`, which has the memory of the load, and so needs no copy of its
+    /// own. By default, calls ``append(_:)``.
+    /// - Parameters:
+    ///   - chunk: the next bytes of the file.
+    ///   - data: all bytes of the file so far; `chunk` is their end. They must not be changed in place.
+    /// - Throws: ``ImageError`` for bytes that cannot become an image. Further bytes are then useless.
+    func append(_ chunk: Data, of data: Data) throws(ImageError)
+
     /// Returns the picture of the bytes so far, marked as ``Image/isPartial``; `nil` if there is none yet, or if it has not
     /// changed since the last call.
     func preview() throws(ImageError) -> Image?
@@ -37,4 +47,8 @@ public protocol ProgressiveDecoder: AnyObject {
     /// Returns the image after all bytes have been appended. It is equal to the result of
     /// ``ImageCoder/decode(_:options:context:)``.
     func finish() throws(ImageError) -> Image
+}
+
+extension ProgressiveDecoder {
+    public func append(_ chunk: Data, of data: Data) throws(ImageError) { try append(chunk) }
 }

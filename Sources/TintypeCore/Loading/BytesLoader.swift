@@ -32,17 +32,8 @@ struct BytesLoader: ImageLoading {
     private static func bytes(
         _ load: @Sendable () async throws -> Data, of url: URL
     ) async throws(ImageError) -> Data {
-        do {
-            return try await load()
-        } catch let error as ImageError {
-            throw error
-        } catch {
-            guard !(error is CancellationError) else {
-                throw ImageError.cancelled(stage: .load, while: "the request's closure loaded the bytes")
-            }
-            throw ImageError(
-                .connectionFailed, stage: .load, source: url.shortDescription,
-                reason: "the request's closure failed: \(error)", underlying: error)
+        do { return try await load() } catch {
+            throw ImageError(loaderError: error, of: url, while: "the request's closure")
         }
     }
 

@@ -70,7 +70,7 @@ public struct FileLoader: ImageLoading {
         if let known = request.validators?.entityTag, known == validators.entityTag {
             return .notModified(url: request.url, validators: validators)
         }
-        let data = try readAll(descriptor, size: size, limit: limit, isCancelled: isCancelled, receive: request.receive)
+        let data = try readAll(descriptor, size: size, limit: limit, isCancelled: isCancelled, for: request)
         return LoadedData(data: data, url: request.url, validators: validators)
     }
 
@@ -87,11 +87,10 @@ public struct FileLoader: ImageLoading {
     }
 
     private static func readAll(
-        _ descriptor: Int32, size: Int, limit: Int, isCancelled: () -> Bool, receive: (LoadProgress) -> Void
+        _ descriptor: Int32, size: Int, limit: Int, isCancelled: () -> Bool, for request: LoadRequest
     ) throws(ImageError) -> Data {
-        receive(LoadProgress(receivedBytes: 0, expectedBytes: size))
-        var data = Data()
-        data.reserveCapacity(size)
+        let bytes = ArrivingBytes(expected: size)
+        request.reportBeginning(expected: size)
         var chunk = Data(count: min(max(size, 1), chunkBytes))
         while true {
             if isCancelled() { throw ImageError(.cancelled, stage: .load, reason: "cancelled while the file was read") }
@@ -99,15 +98,18 @@ public struct FileLoader: ImageLoading {
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .unreadable(errno) }
             guard count > 0 else { break }
-            data.append(chunk.prefix(count))
-            guard data.count <= limit else {
+            let start = bytes.count
+            guard count <= limit - start else {
                 throw ImageError(
                     .bodyTooLarge, stage: .load, reason: "the file grew over the limit of \(ByteCount(limit))")
             }
-            receive(
-                LoadProgress(
-                    chunk: Data(chunk.prefix(count)), receivedBytes: data.count, expectedBytes: max(size, data.count)))
+            guard chunk.withUnsafeBytes({ bytes.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }) else {
+                throw ImageError(
+                    .outOfMemory, stage: .load, reason: "there is no memory for a file of \(ByteCount(size))")
+            }
+            request.report(bytes, from: start, expected: max(size, bytes.count))
         }
+        let data = bytes.takeData()
         guard data.count >= size else {
             throw ImageError(
                 .incompleteBody, stage: .load,

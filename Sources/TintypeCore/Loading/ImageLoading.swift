@@ -67,13 +67,21 @@ public struct LoadRequest: Sendable {
     /// The box in pixels for which the image is needed, if the request has ``ImageRequest/loadsTargetSize``. The loader may bring a smaller
     /// image than the original, but one that still fills the box.
     public var targetSize: PixelSize?
+    /// The closures of the request that change its messages: ``ImageRequest/downloadHooks``. Loaders without such messages ignore them.
+    public var hooks: DownloadHooks?
     /// Called in order as bytes arrive, by one thread at a time.
-    public var receive: @Sendable (LoadProgress) -> Void
+    public var receive: @Sendable (LoadProgress) -> Void {
+        didSet { (observe, isObserved) = (nil, true) }
+    }
+    /// Called in place of ``receive`` by loaders that collect their bytes in an ``ArrivingBytes``, which has those of the report; `nil` if the
+    /// bytes are of no use.
+    package var observe: (@Sendable (LoadProgress, ArrivingBytes?) -> Void)?
+    private var isObserved: Bool
 
     public init(
         url: URL, headers: [String: String] = [:], method: String = "GET", body: Data? = nil,
         priority: WorkPriority = WorkPriority(), validators: CacheValidators? = nil,
-        targetSize: PixelSize? = nil, receive: @escaping @Sendable (LoadProgress) -> Void = { _ in }
+        targetSize: PixelSize? = nil, receive: (@Sendable (LoadProgress) -> Void)? = nil
     ) {
         self.url = url
         self.headers = headers
@@ -82,7 +90,24 @@ public struct LoadRequest: Sendable {
         self.priority = priority
         self.validators = validators
         self.targetSize = targetSize
-        self.receive = receive
+        self.receive = receive ?? { _ in }
+        isObserved = receive != nil
+    }
+
+    /// Reports that bytes are going to arrive.
+    package func reportBeginning(expected: Int?) {
+        let progress = LoadProgress(receivedBytes: 0, expectedBytes: expected)
+        if let observe { observe(progress, nil) } else { receive(progress) }
+    }
+
+    /// Reports the bytes from an index on.
+    /// - Parameter showsBytes: False if they are of no use.
+    package func report(_ bytes: ArrivingBytes, from start: Int, expected: Int?, showsBytes: Bool = true) {
+        var progress = LoadProgress(receivedBytes: bytes.count, expectedBytes: expected)
+        if let observe { return observe(progress, showsBytes ? bytes : nil) }
+        guard isObserved else { return }
+        if showsBytes { progress.chunk = bytes.copy(start..<progress.receivedBytes) }
+        receive(progress)
     }
 }
 
@@ -140,6 +165,8 @@ public struct LoadedData: Sendable {
     public var isRedirected = false
     /// True if the image with the ``LoadRequest/validators`` is still current.
     public var isNotModified = false
+    /// The image itself, of a loader that has no bytes.
+    public var image: Image?
 
     public init(
         data: Data, url: URL, statusCode: Int? = nil, mimeType: String? = nil, validators: CacheValidators? = nil,
@@ -151,6 +178,14 @@ public struct LoadedData: Sendable {
         self.mimeType = mimeType
         self.validators = validators
         self.networkProtocol = networkProtocol
+    }
+
+    /// Creates the answer of a loader that makes images, and has no bytes of them.
+    ///
+    /// A request for a thumbnail gets the image resized. The disk stores the image as a coder encodes it.
+    public init(image: Image, url: URL) {
+        self.init(data: Data(), url: url)
+        self.image = image
     }
 
     /// Returns the answer that the cached image is still current.

@@ -1,32 +1,79 @@
 internal import FoundationEssentials
 
-/// The chunks of a source that have arrived so far, for decoders that decode them as they come.
+/// The bytes of a source that have arrived so far, for decoders that decode them as they come.
 ///
-/// Only transfers that begin for a progressive load have them: otherwise the loader's buffer is the only place that has the bytes.
+/// Only transfers that begin for a progressive load have them. Loaders that collect their bytes in an ``ArrivingBytes`` share it with the
+/// decoders; the chunks of others are collected here.
 final class ArrivingData: Sendable {
+    private enum Source {
+        case none
+        /// The only chunk so far.
+        case chunk(Data)
+        case bytes(ArrivingBytes)
+        /// The bytes that are here are not the beginning of the source: one is missing.
+        case incomplete
+    }
+
     private struct State {
-        var chunks: [Data] = []
+        var source = Source.none
+        /// The number of bytes that have arrived.
         var count = 0
-        /// True if a chunk is missing: the chunks here are then not the beginning of the source.
-        var isIncomplete = false
     }
 
     private let state = Lock(State())
 
+    /// Takes the chunk of a report.
     func append(_ progress: LoadProgress) {
         guard !progress.chunk.isEmpty else { return }
         state.withLock { state in
-            state.count += progress.chunk.count
-            if state.count != progress.receivedBytes { state.isIncomplete = true }
-            if state.isIncomplete { state.chunks = [] } else { state.chunks.append(progress.chunk) }
+            let (count, overflow) = state.count.addingReportingOverflow(progress.chunk.count)
+            guard !overflow, count == progress.receivedBytes else { return state.source = .incomplete }
+            state.count = count
+            switch state.source {
+            case .none: state.source = .chunk(progress.chunk)
+            case .chunk(let first):
+                let bytes = ArrivingBytes()
+                let isWhole = bytes.append(first) && bytes.append(progress.chunk)
+                state.source = isWhole ? .bytes(bytes) : .incomplete
+            case .bytes(let bytes): if !bytes.append(progress.chunk) { state.source = .incomplete }
+            case .incomplete: break
+            }
         }
     }
 
-    /// The chunks from an index on; none, now and later, if they don't make up the source.
-    func chunks(after index: Int) -> ArraySlice<Data> {
-        state.withLock { $0.isIncomplete ? [] : $0.chunks.dropFirst(index) }
+    /// Shares the buffer of the loader, which may be that of another attempt than at the last report.
+    func share(_ bytes: ArrivingBytes) {
+        state.withLock { state in
+            switch state.source {
+            case .none: state.source = .bytes(bytes)
+            case .bytes(let known) where known === bytes: break
+            case .bytes(let known):
+                // Until there are as many bytes as before, those of the earlier attempt stay.
+                let (old, new) = (known.data, bytes.data)
+                guard new.count >= old.count else { return }
+                state.source = new.prefix(old.count) == old ? .bytes(bytes) : .incomplete
+            case .chunk, .incomplete: return
+            }
+            state.count = bytes.count
+        }
     }
 
-    /// True if the chunks are all of a source of so many bytes.
-    func isAll(of bytes: Int) -> Bool { state.withLock { !$0.isIncomplete && $0.count == bytes } }
+    /// The bytes so far, without a copy; none, now and later, if they don't make up the source.
+    var data: Data {
+        state.withLock { state in
+            switch state.source {
+            case .none, .incomplete: Data()
+            case .chunk(let data): data
+            case .bytes(let bytes): bytes.data
+            }
+        }
+    }
+
+    /// True if all bytes of a source of so many have arrived here.
+    func isAll(of bytes: Int) -> Bool {
+        state.withLock { state in
+            if case .incomplete = state.source { return false }
+            return state.count == bytes
+        }
+    }
 }

@@ -24,6 +24,14 @@ final class ArrivingHeader: Sendable {
         context = DecodeContext(limits: environment.configuration.limits)
     }
 
+    /// Takes the next bytes of a buffer, and returns the header if enough have arrived.
+    func info(after progress: LoadProgress, of bytes: ArrivingBytes?) -> ImageInfo? {
+        var progress = progress
+        let collected = state.withLock { if case .collecting(let data, _) = $0 { data.count } else { Int?.none } }
+        if let bytes, let collected { progress.chunk = bytes.copy(collected..<max(collected, progress.receivedBytes)) }
+        return info(after: progress)
+    }
+
     /// Takes the next bytes, and returns the header if enough have arrived.
     func info(after progress: LoadProgress) -> ImageInfo? {
         let data: Data? = state.withLock { state in

@@ -21,6 +21,9 @@ struct DataLoad: Sendable {
             coder: request.coder.map { $0.identifier ?? "#\(request.coderToken)" } ?? "")
     }
 
+    /// True if the bytes are being loaded.
+    var isRunning: Bool { environment.shared.data.isRunning(key) }
+
     /// The bytes as this request's result.
     func image() async throws(ImageError) -> EncodedImage {
         let output = try await environment.shared.data.value(for: key, priority: LoadPriority(request.priority)) {
@@ -39,8 +42,8 @@ struct DataLoad: Sendable {
             }
         }.get()
         var image = EncodedImage(
-            data: output.bytes.data, info: output.info, source: output.bytes.source, url: request.url,
-            key: ImageKey(source: key.source), mimeType: output.bytes.entry.mimeType)
+            data: output.data, info: output.info, source: output.bytes.source, url: request.url,
+            key: ImageKey(source: key.source), mimeType: output.mimeType)
         image.freshness = output.freshness
         image.response = output.bytes.entry.response
         image.storeError = await store(output)
@@ -49,7 +52,7 @@ struct DataLoad: Sendable {
         image.metrics.disk = output.bytes.diskTime
         image.metrics.load = output.bytes.loadTime
         image.metrics.decode = output.time
-        image.metrics.bytes = output.bytes.data.count
+        image.metrics.bytes = output.data.count
         image.metrics.networkProtocol = output.bytes.response?.networkProtocol
         return image
     }
@@ -65,21 +68,29 @@ struct DataLoad: Sendable {
                 let hint =
                     key.formatHint
                     ?? ImageFormat.hint(fileName: request.url.lastPathComponent, mimeType: bytes.entry.mimeType)
+                var encoded: DiskCacheEntry?
+                if let image = bytes.image {
+                    encoded = try await environment.encodedEntry(
+                        image, options: EncodeOptions(), priority: job.priority)
+                }
+                let data = encoded?.data ?? bytes.data
                 let (info, time) = try await environment.observe(.decode, of: trace) { () throws(ImageError) in
                     try await environment.info(
-                        of: bytes.data, formatHint: hint, coder: request.coder, priority: job.priority)
+                        of: data, formatHint: hint, coder: request.coder, priority: job.priority)
                 }
-                return Header(info: info, time: time)
+                return Header(info: info, time: time, encoded: encoded)
             }, onUpdate: { _ in })
         let result = try await source.value(steps, for: job)
         return DataOutput(
-            bytes: result.bytes, info: result.value.info, freshness: result.freshness, time: result.value.time,
+            bytes: result.bytes, encoded: result.value.encoded, info: result.value.info, freshness: result.freshness,
+            time: result.value.time,
             decodedBy: trace.id)
     }
 
     private struct Header: Sendable {
         var info: ImageInfo
         var time: StageTime
+        var encoded: DiskCacheEntry?
     }
 
     private func store(_ output: DataOutput) async -> ImageError? {
@@ -97,6 +108,8 @@ struct DataLoad: Sendable {
 /// The bytes of a load, and what their header says.
 struct DataOutput: Sendable {
     var bytes: SourceBytes
+    /// The bytes that a coder made of the image of a loader that has none.
+    var encoded: DiskCacheEntry?
     var info: ImageInfo
     var freshness: Freshness
     /// The time that reading the header took.
@@ -105,4 +118,7 @@ struct DataOutput: Sendable {
     var decodedBy: Int
     /// The state of the cache's removals when the load began.
     var mark: RemovalLog.Mark?
+
+    var data: Data { encoded?.data ?? bytes.data }
+    var mimeType: String? { encoded?.mimeType ?? bytes.entry.mimeType }
 }

@@ -20,6 +20,8 @@ struct DownloadKey: Hashable, Sendable {
         var loader = 0
         /// The size that the loader is told.
         var targetSize: PixelSize?
+        /// The identifier of the request's hooks.
+        var hooks: String?
     }
 
     /// - Parameters:
@@ -50,7 +52,8 @@ struct DownloadKey: Hashable, Sendable {
             message.body = parts.body
             message.loader = parts.tokens.loader
             message.targetSize = targetSize
-            if !parts.isPlainGet || message.loader != 0 || targetSize != nil {
+            message.hooks = parts.hooks?.identifier
+            if !parts.isPlainGet || message.loader != 0 || targetSize != nil || message.hooks != nil {
                 digest = KeyedHash.combine(digest, UInt64(truncatingIfNeeded: message.hashValue))
             }
         }

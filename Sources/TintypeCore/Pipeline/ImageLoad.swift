@@ -255,6 +255,13 @@ final class ImageLoad: Sendable {
             trace: trace)
         var steps = SourceLoad.Steps<Decoded>(
             decode: { [self] bytes throws(ImageError) in
+                if let image = bytes.image {
+                    let options = options()
+                    let (made, time) = try await environment.observe(.decode, of: trace) { () throws(ImageError) in
+                        try await environment.image(image, options: options, priority: context.priority)
+                    }
+                    return Decoded(image: made, time: time)
+                }
                 showPlaceholder(of: bytes.entry, onUpdate)
                 return try await decode(
                     bytes.data, options(mimeType: bytes.entry.mimeType), coder: request.coder, context,

@@ -81,7 +81,7 @@ extension ImageManager {
         result.metrics.decode = output.decodeTime
         result.metrics.transform = output.transformTime
         guard let bytes = output.bytes else { return result }
-        if !bytes.isVariant {
+        if !bytes.isVariant, bytes.image == nil {
             result.data = bytes.data
             result.mimeType = bytes.entry.mimeType
         }

@@ -83,12 +83,19 @@ extension LoadEnvironment {
     }
 
     /// Asks the source in the background whether a cached image is current, unless that is under way. The caches get its answer.
-    func revalidateInBackground(_ request: ImageRequest) {
+    /// - Parameter decodes: False for a load of bytes, which need not be an image that the coders know.
+    func revalidateInBackground(_ request: ImageRequest, decodes: Bool = true) {
         var request = request
         request.cachePolicy = .revalidate
         request.priority = .low
         request.isProgressive = false
         request.waitsForStore = false
+        guard decodes else {
+            let load = DataLoad(request, environment: self, trace: LoadTrace())
+            guard !load.isRunning else { return }
+            Task.detached { _ = try? await load.image() }
+            return
+        }
         let key = key(for: request)
         let load = ImageLoad(request, key: key, environment: self, trace: LoadTrace())
         guard !shared.images.isRunning(load.key) else { return }

@@ -47,10 +47,18 @@ extension LoadEnvironment {
         // Bytes from the disk were serialized when they came.
         guard bytes.source != .disk else { return bytes.entry }
         var entry = bytes.entry
+        if let made = bytes.image {
+            if let data = try await serialized(made, nil, for: request) {
+                (entry.data, entry.mimeType) = (data, ImageFormat(sniffing: data)?.mimeType)
+            } else {
+                let encoded = try await encodedEntry(made, options: EncodeOptions(), priority: WorkPriority(.low))
+                (entry.data, entry.mimeType) = (encoded.data, encoded.mimeType)
+            }
+        }
         if let image, let placeholder = await placeholder(of: image) {
             entry.imageProperties = try? JSONEncoder().encode(placeholder)
         }
-        guard serializer(for: request) != nil else { return entry }
+        guard bytes.image == nil, serializer(for: request) != nil else { return entry }
         let whole: Image
         if let image, isWhole {
             whole = image

@@ -123,9 +123,12 @@ final class LoadEnvironment: Sendable {
     private func sourceOfAnySize(of request: ImageRequest) -> String {
         if let key = request.cacheKey { return key }
         let source = source(of: request.url)
-        guard let parts = request.box?.parts, !parts.isPlainGet else { return source }
+        guard let parts = request.box?.parts else { return source }
+        var prefix = ""
+        if let hooks = parts.hooks { prefix = "hooks=\(MD5.hexadecimal(hooks.identifier.utf8)) " }
+        guard !parts.isPlainGet else { return prefix + source }
         let digest = parts.body.map { " " + MD5.hexadecimal($0) } ?? ""
-        return "\(parts.method)\(digest) \(source)"
+        return "\(prefix)\(parts.method)\(digest) \(source)"
     }
 
     /// The cache key of a prepared request.
@@ -289,7 +292,7 @@ final class LoadEnvironment: Sendable {
         }
         let coder: any ImageCoder = coder ?? coders
         return try await entryCoder.perform(priority: priority) { context throws(ImageError) in
-            if let image = try progressive.finish(bytes: data.count, context) { return image }
+            if let image = try progressive.finish(data, context) { return image }
             return try coder.decode(data, options: options, context: context)
         }
     }

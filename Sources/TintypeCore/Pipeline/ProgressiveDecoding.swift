@@ -2,7 +2,7 @@ internal import FoundationEssentials
 
 /// Decodes one image while its bytes arrive, a pass at a time.
 ///
-/// Each pass takes the chunks that have come since the last one, on a thread of the processing queue. Passes don't overlap: the last one, which
+/// Each pass takes the bytes that have come since the last one, on a thread of the processing queue. Passes don't overlap: the last one, which
 /// makes the image, waits for a preview that is being made.
 final class ProgressiveDecoding: Sendable {
     private struct State {
@@ -12,12 +12,12 @@ final class ProgressiveDecoding: Sendable {
         var taken = 0
         var lastPreview: ContinuousClock.Instant?
 
-        mutating func take() throws(ImageError) {
-            guard let decoder else { return }
-            for chunk in data?.chunks(after: taken) ?? [] {
-                taken += 1
-                try decoder.append(chunk)
-            }
+        /// Gives the decoder what it doesn't have of the bytes so far.
+        mutating func take(_ data: Data) throws(ImageError) {
+            guard let decoder, data.count > taken else { return }
+            let chunk = data.dropFirst(taken)
+            taken = data.count
+            try decoder.append(chunk, of: data)
         }
     }
 
@@ -51,7 +51,7 @@ final class ProgressiveDecoding: Sendable {
             state.data = data
             let start = now()
             do throws(ImageError) {
-                try state.take()
+                try state.take(data.data)
                 if let lastPreview = state.lastPreview, start < lastPreview + interval { return nil }
                 guard let preview = try decoder.preview() else { return nil }
                 // Counted from its end, so that slow previews leave as much time for other work.
@@ -64,16 +64,16 @@ final class ProgressiveDecoding: Sendable {
         }
     }
 
-    /// Returns the image after a number of bytes have arrived; `nil` if the decoder did not receive them all, could not read
+    /// Returns the image of all bytes; `nil` if they didn't all arrive in front of the decoder, or if it could not read
     /// them, or found no room for the image.
-    func finish(bytes: Int, _ context: DecodeContext) throws(ImageError) -> Image? {
+    func finish(_ bytes: Data, _ context: DecodeContext) throws(ImageError) -> Image? {
         try state.withLockUnchecked { state throws(ImageError) in
             isCancelled.withLock { $0 = context.isCancelled }
             // The decoder is not needed again, whatever the result.
             defer { state.decoder = nil }
-            guard let decoder = state.decoder, let data = state.data, data.isAll(of: bytes) else { return nil }
+            guard let decoder = state.decoder, state.data?.isAll(of: bytes.count) == true else { return nil }
             do throws(ImageError) {
-                try state.take()
+                try state.take(bytes)
                 return try decoder.finish()
             } catch {
                 if error.code == .overBudget { return nil }

@@ -15,6 +15,8 @@ final class SourceBytes: Sendable {
     /// The number of the load that transferred the bytes; `nil` for bytes from disk that no source was asked for.
     let loadedBy: Int?
     let response: SourceResponse?
+    /// The image of a loader that has no bytes.
+    let image: Image?
     /// The bytes as the decode budget counts them.
     let reservation: BodyReservation
 
@@ -42,7 +44,8 @@ final class SourceBytes: Sendable {
     init(
         _ entry: DiskCacheEntry, source: ImageSource, isNotModified: Bool = false, replacesVariants: Bool = false,
         isVariant: Bool = false, diskTime: StageTime = .zero, loadTime: StageTime = .zero,
-        loadedBy: Int? = nil, response: SourceResponse? = nil, reservation: BodyReservation
+        loadedBy: Int? = nil, response: SourceResponse? = nil, image: Image? = nil,
+        reservation: BodyReservation
     ) {
         self.entry = entry
         self.source = source
@@ -53,6 +56,7 @@ final class SourceBytes: Sendable {
         self.loadTime = loadTime
         self.loadedBy = loadedBy
         self.response = response
+        self.image = image
         self.reservation = reservation
     }
 

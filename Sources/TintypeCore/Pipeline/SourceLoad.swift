@@ -75,7 +75,9 @@ struct SourceLoad: Sendable {
         }
         do throws(ImageError) {
             let result = Result(value: try await steps.decode(cached), bytes: cached, freshness: freshness)
-            if case .stale(.revalidating) = freshness { environment.revalidateInBackground(request) }
+            if case .stale(.revalidating) = freshness {
+                environment.revalidateInBackground(request, decodes: !decoding.isHeader)
+            }
             return result
         } catch {
             guard await isUseless(after: error) else { throw error }
@@ -267,23 +269,31 @@ struct SourceLoad: Sendable {
         if let arriving { context.update(.arriving(arriving)) }
         let reservation = environment.reservation()
         let header = ArrivingHeader(environment)
-        let message = LoadRequest(
+        @Sendable func show(_ progress: LoadProgress, _ header: ImageInfo?) {
+            context.update(
+                .progress(
+                    ImageProgress(
+                        receivedBytes: progress.receivedBytes, expectedBytes: progress.expectedBytes, header: header)))
+        }
+        var message = LoadRequest(
             url: url, headers: request.headers, method: request.method, body: request.body, priority: context.priority,
             validators: cached?.entry.validators, targetSize: request.targetSize
         ) { [weak reservation] progress in
             // Weak: a loader may keep the closure.
             reservation?.grow(to: progress.receivedBytes)
             arriving?.append(progress)
-            context.update(
-                .progress(
-                    ImageProgress(
-                        receivedBytes: progress.receivedBytes, expectedBytes: progress.expectedBytes,
-                        header: header.info(after: progress))))
+            show(progress, header.info(after: progress))
+        }
+        message.hooks = request.downloadHooks
+        message.observe = { [weak reservation] progress, bytes in
+            reservation?.grow(to: progress.receivedBytes)
+            if let bytes, let arriving { arriving.share(bytes) }
+            show(progress, header.info(after: progress, of: bytes))
         }
         do throws(ImageError) {
             let (loaded, time) = try await environment.observe(.load, of: trace) { loaded in
                 ["bytes": "\(loaded.data.count)", "status": "\(loaded.statusCode ?? 0)"]
-            } _: { () throws(ImageError) in
+            } _: { [message] () throws(ImageError) in
                 try await environment.loaders.load(message)
             }
             await environment.invalidate(after: request, loaded)
@@ -320,19 +330,19 @@ struct SourceLoad: Sendable {
                 entry, source: .disk, isNotModified: true, diskTime: cached.diskTime, loadTime: loadTime,
                 loadedBy: trace.id, response: loaded.response, reservation: cached.reservation)
         }
-        guard !loaded.data.isEmpty else {
+        guard !loaded.data.isEmpty || loaded.image != nil else {
             throw ImageError(.emptyBody, stage: .load, reason: "the source sent no bytes")
         }
         let entry = DiskCacheEntry(
             data: loaded.data, created: now, mimeType: loaded.mimeType, validators: loaded.validators,
             response: response)
-        reservation.grow(to: loaded.data.count)
+        reservation.grow(to: loaded.image?.memoryCost ?? loaded.data.count)
         let isSame = cached?.data == loaded.data
         return SourceBytes(
             entry, source: .network, isNotModified: isSame,
             replacesVariants: !isSame && policy.asksSource,
             diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, loadedBy: trace.id, response: loaded.response,
-            reservation: reservation)
+            image: loaded.image, reservation: reservation)
     }
 
     /// Removes all variants of the bytes that new ones replace, once for all loads of the new ones.

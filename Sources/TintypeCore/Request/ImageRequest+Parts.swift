@@ -33,6 +33,12 @@ extension ImageRequest {
         set { parts.body = newValue }
     }
 
+    /// The closures that change the request, its response, and the bytes that arrive; `nil` for those of the downloader.
+    public var downloadHooks: DownloadHooks? {
+        get { box?.parts.hooks }
+        set { parts.hooks = newValue }
+    }
+
     /// True to tell the loader the ``thumbnailSize``, so that it can ask its server for a smaller image: ``LoadRequest/targetSize``.
     ///
     /// The source then has an identity of its own for each size: the bytes for one size are neither shared with, nor cached for, any

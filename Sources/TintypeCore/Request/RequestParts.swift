@@ -18,6 +18,7 @@ struct RequestParts: Sendable {
     var queryOriginalFrom: CacheLayers?
     var storeOriginalTo: CacheLayers?
     var loadsTargetSize = false
+    var hooks: DownloadHooks?
     var diskLifetime: Duration?
     private(set) var tokens = Tokens()
 

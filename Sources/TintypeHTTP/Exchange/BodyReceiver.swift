@@ -41,7 +41,7 @@ struct BodyReceiver: Sendable {
             plan = .init(total: coding == .identity ? announced : nil)
         }
         if let total = plan.total, total > limit { throw .announced(total, limit: limit) }
-        if plan.isContinued { record.update { $0.resumedBytes = plan.prefix.count } }
+        if let prefix = plan.prefix { record.update { $0.resumedBytes = prefix.count } }
 
         var sink = Sink(plan: plan, limit: limit, reporter: reporter)
         do throws(ImageError) {
@@ -49,15 +49,17 @@ struct BodyReceiver: Sendable {
         } catch {
             if coding == .identity, [.connectionLost, .incompleteBody, .timedOut, .cancelled].contains(error.code) {
                 if let file = plan.file { await sink.writeRest(to: file) }
-                resumption?.keep(sink.body.takeData(), plan)
+                resumption?.keep(sink.body, plan)
             } else {
                 await plan.file?.remove()
             }
             throw error
         }
         await plan.file?.remove()
-        guard !sink.body.isEmpty else { throw ImageError(.emptyBody, stage: .load, reason: "the response has no body") }
-        sink.reporter.finish()
+        guard sink.body.count > 0 else {
+            throw ImageError(.emptyBody, stage: .load, reason: "the response has no body")
+        }
+        sink.reporter.finish(sink.body)
         return sink.body.takeData()
     }
 
@@ -122,7 +124,7 @@ struct BodyReceiver: Sendable {
 private struct Sink: ~Copyable {
     let plan: BodyResumption.Plan
     let limit: Int
-    var body: BodyBuffer
+    let body: ArrivingBytes
     var reporter: ProgressReporter
     var unwritten = Data()
     private var hasFile: Bool
@@ -131,21 +133,20 @@ private struct Sink: ~Copyable {
         self.plan = plan
         self.limit = limit
         self.reporter = reporter
-        body = BodyBuffer(expected: plan.total)
+        body = plan.prefix ?? ArrivingBytes(expected: plan.total)
         hasFile = plan.file != nil
     }
 
     mutating func begin() throws(ImageError) {
-        guard plan.prefix.count <= limit else { throw .bodyTooLarge(limit) }
-        guard plan.prefix.withUnsafeBytes({ body.append($0) }) else { throw Self.noMemory(plan.prefix.count) }
-        reporter.begin(prefix: plan.prefix, expected: plan.total)
+        guard body.count <= limit else { throw .bodyTooLarge(limit) }
+        reporter.begin(body, expected: plan.total)
     }
 
     mutating func take(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
         guard bytes.count <= limit - body.count else { throw .bodyTooLarge(limit) }
         guard body.append(bytes) else { throw Self.noMemory(body.count) }
         if hasFile { unwritten.append(contentsOf: bytes) }
-        reporter.add(bytes)
+        reporter.update(body)
     }
 
     /// Appends to the file what isn't there yet. Without it, the transfer goes on.

@@ -85,6 +85,7 @@ struct Transfer: Sendable {
 
     private func firstRequest(_ load: LoadRequest) async throws(ImageError) -> DownloadRequest {
         var headers = HTTPFields(ImageDownloader.Configuration.defaultHeaders)
+        headers["Priority"] = load.priority.value.httpPriority
         headers.merge(configuration.headers)
         if let validators = load.validators {
             headers["If-None-Match"] = validators.entityTag
@@ -94,7 +95,7 @@ struct Transfer: Sendable {
         var request = DownloadRequest(url: load.url, method: load.method, headers: headers, body: load.body)
         request.targetSize = load.targetSize
         request = request.withCredentialsInHeader
-        if let modify = configuration.requestModifier {
+        if let modify = load.hooks?.modifyRequest ?? configuration.requestModifier {
             do {
                 try await modify(&request)
             } catch {
@@ -148,7 +149,7 @@ struct Transfer: Sendable {
         var fields = HTTPFields()
         for (name, value) in message.headers { fields.add(name, value) }
         var response = DownloadResponse(url: url, statusCode: Int(message.status.code), headers: fields)
-        if let modify = configuration.responseModifier {
+        if let modify = load.hooks?.modifyResponse ?? configuration.responseModifier {
             do { try await modify(&response) } catch {
                 throw .refused(.badResponse, by: "the response modifier", error)
             }
@@ -177,13 +178,14 @@ struct Transfer: Sendable {
         }
         let receiver = BodyReceiver(
             configuration: configuration, limits: limits, record: record, countBytes: countBytes)
+        let decryptor = load.hooks?.decrypt ?? configuration.decryptor
         let reporter = ProgressReporter(
-            interval: configuration.minimumProgressInterval, showsBytes: configuration.decryptor == nil,
-            state: progress, receive: load.receive)
+            interval: configuration.minimumProgressInterval, showsBytes: decryptor == nil, state: progress,
+            request: load)
         var data = try await receiver.body(
             of: message, response, reporter, resumption, hasRange: request.headers["Range"] != nil)
         record.recordEnd(at: limits.now)
-        if let decrypt = configuration.decryptor {
+        if let decrypt = decryptor {
             do { data = try await decrypt(data, response) } catch {
                 throw .refused(.badResponse, by: "the decryptor", error)
             }

@@ -11,8 +11,8 @@ struct BodyResumption: Sendable {
 
     /// The plan for the body of a response.
     struct Plan: Sendable {
-        /// The bytes before those that arrive.
-        var prefix = Data()
+        /// The bytes before those that arrive, which are appended to them; `nil` if all arrive.
+        var prefix: ArrivingBytes?
         /// The size of the whole body, if it is known.
         var total: Int?
         /// The end of the part that arrives, if it is one.
@@ -22,7 +22,7 @@ struct BodyResumption: Sendable {
         /// The file of the bytes.
         var file: PartialFile?
         /// True if the rest of an earlier transfer arrives.
-        var isContinued: Bool { !prefix.isEmpty }
+        var isContinued: Bool { prefix != nil }
     }
 
     /// Returns the plan for a successful response.
@@ -47,7 +47,7 @@ struct BodyResumption: Sendable {
                 await partials.discard(key)
                 throw error
             }
-            plan.prefix = partial.data
+            plan.prefix = partial.bytes
             plan.validator = partial.validator
         } else {
             // The beginning is of no use anymore: the bytes have changed, or the server sends no parts.
@@ -63,9 +63,9 @@ struct BodyResumption: Sendable {
     }
 
     /// Keeps the bytes of a body that was interrupted.
-    func keep(_ data: Data, _ plan: Plan) {
+    func keep(_ bytes: ArrivingBytes, _ plan: Plan) {
         guard let validator = plan.validator else { return }
-        partials.put(PartialBody(data: data, validator: validator, total: plan.total), for: key)
+        partials.put(PartialBody(bytes: bytes, validator: validator, total: plan.total), for: key)
     }
 }
 #endif

@@ -4,15 +4,15 @@ internal import TintypeCore
 
 /// The beginning of a body whose transfer was interrupted.
 struct PartialBody: Sendable {
-    /// The bytes that arrived.
-    var data: Data
+    /// The bytes that arrived, to which a transfer that continues them appends the rest.
+    var bytes: ArrivingBytes
     /// The strong validator of the response (RFC 9110, section 8.8.1), for `If-Range`.
     var validator: String
     /// The size of the whole body, if it is known.
     var total: Int?
 
     /// The value of `Range` for the rest.
-    var range: String { "bytes=\(data.count)-" }
+    var range: String { "bytes=\(bytes.count)-" }
 }
 
 /// The identity of a body: all that the answer may depend on.
@@ -26,16 +26,17 @@ struct PartialBodyKey: Hashable, Sendable {
             request.headers["Range"] == nil, request.headers["If-Range"] == nil
         else { return nil }
         url = request.url
-        headers = request.headers
+        var headers = request.headers
+        headers["Priority"] = nil
+        self.headers = headers
     }
 
-    /// A text that differs for different keys, without the values of fields that may be secrets.
-    var text: String {
-        let fields = headers.all.map { name, value in
-            let name = name.lowercased()
-            return "\(name): \(RedirectPolicy.harmlessFields.contains(name) ? value : MD5.hexadecimal(value.utf8))"
-        }
-        return ([url.absoluteString] + fields).joined(separator: "\n")
+    /// A text that differs for different keys, without anything that may be a secret: queries of URLs and values of fields may be.
+    var digest: String {
+        let fields = headers.all.flatMap { [$0.lowercased(), $1] }
+        // With the lengths, no two keys have one text.
+        let text = ([url.absoluteString] + fields).map { "\($0.utf8.count):\($0)" }.joined()
+        return SHA256.hexadecimal(text.utf8)
     }
 }
 
@@ -106,7 +107,7 @@ enum RangeRules {
         guard let range = ContentRange(headers["Content-Range"]) else {
             throw wrongPart("a part without a valid range")
         }
-        let start = partial.data.count
+        let start = partial.bytes.count
         guard range.first == start else { throw wrongPart("the part from byte \(range.first) instead of \(start)") }
         if let total = range.total, let known = partial.total, total != known {
             throw wrongPart("a part of \(total) bytes, after a part of \(known) bytes")

@@ -48,12 +48,12 @@ public final class PartialDownloads: Sendable {
 
     /// Keeps the beginning of a body in memory, unless it is in a file.
     func put(_ body: PartialBody, for key: PartialBodyKey) {
-        guard files == nil, !body.data.isEmpty, body.data.count <= Self.memoryLimit else { return }
+        guard files == nil, body.bytes.count > 0, body.bytes.count <= Self.memoryLimit else { return }
         state.withLock { state in
             _ = state.remove(key)
             state.bodies[key] = body
             state.order.append(key)
-            state.bytes += body.data.count
+            state.bytes += body.bytes.count
             while state.bytes > Self.memoryLimit || state.order.count > Self.maximumCount,
                 let oldest = state.order.first
             {
@@ -79,7 +79,7 @@ public final class PartialDownloads: Sendable {
 extension PartialDownloads.State {
     fileprivate mutating func remove(_ key: PartialBodyKey) -> PartialBody? {
         guard let body = bodies.removeValue(forKey: key) else { return nil }
-        bytes -= body.data.count
+        bytes -= body.bytes.count
         order.removeAll { $0 == key }
         return body
     }

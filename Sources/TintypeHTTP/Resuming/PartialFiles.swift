@@ -5,8 +5,8 @@ internal import TintypeCore
 
 /// The files of interrupted transfers in a directory.
 ///
-/// A file begins with two lines, the validator and the total size or `-`, then the text of the key with its length before it, and then
-/// the bytes of the body. Bytes are only appended, so a process that ends at any time leaves a shorter file.
+/// A file begins with three lines: the validator, the total size or `-`, and the digest of the key. Then follow the bytes of the body. Bytes are
+/// only appended, so a process that ends at any time leaves a shorter file.
 struct PartialFiles: Sendable {
     let directory: String
     let limit: Int
@@ -34,7 +34,7 @@ struct PartialFiles: Sendable {
     }
 
     private func path(_ key: PartialBodyKey) -> String {
-        directory + "/" + MD5.hexadecimal(key.text.utf8) + Self.fileExtension
+        directory + "/" + key.digest.prefix(32) + Self.fileExtension
     }
 
     private func readNow(_ key: PartialBodyKey) -> PartialBody? {
@@ -45,35 +45,58 @@ struct PartialFiles: Sendable {
         guard flock(descriptor, LOCK_SH | LOCK_NB) == 0, fstat(descriptor, &status) == 0,
             status.st_mode & S_IFMT == S_IFREG, status.st_size <= limit
         else { return nil }
-        var data = Data(count: Int(status.st_size))
-        var count = 0
-        while count < data.count {
-            let start = count
-            let done = data.withUnsafeMutableBytes {
-                Glibc.read(descriptor, $0.baseAddress.map { $0 + start }, $0.count - start)
+        var start = [UInt8](repeating: 0, count: Self.maximumHead)
+        let count = start.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count > 0, let head = Head(start.prefix(count)), head.digest == key.digest else { return nil }
+        let size = Int(status.st_size) - head.count
+        guard size > 0, head.total.map({ size < $0 }) ?? true, lseek(descriptor, off_t(head.count), SEEK_SET) >= 0
+        else { return nil }
+        let bytes = ArrivingBytes(expected: head.total ?? size)
+        var chunk = [UInt8](repeating: 0, count: 256 * 1_024)
+        while bytes.count < size {
+            let wanted = min(chunk.count, size - bytes.count)
+            let count = chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, wanted) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            guard chunk.withUnsafeBytes({ bytes.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }) else {
+                return nil
             }
-            if done < 0, errno == EINTR { continue }
-            guard done > 0 else { break }
-            count += done
         }
-        return Self.parse(data.prefix(count), key)
+        return bytes.count > 0 ? PartialBody(bytes: bytes, validator: head.validator, total: head.total) : nil
     }
 
-    static func parse(_ data: Data, _ key: PartialBodyKey) -> PartialBody? {
-        var rest = data[...]
-        func line() -> String? {
-            guard let end = rest.prefix(4_096).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-            defer { rest = rest[(end + 1)...] }
-            return String(decoding: rest[..<end], as: UTF8.self)
+    /// The longest beginning of a file in front of the body.
+    private static let maximumHead = 1_024
+
+    /// The lines in front of a body.
+    struct Head {
+        var validator: String
+        var total: Int?
+        var digest: String
+        /// The number of their bytes.
+        var count: Int
+
+        init(validator: String, total: Int?, digest: String) {
+            (self.validator, self.total, self.digest) = (validator, total, digest)
+            count = 0
+            count = text.utf8.count
         }
-        guard let validator = line(), !validator.isEmpty, let total = line(), let length = line().flatMap({ Int($0) }),
-            total == "-" || Int(total).map({ $0 > 0 }) == true, length >= 0, length <= rest.count,
-            // Different keys may have the same name of 128 bits, if somebody wants it.
-            rest.prefix(length).elementsEqual(key.text.utf8)
-        else { return nil }
-        let body = Data(rest.dropFirst(length))
-        guard !body.isEmpty, Int(total).map({ body.count < $0 }) ?? true else { return nil }
-        return PartialBody(data: body, validator: validator, total: Int(total))
+
+        /// Parses the lines; `nil` if they aren't there.
+        init?(_ bytes: some Collection<UInt8>) {
+            let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 3, omittingEmptySubsequences: false)
+            guard lines.count == 4 else { return nil }
+            let total = String(decoding: lines[1], as: UTF8.self)
+            guard !lines[0].isEmpty, total == "-" || Int(total).map({ $0 > 0 }) == true, lines[2].count == 64 else {
+                return nil
+            }
+            validator = String(decoding: lines[0], as: UTF8.self)
+            self.total = Int(total)
+            digest = String(decoding: lines[2], as: UTF8.self)
+            count = lines[0].count + lines[1].count + lines[2].count + 3
+        }
+
+        var text: String { "\(validator)\n\(total.map(String.init) ?? "-")\n\(digest)\n" }
     }
 
     private func openNow(
@@ -89,11 +112,14 @@ struct PartialFiles: Sendable {
             return nil
         }
         let file = PartialFile(descriptor: descriptor, path: path)
-        let text = key.text
-        let head = Data("\(validator)\n\(total.map(String.init) ?? "-")\n\(text.utf8.count)\n\(text)".utf8)
+        let head = Data(Head(validator: validator, total: total, digest: key.digest).text.utf8)
         if let partial {
-            // The file has the bytes already, unless another process has changed it.
-            guard lseek(descriptor, 0, SEEK_END) == head.count + partial.data.count else { return file.removedNow() }
+            // The file has the bytes already, unless another process has changed it: perhaps to as many of another version.
+            var present = [UInt8](repeating: 0, count: head.count)
+            let count = present.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+            guard count == head.count, present.elementsEqual(head),
+                lseek(descriptor, 0, SEEK_END) == head.count + partial.bytes.count
+            else { return file.removedNow() }
             return file
         }
         guard ftruncate(descriptor, 0) == 0, file.appendNow(head) else { return file.removedNow() }

@@ -181,6 +181,23 @@ struct HTTPCachingLoadTests {
         #expect(bench.loads == 2)
     }
 
+    @Test("stale bytes are returned at once and renewed in the background, without a decode", .capability("HTC-02"))
+    func staleBytes() async throws {
+        let bench = Bench(policy: .staleWhileRevalidate)
+        bench.send("max-age=1")
+        _ = try await bench.bench.manager.data(for: bench.request())
+        bench.wait(5)
+        bench.send("max-age=100", size: 5)
+        let stale = try await bench.bench.manager.data(for: bench.request())
+        #expect(stale.data == Data("DOT 8".utf8) && stale.freshness.name == "revalidating")
+        await bench.bench.loader.arrival(of: 2)
+        while bench.bench.manager.hasActiveLoads { await Task.yield() }
+        await bench.bench.manager.flush()
+        let renewed = try await bench.bench.manager.data(for: bench.request())
+        #expect(renewed.data == Data("DOT 5".utf8) && renewed.freshness.name == "cached")
+        #expect(bench.loads == 2 && bench.bench.coder.decodes == 0)
+    }
+
     @Test("without a connection, or where data is scarce, cached images aren't revalidated", .capability("HTC-05"))
     func network() async throws {
         let bench = Bench()

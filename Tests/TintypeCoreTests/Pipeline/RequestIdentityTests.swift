@@ -85,6 +85,28 @@ struct RequestIdentityTests {
         #expect(bare.metadata == ImageMetadata() && bare.format == nil && bare.isTransformed)
     }
 
+    @Test("hooks belong to the identity of a download and of its image", .capability("CTX-23", "CTX-24", "CTX-25"))
+    func hooks() async throws {
+        let url = try #require(URL(string: "test://host/a"))
+        let bench = ManagerBench(answer: nil)
+        func request(_ identifier: String?) -> ImageRequest {
+            var request = ImageRequest(url)
+            request.downloadHooks = identifier.map { DownloadHooks(identifier: $0) }
+            return request
+        }
+        let identifiers: [String?] = [nil, "a", "b", "", "a"]
+        let tasks = identifiers.map { bench.manager.task(for: request($0)) }
+        await bench.loader.arrival(of: 4)
+        #expect(Set(bench.loader.calls.map { $0.request.hooks?.identifier }) == [nil, "a", "b", ""])
+        for index in 0..<4 { bench.loader.answer(index, with: .success(.dot())) }
+        for task in tasks { _ = try await task.image }
+        #expect(bench.loader.calls.count == 4)
+        #expect(Set(identifiers.map { bench.manager.key(for: request($0)).source }).count == 4)
+        var own = request("a")
+        own.cacheKey = "key"
+        #expect(bench.manager.key(for: own).source == "key")
+    }
+
     @Test("a failure with one token says nothing about another, and is listed without secrets", .capability("MGR-37"))
     func failuresByHeaders() async throws {
         let secret = URL(string: "test://me:secret@host/a?token=abc")!

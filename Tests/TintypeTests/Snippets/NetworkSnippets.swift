@@ -5,6 +5,41 @@ import Testing
 import Tintype
 import TintypeTesting
 
+// snippet: custom-loader
+struct ArchiveLoader: ImageStreaming {
+    let archive: Archive
+    let schemes = ["archive"]
+
+    func stream(_ request: LoadRequest) async throws -> ImageStream {
+        let file = try await archive.open(request.url.path)
+        return ImageStream(url: request.url, expectedBytes: file.size, chunks: file.chunks)
+    }
+}
+// snippet.end
+
+/// The archive of the snippet: files in memory.
+struct Archive: Sendable {
+    var files: [String: Data]
+
+    struct File {
+        var size: Int
+        var chunks: AsyncStream<Data>
+    }
+
+    struct Missing: Error {}
+
+    func open(_ path: String) async throws -> File {
+        guard let data = files[path] else { throw Missing() }
+        let chunks = AsyncStream<Data> { continuation in
+            for start in stride(from: 0, to: data.count, by: 100) {
+                continuation.yield(data.dropFirst(start).prefix(100))
+            }
+            continuation.finish()
+        }
+        return File(size: data.count, chunks: chunks)
+    }
+}
+
 @Suite("Snippets: the network", .timeLimited)
 struct NetworkSnippets {
     @Test("A downloader repeats transfers, and tries mirrors")
@@ -23,6 +58,49 @@ struct NetworkSnippets {
         }
         // snippet.end
         #expect(try await loader.load(LoadRequest(url: server.url("/a"))).url.path == "/mirror/a")
+    }
+
+    @Test("A loader of its own chunks is a few lines, and can be added to a manager in use", .capability("DLR-43"))
+    func customLoader() async throws {
+        let bench = try SnippetBench()
+        let archive = Archive(files: ["/a.png": try bench.picture().encoded(as: .png)])
+        let manager = ImageManager(cache: try bench.cache(), loader: FileLoader())
+        let url = try #require(URL(string: "archive:/a.png"))
+        await #expect(throws: ImageError.self) { try await manager.image(for: url) }
+        manager.removeAllFailures()
+        // snippet: custom-loader-added
+        manager.loaders.add(ArchiveLoader(archive: archive))
+        let image = try await manager.image(for: url)
+        // snippet.end
+        #expect(image.size.width > 0)
+        manager.loaders.removeAll(of: ArchiveLoader.self)
+        let error = await #expect(throws: ImageError.self) {
+            try await manager.load(ImageRequest(url, options: .fromLoaderOnly))
+        }
+        #expect(error?.code == .invalidURL)
+    }
+
+    @Test("A request brings its own hooks", .capability("CTX-23", "CTX-25"))
+    func hooks() async throws {
+        struct Album: Sendable {
+            let id = 7
+            func decrypt(_ data: Data) throws -> Data { Data(data.reversed()) }
+        }
+        let album = Album()
+        let bench = try SnippetBench()
+        let png = try bench.picture().encoded(as: .png)
+        let server = try await OriginServer.start(["/a": OriginResponse(Data(png.reversed()))])
+        let (manager, url) = (try bench.manager(), server.url("/a"))
+        // snippet: request-hooks
+        var request = ImageRequest(url)
+        request.downloadHooks = DownloadHooks(
+            identifier: "album \(album.id)",
+            modifyRequest: { $0.headers["X-Album"] = "\(album.id)" },
+            decrypt: { data, _ in try album.decrypt(data) })
+        // snippet.end
+        request.loader = ImageDownloader.shared
+        #expect(try await manager.image(for: request).size.width > 0)
+        #expect(server.requests.first?.header("X-Album") == "7")
     }
 
     @Test("A downloader keeps interrupted transfers in a directory")

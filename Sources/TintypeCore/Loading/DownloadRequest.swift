@@ -1,5 +1,4 @@
 public import FoundationEssentials
-public import TintypeCore
 
 /// A request that is about to be sent, and that a request modifier can change.
 public struct DownloadRequest: Sendable, Hashable {
@@ -45,21 +44,5 @@ public struct DownloadResponse: Sendable, Hashable {
         guard let field = headers["Content-Type"], let type = field.split(separator: ";").first else { return nil }
         let trimmed = String(type.drop { $0.isWhitespace }.prefix { !$0.isWhitespace }).lowercased()
         return trimmed.isEmpty ? nil : trimmed
-    }
-}
-
-extension DownloadRequest {
-    /// The request with `user:password@` of its URL moved to an `Authorization` field (RFC 7617). An existing field stays.
-    var withCredentialsInHeader: DownloadRequest {
-        let user = url.user(percentEncoded: false)
-        let password = url.password(percentEncoded: false)
-        guard user != nil || password != nil else { return self }
-        var request = self
-        request.url = url.withoutCredentials
-        if headers["Authorization"] == nil {
-            let login = Data("\(user ?? ""):\(password ?? "")".utf8).base64EncodedString()
-            request.headers["Authorization"] = "Basic \(login)"
-        }
-        return request
     }
 }
