@@ -141,6 +141,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: http),
                 .product(name: "NIOPosix", package: "swift-nio", condition: http),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: http),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: http),
             ],
             swiftSettings: settings),
@@ -184,6 +185,10 @@ let package = Package(
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),
+        // A process that tests of downloads kill, and whose memory they measure.
+        .executableTarget(
+            name: "DownloadHelper", dependencies: ["TintypeHTTP", "TintypeTesting"], path: "Tests/DownloadHelper",
+            swiftSettings: settings),
         // Encodes the sequences that tests of HEIF read.
         .systemLibrary(name: "CX265", path: "Tests/CX265", providers: [.apt(["libx265-dev"])]),
         .testTarget(
@@ -193,7 +198,7 @@ let package = Package(
         .testTarget(
             name: "TintypeHTTPTests",
             dependencies: [
-                "TintypeHTTP", "TintypeTesting", "TestSupport",
+                "TintypeHTTP", "TintypeTesting", "TestSupport", "DownloadHelper",
                 .product(name: "NIOEmbedded", package: "swift-nio", condition: http),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: http),

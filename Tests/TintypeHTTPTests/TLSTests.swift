@@ -7,7 +7,7 @@ import TintypeHTTP
 import TintypeTesting
 
 /// Certificates that are made for one run of the tests.
-private struct Certificates: Sendable {
+struct Certificates: Sendable {
     let root: String
     let good: OriginTLS
     let expired: OriginTLS

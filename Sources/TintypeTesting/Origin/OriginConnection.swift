@@ -3,27 +3,63 @@ internal import FoundationEssentials
 internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOHTTP2
 
-/// One connection of an ``OriginServer``. NIO parses the requests. Answers are written byte for byte, because many of them are
-/// wrong on purpose.
+/// One connection of an ``OriginServer``, or one stream of a connection of HTTP/2. NIO parses the requests. Answers in HTTP/1.1 are written byte
+/// for byte, because many of them are wrong on purpose.
 struct OriginConnection: Sendable {
     private let channel: any Channel
+    private let isStream: Bool
 
     /// The state of the connection after an answer.
     private enum Fate { case open, closed }
 
     /// Begins to answer the requests of a connection. Runs on its event loop.
     static func start(on channel: any Channel, state: OriginState, handler: @escaping OriginServer.Handler) throws {
+        let (number, isClosed) = register(channel, state)
+        try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(HTTPRequestDecoder()))
+        try answer(channel, number, isStream: false, state, handler)
+        if isClosed { channel.close(promise: nil) }
+    }
+
+    /// Begins to answer the requests of a connection of HTTP/2, each of which has a stream. Runs on its event loop.
+    static func startHTTP2(on channel: any Channel, state: OriginState, handler: @escaping OriginServer.Handler) throws
+    {
+        let (number, isClosed) = register(channel, state)
+        var configuration = NIOHTTP2Handler.ConnectionConfiguration()
+        // Lengths may be wrong on purpose.
+        configuration.contentLengthValidation = .disabled
+        _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
+            mode: .server, connectionConfiguration: configuration, streamConfiguration: .init()
+        ) { stream in
+            stream.eventLoop.makeCompletedFuture {
+                try stream.pipeline.syncOperations.addHandler(HTTP2FramePayloadToHTTP1ServerCodec())
+                try answer(stream, number, isStream: true, state, handler)
+            }
+        }
+        if isClosed { channel.close(promise: nil) }
+    }
+
+    /// - Returns: the number of the connection, and true if the server has stopped.
+    private static func register(_ channel: any Channel, _ state: OriginState) -> (number: Int, isClosed: Bool) {
         let (number, isClosed) = state.seen.update { seen in
             seen.lastConnection += 1
             seen.connections[seen.lastConnection] = channel
             return (seen.lastConnection, seen.isClosed)
         }
+        channel.closeFuture.whenComplete { _ in state.seen.update { $0.connections[number] = nil } }
+        return (number, isClosed)
+    }
+
+    private static func answer(
+        _ channel: any Channel, _ number: Int, isStream: Bool, _ state: OriginState,
+        _ handler: @escaping OriginServer.Handler
+    ) throws {
         let (requests, continuation) = AsyncStream.makeStream(of: OriginRequest.self)
-        try channel.pipeline.syncOperations.addHandlers(
-            ByteToMessageHandler(HTTPRequestDecoder()), OriginRequestCollector(number: number, requests: continuation))
+        try channel.pipeline.syncOperations.addHandler(
+            OriginRequestCollector(number: number, requests: continuation))
         let serving = Task {
-            let connection = OriginConnection(channel: channel)
+            let connection = OriginConnection(channel: channel, isStream: isStream)
             for await request in requests {
                 state.seen.update { $0.requests.append(request) }
                 let response = await handler(request)
@@ -32,14 +68,11 @@ struct OriginConnection: Sendable {
             }
             channel.close(promise: nil)
         }
-        channel.closeFuture.whenComplete { _ in
-            serving.cancel()
-            state.seen.update { $0.connections[number] = nil }
-        }
-        if isClosed { channel.close(promise: nil) }
+        channel.closeFuture.whenComplete { _ in serving.cancel() }
     }
 
     private func send(_ response: OriginResponse, to request: OriginRequest) async throws -> Fate {
+        if isStream { return try await sendOnStream(response, to: request) }
         let bodyBytes = response.bodyBytes
         var head = "HTTP/1.1 \(response.status) \(HTTPResponseStatus(statusCode: response.status).reasonPhrase)\r\n"
         for (name, value) in response.headers { head += "\(name): \(value)\r\n" }
@@ -73,6 +106,31 @@ struct OriginConnection: Sendable {
         }
         if response.framing == .chunked { try await write(Data("0\r\n\r\n".utf8)) }
         return isWhole ? .open : .closed
+    }
+
+    /// Sends an answer on a stream of HTTP/2, whose frames mark the end of the body.
+    private func sendOnStream(_ response: OriginResponse, to request: OriginRequest) async throws -> Fate {
+        var head = HTTPResponseHead(version: .http2, status: HTTPResponseStatus(statusCode: response.status))
+        // In HTTP/2, names are in lowercase.
+        for (name, value) in response.headers { head.headers.add(name: name.lowercased(), value: value) }
+        if case .contentLength(let announced) = response.framing, response.status != 304 || announced != nil {
+            head.headers.replaceOrAdd(name: "content-length", value: "\(announced ?? response.bodyBytes)")
+        }
+        try await channel.writeAndFlush(HTTPServerResponsePart.head(head))
+        for step in request.method == "HEAD" ? [] : response.steps {
+            switch step {
+            case .bytes(let data):
+                try await channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: data))))
+            case .wait(let gate): try await gate.pass()
+            case .reset, .close: return .closed
+            case .silence:
+                try await channel.closeFuture.get()
+                return .closed
+            }
+        }
+        try await channel.writeAndFlush(HTTPServerResponsePart.end(nil))
+        // The client closes the stream; no other request comes on it.
+        return .open
     }
 
     private func asChunk(_ data: Data) -> Data {

@@ -6,7 +6,7 @@ internal import NIOPosix
 internal import NIOSSL
 internal import TintypeCore
 
-/// An HTTP/1.1 server on this computer, for tests and demonstrations.
+/// A server for HTTP/1.1, or for HTTP/2 over TLS, on this computer, for tests and demonstrations.
 ///
 /// It serves scripted answers, records requests, and misbehaves on demand.
 ///
@@ -66,7 +66,11 @@ public final class OriginServer: Sendable {
                     if let context {
                         try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
                     }
-                    try OriginConnection.start(on: channel, state: state, handler: handler)
+                    if tls?.speaksHTTP2 == true {
+                        try OriginConnection.startHTTP2(on: channel, state: state, handler: handler)
+                    } else {
+                        try OriginConnection.start(on: channel, state: state, handler: handler)
+                    }
                 }
             }
         let listener =

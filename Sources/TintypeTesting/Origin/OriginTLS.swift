@@ -9,6 +9,8 @@ public struct OriginTLS: Sendable {
     public var key: String
     /// The certificates, in PEM, one of which has to have signed the certificate of the client; `nil` asks for none.
     public var clientRoots: String?
+    /// True for a server that speaks HTTP/2, and nothing else. The default is false.
+    public var speaksHTTP2 = false
 
     /// Creates a certificate. Each parameter sets the property of the same name.
     public init(certificate: String, key: String, clientRoots: String? = nil) {
@@ -23,6 +25,7 @@ public struct OriginTLS: Sendable {
             var tls = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) },
                 privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
+            tls.applicationProtocols = speaksHTTP2 ? ["h2"] : ["http/1.1"]
             if let clientRoots {
                 tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(clientRoots.utf8)))
                 tls.certificateVerification = .noHostnameVerification

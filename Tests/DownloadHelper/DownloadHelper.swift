@@ -1,0 +1,103 @@
+import FoundationEssentials
+import Glibc
+import TintypeCore
+import TintypeHTTP
+import TintypeTesting
+
+/// A process for tests to kill, or to measure: `DownloadHelper fetch URL DIRECTORY` or `DownloadHelper memory URL WARMUP-URL plain|progressive`.
+///
+/// `fetch` loads a URL, keeps what has arrived in the directory, and prints the number of bytes that it has received, and `done` at the end.
+/// `memory` prints by how many bytes a load raised the peak of the process's memory, after another one of a smaller image.
+@main
+struct DownloadHelper {
+    static func main() async throws {
+        #if HTTP
+        let arguments = CommandLine.arguments
+        guard arguments.count >= 4, let url = URL(string: arguments[2]) else { throw Failure.usage }
+        if arguments[1] == "fetch" {
+            let downloader = ImageDownloader(.init(partialDownloads: .directory(arguments[3])))
+            let loaded = try await downloader.load(LoadRequest(url: url) { tell("\($0.receivedBytes)") })
+            tell("done \(loaded.data.count) \(DownloadPayload.isBeginning(loaded.data))")
+        } else {
+            guard arguments.count == 5, let first = URL(string: arguments[3]) else { throw Failure.usage }
+            let isProgressive = arguments[4] == "progressive"
+            try await load(first, isProgressive)
+            let before = try peakMemory()
+            try await load(url, isProgressive)
+            tell("\(try peakMemory() - before)")
+        }
+        #endif
+    }
+
+    enum Failure: Error { case usage, unreadable }
+
+    private static func tell(_ line: String) {
+        let line = line + "\n"
+        _ = line.withCString { write(1, $0, strlen($0)) }
+    }
+
+    #if HTTP
+    private static func load(_ url: URL, _ isProgressive: Bool) async throws {
+        var configuration = ImageDownloader.Configuration(maximumBytes: .gigabytes(1))
+        configuration.partialDownloads = nil
+        let manager = ImageManager(
+            cache: MemoryImageCache(), loader: ImageDownloader(configuration), coders: ImageCoders([ByteCounter()]))
+        var request = ImageRequest(url)
+        if isProgressive { request.options = .progressiveLoad }
+        request.storeTo = []
+        let image = try await manager.image(for: request)
+        tell("\(image.size)")
+    }
+
+    /// The largest resident memory so far, in bytes.
+    private static func peakMemory() throws -> Int {
+        var usage = rusage()
+        // The constant is of another type, depending on what else is imported.
+        guard getrusage(0, &usage) == 0 else { throw Failure.unreadable }
+        return usage.ru_maxrss * 1_024
+    }
+    #endif
+}
+
+/// Makes an image of one pixel of any bytes, also while they arrive.
+private struct ByteCounter: ProgressiveImageCoder {
+    static let format = ImageFormat(rawValue: "bytes")
+    var decodableFormats: Set<ImageFormat> { [Self.format] }
+    var encodableFormats: Set<ImageFormat> { [] }
+
+    func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
+
+    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        ImageInfo(format: Self.format, size: PixelSize(width: 1, height: 1), hasAlpha: false)
+    }
+
+    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        Image(pixels: try MutablePixelBuffer(size: PixelSize(width: 1, height: 1), cleared: true).freeze())
+    }
+
+    func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+    ) throws(ImageError) -> Data {
+        throw ImageError(.encodeFailed, stage: .encode, reason: "nothing is encoded here")
+    }
+
+    func progressiveDecoder(
+        options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ProgressiveDecoder { Decoder(coder: self) }
+
+    private final class Decoder: ProgressiveDecoder {
+        let coder: ByteCounter
+        /// As decoders of animations do, it keeps all bytes.
+        var data = Data()
+
+        init(coder: ByteCounter) { self.coder = coder }
+
+        func append(_ chunk: Data) throws(ImageError) { data.append(chunk) }
+        func append(_ chunk: Data, of data: Data) throws(ImageError) { self.data = data }
+        func preview() throws(ImageError) -> Image? { nil }
+
+        func finish() throws(ImageError) -> Image {
+            try coder.decode(data, options: DecodeOptions(), context: DecodeContext())
+        }
+    }
+}

@@ -1,0 +1,108 @@
+#if HTTP
+import DownloadHelper
+import Foundation
+import TestSupport
+import Testing
+import TintypeTesting
+
+/// Processes that are killed, or measured. `CRASH_ROUNDS` asks for more than the usual 20 rounds.
+@Suite("Downloads: processes", .timeLimited)
+struct DownloadProcessTests {
+    let rounds = ProcessInfo.processInfo.environment["CRASH_ROUNDS"].flatMap { Int($0) } ?? 20
+
+    private func start(_ arguments: [String]) throws -> (process: Process, output: FileHandle) {
+        let process = Process()
+        process.executableURL = URL(
+            fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        )
+        .deletingLastPathComponent().appendingPathComponent("DownloadHelper")
+        process.arguments = arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        return (process, pipe.fileHandleForReading)
+    }
+
+    @Test(
+        "a download that is killed again and again loses no more than the piece that is about to be written",
+        .capability("3.11"))
+    func killed() async throws {
+        struct Script {
+            /// The first bytes that were asked for, in order.
+            var firsts: [Int] = []
+            /// The number of bytes that the next answer sends, before it is silent; `nil` for all.
+            var sent: Int?
+        }
+        let whole = rounds * 600_000 + 1_000_000
+        let folder = try TemporaryDirectory()
+        let script = Watched(Script())
+        let server = try await OriginServer.start { request in
+            let first = request.header("Range").flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
+            let sent = script.update { script in
+                script.firsts.append(first)
+                return script.sent
+            }
+            let last = sent.map { first + $0 } ?? whole
+            var response = OriginResponse(
+                DownloadPayload.bytes(first..<last), status: first > 0 ? 206 : 200, headers: ["ETag": "\"1\""]
+            ).announcing(contentLength: whole - first)
+            if first > 0 { response = response.header("Content-Range", "bytes \(first)-\(whole - 1)/\(whole)") }
+            if sent != nil { response.steps.append(.silence) }
+            return response
+        }
+        let arguments = ["fetch", server.url("/a").absoluteString, folder.path + "/partial"]
+        var generator = SeededRandom(seed: 7)
+        var arrived = 0
+        for round in 0..<rounds {
+            let sent = Int.random(in: 1...600_000, using: &generator)
+            // The process is killed when it has received all of it, or some.
+            let wanted = Int.random(in: 1...sent, using: &generator)
+            script.update { $0.sent = sent }
+            let (process, output) = try start(arguments)
+            var text = Data()
+            var seen = 0
+            var first: Int?
+            while first.map({ seen < $0 + wanted }) ?? true {
+                let more = output.availableData
+                try #require(!more.isEmpty, "round \(round): it ended by itself")
+                text += more
+                seen = String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { Int($0) }.max() ?? 0
+                if script.value.firsts.count == round + 1 { first = script.value.firsts.last }
+            }
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            #expect(process.terminationReason == .uncaughtSignal)
+            // 256 KB are written at once, and a chunk of the network may be larger than what is missing of them.
+            #expect((first ?? 0) >= arrived - 320 * 1_024, "round \(round)")
+            arrived = max(seen, first ?? 0)
+        }
+        #expect(arrived > rounds * 10_000, "the rounds add up")
+        script.update { $0.sent = nil }
+        let (process, output) = try start(arguments)
+        let text = String(decoding: try output.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(text.hasSuffix("done \(whole) true\n"))
+        #expect(script.value.firsts.last ?? 0 >= arrived - 320 * 1_024)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/partial").isEmpty)
+    }
+
+    @Test(
+        "a body of 200 MB takes less than 10 MB above its size, progressive or not", .capability("3.9"),
+        arguments: ["plain", "progressive"], [true, false])
+    func memory(kind: String, isAnnounced: Bool) async throws {
+        let piece = Data(repeating: 7, count: 1_000_000)
+        let count = 200
+        let server = try await OriginServer.start { request in
+            let response = OriginResponse(chunks: Array(repeating: piece, count: request.path == "/large" ? count : 2))
+            return isAnnounced ? response : response.chunked()
+        }
+        let (process, output) = try start([
+            "memory", server.url("/large").absoluteString, server.url("/small").absoluteString, kind,
+        ])
+        let lines = String(decoding: try output.readToEnd() ?? Data(), as: UTF8.self).split(separator: "\n")
+        process.waitUntilExit()
+        let growth = try #require(lines.last.flatMap { Int($0) }, "\(lines)")
+        #expect(growth >= count * 900_000 && growth < count * piece.count + 10_000_000, "\(growth)")
+    }
+}
+#endif

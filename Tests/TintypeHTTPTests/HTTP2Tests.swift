@@ -1,0 +1,104 @@
+#if HTTP
+import Foundation
+import TestSupport
+import Testing
+import TintypeCore
+import TintypeHTTP
+import TintypeTesting
+
+@Suite("HTTP/2 and tunnels", .timeLimited)
+struct HTTP2Tests {
+    private let certificates: Certificates
+
+    init() throws { certificates = try Certificates.shared.get() }
+
+    private var trusting: TLSOptions {
+        var tls = TLSOptions()
+        tls.trustRoots = Data(certificates.root.utf8)
+        return tls
+    }
+
+    private func server(_ handler: @escaping OriginServer.Handler) async throws -> OriginServer {
+        var tls = certificates.good
+        tls.speaksHTTP2 = true
+        return try await OriginServer.start(tls: tls, handler: handler)
+    }
+
+    @Test("Transfers from a server with HTTP/2 share one connection", .capability("3.10"))
+    func multiplexed() async throws {
+        let gate = OriginGate()
+        let server = try await server { request in
+            OriginResponse(chunks: [Data(request.path.utf8), bytes], gate: gate, type: "image/png")
+        }
+        let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 20, tls: trusting))
+        let urls = (0..<20).map { server.url("/\($0)", host: "localhost") }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for url in urls {
+                group.addTask {
+                    let loaded = try await downloader.load(LoadRequest(url: url))
+                    #expect(loaded.data == Data(url.path.utf8) + bytes)
+                    #expect(loaded.networkProtocol?.hasPrefix("HTTP/2") == true && loaded.mimeType == "image/png")
+                }
+            }
+            // All of them are under way at once.
+            try await server.waitForRequests(20)
+            gate.openForGood()
+            try await group.waitForAll()
+        }
+        #expect(server.acceptedConnections <= 2)
+    }
+
+    @Test("Statuses, redirects, urgency, and bodies without a length are those of HTTP/1.1")
+    func semantics() async throws {
+        let server = try await server { request in
+            switch request.path {
+            case "/moved": .redirect(to: "/image")
+            case "/missing": .status(404)
+            case "/long": OriginResponse(bytes).chunked()
+            default: OriginResponse(bytes, headers: ["ETag": "\"1\""])
+            }
+        }
+        let downloader = ImageDownloader(.init(tls: trusting))
+        func url(_ path: String) -> URL { server.url(path, host: "localhost") }
+        let moved = try await downloader.load(LoadRequest(url: url("/moved"), priority: WorkPriority(.high)))
+        #expect(moved.data == bytes && moved.url == url("/image") && moved.validators?.entityTag == "\"1\"")
+        #expect(server.requests.last?.header("priority") == "u=2")
+        #expect(try await downloader.load(LoadRequest(url: url("/long"))).data == bytes)
+        #expect(try await failure(downloader, LoadRequest(url: url("/missing"))).statusCode == 404)
+    }
+
+    @Test("A stream that ends in the middle is a lost connection, and the others go on")
+    func brokenStream() async throws {
+        let server = try await server { request in
+            request.path == "/broken" ? OriginResponse(bytes).close(after: 1_000) : OriginResponse(bytes)
+        }
+        let downloader = ImageDownloader(.init(tls: trusting))
+        let broken = try await failure(downloader, LoadRequest(url: server.url("/broken", host: "localhost")))
+        #expect([.connectionLost, .incompleteBody].contains(broken.code), "\(broken)")
+        #expect(try await downloader.load(LoadRequest(url: server.url("/a", host: "localhost"))).data == bytes)
+    }
+
+    @Test("A body that isn't as long as announced is an error", arguments: [0, 100, 10_000])
+    func lyingLength(announced: Int) async throws {
+        let server = try await server { _ in OriginResponse(bytes).announcing(contentLength: announced) }
+        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: trusting))
+        let error = try await failure(downloader, LoadRequest(url: server.url("/a", host: "localhost")))
+        #expect([.connectionLost, .incompleteBody, .badResponse].contains(error.code), "\(error)")
+    }
+
+    @Test("An https URL goes through the tunnel of a proxy, and the proxy sees only the host", .capability("DLC-04"))
+    func tunnel() async throws {
+        let server = try await OriginServer.start(tls: certificates.good) { _ in OriginResponse(bytes) }
+        let proxy = try TunnelProxy()
+        var address = ProxyServer(host: "127.0.0.1", port: proxy.port)
+        (address.user, address.password) = ("me", "pass")
+        let downloader = ImageDownloader(.init(tls: trusting, proxy: .server(address)))
+        let url = server.url("/secret?token=1", host: "localhost")
+        #expect(try await downloader.load(LoadRequest(url: url)).data == bytes)
+        let head = try #require(proxy.heads.value.first)
+        #expect(head.hasPrefix("CONNECT localhost:\(server.port) HTTP/1.1\r\n") && !head.contains("secret"))
+        #expect(head.lowercased().contains("proxy-authorization: basic bwu6cgfzcw=="))
+        #expect(server.requests.map(\.path) == ["/secret"] && server.requests[0].header("Proxy-Authorization") == nil)
+    }
+}
+#endif

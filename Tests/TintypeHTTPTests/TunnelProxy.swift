@@ -1,0 +1,97 @@
+#if HTTP
+import Foundation
+import Glibc
+import TintypeTesting
+
+/// An HTTP proxy on this computer that makes tunnels to ports of this computer, whatever the host.
+final class TunnelProxy: Sendable {
+    struct Failure: Error {}
+
+    let port: Int
+    /// The heads of all requests.
+    let heads = Watched<[String]>([])
+    private let listener: Int32
+
+    init() throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard listener >= 0, Self.withAddress(port: 0, { bind(listener, $0, $1) }) == 0, listen(listener, 16) == 0
+        else {
+            throw Failure()
+        }
+        var address = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &size) }
+        }
+        self.listener = listener
+        port = Int(UInt16(bigEndian: address.sin_port))
+        Thread.detachNewThread { [heads] in
+            while true {
+                let client = accept(listener, nil, nil)
+                guard client >= 0 else { return }
+                Thread.detachNewThread { Self.serve(client, heads) }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
+    private static func withAddress(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        return withUnsafePointer(to: address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    private static func serve(_ client: Int32, _ heads: Watched<[String]>) {
+        defer { close(client) }
+        var head: [UInt8] = []
+        var byte: UInt8 = 0
+        while !head.suffix(4).elementsEqual("\r\n\r\n".utf8), head.count < 10_000 {
+            guard read(client, &byte, 1) == 1 else { return }
+            head.append(byte)
+        }
+        let text = String(decoding: head, as: UTF8.self)
+        heads.update { $0.append(text) }
+        guard let target = text.split(separator: " ").dropFirst().first,
+            let port = target.split(separator: ":").last.flatMap({ UInt16($0) })
+        else { return }
+        let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(server) }
+        guard withAddress(port: port, { connect(server, $0, $1) }) == 0,
+            write(client, "HTTP/1.1 200 Connection established\r\n\r\n", 39) == 39
+        else { return }
+        relay(client, server)
+    }
+
+    /// Copies bytes in both directions until one side closes.
+    private static func relay(_ one: Int32, _ other: Int32) {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        var sides = [
+            pollfd(fd: one, events: Int16(POLLIN), revents: 0), pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+        ]
+        while poll(&sides, 2, -1) >= 0 {
+            for (side, target) in [(0, other), (1, one)] where sides[side].revents != 0 {
+                let count = read(sides[side].fd, &buffer, buffer.count)
+                guard count > 0 else { return }
+                var sent = 0
+                while sent < count {
+                    let done = buffer.withUnsafeBytes {
+                        send(target, $0.baseAddress! + sent, count - sent, Int32(MSG_NOSIGNAL.rawValue))
+                    }
+                    guard done > 0 else { return }
+                    sent += done
+                }
+            }
+        }
+    }
+}
+#endif
