@@ -6,6 +6,7 @@ let package = Package(
     name: "tintype-benchmarks",
     dependencies: [
         .package(name: "tintype", path: ".."),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.30.0"),
         .package(url: "https://github.com/ordo-one/benchmark.git", from: "1.38.1", traits: []),
     ],
     targets: [
@@ -18,6 +19,15 @@ let package = Package(
             ],
             path: "Benchmarks/TintypeBenchmarks",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
+        // What scripts/download-speed runs.
+        .executableTarget(
+            name: "DownloadSpeed",
+            dependencies: [
+                .product(name: "Tintype", package: "tintype"),
+                .product(name: "TintypeTesting", package: "tintype"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ],
+            path: "DownloadSpeed"),
         // What scripts/cache-speed runs. Here too, so that a smoke run of it needs no other build of Tintype.
         .target(name: "CAllocations", path: "CachePolicies/Sources/CAllocations"),
         .executableTarget(
