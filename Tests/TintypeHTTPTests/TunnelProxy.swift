@@ -85,7 +85,7 @@ final class TunnelProxy: Sendable {
                 var sent = 0
                 while sent < count {
                     let done = buffer.withUnsafeBytes {
-                        send(target, $0.baseAddress! + sent, count - sent, Int32(MSG_NOSIGNAL.rawValue))
+                        send(target, $0.baseAddress! + sent, count - sent, Int32(MSG_NOSIGNAL))
                     }
                     guard done > 0 else { return }
                     sent += done

@@ -39,7 +39,7 @@ struct UnreliableOriginTests {
         .capability("3.11"))
     func thousand() async throws {
         let script = Watched(Script())
-        func body(_ path: String) -> Data { Data((path + String(repeating: "x", count: 2_000)).utf8) }
+        @Sendable func body(_ path: String) -> Data { Data((path + String(repeating: "x", count: 2_000)).utf8) }
         let server = try await OriginServer.start { request in
             let fault = script.update { script -> String in
                 script.requests += 1
