@@ -8,6 +8,8 @@ internal import TintypeCore
 /// A signal that the process was started to ignore stays ignored, as SIGHUP under `nohup`.
 package enum Interruption {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
+    /// Called when a second signal ends the process: restores what the next program would find changed, such as the terminal. Must not wait.
+    package static let lastWords = Lock<(@Sendable () -> Void)?>(nil)
 
     /// Runs `body`.
     /// - Throws: the exit status 128 + signal number if a signal arrived, or the error of `body`.
@@ -27,7 +29,12 @@ package enum Interruption {
                     defer { received = number }
                     return received == nil
                 }
-                if isFirst { running.withLock { $0 }?.cancel() } else { _exit(128 + number) }
+                if isFirst {
+                    running.withLock { $0 }?.cancel()
+                } else {
+                    lastWords.withLock { $0 }?()
+                    _exit(128 + number)
+                }
             }
             // A signal that arrives before the source is registered would be lost.
             await withCheckedContinuation { continuation in

@@ -90,8 +90,12 @@ struct ShowCommand: AsyncParsableCommand {
             return
         }
         let cells = layout.cells(of: image.size)
+        if terminal.isInteractive { Interruption.lastWords.withLock { $0 = Terminal.showCursor } }
         console.draw(picture.begin(cells))
-        defer { console.draw(picture.end(cells)) }
+        defer {
+            console.draw(picture.end(cells))
+            Interruption.lastWords.withLock { $0 = nil }
+        }
         let player = AnimatedImagePlayer(image, clock: clock)
         if let loop {
             player.loopCount = loop

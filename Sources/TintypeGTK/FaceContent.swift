@@ -21,13 +21,14 @@ internal import TintypeCore
 
     private(set) var texture: Texture?
     private(set) var player: AnimatedImagePlayer?
+    private var waker = 0
     var indicator: IndicatorDrawing?
     private var transition: Transition?
     private var scale = 1.0
 
     /// Shows an image at once; `nil` shows nothing.
     func show(_ image: Image?, scale: Double) {
-        player = nil
+        releasePlayer()
         self.scale = scale
         texture = image.flatMap { Texture($0.pixels, scale: scale) }
         endTransition(isFinished: false)
@@ -42,8 +43,21 @@ internal import TintypeCore
         self.transition = Transition(transition: transition, previous: previous, completion: completion)
     }
 
-    func play(_ animation: AnimatedImage, _ transformer: (any ImageTransformer)?) {
-        player = AnimatedImagePlayer(animation, transformer: transformer)
+    /// - Parameter waker: Called on any thread when the player may have something new to show, as after its `play()`.
+    func play(
+        _ animation: AnimatedImage, _ transformer: (any ImageTransformer)?, waker: @escaping @Sendable () -> Void
+    ) {
+        releasePlayer()
+        let player = AnimatedImagePlayer(animation, transformer: transformer)
+        self.waker = player.addWaker(waker)
+        self.player = player
+    }
+
+    /// Leaves the player to the program, which may have kept it.
+    private func releasePlayer() {
+        guard let player = player.take() else { return }
+        player.removeWaker(waker)
+        player.isSuspended = false
     }
 
     /// Shows the new image of a transition that is under way.

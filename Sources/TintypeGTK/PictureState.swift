@@ -59,7 +59,7 @@ internal import TintypeCore
     func playsAnimations(in slot: ImageSlot) -> Bool { playsAnimations }
 
     func play(_ animation: AnimatedImage, transformer: (any ImageTransformer)?, in slot: ImageSlot) {
-        content(slot)?.play(animation, transformer)
+        content(slot)?.play(animation, transformer) { [bell] in bell.ring() }
         updateVisibility()
     }
 

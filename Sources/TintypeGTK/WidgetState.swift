@@ -19,7 +19,8 @@ internal import TintypeCore
     private var wantsTick = false
     private var timer: guint = 0
     private var wasMapped = false
-    private var pausedPlayers: [AnimatedImagePlayer] = []
+    /// Rung by the players.
+    private(set) lazy var bell = MainActorBell { [weak self] in self?.playersChanged() }
     private var viewport: Viewport?
     /// True if the widget is within the part of its window that is scrolled into view.
     var isInViewport = true { didSet { if isInViewport != oldValue { updateVisibility() } } }
@@ -68,7 +69,6 @@ internal import TintypeCore
     private func detach() {
         guard widget != nil else { return }
         stopClock()
-        pausedPlayers = []
         viewport?.remove(self)
         widget = nil
         imageBinding.prepareForReuse()
@@ -103,32 +103,37 @@ internal import TintypeCore
         return isInViewport && (gtk_widget_get_mapped(widget) != 0 || !wasMapped)
     }
 
-    /// Plays or pauses animations, and sets the priority of loads.
+    /// Lets animations move or stand still, and sets the priority of loads.
     func updateVisibility() {
         let isVisible = isVisible
         imageBinding.isVisible = isVisible
+        for player in faces.flatMap(\.players) { player.isSuspended = !isVisible }
         if isVisible {
-            let current = faces.flatMap(\.players)
-            for player in pausedPlayers where current.contains(where: { $0 === player }) { player.play() }
-            pausedPlayers = []
             needsTick()
         } else {
             stopClock()
             // Nobody would see them, and loads may wait for their ends.
             for face in faces { face.finishTransitions() }
-            let playing = faces.flatMap(\.players).filter(\.isPlaying)
-            for player in playing { player.pause() }
-            // Those of images that were replaced meanwhile are gone.
-            let current = faces.flatMap(\.players)
-            pausedPlayers = pausedPlayers.filter { paused in current.contains { $0 === paused } } + playing
         }
     }
 
     // MARK: Time
 
-    /// Asks for a call of ``advance(to:)`` with the next frame.
+    /// True if the next frame, or a timer, moves the contents.
+    var isTicking: Bool { tick != 0 || timer != 0 }
+
+    /// Asks for a call of ``advance(to:)`` with the next frame, because there is something new.
     func needsTick() {
         for face in faces { face.redraw() }
+        startTicking()
+    }
+
+    /// Looks at players that were told to go on, that moved to another frame, or that have a frame which they waited for.
+    private func playersChanged() {
+        if isVisible, tick == 0 { startTicking() }
+    }
+
+    private func startTicking() {
         guard isVisible else {
             for face in faces { face.finishTransitions() }
             return

@@ -36,6 +36,29 @@ struct InterruptionTests {
         }
     }
 
+    @Test("A second signal ends a command that doesn't tidy up, but the cursor of the terminal is shown again")
+    func lastWords() async {
+        await #expect(processExitsWith: .exitCode(128 + SIGINT)) {
+            var ends: [Int32] = [0, 0]
+            guard pipe(&ends) == 0, dup2(ends[1], STDOUT_FILENO) >= 0 else { exit(2) }
+            let output = ends[0]
+            Interruption.lastWords.withLock { words in
+                words = {
+                    Terminal.showCursor()
+                    var bytes = [UInt8](repeating: 0, count: 16)
+                    let count = read(output, &bytes, bytes.count)
+                    if String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) != "\u{1B}[?25h" { _exit(3) }
+                }
+            }
+            try await Interruption.handled {
+                kill(getpid(), SIGINT)
+                while !Task.isCancelled { await Task.yield() }
+                kill(getpid(), SIGINT)
+                while true { await Task.yield() }
+            }
+        }
+    }
+
     @Test("A signal cancels the command, whose exit status contains its number", arguments: [SIGINT, SIGTERM, SIGHUP])
     func cancels(_ number: Int32) async {
         await #expect(processExitsWith: .exitCode(0)) { [number = number as Int32] in

@@ -29,7 +29,7 @@ enum GTKAnimationTests {
             _ = try await picture.setImage(run.url("moving")).result.get()
             await run.wait("the second frame") { picture.player?.currentFrameIndex == 1 }
             gtk_widget_set_visible(picture.widget, 0)
-            await run.wait("the pause") { picture.player?.isPlaying == false }
+            await run.wait("the pause") { picture.player?.isSuspended == true }
             gtk_widget_set_visible(picture.widget, 1)
             await run.wait("another pass") { (picture.player?.completedLoops ?? 0) >= 1 }
         },
@@ -47,14 +47,45 @@ enum GTKAnimationTests {
             await run.show(scrolled, width: 100, height: 100)
             for picture in pictures { _ = try await picture.setImage(run.url("moving")).result.get() }
             await run.wait("the first plays, the second doesn't") {
-                pictures[0].player?.isPlaying == true && pictures[1].player?.isPlaying == false
+                pictures[0].player?.isSuspended == false && pictures[1].player?.isSuspended == true
             }
             run.equal(pictures.map(\.imageBinding.isVisible), [true, false])
             let adjustment = gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled))
             gtk_adjustment_set_value(adjustment, 600)
             await run.wait("the second plays, the first doesn't") {
-                pictures[1].player?.isPlaying == true && pictures[0].player?.isPlaying == false
+                pictures[1].player?.isSuspended == false && pictures[0].player?.isSuspended == true
             }
+        },
+        GTKTest("A player that the program pauses shows the next frame when it is told to go on, or to go elsewhere") {
+            run in
+            run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
+            let picture = TintypePicture(manager: run.manager)
+            await run.show(picture.widget)
+            _ = try await picture.setImage(run.url("moving")).result.get()
+            await run.wait("the animation is open") { picture.player?.currentFrame != nil }
+            picture.player?.stop()
+            await run.wait("the clock stands still") { !picture.state.isTicking }
+            picture.player?.seek(toFrame: 2)
+            await run.wait("the third frame") {
+                run.color(picture.state.faces[0], in: picture.widget) == Paint.blue
+            }
+            await run.wait("the clock stands still again") { !picture.state.isTicking }
+            picture.player?.play()
+            await run.wait("another pass") { (picture.player?.completedLoops ?? 0) >= 1 }
+        },
+        GTKTest("A program's pause of an animation that is out of sight holds when it comes back") { run in
+            run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
+            let picture = TintypePicture(manager: run.manager)
+            await run.show(picture.widget)
+            _ = try await picture.setImage(run.url("moving")).result.get()
+            await run.wait("the animation is open") { picture.player != nil }
+            gtk_widget_set_visible(picture.widget, 0)
+            await run.wait("out of sight") { picture.player?.isSuspended == true }
+            run.equal(picture.player?.isPlaying, true)
+            picture.player?.pause()
+            gtk_widget_set_visible(picture.widget, 1)
+            await run.wait("in sight") { picture.player?.isSuspended == false }
+            run.equal(picture.player?.isPlaying, false)
         },
     ]
 }

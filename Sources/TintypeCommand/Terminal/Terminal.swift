@@ -58,6 +58,14 @@ struct Terminal: Sendable {
             environment: environment, window: window, reply: canAnswer ? answer() : TerminalReply())
     }
 
+    /// Shows the cursor again, unless the terminal takes no output now, as after Ctrl-S.
+    @Sendable static func showCursor() {
+        var event = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+        if poll(&event, 1, 0) == 1, event.revents & Int16(POLLOUT) != 0 {
+            Console.write("\u{1B}[?25h", to: STDOUT_FILENO)
+        }
+    }
+
     /// Asks the terminal, and waits at most a fifth of a second for each part of its answer.
     private static func answer() -> TerminalReply {
         let device = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -70,7 +78,13 @@ struct Terminal: Sendable {
         // Ctrl-C still arrives as a signal.
         unbuffered.c_lflag &= ~tcflag_t(ICANON | ECHO)
         guard tcsetattr(device, TCSANOW, &unbuffered) == 0 else { return TerminalReply() }
-        defer { tcsetattr(device, TCSANOW, &old) }
+        Interruption.lastWords.withLock { words in
+            words = { [old] in _ = withUnsafePointer(to: old) { tcsetattr(device, TCSANOW, $0) } }
+        }
+        defer {
+            tcsetattr(device, TCSANOW, &old)
+            Interruption.lastWords.withLock { $0 = nil }
+        }
         guard Console.write(TerminalReply.questions, to: device) == 0 else { return TerminalReply() }
         var bytes: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 256)

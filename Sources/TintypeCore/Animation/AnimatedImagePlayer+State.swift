@@ -11,6 +11,8 @@ extension AnimatedImagePlayer {
         /// The time of the last advance; `nil` if time stands still until the next one.
         var lastTime: Duration?
         var isPlaying = true
+        /// True while nobody sees the animation.
+        var isSuspended = false
         var rate = 1.0
         var policy = LateFramePolicy.neverSkip
         var maximumBufferSize: ByteCount?
@@ -59,6 +61,9 @@ extension AnimatedImagePlayer {
             isShown = isShown && hasBegun && position.frame == shown?.index && !position.isFinished
         }
 
+        /// True if time passes.
+        private var isMoving: Bool { isPlaying && !isSuspended }
+
         /// The rate, or 0 where it is none, or so low that a frame would stay for ever.
         private var speed: Double { rate >= 1e-6 && rate.isFinite ? min(rate, 1_000) : 0 }
 
@@ -66,10 +71,10 @@ extension AnimatedImagePlayer {
             to now: Duration, _ lookup: (Int) -> AnimationFramePool.Lookup
         ) -> (Update, [PlaybackEvent], needsOthers: Bool) {
             let elapsed = lastTime.map { max(.zero, now - $0) } ?? .zero
-            lastTime = isPlaying ? max(now, lastTime ?? now) : nil
+            lastTime = isMoving ? max(now, lastTime ?? now) : nil
             // Limited so that a computer that slept for years stays in range.
             let isHeld = awaited != nil && policy == .neverSkip
-            if isPlaying, !isHeld { time += min(elapsed, .days(3_650)) * speed }
+            if isMoving, !isHeld { time += min(elapsed, .days(3_650)) * speed }
             var events: [PlaybackEvent] = []
             let old = neededStep
             let isNew = duePosition.map { show($0, lookup, &events) } ?? false
@@ -80,7 +85,7 @@ extension AnimatedImagePlayer {
         /// The place whose frame has to be shown now; `nil` if it is shown already.
         private var duePosition: AnimationTimeline.Position? {
             guard isShown else { return position }
-            guard isPlaying, speed > 0, let end = position.end, time >= end else { return nil }
+            guard isMoving, speed > 0, let end = position.end, time >= end else { return nil }
             switch policy {
             case .neverSkip: return timeline.position(ofStep: position.step + 1)
             // A frame that is waited for comes late: else a slow decoder would never show any.
@@ -106,7 +111,7 @@ extension AnimatedImagePlayer {
                         events.append(.damagedFrame(index: due.frame, error))
                     }
                 case .pending:
-                    if isPlaying { awaited = due }
+                    if isMoving { awaited = due }
                     if policy == .neverSkip, isShown { time = due.start }
                     return false
                 }
@@ -130,7 +135,7 @@ extension AnimatedImagePlayer {
 
         /// The time until the next frame is due.
         private var delay: Duration? {
-            guard isShown, isPlaying, awaited == nil, speed > 0, let end = position.end else { return nil }
+            guard isShown, isMoving, awaited == nil, speed > 0, let end = position.end else { return nil }
             guard time < end else { return .zero }
             // Rounded up, so that the frame is due then; a day at most, which is no harm to who looks.
             let nanoseconds = Double((end - time).inNanoseconds) / speed

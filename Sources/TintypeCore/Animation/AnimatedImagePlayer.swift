@@ -151,6 +151,23 @@ public final class AnimatedImagePlayer: Sendable {
         updateDemand()
     }
 
+    /// True while the display of the animation is out of sight: time stands still, and ``isPlaying`` stays what the program wants.
+    package var isSuspended: Bool {
+        get { state.withLock { $0.isSuspended } }
+        set {
+            change { state in
+                state.isSuspended = newValue
+                if newValue { state.lastTime = nil }
+            }
+        }
+    }
+
+    /// Calls a closure, on any thread, whenever there may be something new to show, until the returned number is removed.
+    package func addWaker(_ waker: @escaping @Sendable () -> Void) -> Int { observers.addWaker(waker) }
+
+    /// Ends the calls of a closure that was passed to ``addWaker(_:)``.
+    package func removeWaker(_ number: Int) { observers.removeWaker(number) }
+
     /// Releases the decoded frames of all players of the animation. Those that are needed are decoded again.
     public func clearFrameBuffer() { pool?.removeAll() }
 
