@@ -39,6 +39,7 @@ final class AVIFReader {
         let file = UnsafeRawBufferPointer(rebasing: copy[..<data.count])
         let boxes = TopLevelBoxes(file)
         let isTruncated = boxes.isTruncated
+        Self.shortenTimes(copy, boxes)
         guard let decoder = avifDecoderCreate() else {
             copy.deallocate()
             throw ImageError(.outOfMemory, stage: .decode, reason: "libavif has no memory for a decoder")
@@ -56,9 +57,12 @@ final class AVIFReader {
             metadata = ImageMetadata(exif: Self.bytes(image.pointee.exif), xmp: Self.bytes(image.pointee.xmp))
             crop = Self.crop(image)
             storedSize = Self.size(image)
-            info = Self.info(
-                decoder, image, crop, profile: profile, codePoints: coding.codePoints,
-                loopCount: Self.loopCount(file, boxes), isComplete: !isTruncated)
+            let (crop, profile, codePoints) = (crop, profile, coding.codePoints)
+            info = try data.withBytes { bytes throws(ImageError) in
+                Self.info(
+                    decoder, image, crop, profile: profile, codePoints: codePoints, track: Self.track(bytes, boxes),
+                    isComplete: !isTruncated)
+            }
         } catch {
             avifDecoderDestroy(decoder)
             copy.deallocate()
@@ -95,27 +99,56 @@ final class AVIFReader {
 
     private static func info(
         _ decoder: UnsafeMutablePointer<avifDecoder>, _ image: UnsafeMutablePointer<avifImage>, _ crop: avifCropRect,
-        profile: Data?, codePoints: CodePoints, loopCount: Int, isComplete: Bool
+        profile: Data?, codePoints: CodePoints, track: MediaTrack?, isComplete: Bool
     ) -> ImageInfo {
         let count = max(1, Int(decoder.pointee.imageCount))
-        let durations = count > 1 ? (0..<count).map { duration(decoder, frame: $0) } : []
         return ImageInfo(
             format: .avif, size: PixelSize(width: Int(crop.width), height: Int(crop.height)),
             orientation: orientation(image.pointee), frameCount: count,
-            loopCount: count > 1 ? loopCount : nil,
-            frameDurations: durations, hasAlpha: decoder.pointee.alphaPresent == AVIF_TRUE,
+            loopCount: count > 1 ? track?.loopCount ?? 0 : nil,
+            frameDurations: count > 1 ? durations(track, count: count) : [],
+            hasAlpha: decoder.pointee.alphaPresent == AVIF_TRUE,
             bitsPerComponent: Int(image.pointee.depth),
             colorProfile: CodedColor.name(profile: profile, codePoints: codePoints), isComplete: isComplete,
             isHighDynamicRange: profile == nil && codePoints.isHighDynamicRange)
     }
 
-    /// The number of times that the sequence is played, which libavif does not report; 0, to repeat it forever, also where the
-    /// track is not understood.
-    private static func loopCount(_ file: UnsafeRawBufferPointer, _ boxes: TopLevelBoxes) -> Int {
-        guard let moov = boxes.first("moov"), moov.isComplete else { return 0 }
+    /// The track of the sequence; `nil` if it isn't understood.
+    ///
+    /// libavif does not report the number of times that a sequence is played, and it adds up the durations of all frames before a frame to
+    /// tell its time.
+    private static func track(_ file: UnsafeRawBufferPointer, _ boxes: TopLevelBoxes) -> MediaTrack? {
+        guard let moov = boxes.first("moov"), moov.isComplete else { return nil }
         let movie = MediaBox(type: "moov", contents: UnsafeRawBufferPointer(rebasing: file[moov.payload]))
         let tracks = ((try? movie.boxes()) ?? []).filter { $0.type == "trak" }.lazy.compactMap { try? MediaTrack($0) }
-        return tracks.first { $0.handler == "pict" && $0.references["auxl"] == nil }?.loopCount ?? 0
+        return tracks.first { $0.handler == "pict" && $0.references["auxl"] == nil }
+    }
+
+    /// Leaves one run in each table of times. libavif goes through all runs for each frame before a frame that it decodes, and the times
+    /// are read from the original.
+    private static func shortenTimes(_ copy: UnsafeMutableRawBufferPointer, _ boxes: TopLevelBoxes) {
+        guard let moov = boxes.first("moov"), moov.isComplete, let base = copy.baseAddress else { return }
+        let movie = MediaBox(type: "moov", contents: UnsafeRawBufferPointer(rebasing: copy[moov.payload]))
+        for track in (try? movie.boxes()) ?? [] where track.type == "trak" {
+            guard let times = try? track.box("mdia", "minf", "stbl", "stts"), times.contents.count >= 16,
+                let start = times.contents.baseAddress, times.contents.bigEndian32(at: 4) ?? 0 > 1
+            else { continue }
+            // Behind the version and the flags: the number of runs.
+            copy[start - UnsafeRawPointer(base) + 7] = 1
+            for place in 4..<7 { copy[start - UnsafeRawPointer(base) + place] = 0 }
+        }
+    }
+
+    private static func durations(_ track: MediaTrack?, count: Int) -> [Duration] {
+        guard let track, track.timescale > 0, let units = try? SampleDurations.read(track.sampleTable, count: count),
+            units.count == count
+        else { return Array(repeating: FrameTiming.standard, count: count) }
+        return units.map { units in
+            guard units > 0 else { return FrameTiming.standard }
+            // An hour for one frame is more than any sequence means.
+            let seconds = min(Double(units) / Double(track.timescale), 3_600)
+            return FrameTiming.played(.microseconds(Int((seconds * 1_000_000).rounded())))
+        }
     }
 
     /// The clean aperture (ISO/IEC 14496-12, section 12.1.4), which comes before rotation and mirroring (MIAF, ISO/IEC 23000-22,
@@ -133,15 +166,6 @@ final class AVIFReader {
 
     private static func size(_ image: UnsafeMutablePointer<avifImage>) -> PixelSize {
         PixelSize(width: Int(image.pointee.width), height: Int(image.pointee.height))
-    }
-
-    private static func duration(_ decoder: UnsafeMutablePointer<avifDecoder>, frame: Int) -> Duration {
-        var timing = avifImageTiming()
-        guard avifDecoderNthImageTiming(decoder, UInt32(frame), &timing) == AVIF_RESULT_OK, timing.duration > 0 else {
-            return FrameTiming.standard
-        }
-        // An hour for one frame is more than any sequence means.
-        return FrameTiming.played(.microseconds(Int((min(timing.duration, 3_600) * 1_000_000).rounded())))
     }
 
     /// The rotation, and then the mirroring, that the file asks for (ISO/IEC 23008-12, sections 6.5.10 and 6.5.12).

@@ -41,6 +41,7 @@ struct FrameSetup {
         outputSize = info.outputSize(options, format: format)
         let keptFrames = purpose == .all ? info.frameCount : 1
         try info.check(context.limits, output: outputSize, keptFrames: keptFrames, format: format)
+        try Self.checkCanvas(info, stored: stored ?? info.size, bitmaps: bitmaps, context.limits)
         guard purpose != .streaming else {
             reservation = nil
             return
@@ -49,6 +50,20 @@ struct FrameSetup {
         reservation = try context.reserve(
             output: outputSize, format: format, frames: keptFrames, isCopied: true, source: stored ?? info.size,
             bitmaps: bitmaps)
+    }
+
+    /// Refuses an animation whose canvas takes too much memory, however small its frames are: each of them costs the whole canvas.
+    private static func checkCanvas(
+        _ info: ImageInfo, stored: PixelSize, bitmaps: Int, _ limits: DecodeLimits
+    ) throws(ImageError) {
+        guard info.isAnimated else { return }
+        let (bytes, overflow) = stored.pixelCount.multipliedReportingOverflow(by: 4 * bitmaps)
+        guard !overflow, bytes <= limits.maximumBytes.bytes else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "the canvas of the animation has \(stored) pixels, and takes more than the limit of "
+                    + "\(limits.maximumBytes)")
+        }
     }
 
     /// Compares what is known of a file with the limits again, now that more of it is there.

@@ -12,7 +12,9 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public var encodableFormats: Set<ImageFormat> { [.gif] }
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        let info = try data.withBytes { bytes throws(ImageError) in try GIFBlocks(bytes).info }
+        let limit = context.limits.maximumFrames
+        let info = try data.withBytes { bytes throws(ImageError) in try GIFBlocks(bytes, maximumFrames: limit).info }
+        try context.limits.check(frameCount: info.frameCount)
         guard !info.size.isEmpty else { throw .corrupt("the GIF has a size of \(info.size)") }
         return info
     }

@@ -48,6 +48,9 @@ struct PNGChunks {
     /// False if the bytes end before the pixels begin.
     private(set) var hasPixelData = false
 
+    /// A palette of 256 colors. More is wrong, and would be copied for each frame of an animation.
+    private static let largestSharedChunk = 768
+
     /// - Throws: ``ImageError/Code/truncatedImage`` if the header chunk is not there whole, and
     ///   ``ImageError/Code/corruptImage`` if it makes no sense.
     /// - Complexity: O(chunks).
@@ -80,7 +83,7 @@ struct PNGChunks {
             animation.read(type, payload, of: bytes)
             if type == .plte, !header.isIndexed {
                 hasSuggestedPalette = true
-            } else if type == .plte || type == .trns, !hasPixelData {
+            } else if type == .plte || type == .trns, !hasPixelData, length <= Self.largestSharedChunk {
                 sharedChunks.append(offset..<next)
             }
             if type == .iccp, profileChunk == nil, !hasPixelData { profileChunk = offset..<next }

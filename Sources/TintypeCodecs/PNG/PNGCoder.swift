@@ -14,6 +14,7 @@ public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+        try context.limits.check(frameCount: chunks.info.frameCount)
         return chunks.info
     }
 

@@ -12,12 +12,12 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public var encodableFormats: Set<ImageFormat> { [.webp] }
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        try container(data).info
+        try container(data, context).info
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let decoder = try WebPFrameDecoder(
-            data, container: container(data), for: FramePurpose(options), options: options, context: context)
+            data, container: container(data, context), for: FramePurpose(options), options: options, context: context)
         return try decoder.image(firstFrameOnly: options.firstFrameOnly)
     }
 
@@ -31,7 +31,7 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
         try WebPFrameDecoder(
-            data, container: container(data), for: .streaming, options: options, context: context)
+            data, container: container(data, context), for: .streaming, options: options, context: context)
     }
 
     /// Encodes a WebP file, animated if the image is. ``WebPEncodeOptions`` has more settings.
@@ -46,7 +46,7 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
         return try WebPEncoder(job: EncodeJob(image, for: target, options, context)).encode()
     }
 
-    private func container(_ data: Data) throws(ImageError) -> WebPContainer {
-        try data.withBytes { bytes throws(ImageError) in try WebPContainer(bytes) }
+    private func container(_ data: Data, _ context: DecodeContext) throws(ImageError) -> WebPContainer {
+        try data.withBytes { bytes throws(ImageError) in try WebPContainer(bytes, limits: context.limits) }
     }
 }

@@ -40,7 +40,7 @@ struct WebPContainer: Sendable {
     /// Reads the chunks of a file, or of its beginning.
     /// - Throws: ``ImageError/Code/truncatedImage`` if not even the size can be known, and
     ///   ``ImageError/Code/corruptImage``.
-    init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+    init(_ bytes: UnsafeRawBufferPointer, limits: DecodeLimits) throws(ImageError) {
         var data = WebPData(bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
         var state = WEBP_DEMUX_PARSING_HEADER
         guard let demuxer = WebPDemuxPartial(&data, &state) else {
@@ -62,7 +62,14 @@ struct WebPContainer: Sendable {
         guard !canvas.isEmpty, max(canvas.width, canvas.height) <= 1 << 24 else {
             throw .truncated("the WebP file ends in its header")
         }
-        if let base = bytes.baseAddress { readFrames(demuxer, base) }
+        if isAnimated {
+            let count = Int(WebPDemuxGetI(demuxer, WEBP_FF_FRAME_COUNT))
+            try limits.check(frameCount: count)
+            frames = try WebPFrameWalk.frames(bytes, count: count)
+        } else if let base = bytes.baseAddress {
+            readImage(demuxer, base)
+        }
+        if frames.contains(where: \.hasAlpha) { hasAlpha = true }
         if frames.isEmpty, isComplete { throw .corrupt("the WebP file has no image") }
         profile = Self.chunk("ICCP", demuxer)
         metadata.xmp = Self.chunk("XMP ", demuxer)
@@ -70,34 +77,32 @@ struct WebPContainer: Sendable {
         orientation = Orientation(exif: metadata.exif, xmp: metadata.xmp)
     }
 
-    private mutating func readFrames(_ demuxer: OpaquePointer, _ base: UnsafeRawPointer) {
+    /// Reads the one image of a file without animation.
+    private mutating func readImage(_ demuxer: OpaquePointer, _ base: UnsafeRawPointer) {
         var iterator = WebPIterator()
         guard WebPDemuxGetFrame(demuxer, 1, &iterator) != 0 else { return }
         defer { WebPDemuxReleaseIterator(&iterator) }
-        frames.reserveCapacity(Int(iterator.num_frames))
-        repeat {
-            guard let payload = iterator.fragment.bytes else { continue }
-            let start = UnsafeRawPointer(payload) - base
-            var features = WebPBitstreamFeatures()
-            let isKnown = WebPGetFeatures(payload, iterator.fragment.size, &features) == VP8_STATUS_OK
-            let frame = Frame(
-                rect: PixelRect(
-                    x: Int(iterator.x_offset), y: Int(iterator.y_offset),
-                    size: PixelSize(width: Int(iterator.width), height: Int(iterator.height))),
-                payload: start..<start + iterator.fragment.size,
-                duration: .milliseconds(Int(iterator.duration)),
+        guard let payload = iterator.fragment.bytes else { return }
+        let start = UnsafeRawPointer(payload) - base
+        let size = PixelSize(width: Int(iterator.width), height: Int(iterator.height))
+        frames.append(
+            Frame(
+                rect: PixelRect(x: Int(iterator.x_offset), y: Int(iterator.y_offset), size: size),
+                payload: start..<start + iterator.fragment.size, duration: .milliseconds(Int(iterator.duration)),
                 hasAlpha: iterator.has_alpha != 0,
-                hidesAlpha: iterator.has_alpha == 0 && !(isKnown && features.format == Self.lossy),
+                hidesAlpha: iterator.has_alpha == 0 && !Self.isLossy(payload, iterator.fragment.size),
                 blends: iterator.blend_method == WEBP_MUX_BLEND,
                 clearsAfterwards: iterator.dispose_method == WEBP_MUX_DISPOSE_BACKGROUND,
-                isComplete: iterator.complete != 0)
-            frames.append(frame)
-            if frame.hasAlpha { hasAlpha = true }
-        } while WebPDemuxNextFrame(&iterator) != 0
+                isComplete: iterator.complete != 0))
+    }
+
+    private static func isLossy(_ payload: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        var features = WebPBitstreamFeatures()
+        return WebPGetFeatures(payload, count, &features) == VP8_STATUS_OK && features.format == lossy
     }
 
     /// `WebPBitstreamFeatures.format` of VP8.
-    private static let lossy: Int32 = 1
+    static let lossy: Int32 = 1
 
     private static func chunk(_ name: String, _ demuxer: OpaquePointer) -> Data? {
         var iterator = WebPChunkIterator()

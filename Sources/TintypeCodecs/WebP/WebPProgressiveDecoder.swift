@@ -14,7 +14,8 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
         self.context = context
         frames = ProgressiveFrames(options: options) { data, options throws(ImageError) in
             try WebPFrameDecoder(
-                data, container: Self.container(data), for: FramePurpose(options), options: options, context: context)
+                data, container: Self.container(data, context), for: FramePurpose(options), options: options,
+                context: context)
         }
     }
 
@@ -24,7 +25,7 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
 
     func preview() throws(ImageError) -> Image? {
         let container: WebPContainer
-        do throws(ImageError) { container = try Self.container(data) } catch {
+        do throws(ImageError) { container = try Self.container(data, context) } catch {
             if error.code == .truncatedImage { return nil }
             throw error
         }
@@ -36,7 +37,7 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
 
     func finish() throws(ImageError) -> Image {
         do throws(ImageError) {
-            let container = try Self.container(data)
+            let container = try Self.container(data, context)
             let image = container.isAnimated ? try frames.finish(data) : try advance(container)?.finish()
             if let image { return image }
         } catch {
@@ -62,8 +63,8 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
         return rows
     }
 
-    private static func container(_ data: Data) throws(ImageError) -> WebPContainer {
-        try data.withBytes { bytes throws(ImageError) in try WebPContainer(bytes) }
+    private static func container(_ data: Data, _ context: DecodeContext) throws(ImageError) -> WebPContainer {
+        try data.withBytes { bytes throws(ImageError) in try WebPContainer(bytes, limits: context.limits) }
     }
 }
 

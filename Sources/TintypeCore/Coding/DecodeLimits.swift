@@ -6,7 +6,19 @@ public struct DecodeLimits: Sendable, Hashable {
     public var maximumBytes = ByteCount(1 << 30)
     /// The largest number of frames in an animation.
     public var maximumFrames = 10_000
+    /// The longest side of one frame of the source, in pixels. The tables with which an image is resized grow with it. The default is
+    /// 2²⁰.
+    public var maximumSide = 1 << 20
+    /// The largest number of pixels that are drawn to decode all frames of an animation into one image: its frames times the size of
+    /// its canvas. The default is 2³¹, which is 1,000 frames of 1,920 × 1,080.
+    ///
+    /// It doesn't limit animations whose frames are decoded when they are due, as by ``AnimatedImage``.
+    public var maximumAnimationPixels = 1 << 31
+    /// The largest number of operations for the layers and filters of a drawing, such as an SVG: the pixels of the result times what
+    /// is done with each of them, by estimate. The default is 2³¹.
+    public var maximumDrawingWork = 1 << 31
 
+    /// Creates limits, of which all that are not given have their defaults.
     public init(maximumPixels: Int = 1 << 28, maximumBytes: ByteCount = ByteCount(1 << 30), maximumFrames: Int = 10_000)
     {
         self.maximumPixels = maximumPixels
@@ -32,10 +44,20 @@ public struct DecodeLimits: Sendable, Hashable {
                 .limitExceeded, stage: .decode,
                 reason: "the image claims \(size) pixels, over the limit of \(maximumPixels)")
         }
-        guard frameCount <= maximumFrames else {
+        guard max(size.width, size.height) <= maximumSide else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
-                reason: "the animation has \(frameCount) frames, over the limit of \(maximumFrames)")
+                reason: "the image claims \(size) pixels, over the limit of \(maximumSide) to a side")
+        }
+        try check(frameCount: frameCount)
+        if frameCount > 1 {
+            let (pixels, overflow) = size.pixelCount.multipliedReportingOverflow(by: frameCount)
+            guard !overflow, pixels <= maximumAnimationPixels else {
+                throw ImageError(
+                    .limitExceeded, stage: .decode,
+                    reason:
+                        "\(frameCount) frames of \(size) are more than the limit of \(maximumAnimationPixels) pixels")
+            }
         }
         let frame = output.pixelCount.multipliedReportingOverflow(by: bytesPerPixel)
         let total = frame.partialValue.multipliedReportingOverflow(by: max(1, frameCount))
@@ -43,6 +65,16 @@ public struct DecodeLimits: Sendable, Hashable {
             throw ImageError(
                 .limitExceeded, stage: .decode,
                 reason: "\(frameCount) × \(output) pixels take more than the limit of \(maximumBytes)")
+        }
+    }
+
+    /// Checks a number of frames against ``maximumFrames``.
+    /// - Throws: ``ImageError/Code/limitExceeded``
+    public func check(frameCount: Int) throws(ImageError) {
+        guard frameCount <= maximumFrames else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "the animation has \(frameCount) frames, over the limit of \(maximumFrames)")
         }
     }
 }

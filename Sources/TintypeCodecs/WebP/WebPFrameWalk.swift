@@ -1,0 +1,84 @@
+internal import CWebP
+internal import TintypeCore
+
+/// Walks the chunks of an animation once. libwebp checks them, but looks for each frame from the first one on.
+///
+/// Source: "WebP Container Specification", "Animation".
+enum WebPFrameWalk {
+    /// The parts of a frame's chunk that have its pixels.
+    private struct Payload {
+        var range: Range<Int>
+        var hasAlphaChunk: Bool
+        var isComplete: Bool
+    }
+
+    /// Returns the frames of a file, or of its beginning.
+    /// - Parameter count: the number of frames that libwebp counts, which have passed its checks.
+    /// - Throws: ``ImageError/Code/corruptImage`` if there are fewer.
+    /// - Complexity: O(chunks)
+    static func frames(
+        _ bytes: UnsafeRawBufferPointer, count: Int
+    ) throws(ImageError) -> [WebPContainer.Frame] {
+        var frames: [WebPContainer.Frame] = []
+        frames.reserveCapacity(count)
+        // Behind the name of the file's type.
+        var reader = LittleEndianReader(bytes, at: 12)
+        while frames.count < count, reader.remaining >= 8 {
+            let isFrame = try reader.take(4).elementsEqual("ANMF".utf8)
+            let size = try reader.uint32()
+            let end = reader.offset + size + size % 2
+            if isFrame, size >= 16, reader.remaining >= 16, let frame = try frame(bytes, &reader, end: end) {
+                frames.append(frame)
+            }
+            try reader.skip(to: min(end, bytes.count))
+        }
+        guard frames.count == count else { throw .corrupt("the chunks of the WebP animation are damaged") }
+        return frames
+    }
+
+    private static func frame(
+        _ bytes: UnsafeRawBufferPointer, _ reader: inout LittleEndianReader, end: Int
+    ) throws(ImageError) -> WebPContainer.Frame? {
+        let (x, y) = (2 * (try uint24(&reader)), 2 * (try uint24(&reader)))
+        let size = PixelSize(width: 1 + (try uint24(&reader)), height: 1 + (try uint24(&reader)))
+        let duration = try uint24(&reader)
+        let flags = try reader.byte()
+        guard let payload = try payload(&reader, end: min(end, bytes.count)), let base = bytes.baseAddress else {
+            return nil
+        }
+        var features = WebPBitstreamFeatures()
+        let start = (base + payload.range.lowerBound).assumingMemoryBound(to: UInt8.self)
+        let isKnown = WebPGetFeatures(start, payload.range.count, &features) == VP8_STATUS_OK
+        let hasAlpha = payload.hasAlphaChunk || isKnown && features.has_alpha != 0
+        return WebPContainer.Frame(
+            rect: PixelRect(x: x, y: y, size: size), payload: payload.range, duration: .milliseconds(duration),
+            hasAlpha: hasAlpha, hidesAlpha: !hasAlpha && !(isKnown && features.format == WebPContainer.lossy),
+            blends: flags & 2 == 0, clearsAfterwards: flags & 1 != 0, isComplete: payload.isComplete)
+    }
+
+    /// The chunk of the image, with that of its alpha before it; `nil` if there is none.
+    private static func payload(_ reader: inout LittleEndianReader, end: Int) throws(ImageError) -> Payload? {
+        var alpha: Int?
+        while end - reader.offset >= 8 {
+            let start = reader.offset
+            let name = try reader.take(4)
+            let size = try reader.uint32()
+            let next = reader.offset + size + size % 2
+            if name.elementsEqual("ALPH".utf8) {
+                alpha = start
+            } else if name.elementsEqual("VP8 ".utf8) || name.elementsEqual("VP8L".utf8) {
+                let isLossless = name.elementsEqual("VP8L".utf8)
+                return Payload(
+                    range: (isLossless ? start : alpha ?? start)..<min(next, end),
+                    hasAlphaChunk: alpha != nil && !isLossless, isComplete: next <= end)
+            }
+            try reader.skip(to: min(next, end))
+        }
+        return nil
+    }
+
+    private static func uint24(_ reader: inout LittleEndianReader) throws(ImageError) -> Int {
+        let low = try reader.uint16()
+        return low | (try reader.byte()) << 16
+    }
+}
