@@ -12,6 +12,9 @@ public import TintypeCore
 /// - Elements that draw each other repeatedly are counted before anything is drawn. A document is rejected if drawing it
 ///   involves more than 20 times its number of elements (and more than 50,000). Embedded images must be JPEG, PNG, GIF, WebP or
 ///   SVG, and must not exceed the limits of the context, even together.
+/// - The cost of filters, layers, dashes, markers and selectors is estimated before anything is drawn, from attributes and style
+///   sheets: see ``DecodeLimits/maximumDrawingWork``. A document that can't be followed to its end, such as one with more than
+///   256 elements within each other, is rejected.
 /// - Drawing cannot be canceled once it has begun.
 public struct SVGCoder: ImageCoder {
     /// The largest document, in bytes.
@@ -30,7 +33,7 @@ public struct SVGCoder: ImageCoder {
         let size = options.vectorSize(for: document.info.size)
         try document.info.check(context.limits, output: size, keptFrames: 1)
         let reservation = try context.reserve(
-            output: size, isCopied: false, source: size, bitmaps: 0, working: [document.imageBytes])
+            output: size, isCopied: false, source: size, bitmaps: 0, working: try document.workingBytes(size, context))
         defer { reservation.release() }
         try context.checkCancellation()
         let pixels = try document.draw(size, context: context)

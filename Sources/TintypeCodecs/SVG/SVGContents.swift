@@ -1,180 +1,150 @@
 #if SVG
-internal import CXML
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// The contents of an SVG document: its elements, their references, and the images that it embeds.
+/// The contents of an SVG document: its elements, their references and styles, and the images that it embeds.
 ///
 /// The document is read once with libxml2, which librsvg reads it with too, so both see the same. Nothing is loaded: external
-/// entities are not declared. What is wrong with the document is left to librsvg to tell.
+/// entities are not declared. What is wrong with the document is left to librsvg to tell; a document that can't be followed to its
+/// end is refused.
 struct SVGContents {
     /// An element that draws another one: `use`, or a paint, filter, mask, clip path or marker.
     struct Reference {
         /// The element that refers, by its place in the document.
         var element: Int
         var target: String
+        /// True if the target is drawn for each vertex of the element.
+        var isMarker = false
     }
 
-    /// For each element, in the order of the document, the place after the last one within it.
-    private(set) var ends: [Int] = []
     /// In the order of the document.
+    private(set) var elements: [SVGElement] = []
+    /// In the order of their elements.
     private(set) var references: [Reference] = []
-    private(set) var elements: [String: Int] = [:]
+    private(set) var ids: [String: Int] = [:]
     /// The `data:` URLs of images.
     private(set) var images: [[UInt8]] = []
+    /// The most dashes for a unit of length.
+    private(set) var dashDensity = 0.0
+    /// The largest factor in a transformation.
+    private(set) var largestScale = 1.0
+    /// The shortest side of a coordinate system that an element fills with; `nil` if no element states one.
+    private(set) var shortestViewBox: Double?
+    private var named: [String: [Int]] = [:]
+    private var classes: [String: [Int]] = [:]
 
     /// More are refused by librsvg too.
     static let maximumElements = 1_000_000
     /// libxml2 reads no deeper where it builds a tree.
-    fileprivate static let maximumDepth = 256
+    static let maximumDepth = 256
+    /// The most comparisons of a part of a selector with an element.
+    static let maximumComparisons = 100_000_000
 
     init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
         let reading = SVGReading()
         reading.read(bytes)
-        guard !reading.isOverLimit else {
-            throw ImageError(
-                .limitExceeded, stage: .decode,
-                reason: "the SVG has more elements or references than the limit of \(Self.maximumElements)")
-        }
+        if let refusal = reading.refusal { throw Self.refusal(refusal) }
         self = reading.contents
+        try apply(SVGStyleSheet(reading.styleSheet), depth: reading.deepest)
+        references.sort { $0.element < $1.element }
+        sumLayers()
     }
 
-    fileprivate init() {}
+    init() {}
 
-    fileprivate mutating func begin() -> Int {
-        ends.append(0)
-        return ends.count - 1
+    static func refusal(_ reason: String) -> ImageError {
+        ImageError(.limitExceeded, stage: .decode, reason: "the SVG \(reason)")
     }
 
-    fileprivate mutating func end(_ element: Int) { ends[element] = ends.count }
+    var isOverLimit: Bool { max(elements.count, references.count) > Self.maximumElements }
 
-    fileprivate mutating func name(_ element: Int, _ id: String) {
+    // MARK: Reading
+
+    mutating func begin(_ name: String) -> Int {
+        named[name.lowercased(), default: []].append(elements.count)
+        elements.append(SVGElement())
+        return elements.count - 1
+    }
+
+    mutating func end(_ element: Int) { elements[element].end = elements.count }
+
+    mutating func name(_ element: Int, _ id: String) {
         // Of several elements with one id, the first counts.
-        if elements[id] == nil { elements[id] = element }
+        if ids[id] == nil { ids[id] = element }
     }
 
-    fileprivate mutating func refer(from element: Int, to target: String) {
-        references.append(Reference(element: element, target: target))
-    }
-
-    fileprivate mutating func add(image: [UInt8]) { images.append(image) }
-}
-
-/// The state of reading a document.
-private final class SVGReading {
-    var contents = SVGContents()
-    var isOverLimit = false
-    private var open: [Int] = []
-
-    private static let isReady: Void = xmlInitParser()
-
-    func read(_ bytes: UnsafeRawBufferPointer) {
-        Self.isReady
-        guard let parser = xmlCreatePushParserCtxt(nil, nil, nil, 0, nil) else { return }
-        defer {
-            if let document = parser.pointee.myDoc { xmlFreeDoc(document) }
-            xmlFreeParserCtxt(parser)
-        }
-        xmlCtxtUseOptions(parser, Int32(XML_PARSE_NONET.rawValue | XML_PARSE_NOENT.rawValue))
-        parser.pointee._private = Unmanaged.passUnretained(self).toOpaque()
-        Self.handle(&parser.pointee.sax.pointee)
-        // In parts, since the count of a part is one of 32 bits.
-        var offset = 0
-        while offset < bytes.count, !isOverLimit {
-            let part = UnsafeRawBufferPointer(rebasing: bytes[offset..<min(bytes.count, offset + 65_536)])
-            _ = xmlParseChunk(parser, part.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(part.count), 0)
-            guard parser.pointee.disableSAX == 0 else { return }
-            offset += part.count
+    mutating func add(classes text: String, to element: Int) {
+        for name in text.split(whereSeparator: \.isWhitespace) {
+            classes[name.lowercased(), default: []].append(element)
         }
     }
 
-    /// Elements are taken as they come, and no tree is built of them.
-    private static func handle(_ handler: inout xmlSAXHandler) {
-        handler.startElementNs = { parser, name, _, _, _, _, count, _, attributes in
-            SVGReading.of(parser)?.begin(name, attributes, Int(count), parser)
-        }
-        handler.endElementNs = { parser, _, _, _ in SVGReading.of(parser)?.end() }
-        handler.entityDecl = { parser, name, kind, publicID, systemID, content in
-            // Others are files or addresses.
-            guard kind == XML_INTERNAL_GENERAL_ENTITY.rawValue else { return }
-            xmlSAX2EntityDecl(parser, name, kind, publicID, systemID, content)
-        }
-        handler.getParameterEntity = { _, _ in nil }
-        handler.resolveEntity = { _, _, _ in nil }
-        handler.externalSubset = nil
-        handler.characters = nil
-        handler.ignorableWhitespace = nil
-        handler.cdataBlock = nil
-        handler.comment = nil
-        handler.processingInstruction = nil
-        handler.reference = nil
-        handler.warning = nil
-        handler.error = nil
-        handler.fatalError = nil
-        handler.serror = { _, _ in }
+    mutating func add(_ cost: SVGCost, to element: Int) { elements[element].cost += cost }
+
+    mutating func add(image: [UInt8]) { images.append(image) }
+
+    mutating func scale(by factor: Double) { largestScale = max(largestScale, abs(factor)) }
+
+    mutating func fill(viewBox side: Double) {
+        if side > 0 { shortestViewBox = min(shortestViewBox ?? side, side) }
     }
 
-    private static func of(_ parser: UnsafeMutableRawPointer?) -> SVGReading? {
-        guard let own = parser?.assumingMemoryBound(to: xmlParserCtxt.self).pointee._private else { return nil }
-        return Unmanaged<SVGReading>.fromOpaque(own).takeUnretainedValue()
+    /// Follows the address of a reference.
+    mutating func follow(_ text: ArraySlice<UInt8>, from element: Int, isMarker: Bool = false) {
+        let address = SVGAddress(text)
+        if let target = address.fragment {
+            references.append(Reference(element: element, target: target, isMarker: isMarker))
+        } else if address.isData {
+            images.append(address.bytes)
+        }
     }
 
-    private func begin(
-        _ name: UnsafePointer<UInt8>?, _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ count: Int,
-        _ parser: UnsafeMutableRawPointer?
-    ) {
-        let element = contents.begin()
-        open.append(element)
-        guard open.count <= SVGContents.maximumDepth else { return stop(parser) }
-        // The target of a link is not drawn.
-        let isAnchor = name.map { String(cString: $0) == "a" } ?? false
-        for index in 0..<count {
-            // Name, prefix, namespace, where the value begins, where it ends.
-            guard let attributes, let name = attributes[index * 5], let first = attributes[index * 5 + 3],
-                let last = attributes[index * 5 + 4]
-            else { continue }
-            let value = UnsafeBufferPointer(start: first, count: last - first)
-            switch String(cString: name) {
-            case "id": contents.name(element, String(decoding: value, as: UTF8.self))
-            case "href": if !isAnchor { follow(value.drop { $0 <= 0x20 }, from: element) }
-            default: paint(value, from: element)
+    mutating func apply(_ style: SVGStyle, to element: Int) {
+        for target in style.references { follow(target[...], from: element) }
+        for target in style.markers { follow(target[...], from: element, isMarker: true) }
+        // Several styles of one element make one layer.
+        if style.isLayer { elements[element].cost.layers = 1 }
+        elements[element].cost.filters += style.filters
+        dashDensity = max(dashDensity, style.dashDensity)
+    }
+
+    /// Applies the rules to all elements that they may match.
+    private mutating func apply(_ sheet: SVGStyleSheet, depth: Int) throws(ImageError) {
+        guard !sheet.importsData else { throw Self.refusal("has a style sheet in a data URL, which is not read") }
+        let comparisons = Double(sheet.parts) * Double(elements.count) * (sheet.looksAround ? Double(depth) / 4 + 1 : 1)
+        guard comparisons <= Double(Self.maximumComparisons) else {
+            throw Self.refusal(
+                "has \(elements.count) elements and selectors with \(sheet.parts) parts, which take too long")
+        }
+        for rule in sheet.rules {
+            // Dashes count for all elements.
+            dashDensity = max(dashDensity, rule.style.dashDensity)
+            guard rule.style.isLayer || !rule.style.references.isEmpty || rule.style.filters > 0 else { continue }
+            for subject in rule.subjects {
+                for element in matches(of: subject) { apply(rule.style, to: element) }
+                guard !isOverLimit else { throw Self.refusal("has more references than \(Self.maximumElements)") }
             }
         }
-        guard
-            contents.ends.count > SVGContents.maximumElements
-                || contents.references.count > SVGContents.maximumElements
-        else { return }
-        isOverLimit = true
-        stop(parser)
     }
 
-    private func stop(_ parser: UnsafeMutableRawPointer?) {
-        xmlStopParser(parser?.assumingMemoryBound(to: xmlParserCtxt.self))
-    }
-
-    private func end() {
-        if let element = open.popLast() { contents.end(element) }
-    }
-
-    private func follow(_ text: Slice<UnsafeBufferPointer<UInt8>>, from element: Int) {
-        if text.first == UInt8(ascii: "#") {
-            contents.refer(from: element, to: String(decoding: text.dropFirst(), as: UTF8.self))
-        } else if text.prefix(5).map({ $0 | 0x20 }).elementsEqual("data:".utf8) {
-            contents.add(image: Array(text))
+    private func matches(of subject: SVGStyleSheet.Subject) -> [Int] {
+        switch subject {
+        case .all: Array(elements.indices)
+        case .named(let name): named[name] ?? []
+        case .ofClass(let name): classes[name] ?? []
+        case .withID(let id): ids[id].map { [$0] } ?? []
         }
     }
 
-    /// Finds each `url(#id)` of a value.
-    private func paint(_ value: UnsafeBufferPointer<UInt8>, from element: Int) {
-        var rest = value[...]
-        while let open = rest.firstIndex(of: UInt8(ascii: "(")) {
-            defer { rest = rest[(open + 1)...] }
-            guard rest[..<open].suffix(3).map({ $0 | 0x20 }).elementsEqual("url".utf8) else { continue }
-            let quoted = rest[(open + 1)...].drop { $0 <= 0x20 || $0 == UInt8(ascii: "'") || $0 == UInt8(ascii: "\"") }
-            let end = quoted.firstIndex {
-                $0 == UInt8(ascii: ")") || $0 == UInt8(ascii: "'") || $0 == UInt8(ascii: "\"")
-            }
-            follow(quoted[..<(end ?? quoted.endIndex)], from: element)
+    /// Counts the layers around each element.
+    private mutating func sumLayers() {
+        var open: [(end: Int, depth: Int)] = []
+        for index in elements.indices {
+            while let last = open.last, last.end <= index { open.removeLast() }
+            let depth = (open.last?.depth ?? 0) + (elements[index].cost.layers > 0 ? 1 : 0)
+            elements[index].layerDepth = depth
+            if elements[index].end == 0 { elements[index].end = elements.count }
+            open.append((elements[index].end, depth))
         }
     }
 }

@@ -6,8 +6,7 @@ internal import TintypeCore
 /// A parsed SVG document.
 final class SVGDocument {
     let info: ImageInfo
-    /// The bytes that the images inside take when they are decoded.
-    let imageBytes: Int
+    private let limits: SVGLimits
     private let handle: UnsafeMutablePointer<RsvgHandle>
 
     init(_ data: Data, context: DecodeContext) throws(ImageError) {
@@ -16,7 +15,7 @@ final class SVGDocument {
                 .limitExceeded, stage: .decode,
                 reason: "the SVG has \(ByteCount(data.count)), over the limit of \(ByteCount(SVGCoder.maximumBytes))")
         }
-        imageBytes = try SVGLimits(data, context).imageBytes
+        limits = try SVGLimits(data, context)
         var error: UnsafeMutablePointer<GError>?
         // Without a base address and without flags: nothing else is read, and XML entities keep their limits.
         let parsed = data.withUnsafeBytes { bytes in
@@ -52,6 +51,13 @@ final class SVGDocument {
         guard rsvg_handle_get_geometry_for_element(handle, nil, &ink, &logical, nil) != 0, ink.width > 0, ink.height > 0
         else { return PixelSize(width: 300, height: 150) }  // CSS 2.2, section 10.3.2
         return CairoCanvas.pixels(ink.x + ink.width, ink.y + ink.height)
+    }
+
+    /// The bytes that drawing at a size takes beside the picture: the images inside, and layers.
+    /// - Throws: ``ImageError/Code/limitExceeded`` if drawing at this size costs more than the limits allow.
+    func workingBytes(_ size: PixelSize, _ context: DecodeContext) throws(ImageError) -> [Int] {
+        let layers = try limits.layerBytes(natural: info.size, drawnAt: size, context.limits)
+        return [limits.imageBytes, layers]
     }
 
     /// Draws the whole picture at a size.

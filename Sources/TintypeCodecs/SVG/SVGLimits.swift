@@ -2,18 +2,25 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// Refuses documents that are small and cost much: elements that draw each other many times, and large images inside.
+/// Refuses documents that are small and cost much: elements that draw each other many times, dashes, layers, filters, and large images
+/// inside.
 struct SVGLimits {
     /// The most elements that may be drawn, as a multiple of those that the document has. librsvg draws up to 500,000 by reference alone, which
     /// takes seconds.
     static let maximumRepetition = 20
     /// So many may be drawn in any case.
     static let freeElements = 50_000
+    /// The most dashes of all lines together.
+    private static let maximumDashes = 2_000_000.0
+    /// The operations that a layer takes for each pixel: it is cleared, drawn on, and laid over the canvas.
+    private static let layerWork = 3.0
     /// The deepest nesting of SVG images in SVG images.
     private static let maximumDepth = 3
 
     /// The bytes that the images inside take when they are decoded.
     let imageBytes: Int
+    private let contents: SVGContents
+    private let drawn: SVGExpansion.Total
 
     init(_ data: Data, _ context: DecodeContext, depth: Int = 0) throws(ImageError) {
         guard !data.starts(with: [0x1F, 0x8B]) else {
@@ -22,11 +29,17 @@ struct SVGLimits {
         }
         let contents = try data.withBytes { bytes throws(ImageError) in try SVGContents(bytes) }
         var expansion = SVGExpansion(contents)
-        let drawn = try expansion.count()
-        guard drawn <= max(Self.freeElements, Self.maximumRepetition * contents.ends.count) else {
-            throw ImageError(
-                .limitExceeded, stage: .decode,
-                reason: "the SVG draws its \(contents.ends.count) elements over and over, \(drawn) times or more")
+        drawn = try expansion.total()
+        self.contents = contents
+        let count = contents.elements.count
+        guard drawn.cost.elements <= Double(max(Self.freeElements, Self.maximumRepetition * count)) else {
+            throw SVGContents.refusal(
+                "draws its \(count) elements over and over, \(Self.number(drawn.cost.elements)) times or more")
+        }
+        let dashes = drawn.cost.length * contents.dashDensity
+        guard dashes <= Self.maximumDashes else {
+            throw SVGContents.refusal(
+                "may have \(Self.number(dashes)) dashes, over the limit of \(Self.number(Self.maximumDashes))")
         }
         var bytes = 0
         for image in contents.images {
@@ -40,6 +53,31 @@ struct SVGLimits {
             bytes += more
         }
         imageBytes = bytes
+    }
+
+    private static func number(_ value: Double) -> Int { Int(min(value, 1e15)) }
+
+    /// The memory for the layers on top of each other.
+    /// - Throws: ``ImageError/Code/limitExceeded`` if drawing at a size costs more than the limits allow.
+    func layerBytes(natural: PixelSize, drawnAt size: PixelSize, _ limits: DecodeLimits) throws(ImageError) -> Int {
+        let pixels = Double(size.width) * Double(size.height)
+        var scale = max(Double(size.width) / Double(natural.width), Double(size.height) / Double(natural.height))
+        if let side = contents.shortestViewBox { scale = max(scale, Double(max(size.width, size.height)) / side) }
+        scale *= contents.largestScale
+        let kernels = min(drawn.cost.kernels * scale * scale, drawn.cost.kernels > 0 ? pixels * drawn.cost.filters : 0)
+        let work = pixels * (1 + drawn.cost.layers * Self.layerWork + drawn.cost.filters + kernels)
+        guard work <= Double(limits.maximumDrawingWork) else {
+            throw SVGContents.refusal(
+                "takes \(Self.number(work)) operations to draw its layers and filters at \(size), over the limit of "
+                    + "\(limits.maximumDrawingWork)")
+        }
+        let bytes = pixels * 4 * Double(drawn.layerDepth)
+        guard bytes <= Double(limits.maximumBytes.bytes) else {
+            throw SVGContents.refusal(
+                "has \(drawn.layerDepth) layers of \(size) on top of each other, which take more than the limit of "
+                    + "\(limits.maximumBytes)")
+        }
+        return Int(bytes)
     }
 
     /// The memory that an image inside the document takes when it is decoded.
@@ -69,60 +107,6 @@ struct SVGLimits {
         // The decoded pictures, and what cairo draws of one.
         let (bytes, overflow) = (info.size.pixelCount * 4).multipliedReportingOverflow(by: info.frameCount + 1)
         return overflow ? .max : bytes
-    }
-}
-
-/// Counts the elements that a document draws when each reference is followed.
-struct SVGExpansion {
-    private let contents: SVGContents
-    private var counts: [Int: Int] = [:]
-    private var steps = 0
-
-    /// References to references; librsvg follows no more on its stack either.
-    private static let maximumDepth = 200
-    private static let enough = 1 << 40
-    private static let maximumSteps = 4_000_000
-
-    init(_ contents: SVGContents) { self.contents = contents }
-
-    mutating func count() throws(ImageError) -> Int { contents.ends.isEmpty ? 0 : try count(of: 0, depth: 0) }
-
-    /// The elements that one draws, itself among them.
-    private mutating func count(of element: Int, depth: Int) throws(ImageError) -> Int {
-        if let count = counts[element] { return count }
-        guard depth < Self.maximumDepth else { throw Self.failure }
-        // What refers to itself draws nothing.
-        counts[element] = 0
-        // An element that has no end reaches to the end of the document.
-        let end = max(element + 1, contents.ends[element] == 0 ? contents.ends.count : contents.ends[element])
-        var count = end - element
-        var index = firstReference(from: element)
-        while index < contents.references.count, contents.references[index].element < end {
-            steps += 1
-            guard steps < Self.maximumSteps else { throw Self.failure }
-            if let target = contents.elements[contents.references[index].target] {
-                count = min(Self.enough, count + (try self.count(of: target, depth: depth + 1)))
-            }
-            index += 1
-        }
-        counts[element] = count
-        return count
-    }
-
-    /// The first reference of an element or one behind it.
-    private func firstReference(from element: Int) -> Int {
-        var range = 0..<contents.references.count
-        while !range.isEmpty {
-            let middle = (range.lowerBound + range.upperBound) / 2
-            range =
-                contents.references[middle].element < element
-                ? (middle + 1)..<range.upperBound : range.lowerBound..<middle
-        }
-        return range.lowerBound
-    }
-
-    private static var failure: ImageError {
-        ImageError(.limitExceeded, stage: .decode, reason: "the elements of the SVG refer to each other too often")
     }
 }
 #endif

@@ -1,0 +1,88 @@
+#if SVG
+/// Reads the attributes of one element, as far as they change the cost of drawing.
+struct SVGAttributes {
+    private let name: String
+    /// The cost of the element by itself.
+    private(set) var cost = SVGCost()
+    /// The reason for which the document is refused.
+    private(set) var refusal: String?
+
+    /// The longest side of the kernel of a convolution, whose time grows with its area.
+    private static let maximumOrder = 20.0
+
+    init(element name: String) {
+        self.name = name
+        // The operations of a primitive for each pixel: most read their input and write a picture.
+        if name.hasPrefix("fe") { cost.filters = name == "feGaussianBlur" || name.hasSuffix("Lighting") ? 12 : 4 }
+    }
+
+    mutating func read(_ attribute: String, _ value: ArraySlice<UInt8>, _ contents: inout SVGContents, index: Int) {
+        switch attribute {
+        case "id": contents.name(index, String(decoding: value, as: UTF8.self))
+        case "class": contents.add(classes: String(decoding: value, as: UTF8.self), to: index)
+        case "href": follow(value, &contents, index)
+        case "style": contents.apply(SVGStyle(CSSTokenizer.tokens(value)[...]), to: index)
+        case "d": measure(SVGPathMeasure(path: value))
+        case "points": measure(SVGPathMeasure(points: value))
+        case "transform", "patternTransform", "gradientTransform":
+            for number in SVGNumber.all(value) { contents.scale(by: number) }
+        case "viewBox":
+            for side in SVGNumber.all(value).dropFirst(2) { contents.fill(viewBox: side) }
+        case "x", "y", "x1", "y1", "x2", "y2", "width", "height", "r", "rx", "ry", "cx", "cy":
+            measureShape(value)
+        case "numOctaves", "radius", "order": readPrimitive(attribute, value)
+        default:
+            // Most attributes are words or numbers, which no reference is in.
+            guard value.contains(UInt8(ascii: "(")) || Self.others.contains(attribute) else { return }
+            contents.apply(SVGStyle(attribute: attribute, value), to: index)
+        }
+    }
+
+    private static let others: Set<String> = [
+        "opacity", "mask", "filter", "mix-blend-mode", "isolation", "stroke-dasharray",
+    ]
+
+    private mutating func follow(_ value: ArraySlice<UInt8>, _ contents: inout SVGContents, _ index: Int) {
+        // The target of a link is not drawn.
+        guard name != "a" else { return }
+        if name == "include", SVGAddress(value).isData {
+            refusal = "includes a document in a data URL, which is not read"
+        } else {
+            contents.follow(value, from: index)
+        }
+    }
+
+    private mutating func measure(_ path: SVGPathMeasure) {
+        cost.vertices += Double(path.vertices)
+        cost.length += path.length
+    }
+
+    /// Adds a number of a shape to the length of its outline: the number is at most that of all lines between two points.
+    private mutating func measureShape(_ value: ArraySlice<UInt8>) {
+        guard ["rect", "line", "circle", "ellipse"].contains(name), let (number, end) = Self.number(value) else {
+            return
+        }
+        cost.vertices += 1
+        cost.length += 7 * abs(number) * (end < value.endIndex ? SVGNumber.longestUnit : 1)
+    }
+
+    private static func number(_ value: ArraySlice<UInt8>) -> (value: Double, end: Int)? {
+        SVGNumber.read(value, from: value.firstIndex { $0 > 0x20 } ?? value.startIndex)
+    }
+
+    private mutating func readPrimitive(_ attribute: String, _ value: ArraySlice<UInt8>) {
+        let numbers = SVGNumber.all(value)
+        guard let largest = numbers.max(), largest > 0 else { return }
+        switch (name, attribute) {
+        case ("feTurbulence", "numOctaves"): cost.filters += 24 * largest
+        case ("feMorphology", "radius"): cost.kernels += 4 * largest * largest
+        case ("feConvolveMatrix", "order"):
+            cost.filters += largest * largest * 4
+            if largest > Self.maximumOrder {
+                refusal = "has a convolution of order \(largest), over the limit of \(Self.maximumOrder)"
+            }
+        default: break
+        }
+    }
+}
+#endif
