@@ -52,6 +52,8 @@ struct ConvertCommand: AsyncParsableCommand {
     @Flag(help: "Embed a thumbnail of 320 pixels in JPEG and HEIC.")
     var embedThumbnail = false
 
+    @OptionGroup var page: PageArguments
+
     @OptionGroup(title: "Animations")
     var frames: FrameArguments
 
@@ -88,6 +90,7 @@ struct ConvertCommand: AsyncParsableCommand {
         options.decodeToHDR = keepDepth
         options.firstFrameOnly = firstFrame
         options.formatHint = ImageFormat.hint(fileName: input)
+        options.page = page.index ?? 0
         let transformer = try transforms.steps().applied(to: &options)
         do throws(ImageError) {
             let data = try InputFile.contents(of: input)

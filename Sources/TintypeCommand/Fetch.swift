@@ -9,7 +9,7 @@ struct FetchCommand: AsyncParsableCommand {
         commandName: "fetch",
         abstract: "Download images and save them.",
         discussion: """
-            Every image is decoded before it is saved, so that no damaged image is saved. Without --format, --thumbnail, and \
+            Every image is decoded before it is saved, so that no damaged image is saved. Without --format, --thumbnail, --page, and \
             options that change them, the original bytes are saved.
 
             A file is named after the last component of its URL, with the extension of its actual format. No file is \
@@ -63,6 +63,8 @@ struct FetchCommand: AsyncParsableCommand {
     @OptionGroup(title: "Transforming, in the order given")
     var transforms: TransformArguments
 
+    @OptionGroup var page: PageArguments
+
     @Option(help: ArgumentHelp("The format of the saved images: jpeg, png, webp, …", valueName: "format"))
     var format: String?
 
@@ -92,7 +94,7 @@ struct FetchCommand: AsyncParsableCommand {
                 directory: directory, memory: .init(capacity: .megabytes(1)), jobs: download.jobs,
                 timeout: download.timeoutDuration, network: download.network)
             let fetcher = ImageFetcher(
-                manager: stack.manager, folder: OutputFolder(folder), thumbnail: thumbnail?.box,
+                manager: stack.manager, folder: OutputFolder(folder), thumbnail: thumbnail?.box, page: page.index,
                 transformer: try transforms.steps().transformer(),
                 format: try format.map(OutputFormat.named), usesCache: !noCache,
                 cachePolicy: cachePolicy?.policy ?? .cacheFirst, headers: download.headers,

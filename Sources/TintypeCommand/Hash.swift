@@ -27,6 +27,8 @@ struct HashCommand: AsyncParsableCommand {
     @Option(help: "The largest number of dominant colors, from 1 to 16.")
     var colors = 5
 
+    @OptionGroup var page: PageArguments
+
     func validate() throws {
         guard (1...9).contains(components.box.width), (1...9).contains(components.box.height) else {
             throw ValidationError("--components needs two numbers from 1 to 9, such as 4x3.")
@@ -57,6 +59,7 @@ struct HashCommand: AsyncParsableCommand {
         let data = try InputFile.contents(of: file)
         let context = DecodeContext(isCancelled: { Task.isCancelled })
         var options = DecodeOptions(firstFrameOnly: true, formatHint: ImageFormat.hint(fileName: file))
+        options.page = page.index ?? 0
         // Placeholders and colors need no more.
         options.thumbnailSize = PixelSize(width: 512, height: 512)
         let image = try ImageCoders.default.decode(data, options: options, context: context)

@@ -9,7 +9,7 @@ struct InfoCommand: ParsableCommand {
         abstract: "Show the format, size, frames, orientation, and color profile of image files.",
         discussion: """
             Only the header is read, unless --decode is given. With --json each file is one JSON object per line, with the \
-            keys path, format, width, height (as stored), displayWidth, displayHeight (upright), frames, loopCount (0 means \
+            keys path, format, width, height (as stored), displayWidth, displayHeight (upright), frames, pages, loopCount (0 means \
             forever), durations (milliseconds), orientation (1 to 8, as in Exif), hasAlpha, bitsPerComponent, \
             colorProfile, gainMap (null without one; width, height, components, standard, and headroom, the binary logarithm \
             of the largest gain, if it is known), and bytes; or path and error.
@@ -106,7 +106,7 @@ struct InfoReport: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case path, format, width, height, displayWidth, displayHeight, frames, loopCount, durations, orientation,
+        case path, format, width, height, displayWidth, displayHeight, frames, pages, loopCount, durations, orientation,
             hasAlpha
         case bitsPerComponent, colorProfile, gainMap, bytes
     }
@@ -121,6 +121,7 @@ struct InfoReport: Encodable {
         try container.encode(info.displaySize.height, forKey: .displayHeight)
         try container.encode(info.frameCount, forKey: .frames)
         // `nil` is written as null, so that every line has every key.
+        try container.encode(info.pageCount, forKey: .pages)
         try container.encode(info.loopCount, forKey: .loopCount)
         try container.encode(info.frameDurations.map(\.reportedMilliseconds), forKey: .durations)
         try container.encode(info.orientation.rawValue, forKey: .orientation)
@@ -145,6 +146,7 @@ struct InfoReport: Encodable {
                 }
             parts.append("\(info.frameCount) frames in \(duration.short), \(loops)")
         }
+        if info.pageCount > 1 { parts.append("\(info.pageCount) pages") }
         if info.bitsPerComponent != 8 { parts.append("\(info.bitsPerComponent) bits per component") }
         if info.hasAlpha { parts.append("alpha") }
         if let profile = info.colorProfile { parts.append(profile) }

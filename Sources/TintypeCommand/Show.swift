@@ -39,6 +39,8 @@ struct ShowCommand: AsyncParsableCommand {
     @Flag(help: "Show only the first frame of an animation.")
     var firstFrame = false
 
+    @OptionGroup var page: PageArguments
+
     func validate() throws {
         if let loop, !(0...1_000_000).contains(loop) {
             throw ValidationError("--loop needs a number from 0 to 1000000.")
@@ -80,6 +82,7 @@ struct ShowCommand: AsyncParsableCommand {
         var options = DecodeOptions()
         options.thumbnailSize = layout.box
         options.allowsUpscaling = size != nil
+        options.page = page.index ?? 0
         options.firstFrameOnly = firstFrame || (!terminal.isInteractive && loop == nil)
         let image = try await animation(source, options)
         let picture = TerminalPicture(

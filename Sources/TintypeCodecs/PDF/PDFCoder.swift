@@ -2,8 +2,9 @@
 public import FoundationEssentials
 public import TintypeCore
 
-/// Draws the first page of a PDF (ISO 32000-1) with Poppler and cairo, at the requested size. Requires the package trait `PDF`.
+/// Draws a page of a PDF (ISO 32000-1) with Poppler and cairo, at the requested size. Requires the package trait `PDF`.
 ///
+/// - The first page is drawn, unless ``DecodeOptions/page`` names another one.
 /// - A point is a pixel. The image shows the page as viewers do: its crop box, which is the media box by default, with the
 ///   page's rotation.
 /// - A box of the options is filled exactly in one direction, even if it is larger than the page, because vectors have no
@@ -30,11 +31,11 @@ public struct PDFCoder: ImageCoder {
     /// - Throws: ``ImageError/Code/truncatedImage`` for the beginning of a document, because its table of contents is at the
     ///   end.
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        try PDFPage(data, allowsCut: false).info
+        try PDFPage(data, options: DecodeOptions()).info
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        let page = try PDFPage(data, allowsCut: options.allowsPartialImage)
+        let page = try PDFPage(data, options: options)
         let size = options.vectorSize(width: page.width, height: page.height)
         // A page has no pixels but those that are drawn.
         try context.limits.check(size: size, output: size)

@@ -3,7 +3,7 @@ internal import CPoppler
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// The first page of a PDF document.
+/// A page of a PDF document.
 final class PDFPage {
     let info: ImageInfo
     /// True if the document's end is missing.
@@ -14,17 +14,27 @@ final class PDFPage {
     private let document: OpaquePointer
     private let page: OpaquePointer
 
-    /// - Parameter allowsCut: true to read a document without an end as far as possible.
-    init(_ data: Data, allowsCut: Bool) throws(ImageError) {
+    /// Reads the page that the options name; of a document without an end as much as possible, if they allow a partial image.
+    init(_ data: Data, options: DecodeOptions) throws(ImageError) {
         guard data.count <= PDFCoder.maximumBytes else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
                 reason: "the PDF has \(ByteCount(data.count)), over the limit of \(ByteCount(PDFCoder.maximumBytes))")
         }
         isCut = !Self.hasEnd(data)
-        guard allowsCut || !isCut else { throw .truncated("the PDF ends too early") }
+        guard options.allowsPartialImage || !isCut else { throw .truncated("the PDF ends too early") }
         document = try Self.open(data)
-        guard poppler_document_get_n_pages(document) > 0, let page = poppler_document_get_page(document, 0) else {
+        let page: OpaquePointer?
+        let count = Int(poppler_document_get_n_pages(document))
+        do throws(ImageError) {
+            // A document without pages is damaged, whatever the page.
+            if count > 0 { try options.checkPage(count: count) }
+            page = count > 0 ? poppler_document_get_page(document, Int32(options.page)) : nil
+        } catch {
+            g_object_unref(UnsafeMutableRawPointer(document))
+            throw error
+        }
+        guard let page else {
             g_object_unref(UnsafeMutableRawPointer(document))
             throw .corrupt("the PDF has no page that can be read")
         }
@@ -33,8 +43,12 @@ final class PDFPage {
         poppler_page_get_size(page, &width, &height)
         (self.width, self.height) = (width, height)
         let size = CairoCanvas.pixels(width, height)
-        info = ImageInfo(format: .pdf, size: size, hasAlpha: false, isComplete: !isCut)
-        guard !size.isEmpty else { throw .corrupt("the first page of the PDF has a size of \(width) × \(height)") }
+        var info = ImageInfo(format: .pdf, size: size, hasAlpha: false, isComplete: !isCut)
+        info.pageCount = count
+        self.info = info
+        guard !size.isEmpty else {
+            throw .corrupt("page \(options.page + 1) of the PDF has a size of \(width) × \(height)")
+        }
     }
 
     deinit {

@@ -4,7 +4,7 @@ public import TintypeCore
 
 /// Reads and writes TIFF and BigTIFF with libtiff. Requires the package trait `TIFF`.
 ///
-/// - The first page is read, with any compression that libtiff supports: 1 to 16 bits, gray, palette, RGB, YCbCr, CMYK and Lab,
+/// - The first page is read, or the one that ``DecodeOptions/page`` names, with any compression that libtiff supports: 1 to 16 bits, gray, palette, RGB, YCbCr, CMYK and Lab,
 ///   and gray of 32 bits or in floating point, of which the values from 0 to 255 are shown.
 /// - With ``DecodeOptions/decodeToHDR``, pages of more than 8 bits become 16.
 /// - All eight orientations are applied.
@@ -15,12 +15,12 @@ public struct TIFFCoder: ImageCoder {
     public var encodableFormats: Set<ImageFormat> { [.tiff] }
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        try data.withBytes { bytes throws(ImageError) in try TIFFFile(bytes, limits: context.limits).info }
+        try data.withBytes { bytes throws(ImageError) in try TIFFFile(bytes, page: 0, limits: context.limits).info }
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         try data.withBytes { bytes throws(ImageError) in
-            let file = try TIFFFile(bytes, limits: context.limits)
+            let file = try TIFFFile(bytes, page: options.page, limits: context.limits)
             return try TIFFDecoder(file: file, options: options, context: context).run()
         }
     }

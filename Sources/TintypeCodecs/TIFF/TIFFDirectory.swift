@@ -27,7 +27,7 @@ struct TIFFDirectory {
     }
 
     /// - Parameter offset: The offset of the directory, `nil` for the first one.
-    private init(_ bytes: UnsafeRawBufferPointer, at offset: Int?) {
+    init(_ bytes: UnsafeRawBufferPointer, at offset: Int?) {
         self.bytes = bytes
         isLittleEndian = bytes.count > 0 && bytes[0] == 0x49
         isBig = Self.number(bytes, 2, 2, isLittleEndian) == 43
@@ -93,6 +93,25 @@ struct TIFFDirectory {
             index += 1
         }
         return found
+    }
+
+    /// Returns the offsets of the directories in the chain of the first one, which are the pages of the file.
+    /// - Parameter limit: the most directories that are followed.
+    /// - Complexity: O(directories)
+    static func pages(_ bytes: UnsafeRawBufferPointer, limit: Int) -> [Int] {
+        let isLittleEndian = bytes.count > 0 && bytes[0] == 0x49
+        let isBig = number(bytes, 2, 2, isLittleEndian) == 43
+        let (countBytes, entryBytes, offsetBytes) = isBig ? (8, 20, 8) : (2, 12, 4)
+        var pages: [Int] = []
+        var seen: Set<Int> = []
+        var next = number(bytes, isBig ? 8 : 4, offsetBytes, isLittleEndian) ?? 0
+        while next > 0, pages.count < limit, seen.insert(next).inserted,
+            let count = number(bytes, next, countBytes, isLittleEndian), count > 0, count < 1 << 16
+        {
+            pages.append(next)
+            next = number(bytes, next + countBytes + count * entryBytes, offsetBytes, isLittleEndian) ?? 0
+        }
+        return pages
     }
 
     // MARK: Values

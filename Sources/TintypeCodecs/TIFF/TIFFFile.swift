@@ -3,7 +3,7 @@ internal import CTIFF
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// The first page of a TIFF file, opened.
+/// A page of a TIFF file, opened.
 ///
 /// Valid as long as the bytes, which libtiff refers to.
 final class TIFFFile {
@@ -18,11 +18,24 @@ final class TIFFFile {
     private let memory: TIFFMemory
     private let bytes: UnsafeRawBufferPointer
 
-    init(_ bytes: UnsafeRawBufferPointer, limits: DecodeLimits) throws(ImageError) {
+    /// The offset of the page's directory; `nil` for that of the first page.
+    private let directory: Int?
+
+    /// - Parameter page: the page, counted from 0.
+    init(_ bytes: UnsafeRawBufferPointer, page: Int, limits: DecodeLimits) throws(ImageError) {
+        let pages = TIFFDirectory.pages(bytes, limit: max(1, limits.maximumFrames))
+        var options = DecodeOptions()
+        options.page = page
+        if page != 0 { try options.checkPage(count: max(1, pages.count)) }
+        directory = page > 0 ? pages[page] : nil
         let memory = TIFFMemory(bytes)
         // Sums of a header are checked before; this is for what a file claims elsewhere.
         guard let handle = memory.open(maximumAllocation: max(1 << 20, limits.maximumBytes.bytes)) else {
             throw Self.openingError(bytes, memory.message)
+        }
+        if let directory, TIFFSetSubDirectory(handle, UInt64(directory)) == 0 {
+            TIFFClose(handle)
+            throw .corrupt("page \(page + 1) of the TIFF file is damaged (libtiff: \(memory.message))")
         }
         self.memory = memory
         self.handle = handle
@@ -36,12 +49,15 @@ final class TIFFFile {
         rowsPerBand = rows == 0 ? max(1, size.height) : max(1, min(Int(rows), size.height))
         profile = Self.bytes(handle, TIFFTAG_ICCPROFILE)
         metadata = ImageMetadata(
-            exif: ExifReader(bytes).flatMap { ExifTree($0)?.block }, xmp: Self.bytes(handle, TIFFTAG_XMLPACKET))
-        info = ImageInfo(
+            exif: page == 0 ? ExifReader(bytes).flatMap { ExifTree($0)?.block } : nil,
+            xmp: Self.bytes(handle, TIFFTAG_XMLPACKET))
+        var info = ImageInfo(
             format: .tiff, size: size,
             orientation: Orientation(rawValue: Int(Self.short(handle, TIFFTAG_ORIENTATION))) ?? .up,
             hasAlpha: alpha != nil, bitsPerComponent: Int(Self.short(handle, TIFFTAG_BITSPERSAMPLE)),
             colorProfile: profile.map { ColorConversion.name(of: $0) ?? "ICC profile" })
+        info.pageCount = max(1, pages.count)
+        self.info = info
         guard !size.isEmpty else {
             throw .corrupt("the TIFF file states no size")
         }
@@ -142,7 +158,7 @@ final class TIFFFile {
 
     /// True if some of the pixels, or of their description in the directory, lie beyond the end of the bytes.
     private var isTruncated: Bool {
-        let directory = TIFFDirectory(bytes)
+        let directory = TIFFDirectory(bytes, at: directory)
         return directory.isCut || directory.missesPixels
     }
 }

@@ -7,6 +7,8 @@ struct ImageFetcher: Sendable {
     let manager: ImageManager
     let folder: OutputFolder
     var thumbnail: PixelSize?
+    /// The page of documents, counted from 0.
+    var page: Int?
     var transformer: ImageTransformers?
     var format: ImageFormat?
     var usesCache = true
@@ -54,9 +56,10 @@ struct ImageFetcher: Sendable {
         request.storeTo = usesCache ? .disk : []
         request.options = [.waitStoreCache]
         request.cachePolicy = cachePolicy
-        let savesBytes = thumbnail == nil && transformer == nil && format == nil
+        let savesBytes = thumbnail == nil && transformer == nil && format == nil && page == nil
         if savesBytes { request.decodeOptions.maximumBytes = Self.verificationLimit }
         request.thumbnailSize = thumbnail
+        request.decodeOptions.page = page ?? 0
         request.transformer = transformer
         request.transformsAnimatedImages = transformer != nil
         request.transformsVectorImages = transformer != nil

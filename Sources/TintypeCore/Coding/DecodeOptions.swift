@@ -16,6 +16,10 @@ public struct DecodeOptions: Sendable, Hashable {
     /// The largest number of bytes for the pixels of all frames. A larger image is decoded at a smaller size, while a limit of
     /// ``DecodeLimits`` rejects it.
     public var maximumBytes: ByteCount?
+    /// The page of a document with several, as PDF and TIFF may have, counted from 0. Other formats have one page, and ignore it.
+    ///
+    /// A page that the document doesn't have is an error of the code ``ImageError/Code/pageOutOfRange``.
+    public var page = 0
     /// Decodes only the first frame of an animation.
     public var firstFrameOnly = false
     /// The number of pixels per point of the result, at least 1.

@@ -72,6 +72,8 @@ extension ImageError.Code {
     public static let truncatedImage = Self(rawValue: "truncatedImage")
     /// The image, or the memory to decode it, exceeds a limit.
     public static let limitExceeded = Self(rawValue: "limitExceeded")
+    /// The document doesn't have the page that the options name; the reason names the number of its pages.
+    public static let pageOutOfRange = Self(rawValue: "pageOutOfRange")
     /// Other decodes in progress leave no room in the ``DecodeBudget``. Coders pass this error on to the load, which waits. No
     /// load ends with it.
     package static let overBudget = Self(rawValue: "overBudget")

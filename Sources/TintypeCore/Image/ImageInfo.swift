@@ -6,6 +6,9 @@ public struct ImageInfo: Sendable, Hashable {
     public var orientation: Orientation
     /// The number of frames: 1 for a still image.
     public var frameCount: Int
+    /// The number of pages of a document, such as a PDF or TIFF; 1 for other formats. The other properties are those of the page that
+    /// was read.
+    public var pageCount = 1
     /// The number of times that an animation is played, 0 to repeat it forever; `nil` for a still image.
     public var loopCount: Int?
     /// The actual duration of each frame of an animation. Empty for a still image.
