@@ -1,0 +1,202 @@
+import Foundation
+
+/// A kind of crafted file, small and expensive, with a harmless file of the same kind.
+struct HostileFile: Sendable, CustomStringConvertible {
+    let name: String
+    /// The extension of files of its format.
+    let format: String
+    /// True if the file of scale 2 is over a default limit, in whole and as a small version of all frames.
+    let isRefused: Bool
+    /// Makes the file. Of a larger scale, it costs more.
+    let data: @Sendable (_ scale: Int) -> Data
+    /// Makes the harmless file.
+    let twin: @Sendable () -> Data
+
+    init(
+        _ name: String, _ format: String, isRefused: Bool = true, data: @escaping @Sendable (_ scale: Int) -> Data,
+        twin: @escaping @Sendable () -> Data
+    ) {
+        self.name = name
+        self.format = format
+        self.isRefused = isRefused
+        self.data = data
+        self.twin = twin
+    }
+
+    var description: String { name }
+}
+
+extension HostileFile {
+    static let rasters: [HostileFile] = [
+        HostileFile("gif-frames", "gif") {
+            HostileRasters.gif(side: 16_000, frames: 5_000 * $0)
+        } twin: {
+            HostileRasters.gif(side: 40, frames: 200)
+        },
+        HostileFile("gif-canvas", "gif", isRefused: false) {
+            HostileRasters.gif(side: 4_000, frames: 20 * $0)
+        } twin: {
+            HostileRasters.gif(side: 400, frames: 20)
+        },
+        HostileFile("apng-frames", "png") {
+            HostileRasters.apng(side: 16_000, frames: 5_000 * $0)
+        } twin: {
+            HostileRasters.apng(side: 40, frames: 200)
+        },
+        HostileFile("apng-canvas", "png", isRefused: false) {
+            HostileRasters.apng(side: 4_000, frames: 20 * $0)
+        } twin: {
+            HostileRasters.apng(side: 400, frames: 20)
+        },
+        HostileFile("webp-frames", "webp") {
+            HostileRasters.webp(side: 16_000, frames: 50_000 * $0)
+        } twin: {
+            HostileRasters.webp(side: 40, frames: 200)
+        },
+        HostileFile("webp-canvas", "webp", isRefused: false) {
+            HostileRasters.webp(side: 4_000, frames: 20 * $0)
+        } twin: {
+            HostileRasters.webp(side: 400, frames: 20)
+        },
+        HostileFile("webp-many", "webp", isRefused: false) {
+            HostileRasters.webp(side: 40, frames: 4_500 * $0)
+        } twin: {
+            HostileRasters.webp(side: 40, frames: 200)
+        },
+        HostileFile("avif-frames", "avif", isRefused: false) {
+            HostileRasters.avif(frames: 5_000 * $0)
+        } twin: {
+            HostileRasters.avif(frames: 100)
+        },
+        HostileFile("png-width", "png") {
+            HostileRasters.png($0 << 26, 1)
+        } twin: {
+            HostileRasters.png(1 << 16, 1)
+        },
+        HostileFile("png-height", "png", isRefused: false) {
+            HostileRasters.png(1, $0 << 21)
+        } twin: {
+            HostileRasters.png(1, 1 << 16)
+        },
+        HostileFile("tiff-samples", "tiff", isRefused: false) {
+            HostileRasters.tiff(side: 2_000, samples: 50 * $0, rowsPerStrip: 2_000)
+        } twin: {
+            HostileRasters.tiff(side: 200, samples: 100, rowsPerStrip: 8)
+        },
+    ]
+
+    static let drawings: [HostileFile] = [
+        HostileFile("svg-deep", "svg") {
+            HostileDrawings.deep(255 * $0, side: 16_000)
+        } twin: {
+            HostileDrawings.deep(100, side: 20)
+        },
+        HostileFile("svg-newline", "svg") {
+            HostileDrawings.split("da&#10;ta:", side: 16_000 * $0)
+        } twin: {
+            HostileDrawings.split("data:", side: 20)
+        },
+        HostileFile("svg-tab", "svg") {
+            HostileDrawings.split("&#9; data&#9;:", side: 16_000 * $0)
+        } twin: {
+            HostileDrawings.split("&#9;data:", side: 20)
+        },
+        HostileFile("svg-unclosed", "svg", isRefused: false) {
+            HostileDrawings.unclosed(40_000 * $0)
+        } twin: {
+            HostileDrawings.unclosed(1)
+        },
+        HostileFile("svg-turbulence", "svg") {
+            HostileDrawings.turbulence(octaves: 1_000 * $0, side: 1_000)
+        } twin: {
+            HostileDrawings.turbulence(octaves: 3, side: 100)
+        },
+        HostileFile("svg-morphology", "svg") {
+            HostileDrawings.morphology(radius: 100 * $0, side: 2_000)
+        } twin: {
+            HostileDrawings.morphology(radius: 2, side: 100)
+        },
+        HostileFile("svg-convolution", "svg") {
+            HostileDrawings.convolution(order: 60 * $0, side: 2_000)
+        } twin: {
+            HostileDrawings.convolution(order: 3, side: 100)
+        },
+        HostileFile("svg-dashes", "svg") {
+            HostileDrawings.dashes("\($0)e8", dash: "0.02")
+        } twin: {
+            HostileDrawings.dashes("100", dash: "5,2")
+        },
+        HostileFile("svg-style-dashes", "svg") {
+            HostileDrawings.styledDashes("\($0)e8", dash: ".02 .02")
+        } twin: {
+            HostileDrawings.styledDashes("100", dash: "5,2")
+        },
+        HostileFile("svg-markers", "svg") {
+            HostileDrawings.markers(vertices: 20_000 * $0, elements: 100)
+        } twin: {
+            HostileDrawings.markers(vertices: 20, elements: 3)
+        },
+        HostileFile("svg-inherited-markers", "svg") {
+            HostileDrawings.inheritedMarkers(vertices: 20_000 * $0, elements: 100)
+        } twin: {
+            HostileDrawings.inheritedMarkers(vertices: 20, elements: 3)
+        },
+        HostileFile("svg-layers", "svg") {
+            HostileDrawings.layers(100 * $0, nested: true, side: 8_000)
+        } twin: {
+            HostileDrawings.layers(10, nested: true, side: 100)
+        },
+        HostileFile("svg-many-layers", "svg") {
+            HostileDrawings.layers(1_000 * $0, nested: false, side: 4_000)
+        } twin: {
+            HostileDrawings.layers(50, nested: false, side: 100)
+        },
+        HostileFile("svg-style-layers", "svg") {
+            HostileDrawings.styledLayers(100 * $0, side: 8_000)
+        } twin: {
+            HostileDrawings.styledLayers(10, side: 100)
+        },
+        HostileFile("svg-style-patterns", "svg") {
+            HostileDrawings.stylePatterns(6, 10 * $0)
+        } twin: {
+            HostileDrawings.stylePatterns(2, 3)
+        },
+        HostileFile("svg-escaped-patterns", "svg") {
+            HostileDrawings.escapedPatterns(6, 10 * $0)
+        } twin: {
+            HostileDrawings.escapedPatterns(2, 3)
+        },
+        HostileFile("svg-quoted-patterns", "svg") {
+            HostileDrawings.quotedPatterns(6, 10 * $0)
+        } twin: {
+            HostileDrawings.quotedPatterns(2, 3)
+        },
+        HostileFile("svg-imported-patterns", "svg") {
+            HostileDrawings.importedPatterns(6, 10 * $0)
+        } twin: {
+            HostileDrawings.stylePatterns(1, 1)
+        },
+        HostileFile("svg-selectors", "svg") {
+            HostileDrawings.selectors(20_000 * $0, elements: 20_000)
+        } twin: {
+            HostileDrawings.selectors(50, elements: 100)
+        },
+        HostileFile("svg-nested-selectors", "svg", isRefused: false) {
+            HostileDrawings.nestedSelectors(120 * $0, parts: 12)
+        } twin: {
+            HostileDrawings.nestedSelectors(5, parts: 2)
+        },
+    ]
+
+    static var all: [HostileFile] { rasters + drawings }
+
+    /// Writes all files into a folder: those of scale 1 and 2, and the harmless ones.
+    static func write(to folder: URL) throws {
+        for file in all {
+            for scale in [1, 2] {
+                try file.data(scale).write(to: folder.appending(path: "\(file.name).\(scale).\(file.format)"))
+            }
+            try file.twin().write(to: folder.appending(path: "\(file.name).twin.\(file.format)"))
+        }
+    }
+}

@@ -1,0 +1,106 @@
+#if SVG
+import Foundation
+import TestSupport
+import Testing
+import TintypeCore
+
+@testable import TintypeCodecs
+
+@Suite("Looking ahead in SVG", .timeLimited)
+struct SVGLookAheadTests {
+    private func contents(_ body: String) throws -> SVGContents {
+        let data = HostileDrawings.document(body)
+        return try data.withBytes { bytes throws(ImageError) in try SVGContents(bytes) }
+    }
+
+    private func cost(_ body: String) throws -> SVGCost {
+        var expansion = SVGExpansion(try contents(body))
+        return try expansion.total().cost
+    }
+
+    @Test("CSS is read as it is drawn: escapes, comments, quotes, and what has no end", .capability("COD-60"))
+    func tokens() {
+        func targets(_ text: String) -> [String] {
+            SVGStyle(CSSTokenizer.tokens(Array(text.utf8)[...])[...]).references.map {
+                String(decoding: $0, as: UTF8.self)
+            }
+        }
+        #expect(targets("fill:url(#a)") == ["#a"])
+        #expect(targets("fill:u\\72l(#\\61 b)") == ["#ab"])
+        #expect(targets("fill:URL( \"#a)b\" );stroke:url('#c')") == ["#a)b", "#c"])
+        #expect(targets("fill:/*;*/url(#a/*) ;x:url(#b*/)") == ["#a/*", "#b*/"])
+        #expect(targets("fill:url(#a") == ["#a"])
+        #expect(targets("fill:url(#a\\)b)") == ["#a)b"])
+        #expect(targets("fill:'url(#a)'") == [])
+    }
+
+    @Test("rules apply to the elements that they may match, and count each layer once", .capability("COD-60"))
+    func rules() throws {
+        let shapes = "<rect class='b a'/><rect id='c'/><g><rect/></g><circle/>"
+        func references(_ style: String) throws -> Int {
+            try contents("<style>\(style)</style>\(shapes)").references.count
+        }
+        #expect(try references(".a{fill:url(#x)}") == 1)
+        #expect(try references("g .a, #c{fill:url(#x)}") == 2)
+        #expect(try references("RECT{fill:url(#x)}") == 3)
+        #expect(try references("@media print{circle{fill:url(#x);stroke:url(#y)}}") == 2)
+        #expect(try references("<![CDATA[g>circle{fill:url(#x)}]]>") == 1)
+        // Whatever may match anything counts for all: the root, the sheet, and five shapes.
+        #expect(try references(":not(g){fill:url(#x)}") == 7)
+        #expect(
+            try cost("<style>rect{opacity:.5;filter:url(#x)}</style><rect opacity='.2'/><rect style='mask:none'/>")
+                .layers == 2)
+        #expect(
+            try cost("<rect opacity='1'/><rect style='opacity:1;fill-opacity:.5'/><rect filter='none'/>").layers == 0)
+    }
+
+    @Test("paths have no more length and vertices than are counted", .capability("COD-60"))
+    func paths() {
+        func measure(_ data: String) -> SVGPathMeasure { SVGPathMeasure(path: Array(data.utf8)[...]) }
+        #expect(measure("M0 0H10V10H0z").length == 40 && measure("M0 0H10V10H0z").vertices == 5)
+        #expect(measure("m1,1 2,0 2,0-.5.5").vertices == 4)
+        #expect(measure("M0 0C0 10 10 10 10 0s10-10 10 0").vertices == 3)
+        #expect(measure("M0 0h1e3").length == 1_000)
+        #expect(measure("M0 0A5 5 0 015 5").vertices == 2 && measure("M0 0A5 5 0 015 5").length >= 10)
+        #expect(measure("M0 0 l nonsense 9").vertices >= 1)
+        // A control point that is mirrored again and again goes ever farther.
+        #expect(measure("M0 0Q0 100 1 0T2 0T3 0T4 0").length > 600)
+    }
+
+    @Test("markers count for each vertex, also those that a group hands down", .capability("COD-60"))
+    func markers() throws {
+        let marker = "<marker id='m'><g/><g/></marker>"
+        let line = "<path d='M0 0L1 1L2 2L3 3'/>"
+        let plain = try cost(marker + "<g>\(line)</g>").elements
+        let marked = try cost(marker + "<g marker-mid='url(#m)'>\(line)</g>").elements
+        let styled = try cost("<style>g{marker:url(#m)}</style>" + marker + "<g>\(line)</g>").elements
+        #expect(marked >= plain + 4 * 3 && styled >= plain + 4 * 3)
+    }
+
+    @Test("what is hidden in data URLs beside images is refused", .capability("COD-60"))
+    func hidden() {
+        let css = "data:text/css,g%7Bopacity:.5%7D"
+        expectCode(.limitExceeded) { try contents("<style>@import url(\"\(css)\");</style>") }
+        expectCode(.limitExceeded) { try contents("<style>@im\\70ort '\(css)';</style>") }
+        expectCode(.limitExceeded) {
+            try contents("<xi:include xmlns:xi='http://www.w3.org/2001/XInclude' href='da&#9;ta:image/svg+xml,x'/>")
+        }
+        let data = HostileDrawings.document("<g/>", before: "<?xml-stylesheet type='text/css' href='\(css)'?>")
+        expectCode(.limitExceeded) { try data.withBytes { bytes throws(ImageError) in try SVGContents(bytes) } }
+        #expect(throws: Never.self) { try contents("<style>@import url(https://example.org/font.css);</style>") }
+    }
+
+    @Test("the work of layers and filters is that of the size at which a drawing is drawn", .capability("COD-60"))
+    func size() throws {
+        let data = HostileDrawings.layers(200, nested: false, side: 4_000)
+        expectCode(.limitExceeded) { try SVGCoder().decode(data) }
+        #expect(try SVGCoder().decode(data) { $0.thumbnailSize = PixelSize(width: 40, height: 40) }.size.width == 40)
+        var context = DecodeContext()
+        context.limits.maximumDrawingWork = 100_000
+        expectCode(.limitExceeded) {
+            try SVGCoder().decode(
+                data, options: DecodeOptions(thumbnailSize: PixelSize(width: 40, height: 40)), context: context)
+        }
+    }
+}
+#endif
