@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Dispatch
 internal import Glibc
-internal import TintypeCore
+package import TintypeCore
 
 /// Ends a command cleanly after Ctrl-C or `kill`: its task is cancelled and tidies up. A second signal ends it immediately.
 ///

@@ -49,12 +49,13 @@ struct DownloadHelper {
         tell("\(image.size)")
     }
 
-    /// The largest resident memory so far, in bytes.
+    /// The largest resident memory so far, in bytes. `getrusage` would count the memory of the process that started this one.
     private static func peakMemory() throws -> Int {
-        var usage = rusage()
-        // The constant is of another type, depending on what else is imported.
-        guard getrusage(0, &usage) == 0 else { throw Failure.unreadable }
-        return usage.ru_maxrss * 1_024
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let words = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }?.split(
+            whereSeparator: \.isWhitespace)
+        guard let words, words.count > 1, let kilobytes = Int(words[1]) else { throw Failure.unreadable }
+        return kilobytes * 1_024
     }
     #endif
 }

@@ -31,8 +31,7 @@ struct FileCommandTests {
         #expect(
             Set(line.keys) == [
                 "path", "format", "width", "height", "displayWidth", "displayHeight", "frames", "loopCount",
-                "durations",
-                "orientation", "hasAlpha", "bitsPerComponent", "colorProfile", "gainMap", "bytes",
+                "durations", "pages", "orientation", "hasAlpha", "bitsPerComponent", "colorProfile", "gainMap", "bytes",
             ])
         #expect(line["path"] as? String == path && line["format"] as? String == "png")
         #expect(line["width"] as? Int == 48 && line["height"] as? Int == 32 && line["frames"] as? Int == 1)

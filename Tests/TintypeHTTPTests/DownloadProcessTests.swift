@@ -23,6 +23,45 @@ struct DownloadProcessTests {
         return (process, pipe.fileHandleForReading)
     }
 
+    /// Runs `body` on a thread of its own. It waits for a process that is served by the threads of Swift's concurrency.
+    private func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result(catching: body)) }
+        }
+    }
+
+    /// All that a process prints.
+    private func output(_ arguments: [String]) async throws -> String {
+        try await onThread {
+            let (process, output) = try start(arguments)
+            let text = String(decoding: try output.readToEnd() ?? Data(), as: UTF8.self)
+            process.waitUntilExit()
+            return text
+        }
+    }
+
+    /// Kills a process when it has received so many bytes.
+    /// - Parameter first: The first byte that it asked for; `nil` before it asks.
+    /// - Returns: the bytes that it has, and false if it ended by itself.
+    private func kill(
+        _ arguments: [String], after wanted: Int, of first: @escaping @Sendable () -> Int?
+    ) async throws -> (seen: Int, wasKilled: Bool) {
+        try await onThread {
+            let (process, output) = try start(arguments)
+            var text = Data()
+            var seen = 0
+            while first().map({ seen < $0 + wanted }) ?? true {
+                let more = output.availableData
+                if more.isEmpty { break }
+                text += more
+                seen = String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { Int($0) }.max() ?? 0
+            }
+            Foundation.kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            return (seen, process.terminationReason == .uncaughtSignal)
+        }
+    }
+
     @Test(
         "a download that is killed again and again loses no more than the piece that is about to be written",
         .capability("3.11"))
@@ -58,29 +97,18 @@ struct DownloadProcessTests {
             // The process is killed when it has received all of it, or some.
             let wanted = Int.random(in: 1...sent, using: &generator)
             script.update { $0.sent = sent }
-            let (process, output) = try start(arguments)
-            var text = Data()
-            var seen = 0
-            var first: Int?
-            while first.map({ seen < $0 + wanted }) ?? true {
-                let more = output.availableData
-                try #require(!more.isEmpty, "round \(round): it ended by itself")
-                text += more
-                seen = String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { Int($0) }.max() ?? 0
-                if script.value.firsts.count == round + 1 { first = script.value.firsts.last }
+            let (seen, wasKilled) = try await kill(arguments, after: wanted) {
+                script.value.firsts.count == round + 1 ? script.value.firsts.last : nil
             }
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
-            #expect(process.terminationReason == .uncaughtSignal)
+            try #require(wasKilled, "round \(round): it ended by itself")
+            let first = script.value.firsts.last
             // 256 KB are written at once, and a chunk of the network may be larger than what is missing of them.
             #expect((first ?? 0) >= arrived - 320 * 1_024, "round \(round)")
             arrived = max(seen, first ?? 0)
         }
         #expect(arrived > rounds * 10_000, "the rounds add up")
         script.update { $0.sent = nil }
-        let (process, output) = try start(arguments)
-        let text = String(decoding: try output.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
+        let text = try await output(arguments)
         #expect(text.hasSuffix("done \(whole) true\n"))
         #expect(script.value.firsts.last ?? 0 >= arrived - 320 * 1_024)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/partial").isEmpty)
@@ -96,11 +124,10 @@ struct DownloadProcessTests {
             let response = OriginResponse(chunks: Array(repeating: piece, count: request.path == "/large" ? count : 2))
             return isAnnounced ? response : response.chunked()
         }
-        let (process, output) = try start([
+        let text = try await output([
             "memory", server.url("/large").absoluteString, server.url("/small").absoluteString, kind,
         ])
-        let lines = String(decoding: try output.readToEnd() ?? Data(), as: UTF8.self).split(separator: "\n")
-        process.waitUntilExit()
+        let lines = text.split(separator: "\n")
         let growth = try #require(lines.last.flatMap { Int($0) }, "\(lines)")
         #expect(growth >= count * 900_000 && growth < count * piece.count + 10_000_000, "\(growth)")
     }

@@ -1,3 +1,4 @@
+internal import TintypeCore
 internal import CommandSupport
 internal import FoundationEssentials
 internal import Glibc
