@@ -10,7 +10,7 @@ class Refused(Exception):
 
 
 class Tintype:
-    def __init__(self, path, seconds=120):
+    def __init__(self, path, seconds=300):
         self.path = path
         self.seconds = seconds
 
