@@ -3,14 +3,14 @@ internal import Logging
 
 /// Gets the bytes of a source, from disk or from its loader, and has them decoded: the part that loads of images and loads of
 /// bytes have in common.
-struct SourceLoad: Sendable {
+final class SourceLoad: Sendable {
     let environment: LoadEnvironment
     let request: ImageRequest
     /// The identity of the source in the caches.
     let source: String
     let download: DownloadKey
     /// The policy of the request, or what it comes to for the image that is cached.
-    var policy: CachePolicy
+    let policy: CachePolicy
     let queriesDisk: Bool
     let retriesFailed: Bool
     /// The way of decoding, by which its failures are remembered.
@@ -23,6 +23,34 @@ struct SourceLoad: Sendable {
     let hold: Downloads.Hold
     /// The load that began this one.
     let trace: LoadTrace
+
+    init(
+        environment: LoadEnvironment, request: ImageRequest, source: String, download: DownloadKey, policy: CachePolicy,
+        queriesDisk: Bool, retriesFailed: Bool, decoding: FailureMemory.Decoding, isProgressive: Bool = false,
+        replacesVariants: Bool, hold: Downloads.Hold, trace: LoadTrace
+    ) {
+        self.environment = environment
+        self.request = request
+        self.source = source
+        self.download = download
+        self.policy = policy
+        self.queriesDisk = queriesDisk
+        self.retriesFailed = retriesFailed
+        self.decoding = decoding
+        self.isProgressive = isProgressive
+        self.replacesVariants = replacesVariants
+        self.hold = hold
+        self.trace = trace
+    }
+
+    /// The same load with another policy.
+    private func with(_ policy: CachePolicy) -> SourceLoad {
+        guard policy != self.policy else { return self }
+        return SourceLoad(
+            environment: environment, request: request, source: source, download: download, policy: policy,
+            queriesDisk: queriesDisk, retriesFailed: retriesFailed, decoding: decoding, isProgressive: isProgressive,
+            replacesVariants: replacesVariants, hold: hold, trace: trace)
+    }
 
     /// The job that needs the source: its priority, and its cancellation.
     struct Job: Sendable {
@@ -58,7 +86,6 @@ struct SourceLoad: Sendable {
             if policy == .revalidate { return try await revalidated(nil, steps, job) }
             return try await withoutCached(steps, job)
         }
-        var load = self
         var freshness = Freshness.cached
         switch decision(for: cached) {
         case .use(let reason):
@@ -66,11 +93,9 @@ struct SourceLoad: Sendable {
         case .useAndRevalidate:
             freshness = .stale(.revalidating)
         case .revalidate:
-            load.policy = .revalidate
-            return try await load.revalidated(cached, steps, job)
+            return try await with(.revalidate).revalidated(cached, steps, job)
         case .fetch:
-            load.policy = .reload
-            return try await load.loaded(replacing: nil, steps, job)
+            return try await with(.reload).loaded(replacing: nil, steps, job)
         case .fail: throw Self.offline
         }
         do throws(ImageError) {
@@ -92,9 +117,8 @@ struct SourceLoad: Sendable {
     ) async throws(ImageError) -> Result<Value> {
         if let substitute = try await steps.substitute?() { return substitute }
         if policy == .cacheOnly, let damage { throw damage }
-        var load = self
         // Nothing is cached that could be newer or older than another image.
-        if policy == .http || policy == .staleWhileRevalidate { load.policy = .cacheFirst }
+        let load = policy == .http || policy == .staleWhileRevalidate ? with(.cacheFirst) : self
         return try await load.loaded(replacing: nil, steps, job)
     }
 
@@ -181,13 +205,12 @@ struct SourceLoad: Sendable {
             try checkPolicy()
             bytes = try await downloads.download(
                 hold, onlyNew: onlyNew, within: job, grace: grace, onUpdate: steps.onUpdate
-            ) {
-                context in
+            ) { [self] context in
                 let outcome = await transfer(replacing: cached, context)
                 environment.countDownload(outcome)
                 return outcome
-            } isUsable: {
-                isUsable($0)
+            } isUsable: { [self] bytes in
+                isUsable(bytes)
             }.get()
         }
         do throws(ImageError) {

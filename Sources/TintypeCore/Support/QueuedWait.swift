@@ -7,6 +7,8 @@ package final class QueuedWait<Value: Sendable>: Sendable {
     private enum State {
         case open
         case listening(@Sendable (Value) -> Void)
+        // Unsafe: the state is resumed once, as it changes to done, and a checked continuation costs two allocations.
+        case awaited(UnsafeContinuation<Value, Never>)
         /// Ended before anyone waited.
         case ended(Value)
         case done
@@ -24,31 +26,39 @@ package final class QueuedWait<Value: Sendable>: Sendable {
 
     /// Ends the wait. Further calls have no effect.
     package func end(_ value: Value) {
-        let listener: (@Sendable (Value) -> Void)? = state.withLock { state in
+        let ended = state.withLock { state in
             switch state {
             case .open:
                 state = .ended(value)
-                return nil
-            case .listening(let listener):
-                state = .done
-                return listener
-            case .ended, .done: return nil
+                return State.done
+            case .listening, .awaited:
+                defer { state = .done }
+                return state
+            case .ended, .done: return .done
             }
         }
-        listener?(value)
+        switch ended {
+        case .listening(let listener): listener(value)
+        case .awaited(let continuation): continuation.resume(returning: value)
+        case .open, .ended, .done: break
+        }
     }
 
     /// Calls `listener` when the wait ends, at once if it has ended. A wait has one listener.
     package func onEnd(_ listener: @escaping @Sendable (Value) -> Void) {
-        let early: Value? = state.withLock { state in
+        if let early = end(unless: .listening(listener)) { listener(early) }
+    }
+
+    /// The value, if the wait has ended; otherwise, it gets a listener.
+    private func end(unless listening: State) -> Value? {
+        state.withLock { state in
             guard case .ended(let value) = state else {
-                state = .listening(listener)
+                state = listening
                 return nil
             }
             state = .done
             return value
         }
-        if let early { listener(early) }
     }
 
     /// Enters the queue and waits for the end, as the one listener.
@@ -73,7 +83,9 @@ package final class QueuedWait<Value: Sendable>: Sendable {
             defer { priority.stopObserving(token) }
             // It may have changed since the wait was added to the queue.
             move(ticket)
-            return await withCheckedContinuation { continuation in onEnd { continuation.resume(returning: $0) } }
+            return await withUnsafeContinuation { continuation in
+                if let early = end(unless: .awaited(continuation)) { continuation.resume(returning: early) }
+            }
         } onCancel: {
             cancelled.store(true, ordering: .sequentiallyConsistent)
             let ticket = ticket.load(ordering: .sequentiallyConsistent)

@@ -2,10 +2,17 @@
 ///
 /// A queue observes the priority and moves its work when it changes.
 public final class WorkPriority: Sendable {
+    private struct Observer {
+        var token: Int
+        var tell: @Sendable (ImagePriority) -> Void
+    }
+
     private struct State {
         var value: ImagePriority
+        /// Usually the only one, which then takes no array.
+        var firstObserver: Observer?
         /// Few at a time: an array costs less than a dictionary.
-        var observers: [(token: Int, tell: @Sendable (ImagePriority) -> Void)] = []
+        var otherObservers: [Observer] = []
         var nextObserver = 0
         /// The number of the last change that was reserved, and of the last one that took effect.
         var lastReserved = 0
@@ -70,7 +77,7 @@ public final class WorkPriority: Sendable {
                 return nil
             }
             state.told = state.value
-            return (state.value, state.observers.map(\.tell))
+            return (state.value, (state.firstObserver.map { [$0.tell] } ?? []) + state.otherObservers.map(\.tell))
         }
     }
 
@@ -82,8 +89,13 @@ public final class WorkPriority: Sendable {
     public func observe(_ observer: @escaping @Sendable (ImagePriority) -> Void) -> Int {
         state.withLock { state in
             state.nextObserver += 1
-            state.observers.append((state.nextObserver, observer))
-            return state.nextObserver
+            let observer = Observer(token: state.nextObserver, tell: observer)
+            if state.firstObserver == nil {
+                state.firstObserver = observer
+            } else {
+                state.otherObservers.append(observer)
+            }
+            return observer.token
         }
     }
 
@@ -91,8 +103,10 @@ public final class WorkPriority: Sendable {
     /// - Parameter token: the result of ``observe(_:)``.
     public func stopObserving(_ token: Int) {
         state.withLock { state in
+            if state.firstObserver?.token == token { return state.firstObserver = nil }
             // From the end: the work that ends is seldom the one that was queued first.
-            if let index = state.observers.lastIndex(where: { $0.token == token }) { state.observers.remove(at: index) }
+            guard let index = state.otherObservers.lastIndex(where: { $0.token == token }) else { return }
+            state.otherObservers.remove(at: index)
         }
     }
 }
