@@ -30,7 +30,7 @@ struct DownloadSpeed {
         let body = Data((0..<20_480).map { _ in UInt8.random(in: 0...255) })
         let server = try await OriginServer.start { _ in OriginResponse(body, type: "image/jpeg") }
         print(server.url("/").absoluteString)
-        fflush(stdout)
+        fflush(nil)
         while readLine() != nil {}
         await server.stop()
     }
@@ -118,7 +118,7 @@ struct DownloadSpeed {
     /// The processor time of the process, in microseconds.
     private static func processorTime() -> Double {
         var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
+        getrusage(0, &usage)  // The type of the constant depends on what else is imported.
         func microseconds(_ time: timeval) -> Double { Double(time.tv_sec) * 1e6 + Double(time.tv_usec) }
         return microseconds(usage.ru_utime) + microseconds(usage.ru_stime)
     }
