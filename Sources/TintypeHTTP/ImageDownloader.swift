@@ -26,6 +26,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
     private let tls: TLSConfigurations
     private let slots: DownloadSlots
     private let time: Timekeeper
+    private let watch: TransferWatch
     private let totals = Lock(Statistics())
     private let liveHeaders: Lock<[String: String]>
     private let running = Lock(RunningLoads())
@@ -36,8 +37,10 @@ public final class ImageDownloader: ImageLoading, Sendable {
     private struct RunningLoads {
         /// True if no load begins anymore.
         var isShutDown = false
-        var tasks: [Int: Task<Result<LoadedData, ImageError>, Never>] = [:]
+        var loads: [Int: RunningLoad] = [:]
         var lastID = 0
+        /// Those who wait until no load runs.
+        var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
     /// Creates a downloader that measures time limits with a given clock, such as one that a test controls.
@@ -47,6 +50,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
     public init<C: Clock>(_ configuration: Configuration = Configuration(), clock: C) where C.Duration == Duration {
         self.configuration = configuration
         time = Timekeeper(clock)
+        watch = TransferWatch(time)
         slots = DownloadSlots(limit: configuration.maximumConcurrentDownloads, order: configuration.order)
         liveHeaders = Lock(configuration.headers)
         tls = TLSConfigurations(configuration.tls)
@@ -98,7 +102,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
     ///
     /// The downloader can be used afterward.
     public func cancelAll() {
-        for task in running.withLock({ Array($0.tasks.values) }) { task.cancel() }
+        for load in running.withLock({ Array($0.loads.values) }) { load.cancel() }
     }
 
     /// Closes all connections.
@@ -116,11 +120,14 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// Loads that begin later end with ``ImageError/Code/loadingDisallowed``. If the downloader is suspended, those that wait for their turn
     /// never end; cancel them, or use ``shutdown()``.
     public func finishAndShutdown() async {
-        let tasks = running.withLock { running in
-            running.isShutDown = true
-            return Array(running.tasks.values)
+        await withCheckedContinuation { continuation in
+            let isIdle = running.withLock { running in
+                running.isShutDown = true
+                if !running.loads.isEmpty { running.waiting.append(continuation) }
+                return running.loads.isEmpty
+            }
+            if isIdle { continuation.resume() }
         }
-        for task in tasks { _ = await task.value }
         await shutdown()
     }
 
@@ -145,9 +152,9 @@ public final class ImageDownloader: ImageLoading, Sendable {
     ///   ``shutdown()``.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         do throws(ImageError) {
-            let loaded = try await cancellable { id throws(ImageError) in
-                try await self.loadWithRetries(request, id: id)
-            }
+            let load = try beginLoad(of: request)
+            defer { endLoad(load.id) }
+            let loaded = try await loadWithRetries(load)
             totals.withLock { $0.succeeded += 1 }
             return loaded
         } catch {
@@ -161,45 +168,49 @@ public final class ImageDownloader: ImageLoading, Sendable {
     private static let shutDown = ImageError(
         .loadingDisallowed, stage: .load, reason: "the downloader is shut down")
 
-    /// Runs a load in a task that ``cancelAll()`` and the calling task can cancel.
-    private func cancellable(
-        _ load: @escaping @Sendable (_ id: Int) async throws(ImageError) -> LoadedData
-    ) async throws(ImageError) -> LoadedData {
-        let registered = running.withLock { running -> (Int, Task<Result<LoadedData, ImageError>, Never>)? in
+    /// A load, over all of its attempts.
+    private struct Load: Sendable {
+        let request: LoadRequest
+        let id: Int
+        let running = RunningLoad()
+        let record = TransferRecord()
+        let progress = Lock(ProgressReporter.State())
+    }
+
+    private func beginLoad(of request: LoadRequest) throws(ImageError) -> Load {
+        let load = running.withLock { running -> Load? in
             guard !running.isShutDown else { return nil }
             running.lastID += 1
-            let id = running.lastID
-            let task = Task {
-                do throws(ImageError) {
-                    return Result<LoadedData, ImageError>.success(try await load(id))
-                } catch {
-                    return Result<LoadedData, ImageError>.failure(error)
-                }
-            }
-            running.tasks[id] = task
-            return (id, task)
+            let load = Load(request: request, id: running.lastID)
+            running.loads[load.id] = load.running
+            return load
         }
-        guard let (id, task) = registered else { throw Self.shutDown }
-        defer { running.withLock { $0.tasks[id] = nil } }
-        let result = await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
+        guard let load else { throw Self.shutDown }
+        return load
+    }
+
+    private func endLoad(_ id: Int) {
+        let waiting = running.withLock { running -> [CheckedContinuation<Void, Never>] in
+            running.loads[id] = nil
+            guard running.loads.isEmpty else { return [] }
+            defer { running.waiting = [] }
+            return running.waiting
         }
-        return try result.get()
+        for continuation in waiting { continuation.resume() }
     }
 
     /// Attempts a load until it succeeds, or the policy gives up.
-    private func loadWithRetries(_ request: LoadRequest, id: Int) async throws(ImageError) -> LoadedData {
-        try check(request.url)
-        let server = request.url.server
-        let load = Load(request: request, id: id)
+    private func loadWithRetries(_ load: Load) async throws(ImageError) -> LoadedData {
+        try check(load.request.url)
+        let server = load.request.url.server
         while true {
             let failure: ImageError
             do throws(ImageError) {
                 let isProbe = try servers.admit(server)
                 do throws(ImageError) {
-                    var loaded = try await loadInTurn(load)
+                    var loaded = try await load.running.run { cancel throws(ImageError) in
+                        try await self.loadInTurn(load, cancel: cancel)
+                    }
                     servers.record(nil, of: server, isProbe: isProbe)
                     loaded.transfer = load.record.metrics
                     configuration.observer?(.finished(id: load.id, load.record.metrics, nil))
@@ -217,8 +228,11 @@ public final class ImageDownloader: ImageLoading, Sendable {
                 configuration.observer?(.finished(id: load.id, load.record.metrics, error))
                 throw error
             }
+            let deadline = time.now() + delay
             configuration.observer?(.retrying(id: load.id, after: failure, delay: delay))
-            do { try await time.sleep(time.now() + delay) } catch { throw .cancelledTransfer }
+            try await load.running.run { [time] _ throws(ImageError) in
+                do { try await time.sleep(deadline) } catch { throw .cancelledTransfer }
+            }
             load.record.update { metrics in
                 metrics.backoff += delay
                 metrics.attempts += 1
@@ -238,16 +252,10 @@ public final class ImageDownloader: ImageLoading, Sendable {
         return delay
     }
 
-    /// A load, over all of its attempts.
-    private struct Load: Sendable {
-        let request: LoadRequest
-        let id: Int
-        let record = TransferRecord()
-        let progress = Lock(ProgressReporter.State())
-    }
-
     /// One attempt.
-    private func loadInTurn(_ load: Load) async throws(ImageError) -> LoadedData {
+    /// - Parameter cancel: Cancels the attempt.
+    private func loadInTurn(_ load: Load, cancel: @escaping @Sendable () -> Void) async throws(ImageError) -> LoadedData
+    {
         let request = load.request
         let start = time.now()
         let wait = StageStopwatch.beginWait()
@@ -261,7 +269,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
         totals.withLock { $0.started += 1 }
         configuration.observer?(.started(id: load.id, url: request.url))
 
-        let limits = TimeLimits(time, configuration.paceLimits)
+        let limits = TimeLimits(configuration.paceLimits, watch: watch)
         var configuration = configuration
         configuration.headers = headers
         let sender = RequestSender(
@@ -273,7 +281,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
         } observeHead: { [observer = configuration.observer] head in
             observer?(.responded(id: load.id, head))
         }
-        return try await limits.run { () throws(ImageError) in try await transfer.run(request) }
+        return try await limits.run(cancel: cancel) { () throws(ImageError) in try await transfer.run(request) }
     }
 
     private func check(_ url: URL) throws(ImageError) {

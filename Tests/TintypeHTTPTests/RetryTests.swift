@@ -22,17 +22,27 @@ struct RetryTests {
     private let clock = ManualClock()
     private let policy = RetryPolicy(baseDelay: .seconds(1), jitter: { 1 })
 
+    /// A downloader that tells of each delay as it begins.
+    private func downloader(countingIn delays: Watched<[Duration]>) -> ImageDownloader {
+        ImageDownloader(
+            .init(
+                retry: policy,
+                observer: { event in
+                    if case .retrying(_, _, let delay) = event { delays.update { $0.append(delay) } }
+                }),
+            clock: clock)
+    }
+
     @Test("A transfer that fails is repeated after a delay, until it succeeds", .capability("3.4"))
     func repeats() async throws {
         let script = Script(.status(503), .status(500), OriginResponse(bytes))
         let server = try await OriginServer.start { _ in script.next() }
-        let downloader = ImageDownloader(.init(retry: policy), clock: clock)
+        let delays = Watched<[Duration]>([])
+        let downloader = downloader(countingIn: delays)
         let url = server.url("/a")
         async let loaded = downloader.load(LoadRequest(url: url))
-        for (delay, count) in [(1, 1), (2, 2)] {
-            try await server.waitForRequests(count)
-            // The task of the time limits has ended, and only the delay sleeps.
-            while clock.sleepers != 1 || downloader.statistics.active > 0 { await Task.yield() }
+        for delay in [1, 2] {
+            try await delays.wait { $0.last == .seconds(delay) }
             clock.advance(by: .seconds(delay))
         }
         let result = try await loaded
@@ -77,14 +87,17 @@ struct RetryTests {
     @Test("A load can be cancelled while it waits for its next attempt")
     func cancel() async throws {
         let server = try await OriginServer.start { _ in .status(503) }
-        let downloader = ImageDownloader(.init(retry: policy), clock: clock)
+        let delays = Watched<[Duration]>([])
+        let downloader = downloader(countingIn: delays)
         let url = server.url("/a")
         let task = Task { try await failure(downloader, LoadRequest(url: url)) }
-        try await server.waitForRequests(1)
-        while clock.sleepers != 1 || downloader.statistics.active > 0 { await Task.yield() }
+        try await delays.wait { !$0.isEmpty }
+        try await clock.waitForSleepers(1)
         task.cancel()
         #expect(try await task.value.code == .cancelled)
-        #expect(downloader.statistics.cancelled == 1 && clock.sleepers == 0)
+        #expect(downloader.statistics.cancelled == 1)
+        // No task stays behind, neither that of the delay nor that of the time limits.
+        while clock.sleepers > 0 { await Task.yield() }
     }
 
     @Test("The budget of a server limits the repetitions of all of its images")

@@ -4,9 +4,18 @@ internal import TintypeCore
 final class TimeLimits: Sendable {
     private let time: Timekeeper
     private let pace: Lock<TransferPace>
+    private let watch: TransferWatch
+    private let expiry = Lock(Expiry())
 
-    init(_ time: Timekeeper, _ limits: TransferPace.Limits) {
-        self.time = time
+    private struct Expiry {
+        var error: ImageError?
+        /// Cancels the transfer; `nil` while it doesn't run.
+        var cancel: (@Sendable () -> Void)?
+    }
+
+    init(_ limits: TransferPace.Limits, watch: TransferWatch) {
+        self.watch = watch
+        time = watch.time
         pace = Lock(TransferPace(limits, at: time.now()))
     }
 
@@ -38,60 +47,38 @@ final class TimeLimits: Sendable {
         }
     }
 
-    /// Runs `work` and cancels it when a limit is exceeded.
+    /// Runs `work`, and calls `cancel` when a limit is exceeded.
     ///
-    /// One task sleeps beside each transfer. Activity does not wake it: when it wakes, it checks whether it woke too early.
-    func run<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws(ImageError) -> Value
+    /// - Throws: ``ImageError/Code/timedOut`` if the work ended because of `cancel`, and the errors of `work`.
+    func run<Value>(
+        cancel: @escaping @Sendable () -> Void, _ work: () async throws(ImageError) -> Value
     ) async throws(ImageError) -> Value {
-        let result: Result<Value, ImageError> = await withTaskGroup(of: Outcome<Value>.self) { group in
-            group.addTask {
-                do throws(ImageError) {
-                    return .ended(.success(try await work()))
-                } catch {
-                    return .ended(.failure(error))
-                }
-            }
-            group.addTask { await self.expiry().map { .expired($0) } ?? .stopped }
-
-            var expired: ImageError?
-            for await outcome in group {
-                switch outcome {
-                case .expired(let error):
-                    expired = error
-                    group.cancelAll()
-                case .stopped: break
-                case .ended(let result):
-                    group.cancelAll()
-                    guard case .failure(let error) = result, error.isCancellation, let expired else { return result }
-                    return .failure(expired)
-                }
-            }
-            return .failure(ImageError(.cancelled, stage: .load, reason: "the load was cancelled"))
+        expiry.withLock { $0.cancel = cancel }
+        let id = watch.begin(self)
+        defer {
+            watch.end(id)
+            expiry.withLock { $0.cancel = nil }
         }
-        return try result.get()
-    }
-
-    /// Sleeps until a limit is exceeded.
-    /// - Returns: `nil` if the task is cancelled before that.
-    private func expiry() async -> ImageError? {
-        while true {
-            let now = time.now()
-            switch pace.withLock({ $0.check(at: now) }) {
-            case .exceeded(let reason): return error(reason)
-            case .fine(let next): do { try await time.sleep(next) } catch { return nil }
-            }
+        do throws(ImageError) {
+            return try await work()
+        } catch {
+            guard error.isCancellation, let expired = expiry.withLock({ $0.error }) else { throw error }
+            throw expired
         }
     }
 
-    private func error(_ reason: String) -> ImageError { ImageError(.timedOut, stage: .load, reason: reason) }
-}
+    /// The time of the next check; `nil` if a limit is exceeded.
+    func nextCheck(at now: Duration) -> Duration? {
+        switch pace.withLock({ $0.check(at: now) }) {
+        case .fine(let next): return next
+        case .exceeded(let reason):
+            expiry.withLock { $0.error = ImageError(.timedOut, stage: .load, reason: reason) }
+            return nil
+        }
+    }
 
-/// The end of one of the two tasks of a transfer.
-private enum Outcome<Value: Sendable>: Sendable {
-    case ended(Result<Value, ImageError>)
-    case expired(ImageError)
-    case stopped
+    /// Cancels the transfer, whose limit is exceeded.
+    func expire() { expiry.withLock { $0.cancel }?() }
 }
 
 /// A clock without its type. Times are counted from its creation.
