@@ -41,6 +41,7 @@ let package = Package(
         .library(name: "TintypeTesting", targets: ["TintypeTesting"]),
         .library(name: "TintypeGTK", targets: ["TintypeGTK"]),
         .executable(name: "tintype", targets: ["TintypeCommand"]),
+        .executable(name: "tintype-decoder", targets: ["TintypeDecoder"]),
         .executable(name: "tintype-demo", targets: ["TintypeDemo"]),
         .executable(name: "tintype-gallery", targets: ["TintypeGallery"]),
     ],
@@ -88,6 +89,9 @@ let package = Package(
             cSettings: [.define("TINTYPE_GTK", .when(traits: ["GTK"]))]),
         .target(name: "CKernels"),
         .target(name: "CUnfilter"),
+        .target(name: "CIsolation"),
+        // Only the helper needs libseccomp-dev.
+        .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
 
         // The library, lowest first.
         .target(
@@ -125,10 +129,15 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "TintypeIsolation", dependencies: ["TintypeCore", "CIsolation"], swiftSettings: settings),
+        .target(
             name: "Tintype",
             dependencies: [
-                "TintypeCore", "TintypeCodecs", .target(name: "TintypeHTTP", condition: http),
+                "TintypeCore", "TintypeCodecs", "TintypeIsolation", .target(name: "TintypeHTTP", condition: http),
             ],
+            swiftSettings: settings),
+        .target(
+            name: "TintypeSandbox", dependencies: ["TintypeCore", "TintypeIsolation", "CIsolation", "CSandbox"],
             swiftSettings: settings),
         .target(
             name: "TintypeGTK",
@@ -157,6 +166,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
+        .executableTarget(
+            name: "TintypeDecoder", dependencies: ["Tintype", "TintypeSandbox"], swiftSettings: settings),
         // A target of its own, so that the command doesn't link the test server.
         .executableTarget(
             name: "TintypeDemo",
@@ -203,6 +214,16 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: http),
                 .product(name: "NIOHPACK", package: "swift-nio-http2", condition: http),
+            ],
+            swiftSettings: settings),
+        // A helper of isolated decoding whose decoder misbehaves as its file says.
+        .executableTarget(
+            name: "TestDecoder", dependencies: ["TintypeCore", "TintypeIsolation", "TintypeSandbox"],
+            path: "Tests/TestDecoder", swiftSettings: settings),
+        .testTarget(
+            name: "TintypeIsolationTests",
+            dependencies: [
+                "Tintype", "TintypeIsolation", "TintypeTesting", "TestSupport", "TestDecoder", "TintypeDecoder",
             ],
             swiftSettings: settings),
         // A program of its own: the main actor of Swift Testing is not on the first thread, which GTK needs.

@@ -11,9 +11,10 @@ package struct ImageStack {
     ///   - jobs: the number of transfers at once.
     ///   - timeout: the longest time without data from a server.
     ///   - network: the further options of transfers.
+    ///   - coders: the coders to decode and encode with.
     package init(
         directory: String?, memory: MemoryCache.Configuration = MemoryCache.Configuration(), jobs: Int = 6,
-        timeout: Duration? = nil, network: NetworkOptions = NetworkOptions()
+        timeout: Duration? = nil, network: NetworkOptions = NetworkOptions(), coders: ImageCoders = .default
     ) throws(ImageError) {
         let cache: any ImageCaching =
             if let directory {
@@ -28,6 +29,6 @@ package struct ImageStack {
         if let timeout { http.timeout = timeout }
         loaders.append(ImageDownloader(http))
         #endif
-        manager = ImageManager(cache: cache, loader: ImageLoaders(loaders), coders: ImageCoders.default)
+        manager = ImageManager(cache: cache, loader: ImageLoaders(loaders), coders: coders)
     }
 }

@@ -2,6 +2,7 @@
 @_exported public import FoundationEssentials
 @_exported public import TintypeCodecs
 @_exported public import TintypeCore
+@_exported public import TintypeIsolation
 #if HTTP
 @_exported public import TintypeHTTP
 #endif

@@ -54,6 +54,8 @@ struct ConvertCommand: AsyncParsableCommand {
 
     @OptionGroup var page: PageArguments
 
+    @OptionGroup var isolation: IsolationArguments
+
     @OptionGroup(title: "Animations")
     var frames: FrameArguments
 
@@ -91,12 +93,13 @@ struct ConvertCommand: AsyncParsableCommand {
         options.firstFrameOnly = firstFrame
         options.formatHint = ImageFormat.hint(fileName: input)
         options.page = page.index ?? 0
-        let transformer = try transforms.steps().applied(to: &options)
+        let coders = isolation.coders
+        let transformer = try transforms.steps().applied(to: &options, coders: coders)
         do throws(ImageError) {
             let data = try InputFile.contents(of: input)
             let context = DecodeContext(isCancelled: { Task.isCancelled })
             let image = try frames.applied(
-                to: ImageCoders.default.decode(data, options: options, context: context))
+                to: coders.decode(data, options: options, context: context))
             return if let transformer { try image.transformed(transformer) } else { image }
         } catch {
             throw error.withSource(input)

@@ -65,6 +65,8 @@ struct FetchCommand: AsyncParsableCommand {
 
     @OptionGroup var page: PageArguments
 
+    @OptionGroup var isolation: IsolationArguments
+
     @Option(help: ArgumentHelp("The format of the saved images: jpeg, png, webp, …", valueName: "format"))
     var format: String?
 
@@ -89,13 +91,14 @@ struct FetchCommand: AsyncParsableCommand {
             while folder.count > 1, folder.hasSuffix("/") { folder.removeLast() }
             try OutputFile.makeDirectory(folder)
             let directory = noCache ? nil : cache ?? DiskCache.Configuration.defaultDirectory
+            let coders = isolation.coders
             let stack = try ImageStack(
                 // A larger memory cache has no use, because each URL is loaded once.
                 directory: directory, memory: .init(capacity: .megabytes(1)), jobs: download.jobs,
-                timeout: download.timeoutDuration, network: download.network)
+                timeout: download.timeoutDuration, network: download.network, coders: coders)
             let fetcher = ImageFetcher(
                 manager: stack.manager, folder: OutputFolder(folder), thumbnail: thumbnail?.box, page: page.index,
-                transformer: try transforms.steps().transformer(),
+                transformer: try transforms.steps().transformer(coders: coders),
                 format: try format.map(OutputFormat.named), usesCache: !noCache,
                 cachePolicy: cachePolicy?.policy ?? .cacheFirst, headers: download.headers,
                 runner: download.runner(console))

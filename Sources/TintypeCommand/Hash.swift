@@ -29,6 +29,8 @@ struct HashCommand: AsyncParsableCommand {
 
     @OptionGroup var page: PageArguments
 
+    @OptionGroup var isolation: IsolationArguments
+
     func validate() throws {
         guard (1...9).contains(components.box.width), (1...9).contains(components.box.height) else {
             throw ValidationError("--components needs two numbers from 1 to 9, such as 4x3.")
@@ -41,10 +43,11 @@ struct HashCommand: AsyncParsableCommand {
     }
 
     func run(_ console: Console) throws {
+        let coders = isolation.coders
         var failed = false
         for file in files where !Task.isCancelled {
             do throws(ImageError) {
-                let report = try report(file)
+                let report = try report(file, coders)
                 console.print(json ? JSONLine.encode(report) : report.text)
             } catch {
                 failed = true
@@ -55,14 +58,14 @@ struct HashCommand: AsyncParsableCommand {
         if failed { throw ExitCode(1) }
     }
 
-    private func report(_ file: String) throws(ImageError) -> HashReport {
+    private func report(_ file: String, _ coders: ImageCoders) throws(ImageError) -> HashReport {
         let data = try InputFile.contents(of: file)
         let context = DecodeContext(isCancelled: { Task.isCancelled })
         var options = DecodeOptions(firstFrameOnly: true, formatHint: ImageFormat.hint(fileName: file))
         options.page = page.index ?? 0
         // Placeholders and colors need no more.
         options.thumbnailSize = PixelSize(width: 512, height: 512)
-        let image = try ImageCoders.default.decode(data, options: options, context: context)
+        let image = try coders.decode(data, options: options, context: context)
         let size = image.properties.sourceSize ?? image.size
         let box = components.box
         return HashReport(

@@ -20,6 +20,8 @@ struct InfoCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Image files; - is standard input.", valueName: "file"), completion: .file())
     var files: [String]
 
+    @OptionGroup var isolation: IsolationArguments
+
     @Flag(help: "Print one JSON object per line.")
     var json = false
 
@@ -29,10 +31,11 @@ struct InfoCommand: ParsableCommand {
     func run() throws { try run(Console.standard) }
 
     func run(_ console: Console) throws {
+        let coders = isolation.coders
         var failed = false
         for file in files {
             do throws(ImageError) {
-                let report = try InfoReport(path: file, decoding: decode)
+                let report = try InfoReport(path: file, decoding: decode, coders: coders)
                 console.print(json ? JSONLine.encode(report) : report.line)
             } catch {
                 failed = true
@@ -57,14 +60,15 @@ struct InfoReport: Encodable {
     /// - Parameters:
     ///   - path: the path, or `-` for standard input.
     ///   - decoding: true to decode every frame, one at a time, so that damage is found.
-    init(path: String, decoding: Bool) throws(ImageError) {
+    ///   - coders: the coders to read it with.
+    init(path: String, decoding: Bool, coders: ImageCoders = .default) throws(ImageError) {
         self.path = path
         let context = DecodeContext()
         var file = try InputFile(path)
         let hint = ImageFormat.hint(fileName: path)
         // A camera file is only recognized when it is complete.
         if hint != nil { try file.readAll() }
-        info = try Self.header(of: &file, hint, context)
+        info = try Self.header(of: &file, hint, coders, context)
         // The length of a stream is only known at its end.
         if decoding || file.length == nil { try file.readAll() }
         // An index of pictures is no proof of a gain map, which is at the end.
@@ -73,18 +77,18 @@ struct InfoReport: Encodable {
             gainMap = JPEGGainMap(of: file.data)
         }
         bytes = file.length ?? file.data.count
-        if decoding { try Self.decode(file.data, hint, context) }
+        if decoding { try Self.decode(file.data, hint, coders, context) }
     }
 
     /// Reads only the header of the file, or all of it if the frames can only be counted so.
     private static func header(
-        of file: inout InputFile, _ hint: ImageFormat?, _ context: DecodeContext
+        of file: inout InputFile, _ hint: ImageFormat?, _ coders: ImageCoders, _ context: DecodeContext
     ) throws(ImageError) -> ImageInfo {
         var wanted = 1 << 16
         while true {
             try file.read(upTo: wanted)
             do throws(ImageError) {
-                let info = try ImageCoders.default.info(of: file.data, hint: hint, context: context)
+                let info = try coders.info(of: file.data, hint: hint, context: context)
                 if info.isComplete || file.isAtEnd { return info }
             } catch {
                 guard error.code == .truncatedImage, !file.isAtEnd else { throw error }
@@ -94,8 +98,9 @@ struct InfoReport: Encodable {
         }
     }
 
-    private static func decode(_ data: Data, _ hint: ImageFormat?, _ context: DecodeContext) throws(ImageError) {
-        let coders = ImageCoders.default
+    private static func decode(
+        _ data: Data, _ hint: ImageFormat?, _ coders: ImageCoders, _ context: DecodeContext
+    ) throws(ImageError) {
         var options = DecodeOptions()
         options.formatHint = hint
         guard let frames = try coders.frameDecoder(for: data, options: options, context: context) else {

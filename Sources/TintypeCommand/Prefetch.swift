@@ -22,6 +22,8 @@ struct PrefetchCommand: AsyncParsableCommand {
 
     @OptionGroup var download: DownloadArguments
 
+    @OptionGroup var isolation: IsolationArguments
+
     @Option(
         help: ArgumentHelp(
             "The directory of the disk cache. The default is $XDG_CACHE_HOME/tintype or ~/.cache/tintype.",
@@ -43,7 +45,7 @@ struct PrefetchCommand: AsyncParsableCommand {
             let stack = try ImageStack(
                 directory: cache ?? DiskCache.Configuration.defaultDirectory,
                 memory: .init(capacity: .megabytes(1)), jobs: download.jobs, timeout: download.timeoutDuration,
-                network: download.network)
+                network: download.network, coders: isolation.coders)
             let summary = try await run(list, stack.manager, console)
             await stack.manager.flush()
             if download.json { console.note(summary.line) } else { console.print(summary.line) }

@@ -41,6 +41,8 @@ struct ShowCommand: AsyncParsableCommand {
 
     @OptionGroup var page: PageArguments
 
+    @OptionGroup var isolation: IsolationArguments
+
     func validate() throws {
         if let loop, !(0...1_000_000).contains(loop) {
             throw ValidationError("--loop needs a number from 0 to 1000000.")
@@ -118,11 +120,11 @@ struct ShowCommand: AsyncParsableCommand {
             }
             var request = ImageRequest(url)
             request.decodeOptions = options
-            return try await ImageStack(directory: nil).manager.animatedImage(for: request)
+            return try await ImageStack(directory: nil, coders: isolation.coders).manager.animatedImage(for: request)
         }
         var options = options
         options.formatHint = ImageFormat.hint(fileName: source)
         let data = try InputFile.contents(of: source)
-        return try AnimatedImage(data: data, options: options, coders: .default)
+        return try AnimatedImage(data: data, options: options, coders: isolation.coders)
     }
 }

@@ -3,7 +3,7 @@
 # Debian's packages of the C libraries that Tintype is built on.
 tintype_packages=(
     libjpeg62-turbo-dev libpng-dev libdeflate-dev libwebp-dev libgif-dev liblcms2-dev libsqlite3-dev libxxhash-dev zlib1g-dev
-    libbrotli-dev libzstd-dev
+    libbrotli-dev libzstd-dev libseccomp-dev
 )
 
 # What the formats behind package traits take on top: AVIF, HEIF, JXL, TIFF, SVG, PDF, RAW; tests of HEIF encode with x265.
@@ -25,7 +25,7 @@ tintype_gtk=(--disable-default-traits --traits GTK --scratch-path .build-gtk)
 tintype_formats=AVIF,HEIF,JXL,TIFF,SVG,PDF,RAW
 tintype_all=(--traits "HTTP,$tintype_formats")
 # The targets of tests, in the order in which they run.
-tintype_test_targets=(TintypeCoreTests TintypeCodecsTests TintypeHTTPTests TintypeTests TintypeCommandTests)
+tintype_test_targets=(TintypeCoreTests TintypeCodecsTests TintypeHTTPTests TintypeTests TintypeIsolationTests TintypeCommandTests)
 # CI reads no backtraces with line numbers, and saves the time that debug information takes.
 [ -z "${CI:-}" ] || tintype_all+=(-debug-info-format none)
 

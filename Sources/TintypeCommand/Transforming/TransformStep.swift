@@ -26,9 +26,10 @@ enum TransformStep: Sendable {
         }
     }
 
-    /// The transformer for the step.
+    /// Returns the transformer for the step.
+    /// - Parameter coders: the coders for the file of an overlay.
     /// - Throws: an error that names the file of an overlay that can't be read.
-    func transformer() throws(ImageError) -> ImageTransformers {
+    func transformer(coders: ImageCoders) throws(ImageError) -> ImageTransformers {
         switch self {
         case .transformer(let transformer): return transformer
         case .fit(let box):
@@ -44,7 +45,7 @@ enum TransformStep: Sendable {
                 let data = try InputFile.contents(of: file)
                 let options = DecodeOptions(firstFrameOnly: true, formatHint: ImageFormat.hint(fileName: file))
                 let context = DecodeContext(isCancelled: { Task.isCancelled })
-                let image = try ImageCoders.default.decode(data, options: options, context: context)
+                let image = try coders.decode(data, options: options, context: context)
                 return .overlay(image, anchor: anchor, opacity: opacity)
             } catch {
                 throw error.withSource(file)
@@ -57,14 +58,14 @@ extension [TransformStep] {
     /// The options with which an image is decoded, and the transformer for what remains to do; `nil` if that is nothing.
     ///
     /// The decoder resizes if that is the first step, and otherwise decodes no more than the first step needs.
-    func applied(to options: inout DecodeOptions) throws(ImageError) -> ImageTransformers? {
+    func applied(to options: inout DecodeOptions, coders: ImageCoders) throws(ImageError) -> ImageTransformers? {
         var steps = self[...]
         if case .fit(let box) = steps.first {
             steps.removeFirst()
             options.thumbnailSize = box
             options.allowsUpscaling = true
         }
-        guard let transformer = try steps.transformer() else { return nil }
+        guard let transformer = try steps.transformer(coders: coders) else { return nil }
         if options.thumbnailSize == nil, let size = transformer.suggestedDecodeSize {
             options.thumbnailSize = size
             options.coversThumbnailSize = true
@@ -74,10 +75,11 @@ extension [TransformStep] {
 }
 
 extension Collection<TransformStep> {
-    /// The transformer for all steps; `nil` without any.
-    func transformer() throws(ImageError) -> ImageTransformers? {
+    /// Returns the transformer for all steps; `nil` without any.
+    /// - Parameter coders: the coders for files of overlays.
+    func transformer(coders: ImageCoders) throws(ImageError) -> ImageTransformers? {
         var transformers: [any ImageTransformer] = []
-        for step in self { transformers.append(try step.transformer()) }
+        for step in self { transformers.append(try step.transformer(coders: coders)) }
         return transformers.isEmpty ? nil : ImageTransformers(transformers)
     }
 }

@@ -18,6 +18,8 @@ public struct DecodeContext: Sendable {
         case ends(DecodeTicket)
         /// The decode ends, because it is for a preview.
         case preview
+        /// Another process is asked for the room.
+        case asks(@Sendable (_ bytes: Int) throws(ImageError) -> Void)
     }
 
     /// Creates a context.
@@ -32,6 +34,18 @@ public struct DecodeContext: Sendable {
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) {
         self.init(limits: limits, pool: pool, budget: budget, admission: .blocks, isCancelled: isCancelled)
+    }
+
+    /// Creates the context of a decode on behalf of another process, which has the budget and ends this one when the result is no longer
+    /// needed.
+    /// - Parameters:
+    ///   - limits: the limits on the images that are decoded.
+    ///   - ask: returns when the other process has reserved memory, and throws if it has no room.
+    package init(limits: DecodeLimits, asking ask: @escaping @Sendable (_ bytes: Int) throws(ImageError) -> Void) {
+        self.init(
+            limits: limits, pool: .shared, budget: DecodeBudget(limit: .unlimited), admission: .asks(ask),
+            isCancelled: { false })
+        memoryPressure = nil
     }
 
     init(
@@ -86,10 +100,14 @@ public struct DecodeContext: Sendable {
         case .preview:
             guard let reservation = budget.tryReservePreview(bytes) else { throw Self.overBudget(bytes) }
             return reservation
+        case .asks(let ask):
+            try ask(bytes)
+            return DecodeReservation(bytes: bytes, onRelease: nil)
         }
     }
 
-    private static func overBudget(_ bytes: Int) -> ImageError {
+    /// Returns the error of a decode that finds no room in the budget.
+    package static func overBudget(_ bytes: Int) -> ImageError {
         ImageError(
             .overBudget, stage: .decode,
             reason: "what is decoded now leaves no room for the \(ByteCount(bytes)) that this image takes")

@@ -79,6 +79,12 @@ extension ImageError.Code {
     package static let overBudget = Self(rawValue: "overBudget")
     /// The system could not provide memory.
     public static let outOfMemory = Self(rawValue: "outOfMemory")
+    /// The process that decoded the image for this one crashed, or gave an answer that makes no sense.
+    public static let decoderCrashed = Self(rawValue: "decoderCrashed")
+    /// The process that decoded the image for this one took too long, and was ended.
+    public static let decodeTimedOut = Self(rawValue: "decodeTimedOut")
+    /// The image has to be decoded in a process of its own, which can't be started.
+    public static let decoderUnavailable = Self(rawValue: "decoderUnavailable")
 
     /// The image isn't animated, but the request requires an animated image.
     public static let notAnimated = Self(rawValue: "notAnimated")

@@ -19,18 +19,17 @@ public struct MutablePixelBuffer: ~Copyable {
     public init(
         size: PixelSize, format: PixelFormat = .rgba8, cleared: Bool = false, pool: PixelBufferPool = .shared
     ) throws(ImageError) {
-        let bytesPerRow = (size.width.multipliedReportingOverflow(by: format.bytesPerPixel).partialValue + 63) & ~63
-        let (bytes, overflow) = bytesPerRow.multipliedReportingOverflow(by: size.height)
-        guard !size.isEmpty, size.width < 1 << 40, !overflow, bytes < 1 << 46 else {
+        guard let layout = PixelLayout(size: size, format: format) else {
             throw ImageError(.limitExceeded, stage: .decode, reason: "no buffer of \(size) pixels can be made")
         }
+        let bytes = layout.byteCount
         guard let memory = pool.take(bytes) else {
             throw ImageError(
                 .outOfMemory, stage: .decode, reason: "the system has no \(ByteCount(bytes)) for \(size) pixels")
         }
         self.size = size
         self.format = format
-        self.bytesPerRow = bytesPerRow
+        bytesPerRow = layout.bytesPerRow
         self.memory = memory
         if cleared { memory.base.initializeMemory(as: UInt8.self, repeating: 0, count: bytes) }
     }

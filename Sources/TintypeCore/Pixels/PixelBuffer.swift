@@ -16,6 +16,19 @@ public final class PixelBuffer: Sendable {
         self.bytesPerRow = bytesPerRow
     }
 
+    /// Creates a buffer of mapped memory that nobody writes any longer, and that is unmapped with the buffer. The caller unmaps the memory
+    /// if the result is `nil`: where the pixels don't fit, and where a copy is better, because the system limits the number of mappings.
+    package convenience init?(
+        mapped base: UnsafeMutableRawPointer, count: Int, size: PixelSize, format: PixelFormat
+    ) {
+        guard count >= PixelMemory.mappingThreshold, let layout = PixelLayout(size: size, format: format),
+            layout.byteCount <= count
+        else { return nil }
+        self.init(
+            memory: PixelMemory(base: base, capacity: count, pool: nil), size: size, format: format,
+            bytesPerRow: layout.bytesPerRow)
+    }
+
     public var width: Int { size.width }
     public var height: Int { size.height }
 

@@ -6,6 +6,7 @@ internal import Glibc
 final class PixelMemory: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let capacity: Int
+    /// `nil` for memory that another process filled, which is unmapped.
     private let pool: PixelBufferPool?
 
     init(base: UnsafeMutableRawPointer, capacity: Int, pool: PixelBufferPool?) {
@@ -15,7 +16,7 @@ final class PixelMemory: @unchecked Sendable {
     }
 
     deinit {
-        if let pool { pool.giveBack(base, capacity: capacity) } else { Self.release(base, capacity: capacity) }
+        if let pool { pool.giveBack(base, capacity: capacity) } else { munmap(base, capacity) }
     }
 
     /// The size from which blocks are mapped individually with huge pages: the page faults of a fresh 48 MB block cost 18.8 ms,

@@ -1,0 +1,21 @@
+// The sandbox of a process that decodes: the limits that it has from then on, even if an image takes it over.
+#ifndef TINTYPE_CSANDBOX_H
+#define TINTYPE_CSANDBOX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// Ends this process when the program that started it ends, or closes the other end of the socket. Returns 0, or -1 with `errno`.
+int tintype_follow_program(int socket);
+/// Limits the memory, the processor time, and the number of open files, and turns core dumps off. Returns 0, or -1 with `errno`.
+int tintype_limit_resources(uint64_t memory, uint64_t seconds);
+/// Loads the settings of fontconfig, and returns the number of directories that it reads fonts and caches from. The caller frees the paths.
+size_t tintype_font_directories(char **directories, size_t count);
+/// Makes all files inaccessible, except for reading those below the directories of a list that ends with NULL.
+/// Returns 1, 0 if the kernel has no Landlock, or -1 with `errno`.
+int tintype_restrict_files(const char *const *directories);
+/// Ends the process with SIGSYS at each system call that decoding doesn't need. Files are opened only for reading, and only if
+/// `opens` isn't 0. Returns 0, or -1 with `errno`.
+int tintype_restrict_calls(int opens);
+
+#endif

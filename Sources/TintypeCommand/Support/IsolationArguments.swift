@@ -1,0 +1,29 @@
+internal import ArgumentParser
+internal import Tintype
+
+/// The argument that chooses what is decoded in processes of their own.
+struct IsolationArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Decode these formats in a process without network and files: documents are SVG, PDF, and camera files.",
+            discussion:
+                "This needs the program tintype-decoder beside tintype, or its path in TINTYPE_DECODER. Without it, only all is an error.",
+            valueName: "formats"))
+    var isolate = Choice.documents
+
+    enum Choice: String, ExpressibleByArgument, CaseIterable {
+        case documents, all, none
+    }
+
+    /// The coders of the command.
+    var coders: ImageCoders {
+        switch isolate {
+        case .documents: return .default.isolated()
+        case .none: return .default
+        case .all:
+            var isolation = DecoderIsolation()
+            isolation.decodesInProcessWithoutHelper = false
+            return .default.isolated(.all, by: isolation)
+        }
+    }
+}

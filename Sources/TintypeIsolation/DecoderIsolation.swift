@@ -1,0 +1,76 @@
+public import TintypeCore
+
+/// Settings for decoding images in processes of their own, so that a file that crashes a library, or takes it over, can't harm the program.
+///
+/// Use ``TintypeCore/ImageCoders/isolated(_:by:)`` to isolate coders. The processes run the program `tintype-decoder`, a product of this
+/// package. They have no network, can't start programs, and read no files but fonts and the data of libraries. They wait for the next image,
+/// and end with the program.
+public struct DecoderIsolation: Sendable, Hashable {
+    /// The absolute path of `tintype-decoder`; `nil`, the default, for that in the environment variable `TINTYPE_DECODER`, or else for the
+    /// one in the folder of the program.
+    public var helper: String?
+    /// True, the default, if a program without `tintype-decoder` decodes in its own process; false if such a decode is an error,
+    /// ``ImageError/Code/decoderUnavailable``.
+    public var decodesInProcessWithoutHelper = true
+    /// The longest time for an image, or for one frame of an animation that is played, without the wait for memory. A process that takes
+    /// longer is ended. The default is 30 seconds.
+    public var timeLimit = Duration.seconds(30)
+    /// The memory that a process may allocate, in bytes. The default is 2 GB.
+    public var memoryLimit = ByteCount.gigabytes(2)
+    /// The largest number of processes that wait for the next image. As many work as there are decodes at one time. The default is 2.
+    public var maximumIdleProcesses = 2
+    /// The number of images after which a process is replaced by a new one. The default is 1,000.
+    public var maximumDecodesPerProcess = 1_000
+    /// The memory, in bytes, above which a process is replaced after an image. The default is 256 MB.
+    public var maximumIdleMemory = ByteCount.megabytes(256)
+
+    /// Creates the default isolation.
+    public init() {}
+}
+
+/// The formats that are decoded in processes of their own.
+public struct IsolatedFormats: Sendable, Hashable {
+    let formats: Set<ImageFormat>
+
+    /// Creates a set of formats.
+    public init(_ formats: Set<ImageFormat>) { self.formats = formats }
+
+    /// SVG, PDF, and camera files: formats that draw, or whose libraries are known to abort.
+    public static let documents = IsolatedFormats([.svg, .pdf, .raw])
+    /// Every format of this package.
+    public static let all = IsolatedFormats(Set(ImageFormat.known))
+}
+
+extension ImageCoders {
+    /// Returns the coders, some of which decode in processes of their own.
+    ///
+    /// `ImageCoders.default.isolated()` isolates SVG, PDF, and camera files, `.isolated(.all)` every format of this package. The processes have the coders of this package: add your own coders to the result, and they stay in this process. Settings of single
+    /// formats in `DecodeOptions` don't reach the processes, and isolated images arrive without previews. An animation that is played has a
+    /// process to itself. Encoding isn't isolated.
+    ///
+    /// The helper is looked for once, by this call. Each call has its own processes, which end when its last coder is gone.
+    /// - Parameters:
+    ///   - formats: the formats. A coder that reads one of them is isolated.
+    ///   - isolation: the settings of the processes.
+    public func isolated(
+        _ formats: IsolatedFormats = .documents, by isolation: DecoderIsolation = DecoderIsolation()
+    ) -> ImageCoders { isolated(formats, by: isolation, pool: nil) }
+
+    /// - Parameter pool: the processes, for tests.
+    func isolated(_ formats: IsolatedFormats, by isolation: DecoderIsolation, pool: WorkerPool?) -> ImageCoders {
+        let helper = isolation.helperPath
+        guard helper != nil || !isolation.decodesInProcessWithoutHelper else { return self }
+        let pool = pool ?? WorkerPool(isolation, helper: helper)
+        return ImageCoders(
+            coders.map { coder in
+                guard !formats.formats.isDisjoint(with: coder.decodableFormats), !(coder is any IsolatingCoder) else {
+                    return coder
+                }
+                let isolated = IsolatedCoder(base: coder, pool: pool)
+                return coder is any AnimatedImageCoder ? IsolatedAnimatedCoder(coder: isolated) : isolated
+            })
+    }
+}
+
+/// A coder that is isolated already.
+protocol IsolatingCoder: ImageCoder {}

@@ -1,0 +1,91 @@
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// Decodes what another coder reads in a process of its own, and encodes as that coder does.
+struct IsolatedCoder: IsolatingCoder {
+    /// The coder of the same formats in this process.
+    let base: any ImageCoder
+    let pool: WorkerPool
+
+    var identifier: String? { base.identifier }
+    var decodableFormats: Set<ImageFormat> { base.decodableFormats }
+    var encodableFormats: Set<ImageFormat> { base.encodableFormats }
+
+    func canDecode(_ data: Data, format: ImageFormat?) -> Bool { base.canDecode(data, format: format) }
+
+    func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+    ) throws(ImageError) -> Data {
+        try base.encode(image, as: format, options: options, context: context)
+    }
+
+    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        let request = request(data, DecodeOptions(), context)
+        return try pool.withWorker(context) { worker throws(WorkerConversation.Failure) in
+            guard case .info(let info) = try worker.ask(.info(request), about: SharedMemory(data)) else {
+                throw .nonsense
+            }
+            return info
+        }
+    }
+
+    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        let request = request(data, options, context)
+        return try pool.withWorker(context) { worker throws(WorkerConversation.Failure) in
+            guard case .layout(let image) = try worker.ask(.decode(request), about: SharedMemory(data)) else {
+                throw .nonsense
+            }
+            var properties = image.properties
+            properties.decodeOptions = options
+            guard let result = Image(frames: try worker.frames(image), properties: properties) else { throw .nonsense }
+            return result
+        }
+    }
+
+    /// Returns what a worker is asked for, whose bytes come in shared memory.
+    func request(_ data: Data, _ options: DecodeOptions, _ context: DecodeContext) -> WireRequest {
+        WireRequest(
+            byteCount: data.count, formats: decodableFormats.sorted { $0.rawValue < $1.rawValue }, options: options,
+            limits: context.limits)
+    }
+}
+
+/// Reads the frames of animations in processes of their own.
+struct IsolatedAnimatedCoder: IsolatingCoder, AnimatedImageCoder {
+    let coder: IsolatedCoder
+
+    var identifier: String? { coder.identifier }
+    var decodableFormats: Set<ImageFormat> { coder.decodableFormats }
+    var encodableFormats: Set<ImageFormat> { coder.encodableFormats }
+
+    func canDecode(_ data: Data, format: ImageFormat?) -> Bool { coder.canDecode(data, format: format) }
+
+    func encode(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
+    ) throws(ImageError) -> Data {
+        try coder.encode(image, as: format, options: options, context: context)
+    }
+
+    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        try coder.info(of: data, context: context)
+    }
+
+    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        try coder.decode(data, options: options, context: context)
+    }
+
+    func frameDecoder(
+        for data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any FrameDecoder {
+        let (pool, request) = (coder.pool, coder.request(data, options, context))
+        let worker = try pool.take(context)
+        let (result, isUsable) = pool.converse(with: worker, context) {
+            conversation throws(WorkerConversation.Failure) in
+            guard case .opened(let info, let size) = try conversation.ask(.open(request), about: SharedMemory(data))
+            else { throw .nonsense }
+            return IsolatedFrameDecoder(info: info, outputSize: size, worker, pool, context)
+        }
+        if case .failure = result, isUsable { pool.keep(worker) }
+        return try result.get()
+    }
+}

@@ -1,0 +1,62 @@
+internal import TintypeCore
+
+/// The frames of an animation that is open in a worker, which has no other work meanwhile.
+final class IsolatedFrameDecoder: FrameDecoder {
+    let info: ImageInfo
+    let outputSize: PixelSize
+    private let worker: WorkerProcess
+    private let pool: WorkerPool
+    private let context: DecodeContext
+    /// The error that ended the worker.
+    private var failure: ImageError?
+
+    init(info: ImageInfo, outputSize: PixelSize, _ worker: WorkerProcess, _ pool: WorkerPool, _ context: DecodeContext)
+    {
+        self.info = info
+        self.outputSize = outputSize
+        self.worker = worker
+        self.pool = pool
+        self.context = context
+    }
+
+    deinit {
+        guard failure == nil else { return }
+        let (_, isUsable) = pool.converse(with: worker, context) { conversation throws(WorkerConversation.Failure) in
+            try conversation.send(.close)
+        }
+        if isUsable { pool.keep(worker) }
+    }
+
+    func nextFrame() throws(ImageError) -> ImageFrame? {
+        try converse { conversation throws(WorkerConversation.Failure) in
+            switch try conversation.ask(.nextFrame) {
+            case .done: return nil
+            case .layout(let image):
+                guard image.size == self.outputSize, image.durations.count == 1 else { throw .nonsense }
+                return try conversation.frames(image).first
+            default: throw .nonsense
+            }
+        }
+    }
+
+    func rewind() throws(ImageError) { try seek(to: 0) }
+
+    func seek(to index: Int) throws(ImageError) { try perform(.seek(index)) }
+
+    func keepSeekPoints(every interval: Int) { try? perform(.keepSeekPoints(interval)) }
+
+    private func perform(_ message: HostMessage) throws(ImageError) {
+        try converse { conversation throws(WorkerConversation.Failure) in
+            guard case .done = try conversation.ask(message) else { throw .nonsense }
+        }
+    }
+
+    private func converse<Value>(
+        _ body: (WorkerConversation) throws(WorkerConversation.Failure) -> Value
+    ) throws(ImageError) -> Value {
+        if let failure { throw failure }
+        let (result, isUsable) = pool.converse(with: worker, context, body)
+        if case .failure(let error) = result, !isUsable { failure = error }
+        return try result.get()
+    }
+}

@@ -1,0 +1,164 @@
+package import TintypeCore
+
+/// A message of the program to a worker.
+package enum HostMessage: WireValue, Sendable {
+    /// The first message.
+    case begin(WorkerSettings)
+    /// Asks for the header of an image, whose bytes are in the file that comes along.
+    case info(WireRequest)
+    /// Asks for an image, whose bytes are in the file that comes along.
+    case decode(WireRequest)
+    /// Opens an animation, whose bytes are in the file that comes along.
+    case open(WireRequest)
+    /// Asks for the next frame of the open animation.
+    case nextFrame
+    /// Moves to a frame of the open animation.
+    case seek(Int)
+    /// Keeps copies of the canvas of the open animation at this interval.
+    case keepSeekPoints(Int)
+    /// Ends the open animation. There is no answer.
+    case close
+    /// The answer to ``WorkerMessage/reserve(_:)``: there is room.
+    case proceed
+    /// The answer to ``WorkerMessage/reserve(_:)``: there is no room, and the worker gives up the image.
+    case stop
+    /// The answer to ``WorkerMessage/layout(_:)``, with the memory for the pixels.
+    case memory
+
+    package func write(to writer: inout WireWriter) {
+        switch self {
+        case .begin(let settings): writer.write(0, settings)
+        case .info(let request): writer.write(1, request)
+        case .decode(let request): writer.write(2, request)
+        case .open(let request): writer.write(3, request)
+        case .nextFrame: writer.write(4)
+        case .seek(let index): writer.write(5, index)
+        case .keepSeekPoints(let interval): writer.write(6, interval)
+        case .close: writer.write(7)
+        case .proceed: writer.write(8)
+        case .stop: writer.write(9)
+        case .memory: writer.write(10)
+        }
+    }
+
+    package init(from reader: inout WireReader) throws(WireSocket.Failure) {
+        switch try reader.read(Int.self) {
+        case 0: self = .begin(try reader.read())
+        case 1: self = .info(try reader.read())
+        case 2: self = .decode(try reader.read())
+        case 3: self = .open(try reader.read())
+        case 4: self = .nextFrame
+        case 5: self = .seek(try reader.read())
+        case 6: self = .keepSeekPoints(try reader.read())
+        case 7: self = .close
+        case 8: self = .proceed
+        case 9: self = .stop
+        case 10: self = .memory
+        default: throw .garbage
+        }
+    }
+}
+
+/// A message of a worker to the program. The program trusts nothing in it.
+package enum WorkerMessage: WireValue, Sendable {
+    /// The worker is confined, and waits for requests. The number is the memory that the system says it has used at most, in bytes:
+    /// that of the program, of which it was a copy.
+    case ready(Int)
+    /// A decoder needs this number of bytes.
+    case reserve(Int)
+    case info(ImageInfo)
+    /// The open animation, and the size of its frames.
+    case opened(ImageInfo, PixelSize)
+    /// A decoded image or frame, without its pixels.
+    case layout(WireImage)
+    /// The pixels are in the memory of the program.
+    case written
+    /// The request is done, and there is no result: the end of an animation, or a frame was sought.
+    case done
+    case failed(ImageError)
+
+    package func write(to writer: inout WireWriter) {
+        switch self {
+        case .ready(let bytes): writer.write(0, bytes)
+        case .reserve(let bytes): writer.write(1, bytes)
+        case .info(let info): writer.write(2, info)
+        case .opened(let info, let size):
+            writer.write(3, info)
+            writer.write(size)
+        case .layout(let image): writer.write(4, image)
+        case .written: writer.write(5)
+        case .done: writer.write(6)
+        case .failed(let error): writer.write(7, error)
+        }
+    }
+
+    package init(from reader: inout WireReader) throws(WireSocket.Failure) {
+        switch try reader.read(Int.self) {
+        case 0: self = .ready(try reader.read())
+        case 1: self = .reserve(try reader.read())
+        case 2: self = .info(try reader.read())
+        case 3: self = .opened(try reader.read(), try reader.read())
+        case 4: self = .layout(try reader.read())
+        case 5: self = .written
+        case 6: self = .done
+        case 7: self = .failed(try reader.read())
+        default: throw .garbage
+        }
+    }
+}
+
+extension WireWriter {
+    /// Writes the number of a message, and its content.
+    fileprivate mutating func write(_ number: Int, _ content: some WireValue) {
+        write(number)
+        write(content)
+    }
+}
+
+/// The settings of a worker.
+package struct WorkerSettings: WireValue, Sendable {
+    /// The memory that the worker may allocate, in bytes.
+    package var memoryLimit: Int
+    /// The variables of the environment that say where fonts are, and which language text has: each name is followed by its value.
+    package var variables: [String]
+    /// The locale of the program, which decides about the shapes of some characters.
+    package var locale: String
+
+    package func write(to writer: inout WireWriter) {
+        writer.write(memoryLimit)
+        writer.write(variables)
+        writer.write(locale)
+    }
+
+    package init(from reader: inout WireReader) throws(WireSocket.Failure) {
+        memoryLimit = try reader.read()
+        variables = try reader.read()
+        locale = try reader.read()
+    }
+}
+
+/// The work that a worker is asked for.
+package struct WireRequest: WireValue, Sendable {
+    /// The number of bytes of the encoded image.
+    package var byteCount: Int
+    /// The formats of the coder that decodes.
+    package var formats: [ImageFormat]
+    package var options: DecodeOptions
+    package var limits: DecodeLimits
+}
+
+extension WireRequest {
+    package func write(to writer: inout WireWriter) {
+        writer.write(byteCount)
+        writer.write(formats)
+        writer.write(options)
+        writer.write(limits)
+    }
+
+    package init(from reader: inout WireReader) throws(WireSocket.Failure) {
+        byteCount = try reader.read()
+        formats = try reader.read()
+        options = try reader.read()
+        limits = try reader.read()
+    }
+}

@@ -1,0 +1,74 @@
+internal import Glibc
+internal import TintypeCore
+
+/// The way in which a worker ended.
+struct WorkerEnding: Sendable {
+    /// The signal, or zero.
+    var signal: Int32 = 0
+    var exitCode: Int32 = 0
+    /// True if the memory of the worker was used up.
+    var isOutOfMemory = false
+    /// False if another part of the program has asked the system about the process before.
+    var isKnown = false
+}
+
+extension WorkerConversation.Failure {
+    /// Returns the error of a load whose worker was ended.
+    func imageError(of ending: WorkerEnding, _ isolation: DecoderIsolation) -> ImageError {
+        switch self {
+        case .image(let error), .abandoned(let error): return error
+        case .timeout:
+            return ImageError(
+                .decodeTimedOut, stage: .decode,
+                reason: "decoding took longer than \(isolation.timeLimit), and its process was ended")
+        case .system(let operation, let code): return Self.unavailable("the program cannot \(operation)", code)
+        case .connection(.system(let code)): return Self.unavailable("the program cannot reach its decoder", code)
+        case .nonsense, .connection(.garbage), .connection(.interrupted):
+            return Self.crashed("the decoder's process gave an answer that makes no sense")
+        case .connection(.closed): return Self.error(of: ending, isolation)
+        }
+    }
+
+    /// Returns the error of a worker that could not begin.
+    func startError(of ending: WorkerEnding, _ isolation: DecoderIsolation, helper: String) -> ImageError {
+        if case .abandoned(let error) = self { return error }
+        return ImageError(
+            .decoderUnavailable, stage: .decode,
+            reason:
+                "\(helper) can't begin: \(imageError(of: ending, isolation).reason); it may have another version, or the system may "
+                + "have no seccomp")
+    }
+
+    /// Returns the error of a program that lacks descriptors, memory, or rights: no fault of the image.
+    static func unavailable(_ reason: String, _ code: Int32) -> ImageError {
+        ImageError(
+            code == ENOMEM ? .outOfMemory : .decoderUnavailable, stage: .decode,
+            reason: "\(reason): \(String(cString: strerror(code)))")
+    }
+
+    private static func crashed(_ reason: String) -> ImageError {
+        ImageError(.decoderCrashed, stage: .decode, reason: reason)
+    }
+
+    private static func error(of ending: WorkerEnding, _ isolation: DecoderIsolation) -> ImageError {
+        guard ending.isKnown else { return crashed("the decoder's process ended") }
+        // Libraries abort when they get no memory.
+        if ending.isOutOfMemory {
+            return ImageError(
+                .outOfMemory, stage: .decode,
+                reason: "decoding took more memory than the \(isolation.memoryLimit) of a decoder's process")
+        }
+        switch ending.signal {
+        case 0: return crashed("the decoder's process ended by itself, with the code \(ending.exitCode)")
+        case SIGSYS: return crashed("the decoder's process called the system as no decoder may")
+        case SIGKILL:
+            return ImageError(
+                .outOfMemory, stage: .decode,
+                reason: "the system killed the decoder's process, which it does without memory")
+        case SIGXCPU:
+            return ImageError(
+                .decodeTimedOut, stage: .decode, reason: "the decoder's process used up its processor time")
+        default: return crashed("the decoder's process crashed: \(String(cString: strsignal(ending.signal)))")
+        }
+    }
+}

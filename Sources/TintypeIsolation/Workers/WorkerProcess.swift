@@ -1,0 +1,101 @@
+internal import CIsolation
+internal import Glibc
+internal import TintypeCore
+
+/// One process of the helper. It ends with the last reference to it.
+final class WorkerProcess: Sendable {
+    let process: Int32
+    let socket: WireSocket
+    /// A descriptor of the process; -1 where the system has none.
+    private let handle: Int32
+    private let state = Lock(State())
+
+    private struct State {
+        var decodes = 0
+        /// The memory that the system counted before the worker began, in bytes.
+        var initialBytes = 0
+        var ending: WorkerEnding?
+    }
+
+    init(_ helper: String) throws(ImageError) {
+        func failure(_ code: Int32) -> ImageError {
+            WorkerConversation.Failure.unavailable("\(helper) can't be started", code)
+        }
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw failure(errno)
+        }
+        var started: Int32 = 0
+        let code = tintype_spawn(helper, ends[1], &started)
+        close(ends[1])
+        guard code == 0 else {
+            close(ends[0])
+            throw failure(code)
+        }
+        process = started
+        socket = WireSocket(descriptor: ends[0])
+        handle = tintype_open_process(started)
+    }
+
+    deinit {
+        end(memoryLimit: .max)
+        close(socket.descriptor)
+        if handle >= 0 { close(handle) }
+    }
+
+    /// Notes the memory that the system counts for a worker that has just begun, in bytes.
+    func noteInitialBytes(_ bytes: Int) { state.withLock { $0.initialBytes = bytes } }
+
+    /// Counts a request.
+    /// - Returns: the number of requests so far.
+    func countDecode() -> Int {
+        state.withLock { state in
+            state.decodes += 1
+            return state.decodes
+        }
+    }
+
+    /// False once the process has ended, for whatever reason.
+    var isAlive: Bool {
+        var poll = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
+        // A worker that waits has nothing to say.
+        return Glibc.poll(&poll, 1, 0) == 0
+    }
+
+    /// The memory that is resident now, in bytes; `nil` if the process is gone.
+    var residentBytes: Int? {
+        let file = open("/proc/\(process)/statm", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 128) { buffer in
+            let count = read(file, buffer.baseAddress, buffer.count)
+            guard count > 0 else { return nil }
+            let numbers = String(decoding: buffer[..<count], as: UTF8.self).split(separator: " ")
+            return numbers.count > 1 ? Int(numbers[1]).map { $0 * Int(getpagesize()) } : nil
+        }
+    }
+
+    /// Ends the process at once, and leaves no zombie.
+    /// - Parameter memoryLimit: the memory that the process may have used, in bytes.
+    @discardableResult
+    func end(memoryLimit: Int) -> WorkerEnding {
+        state.withLock { state in
+            if let ending = state.ending { return ending }
+            // A process that has ended already keeps its own reason.
+            tintype_kill(handle, process)
+            var (status, usage, ending) = (Int32(0), rusage(), WorkerEnding())
+            var result: pid_t
+            repeat { result = wait4(process, &status, 0, &usage) } while result < 0 && errno == EINTR
+            // A program that ignores SIGCHLD, or waits for all children, knows it already.
+            if result == process {
+                ending.isKnown = true
+                ending.signal = status & 0x7F
+                ending.exitCode = (status >> 8) & 0xFF
+                let almostAll = memoryLimit / 10 * 8
+                ending.isOutOfMemory = Int(usage.ru_maxrss) * 1_024 > almostAll && state.initialBytes < almostAll
+            }
+            state.ending = ending
+            return ending
+        }
+    }
+}

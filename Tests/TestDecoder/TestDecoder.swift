@@ -1,0 +1,108 @@
+import FoundationEssentials
+import Glibc
+import TintypeCore
+import TintypeIsolation
+import TintypeSandbox
+
+/// A helper whose decoder misbehaves as its file says.
+@main
+struct TestDecoder {
+    static func main() { exit(DecoderWorker(coders: ImageCoders([MisbehavingCoder()])).run()) }
+}
+
+/// Reads "files" that name a misdeed.
+struct MisbehavingCoder: ImageCoder {
+    static let size = PixelSize(width: 3, height: 2)
+
+    var decodableFormats: Set<ImageFormat> { [.svg] }
+
+    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        ImageInfo(format: .svg, size: Self.size, hasAlpha: true)
+    }
+
+    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        let words = String(decoding: data, as: UTF8.self).split(separator: " ")
+        if words.first != "unreserved" { _ = try context.reserve(words.first == "greedy" ? 1 << 40 : 24) }
+        if let misdeed = words.first { try commit(String(misdeed)) }
+        var properties = Image.Properties()
+        properties.format = .svg
+        properties.sourceSize = Self.size
+        let size = words.first == "large" ? PixelSize(width: 2_000, height: 1_000) : Self.size
+        var pixels = try MutablePixelBuffer(size: size, pool: context.pool)
+        pixels.withUnsafeMutableBytes { bytes in
+            for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: index) }
+        }
+        return Image(pixels: pixels.freeze(), properties: properties)
+    }
+
+    private func commit(_ misdeed: String) throws(ImageError) {
+        switch misdeed {
+        case "abort": abort()
+        case "trap": _ = [Int]()[misdeed.count]
+        case "exit": exit(3)
+        case "spin": while true { sched_yield() }
+        case "allocate":
+            for _ in 0..<10_240 {
+                guard let memory = malloc(1 << 20) else { abort() }
+                memset(memory, 1, 1 << 20)
+            }
+        case "open":
+            guard open("/etc/passwd", O_RDONLY) < 0 else { return }
+            throw ImageError(.fileUnreadable, stage: .decode, reason: "error \(errno)")
+        case "write":
+            guard open("/tmp/tintype-test", O_WRONLY | O_CREAT, 0o600) < 0 else { return }
+            throw ImageError(.fileUnreadable, stage: .decode, reason: "error \(errno)")
+        case "socket": _ = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        case "kill": _ = kill(getppid(), 0)
+        case "trace": _ = Glibc.open("/proc/self/mem", O_RDWR)
+        case "process":
+            var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
+            _ = posix_spawn(nil, "/bin/true", nil, nil, &arguments, nil)
+        case "garbage": send([UInt8](repeating: 7, count: 4_096))
+        // A header of version 1, and 8 bytes: a message with the number 4, whose content is missing.
+        case "nonsense": send([1, 0, 0, 0, 8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0])
+        // The same, with the length of 4 GB.
+        case "long": send([1, 0, 0, 0, 255, 255, 255, 255])
+        // "Written", before there is any memory.
+        case "early": send([1, 0, 0, 0, 8, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0])
+        case "huge":
+            // An image of 2³¹ × 2³¹ pixels, and then no pixels.
+            var words: [UInt64] = [4, 1 << 31, 1 << 31, 5]
+            words.append(contentsOf: [0x38_6162_6772, 0])
+            send([1, 0, 0, 0, 48, 0, 0, 0] + words.withUnsafeBytes { [UInt8]($0) })
+        case "pixels":
+            try writePixels { file throws(ImageError) in
+                for offset in 8..<10_240 where pwrite(file, [0], 1, off_t(offset) << 20) >= 0 { return }
+                throw ImageError(.limitExceeded, stage: .decode, reason: "error \(errno)")
+            }
+        case "mapped":
+            try writePixels { file throws(ImageError) in
+                _ = mmap(nil, 4_096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+            }
+        default: break
+        }
+    }
+
+    /// Describes an image of 8 MB, does something with the memory for its pixels, and says that they are written.
+    private func writePixels(_ body: (_ file: Int32) throws(ImageError) -> Void) throws(ImageError) {
+        let pixels = try MutablePixelBuffer(size: PixelSize(width: 2_000, height: 1_000)).freeze()
+        guard let image = WireImage([ImageFrame(pixels: pixels)], properties: Image.Properties()) else { return }
+        let socket = WireSocket(descriptor: 3)
+        func wait(_ events: Int32) {
+            var descriptor = pollfd(fd: 3, events: Int16(events), revents: 0)
+            poll(&descriptor, 1, -1)
+        }
+        let file: Int32
+        do throws(WireSocket.Failure) {
+            try socket.send(WorkerMessage.layout(image), wait: wait)
+            file = try socket.receiveWithFile(HostMessage.self, wait: wait).file
+        } catch {
+            abort()
+        }
+        try body(file)
+        try? socket.send(WorkerMessage.written, wait: wait)
+        while true { wait(0) }
+    }
+
+    private func send(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { Glibc.write(3, $0.baseAddress, $0.count) } }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import Tintype
+
+@testable import TintypeIsolation
+
+/// Programs with unusual processes. Each test runs in a process of its own.
+@Suite("Isolated decoding: programs", .timeLimited)
+struct HostTests {
+    @Test("a program may have closed its standard streams", .capability("ISO-06"))
+    func closedStreams() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            for stream in Int32(0)...2 { close(stream) }
+            let bench = IsolatedBench()
+            guard try bench.decode("good").size == PixelSize(width: 3, height: 2) else { _exit(1) }
+            guard bench.failure("abort")?.code == .decoderCrashed else { _exit(2) }
+            guard try bench.decode("large").size.width == 2_000 else { _exit(3) }
+            _exit(7)
+        }
+    }
+
+    @Test("a program may ignore the ends of its children, or wait for all of them", .capability("ISO-06"))
+    func ignoredChildren() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            signal(SIGCHLD, SIG_IGN)
+            let bench = IsolatedBench()
+            for _ in 0..<3 {
+                guard bench.failure("abort")?.code == .decoderCrashed else { _exit(1) }
+                guard try bench.decode("good").size == PixelSize(width: 3, height: 2) else { _exit(2) }
+            }
+            _exit(7)
+        }
+    }
+
+    @Test("a program without descriptors gets an error, and decodes again when it has some", .capability("ISO-06"))
+    func descriptors() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            let bench = IsolatedBench()
+            guard try bench.decode("good").size.width == 3 else { _exit(1) }
+            var files: [Int32] = []
+            while true {
+                let file = dup(1)
+                if file < 0 { break }
+                files.append(file)
+                if files.count > 200_000 { _exit(2) }
+            }
+            guard bench.failure("good")?.code == .decoderUnavailable else { _exit(3) }
+            for file in files { close(file) }
+            guard try bench.decode("good").size.width == 3 else { _exit(4) }
+            _exit(7)
+        }
+    }
+
+    @Test("a helper sees an empty environment, and no descriptor of its program", .capability("ISO-02"))
+    func inheritance() throws {
+        let bench = IsolatedBench()
+        _ = try bench.decode("good")
+        let process = try #require(bench.pool.idleProcesses.first)
+        let environment = try Data(contentsOf: URL(filePath: "/proc/\(process)/environ"))
+        #expect(environment.isEmpty)
+        let files = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")
+        // The standard streams, the connection, and the program, for its end.
+        #expect(Set(files).isSubset(of: ["0", "1", "2", "3", "4"]) && files.count >= 4)
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        #expect(status.contains("NoNewPrivs:\t1") && status.contains("Seccomp:\t2"))
+    }
+
+    @Test("helpers end with their program, even one that is killed", .capability("ISO-06"))
+    func endOfProgram() async throws {
+        let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
+            let bench = IsolatedBench()
+            _ = try bench.decode("good")
+            // One waits, and one works.
+            Thread.detachNewThread { _ = bench.failure("spin") }
+            let idle = bench.pool.idleProcesses
+            while bench.pool.idleProcesses == idle { usleep(1_000) }
+            _ = try bench.decode("good")
+            print(bench.pool.idleProcesses[0], idle[0])
+            fflush(nil)
+            kill(getpid(), SIGKILL)
+        }
+        let output = String(decoding: try #require(result).standardOutputContent, as: UTF8.self)
+        let processes = output.split(whereSeparator: \.isWhitespace).compactMap { Int32($0) }
+        #expect(processes.count == 2)
+        for process in processes {
+            // Zombies of a program that is gone may take a moment.
+            while kill(process, 0) == 0, ThisProcess.isRunning(process) { await Task.yield() }
+        }
+    }
+}

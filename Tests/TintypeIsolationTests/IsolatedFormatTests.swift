@@ -1,0 +1,156 @@
+import Foundation
+import TestSupport
+import Testing
+import Tintype
+import TintypeTesting
+
+@testable import TintypeIsolation
+
+/// Every coder of the build, in the helper that programs use.
+@Suite("Isolated decoding: formats", .timeLimited)
+struct IsolatedFormatTests {
+    private let coders = ImageCoders.default
+    private let isolated = ImageCoders.default.isolated(.all, by: Helper.real.isolation())
+
+    /// A picture with alpha, and several frames where the format may have them.
+    private static func picture(frames: Int) throws -> Image {
+        let images = try (0..<frames).map { frame in
+            try ImageRenderer(size: PixelSize(width: 61, height: 43)).image { surface in
+                surface.fill(PixelColor(red: Float(frame) / 4, green: 0.4, blue: 0.8, alpha: 0.5))
+            }
+        }
+        return try #require(Image(frames: images.map { ImageFrame($0, duration: .milliseconds(100)) }))
+    }
+
+    /// Files by name, with the hint that they need.
+    private static func samples() throws -> [(name: String, data: Data, hint: ImageFormat?)] {
+        var samples: [(name: String, data: Data, hint: ImageFormat?)] = []
+        for format in ImageCoders.default.encodableFormats.sorted(by: { $0.rawValue < $1.rawValue }) {
+            let frames = [.gif, .png, .webp, .avif, .jxl].contains(format) ? [1, 3] : [1]
+            for count in frames {
+                let data = try ImageCoders.default.encode(
+                    picture(frames: count), as: format, options: EncodeOptions(), context: EncodeContext())
+                samples.append((name: "\(format), \(count) frames", data: data, hint: nil))
+            }
+        }
+        #if SVG
+        samples.append((name: "svg", data: svg("sans-serif"), hint: nil))
+        #endif
+        #if PDF
+        samples.append((name: "pdf", data: pdf("Times-Roman"), hint: nil))
+        #endif
+        #if RAW
+        samples.append((name: "raw", data: SampleDNG(picture: try picture(frames: 1).pixels).data, hint: .raw))
+        #endif
+        return samples
+    }
+
+    private static func svg(_ family: String) -> Data {
+        let text = """
+            <svg xmlns="http://www.w3.org/2000/svg" width="300" height="60">
+            <text y="40" font-size="24" font-family="\(family)">Häuser 直 ١٢٣ 😀</text></svg>
+            """
+        return Data(text.utf8)
+    }
+
+    private static func pdf(_ font: String) -> Data {
+        let resources = "/Resources << /Font << /F << /Type /Font /Subtype /Type1 /BaseFont /\(font) >> >> >>"
+        return SamplePDF(
+            "/MediaBox [0 0 200 40] \(resources)", "BT /F 24 Tf 5 10 Td (Houses 123) Tj ET"
+        ).data
+    }
+
+    private func expectSame(_ data: Data, _ options: DecodeOptions, _ name: String) throws {
+        let context = DecodeContext()
+        let expected = try coders.decode(data, options: options, context: context)
+        let image = try isolated.decode(data, options: options, context: context)
+        #expect(image.properties == expected.properties, "\(name)")
+        #expect(image.frames == expected.frames, "\(name)")
+    }
+
+    @Test("every format is decoded as in the program, whole, as a thumbnail, and its header", .capability("ISO-01"))
+    func formats() throws {
+        for sample in try Self.samples() {
+            var options = DecodeOptions()
+            options.formatHint = sample.hint
+            try expectSame(sample.data, options, sample.name)
+            let context = DecodeContext()
+            let info = try coders.info(of: sample.data, hint: sample.hint, context: context)
+            #expect(try isolated.info(of: sample.data, hint: sample.hint, context: context) == info, "\(sample.name)")
+            options.thumbnailSize = PixelSize(width: 20, height: 20)
+            options.keepsColorSpace = true
+            options.decodeToHDR = true
+            options.scale = 2
+            try expectSame(sample.data, options, sample.name)
+            // The file breaks off.
+            let part = sample.data.prefix(sample.data.count / 2)
+            var failures: [ImageError?] = []
+            for coders in [coders, isolated] {
+                do throws(ImageError) {
+                    _ = try coders.decode(part, options: options, context: context)
+                    failures.append(nil)
+                } catch {
+                    failures.append(error)
+                }
+            }
+            #expect(failures[0] == failures[1], "\(sample.name)")
+        }
+    }
+
+    @Test("the frames of an animation come one by one, in any order", .capability("ISO-04"))
+    func frames() throws {
+        for sample in try Self.samples() where sample.hint == nil {
+            let context = DecodeContext()
+            let expected = try coders.decode(sample.data, options: DecodeOptions(), context: context).frames
+            guard expected.count > 1 else { continue }
+            let decoder = try #require(try isolated.frameDecoder(for: sample.data))
+            #expect(decoder.info.frameCount == 3 && decoder.outputSize == PixelSize(width: 61, height: 43))
+            var frames: [ImageFrame] = []
+            while let frame = try decoder.nextFrame() { frames.append(frame) }
+            #expect(frames == expected, "\(sample.name)")
+            decoder.keepSeekPoints(every: 2)
+            #expect(try decoder.frame(at: 1) == expected[1] && decoder.nextFrame() == expected[2])
+            try decoder.rewind()
+            #expect(try decoder.nextFrame() == expected[0])
+            // Another load meanwhile has another process.
+            #expect(try isolated.decode(sample.data, options: DecodeOptions(), context: context).frames == expected)
+        }
+        // A still image of a format that may be animated is none.
+        #expect(try isolated.frameDecoder(for: Self.picture(frames: 1).encoded(as: .bmp)) == nil)
+    }
+
+    @Test("text has the same shapes as in the program", .capability("ISO-01"))
+    func text() throws {
+        #if SVG
+        for family in ["sans-serif", "serif", "monospace", "cursive", "DejaVu Sans", "No Such Font"] {
+            try expectSame(Self.svg(family), DecodeOptions(), family)
+        }
+        #endif
+        #if PDF
+        for font in ["Times-Roman", "Helvetica", "Courier-Bold", "ZapfDingbats"] {
+            try expectSame(Self.pdf(font), DecodeOptions(), font)
+        }
+        #endif
+    }
+
+    @Test("the helper decodes many images at a time")
+    func concurrency() async throws {
+        let samples = try Self.samples().filter { $0.hint == nil }
+        let queue = WorkQueue(label: "isolation", width: 4)
+        let (coders, isolated) = (coders, isolated)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (_, data, _) in samples + samples {
+                group.addTask {
+                    let images = try await queue.perform { _ throws(ImageError) in
+                        (
+                            try coders.decode(data, options: DecodeOptions(), context: DecodeContext()),
+                            try isolated.decode(data, options: DecodeOptions(), context: DecodeContext())
+                        )
+                    }
+                    #expect(images.0.frames == images.1.frames)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import Tintype
+import TintypeTesting
+
+@testable import TintypeIsolation
+
+@Suite("Isolated decoding: decoders that misbehave", .timeLimited)
+struct MisdeedTests {
+    /// In the long form, a thousand.
+    private static let rounds = ProcessInfo.processInfo.environment["CRASH_ROUNDS"].flatMap { Int($0) } ?? 10
+
+    @Test("an image arrives as the helper decoded it, and the helper is used again", .capability("ISO-01"))
+    func goodImage() throws {
+        let bench = IsolatedBench()
+        let image = try bench.decode("good")
+        #expect(image.size == PixelSize(width: 3, height: 2) && image.pixels[2, 1] == SIMD4(72, 73, 74, 75))
+        #expect(image.format == .svg && image.properties.sourceSize == image.size)
+        #expect(try bench.coder.info(of: Data("good".utf8)).size == image.size)
+        let processes = bench.pool.idleProcesses
+        _ = try bench.decode("good")
+        #expect(processes.count == 1 && bench.pool.idleProcesses == processes)
+        // Large images are mapped, and the same.
+        let large = try bench.decode("large")
+        #expect(large.size == PixelSize(width: 2_000, height: 1_000))
+        #expect(large.pixels[1_999, 999] == SIMD4(252, 253, 254, 255) && large.pixels[64, 0] == SIMD4(0, 1, 2, 3))
+    }
+
+    @Test(
+        "a decoder that crashes, ends, or calls the system as no decoder may ends in a typed error, and its process with it",
+        .capability("ISO-02"),
+        arguments: [
+            ("abort", "Aborted"), ("trap", "crashed"), ("exit", "code 3"), ("socket", "called the system"),
+            ("process", "called the system"), ("kill", "called the system"), ("garbage", "no sense"),
+            ("nonsense", "no sense"), ("long", "no sense"), ("early", "no sense"), ("huge", "no sense"),
+            ("mapped", "no sense"),
+        ])
+    func crashes(misdeed: String, reason: String) throws {
+        let bench = IsolatedBench()
+        let error = try #require(bench.failure(misdeed))
+        #expect(error.code == .decoderCrashed && error.stage == .decode)
+        #expect(error.reason.contains(reason), "\(error.reason)")
+        #expect(bench.pool.idleProcesses.isEmpty)
+        #expect(try bench.decode("good").size == PixelSize(width: 3, height: 2))
+    }
+
+    @Test("a decoder that takes all memory runs out of it, and the program doesn't", .capability("ISO-02"))
+    func memory() throws {
+        let bench = IsolatedBench { $0.memoryLimit = .megabytes(200) }
+        let error = try #require(bench.failure("allocate"))
+        #expect(error.code == .outOfMemory && error.reason.contains("200.0 MB"), "\(error)")
+        #expect(bench.pool.idleProcesses.isEmpty)
+    }
+
+    @Test("a decoder can open no file, not even to read it", .capability("ISO-02"), arguments: ["open", "write"])
+    func files(misdeed: String) throws {
+        let bench = IsolatedBench()
+        let error = try #require(bench.failure(misdeed))
+        #expect(error.code == .fileUnreadable && error.reason == "error \(EACCES)")
+        // Nothing crashed.
+        #expect(bench.pool.idleProcesses.count == 1)
+        #expect(!FileManager.default.fileExists(atPath: "/tmp/tintype-test"))
+    }
+
+    @Test("a decoder can't write more pixels than it described", .capability("ISO-02"))
+    func pixels() throws {
+        let error = try #require(IsolatedBench().failure("pixels"))
+        #expect(error.code == .limitExceeded && error.reason == "error \(EPERM)", "\(error)")
+    }
+
+    @Test("a decoder that never ends is ended at the deadline", .capability("ISO-02"))
+    func deadline() throws {
+        let bench = IsolatedBench { $0.timeLimit = .seconds(2) }
+        let error = try #require(bench.failure("spin"))
+        // A machine under load may not even start the helper in time.
+        #expect([.decodeTimedOut, .decoderUnavailable].contains(error.code))
+        #expect(bench.pool.idleProcesses.isEmpty)
+    }
+
+    @Test("a load that is canceled ends its decoder", .capability("ISO-02"))
+    func cancellation() throws {
+        let bench = IsolatedBench()
+        _ = try bench.decode("good")
+        let process = try #require(bench.pool.idleProcesses.first)
+        let checks = Lock(0)
+        let context = DecodeContext {
+            checks.withLock { checks in
+                checks += 1
+                return checks > 5
+            }
+        }
+        #expect(bench.failure("spin", context: context)?.code == .cancelled)
+        #expect(bench.pool.idleProcesses.isEmpty && kill(process, 0) != 0)
+    }
+
+    @Test(
+        "what a decoder reserves counts in the program's budget, and limits hold for what it returns",
+        .capability("ISO-02"))
+    func budget() throws {
+        let bench = IsolatedBench()
+        let budget = DecodeBudget(limit: .megabytes(100))
+        _ = try bench.decode("good", context: DecodeContext(budget: budget))
+        #expect(budget.statistics.peakBytes == 48 && budget.statistics.reservedBytes == 0)
+        let limits = DecodeLimits(maximumBytes: .megabytes(1))
+        let error = try #require(bench.failure("large", context: DecodeContext(limits: limits)))
+        #expect(error.code == .limitExceeded && error.reason.contains("1.0 MB"))
+        #expect(try bench.decode("good").size == PixelSize(width: 3, height: 2))
+    }
+
+    @Test("a helper is replaced after a number of images, and after it has grown", .capability("ISO-03"))
+    func replacement() throws {
+        let bench = IsolatedBench { $0.maximumDecodesPerProcess = 2 }
+        _ = try bench.decode("good")
+        let first = bench.pool.idleProcesses
+        _ = try bench.decode("good")
+        #expect(first.count == 1 && bench.pool.idleProcesses.isEmpty)
+        let small = IsolatedBench { $0.maximumIdleMemory = .megabytes(1) }
+        _ = try small.decode("good")
+        #expect(small.pool.idleProcesses.isEmpty)
+        // One that is killed while it waits is replaced too.
+        let other = IsolatedBench()
+        _ = try other.decode("good")
+        let process = try #require(other.pool.idleProcesses.first)
+        kill(process, SIGKILL)
+        while ThisProcess.isRunning(process) { usleep(1_000) }
+        #expect(try other.decode("good").size == PixelSize(width: 3, height: 2))
+    }
+
+    @Test(
+        "after many misdeeds good images still arrive, and no process and no descriptor is left", .capability("ISO-02"))
+    func manyMisdeeds() async {
+        // In a process of its own, whose descriptors and children are known.
+        await #expect(processExitsWith: .success) {
+            let misdeeds = [
+                "abort", "garbage", "socket", "open", "trap", "process", "mapped", "exit", "huge", "pixels",
+            ]
+            var descriptors = 0
+            var memory = 0
+            for round in 0...Self.rounds {
+                let bench = IsolatedBench()
+                // The first round opens what stays open.
+                for misdeed in round == 0 ? ["abort"] : misdeeds {
+                    guard bench.failure(misdeed) != nil, try bench.decode("good").size == PixelSize(width: 3, height: 2)
+                    else {
+                        fatalError("\(misdeed) in round \(round)")
+                    }
+                }
+                if round == 0 { descriptors = ThisProcess.descriptors - 2 }
+                if round == 1 { memory = ThisProcess.residentBytes }
+            }
+            precondition(waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD, "a process is left")
+            precondition(ThisProcess.descriptors <= descriptors, "a descriptor is left")
+            precondition(ThisProcess.residentBytes < memory + 32 << 20, "memory is left")
+        }
+    }
+}

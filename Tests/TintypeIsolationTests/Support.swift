@@ -1,0 +1,88 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import Tintype
+import TintypeTesting
+
+@testable import TintypeIsolation
+
+/// The helpers that are built beside the tests.
+enum Helper: String {
+    /// The one that programs use.
+    case real = "tintype-decoder"
+    /// One whose decoder misbehaves as its file says.
+    case misbehaving = "TestDecoder"
+
+    var path: String {
+        let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return URL(filePath: program).deletingLastPathComponent().appending(path: rawValue).path
+    }
+
+    func isolation(_ change: (inout DecoderIsolation) -> Void = { _ in }) -> DecoderIsolation {
+        var isolation = DecoderIsolation()
+        isolation.helper = path
+        isolation.decodesInProcessWithoutHelper = false
+        // Tests may have little of the processor.
+        isolation.timeLimit = .seconds(300)
+        change(&isolation)
+        return isolation
+    }
+}
+
+/// An isolated coder of SVG in front of ``Helper/misbehaving``.
+struct IsolatedBench {
+    let pool: WorkerPool
+    let coder: IsolatedCoder
+
+    init(_ change: (inout DecoderIsolation) -> Void = { _ in }) {
+        let isolation = Helper.misbehaving.isolation(change)
+        pool = WorkerPool(isolation, helper: isolation.helperPath)
+        coder = IsolatedCoder(base: StandInCoder(), pool: pool)
+    }
+
+    /// Decodes a "file", which is the name of a misdeed.
+    func decode(_ misdeed: String, context: DecodeContext = DecodeContext()) throws(ImageError) -> Image {
+        try coder.decode(Data(misdeed.utf8), options: DecodeOptions(), context: context)
+    }
+
+    func failure(_ misdeed: String, context: DecodeContext = DecodeContext()) -> ImageError? {
+        do throws(ImageError) {
+            _ = try decode(misdeed, context: context)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+/// Stands for SVG in this process, where it must not decode.
+struct StandInCoder: ImageCoder {
+    var decodableFormats: Set<ImageFormat> { [.svg] }
+
+    func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
+
+    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo { throw Self.failure }
+
+    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        throw Self.failure
+    }
+
+    private static let failure = ImageError(.corruptImage, stage: .decode, reason: "decoded in this process")
+}
+
+/// What the system knows about this process.
+enum ThisProcess {
+    static var descriptors: Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0 }
+
+    /// True unless a process has ended.
+    static func isRunning(_ process: Int32) -> Bool {
+        guard let state = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return false }
+        return !state.contains(") Z ")
+    }
+
+    static var residentBytes: Int {
+        let numbers = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
+        return numbers.count > 1 ? (Int(numbers[1]) ?? 0) * Int(getpagesize()) : 0
+    }
+}

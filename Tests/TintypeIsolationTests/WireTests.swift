@@ -1,0 +1,160 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import Tintype
+import TintypeTesting
+
+@testable import TintypeIsolation
+
+@Suite("Isolated decoding: messages", .timeLimited)
+struct WireTests {
+    private func sent<Message: WireValue>(_ message: Message) throws -> Message {
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        defer { for end in ends { close(end) } }
+        try WireSocket(descriptor: ends[0]).send(message) { _ throws(WireSocket.Failure) in throw .interrupted }
+        return try WireSocket(descriptor: ends[1]).receive(Message.self) { _ throws(WireSocket.Failure) in
+            throw .interrupted
+        }
+    }
+
+    /// The names of the properties in which two values don't differ.
+    private func equal<Value>(_ left: Value, _ right: Value) -> [String] {
+        zip(Mirror(reflecting: left).children, Mirror(reflecting: right).children).compactMap { left, right in
+            String(reflecting: left.value) == String(reflecting: right.value) ? left.label : nil
+        }
+    }
+
+    @Test("every decode option reaches the helper but the settings of single formats", .capability("ISO-01"))
+    func options() throws {
+        var options = DecodeOptions()
+        options.thumbnailSize = PixelSize(width: 30, height: 40)
+        options.preservesAspectRatio = false
+        options.coversThumbnailSize = true
+        options.allowsUpscaling = true
+        options.thumbnailQuality = .fast
+        options.maximumBytes = .megabytes(3)
+        options.page = 4
+        options.firstFrameOnly = true
+        options.scale = 2.5
+        options.allowsPartialImage = true
+        options.keepsColorSpace = true
+        options.decodeToHDR = true
+        options.formatHint = .raw
+        // A new property fails here until it is set above, and then below until it is written.
+        #expect(equal(options, DecodeOptions()) == ["formatSettings"])
+        #expect(try sent(options) == options)
+    }
+
+    @Test("every limit reaches the helper", .capability("ISO-01"))
+    func limits() throws {
+        var limits = DecodeLimits(maximumPixels: 1, maximumBytes: .bytes(2), maximumFrames: 3)
+        limits.maximumSide = 4
+        limits.maximumAnimationPixels = 5
+        limits.maximumDrawingWork = 6
+        #expect(equal(limits, DecodeLimits()).isEmpty)
+        #expect(try sent(limits) == limits)
+    }
+
+    @Test("every property of a header comes back", .capability("ISO-01"))
+    func info() throws {
+        var info = ImageInfo(
+            format: .avif, size: PixelSize(width: 3, height: 4), orientation: .left, frameCount: 2, loopCount: 5,
+            frameDurations: [.milliseconds(6), .nanoseconds(7)], hasAlpha: true, bitsPerComponent: 10,
+            colorProfile: "Some RGB", isComplete: false, isHighDynamicRange: true)
+        info.pageCount = 9
+        let other = ImageInfo(format: .png, size: .zero, hasAlpha: false)
+        #expect(equal(info, other).isEmpty)
+        #expect(try sent(info) == info)
+    }
+
+    @Test("every property of an image comes back but the options, which the program knows", .capability("ISO-01"))
+    func properties() throws {
+        var properties = Image.Properties()
+        properties.format = .jxl
+        properties.scale = 3
+        properties.loopCount = 4
+        properties.colorSpace = ColorSpace(name: "Some RGB", profile: Data([1, 2, 3]))
+        properties.bitsPerComponent = 12
+        properties.isHighDynamicRange = true
+        properties.hasAlpha = false
+        properties.sourceSize = PixelSize(width: 5, height: 6)
+        properties.sourceOrientation = .rightMirrored
+        properties.metadata = ImageMetadata(exif: Data([7]), xmp: Data([8, 9]))
+        properties.isPartial = true
+        properties.isTransformed = true
+        properties.isVector = true
+        #expect(equal(properties, Image.Properties()) == ["decodeOptions"])
+        #expect(try sent(properties) == properties)
+        for format in PixelFormat.allCases {
+            let pixels = try MutablePixelBuffer(size: PixelSize(width: 7, height: 3), format: format).freeze()
+            let frames = [1, 2].map { ImageFrame(pixels: pixels, duration: .milliseconds($0)) }
+            let image = try sent(try #require(WireImage(frames, properties: properties)))
+            #expect(image.size == pixels.size && image.format == format && image.properties == properties)
+            #expect(image.durations == frames.map(\.duration))
+        }
+    }
+
+    @Test("an error keeps its code, stage, and reason, the beginning of it")
+    func error() throws {
+        let error = ImageError(.limitExceeded, stage: .transform, reason: String(repeating: "a", count: 5_000))
+        let received = try sent(error)
+        #expect(received.code == error.code && received.stage == error.stage && received.reason.count == 2_000)
+    }
+
+    @Test("impossible descriptions are no messages", .capability("ISO-02"))
+    func nonsense() throws {
+        var info = ImageInfo(format: .png, size: PixelSize(width: 1, height: 1), hasAlpha: true)
+        func isRefused(_ change: (inout ImageInfo) -> Void) -> Bool {
+            var changed = info
+            change(&changed)
+            return (try? sent(changed)) == nil
+        }
+        info.frameDurations = [.seconds(1)]
+        #expect(!isRefused { _ in })
+        #expect(
+            isRefused { $0.size.width = 0 } && isRefused { $0.size.height = 1 << 32 } && isRefused { $0.frameCount = 0 }
+        )
+        #expect(isRefused { $0.bitsPerComponent = 65 } && isRefused { $0.loopCount = -1 })
+        #expect(isRefused { $0.frameDurations = [.seconds(-1)] } && isRefused { $0.frameDurations.append(.zero) })
+    }
+
+    @Test("no bytes can make a reader trap", .capability("ISO-02"))
+    func randomBytes() throws {
+        var random = SeededRandom(seed: 14)
+        for _ in 0..<2_000 {
+            // Small numbers are messages more often.
+            let bytes = (0..<Int.random(in: 0..<300, using: &random)).map { _ in
+                Bool.random(using: &random) ? 0 : UInt8.random(in: 0...255, using: &random)
+            }
+            var reader = WireReader(bytes)
+            _ = try? reader.read(WorkerMessage.self)
+            reader = WireReader(bytes)
+            _ = try? reader.read(HostMessage.self)
+        }
+        var reader = WireReader([UInt8](repeating: 255, count: 64))
+        #expect(throws: WireSocket.Failure.self) { try reader.read([Int].self) }
+    }
+
+    @Test("a file arrives with its message, and only one")
+    func files() throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        defer { for end in ends { close(end) } }
+        let memory = try SharedMemory(Data("bytes".utf8))
+        try WireSocket(descriptor: ends[0]).send(HostMessage.memory, file: memory.descriptor) {
+            _ throws(WireSocket.Failure) in
+            throw .interrupted
+        }
+        let received = try WireSocket(descriptor: ends[1]).receiveWithFile(HostMessage.self) {
+            _ throws(WireSocket.Failure) in throw .interrupted
+        }
+        defer { close(received.file) }
+        var bytes = [UInt8](repeating: 0, count: 5)
+        #expect(received.file != memory.descriptor && pread(received.file, &bytes, 5, 0) == 5)
+        #expect(String(decoding: bytes, as: UTF8.self) == "bytes")
+        // Its size can't change.
+        #expect(ftruncate(received.file, 3) != 0 && ftruncate(received.file, 100) != 0)
+    }
+}

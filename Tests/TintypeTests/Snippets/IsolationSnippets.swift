@@ -1,0 +1,27 @@
+import Foundation
+import TestSupport
+import Testing
+import Tintype
+import TintypeTesting
+
+@Suite("Samples that isolate decoding", .timeLimited)
+struct IsolationSnippets {
+    @Test("Coders decode in processes of their own", .capability("ISO-03"))
+    func isolated() throws {
+        let manager = try SnippetBench().manager()
+        // snippet: isolated
+        manager.coders = .default.isolated()  // SVG, PDF, and camera files
+        manager.coders = .default.isolated(.all)  // every format of this package
+        // snippet.end
+        // snippet: isolation-settings
+        var isolation = DecoderIsolation()
+        isolation.helper = "/usr/lib/my-app/tintype-decoder"
+        isolation.decodesInProcessWithoutHelper = false
+        isolation.timeLimit = .seconds(5)
+        isolation.memoryLimit = .megabytes(500)
+        manager.coders = .default.isolated(.all, by: isolation)
+        // snippet.end
+        #expect(isolation.helperPath == nil)
+        #expect(throws: ImageError.self) { try manager.coders.info(of: Data("GIF89a".utf8), context: DecodeContext()) }
+    }
+}
