@@ -33,5 +33,9 @@ let package = Package(
         .executableTarget(
             name: "CacheSpeed", dependencies: [.product(name: "Tintype", package: "tintype"), "CAllocations"],
             path: "CachePolicies/Sources/CacheSpeed"),
+        // What scripts/animation-speed runs.
+        .executableTarget(
+            name: "AnimationSpeed", dependencies: [.product(name: "Tintype", package: "tintype")],
+            path: "CachePolicies/Sources/AnimationSpeed"),
     ]
 )

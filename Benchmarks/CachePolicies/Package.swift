@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What the caches are compared with: other policies, and the bare calls that their speed is measured by. A package without
-// HTTP, which is most of the build.
+// What the caches are compared with: other policies, and the bare calls that their speed is measured by. Animations beside bare
+// decoding, too. A package without HTTP, which is most of the build.
 let package = Package(
     name: "tintype-cache-policies",
     dependencies: [.package(name: "tintype", path: "../..", traits: [])],
@@ -13,5 +13,6 @@ let package = Package(
         .target(name: "CAllocations"),
         .executableTarget(
             name: "CacheSpeed", dependencies: [.product(name: "Tintype", package: "tintype"), "CAllocations"]),
+        .executableTarget(name: "AnimationSpeed", dependencies: [.product(name: "Tintype", package: "tintype")]),
     ]
 )

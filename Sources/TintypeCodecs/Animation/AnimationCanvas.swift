@@ -12,7 +12,8 @@ struct AnimationCanvas: ~Copyable {
     private var pixels: MutablePixelBuffer
     private var saved: MutablePixelBuffer?
     private var savedRect: PixelRect?
-    private var shown: PixelBuffer?
+    /// The last picture, as long as anybody uses it.
+    private weak var shown: PixelBuffer?
     private var isChanged = true
 
     /// A transparent canvas.

@@ -2,8 +2,8 @@ internal import TintypeCore
 
 /// The points from which an animation can be decoded other than its first frame: copies of the canvas that were kept on the way.
 ///
-/// Copies are kept only once frames have been asked for out of order; playing from the first to the last costs nothing. They
-/// lie as far apart as their number lets them, so that, of frames that have been decoded before, a seek decodes no more than lie
+/// Copies are kept only once a program has sought back; playing from the first frame to the last costs nothing, and skipping some neither.
+/// They lie as far apart as their number lets them, so that, of frames that have been decoded before, a seek decodes no more than lie
 /// between two. When memory becomes scarce they go, and are made again on the way.
 struct SeekPoints {
     /// The most copies, and the most bytes that they take together.
@@ -42,7 +42,7 @@ struct SeekPoints {
     ) -> Start {
         guard target != next else { return .here }
         let copies = min(Self.maximumCopies, Self.maximumBytes / max(1, PixelBufferPool.footprint(of: canvas)))
-        if copies > 0, !isSpacingFixed { spacing = (frameCount + copies) / (copies + 1) }
+        if copies > 0, !isSpacingFixed, target < next { spacing = (frameCount + copies) / (copies + 1) }
         var best = next <= target ? next : 0
         var start: Start = next <= target ? .here : .blank(0)
         if let copy = self.copies.latest(upTo: target), copy.index > best {

@@ -21,7 +21,10 @@ struct FrameReader {
     mutating func frame(at index: Int) throws(ImageError) -> ImageFrame {
         do throws(ImageError) {
             let decoder = try opened()
-            if next != index { try decoder.seek(to: index) }
+            if next != index {
+                // Another pass is no reason to keep copies of the canvas, as a seek would be.
+                if index == 0 { try decoder.rewind() } else { try decoder.seek(to: index) }
+            }
             guard let frame = try decoder.nextFrame() else {
                 throw ImageError(
                     .truncatedImage, stage: .decode, reason: "frame \(index) of the animation is missing")

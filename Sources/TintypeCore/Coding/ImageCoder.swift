@@ -123,7 +123,7 @@ public protocol FrameDecoder: AnyObject {
     /// Moves to a frame, counted from 0, which becomes the next one. After the last frame there is none.
     ///
     /// The coders of this package begin at the nearest earlier frame that doesn't depend on those before it. From the first
-    /// seek on, GIF, PNG and WebP also store up to eight copies of the canvas, at most 64 MB. Seeking among frames that have
+    /// seek back on, GIF, PNG and WebP also store up to eight copies of the canvas, at most 64 MB. Seeking among frames that have
     /// been decoded before then decodes at most a ninth of the animation on the way.
     /// - Parameter index: the number of the frame.
     func seek(to index: Int) throws(ImageError)

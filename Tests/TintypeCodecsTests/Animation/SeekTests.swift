@@ -96,6 +96,22 @@ struct SeekTests {
         }
     }
 
+    @Test("skipping frames, and playing again, keep no copies of the canvas", .capability("FPL-04"))
+    func noCopies() throws {
+        let decoder = try GIFFrameDecoder(
+            dependent(90), for: .streaming, options: DecodeOptions(), context: DecodeContext())
+        try decoder.seek(to: 1)
+        for _ in 0..<2 {
+            while try decoder.nextFrame() != nil {}
+            decoder.rewind()
+        }
+        #expect(decoder.state.seekPoints.copyCount == 0)
+        _ = try decoder.frame(at: 80)
+        _ = try decoder.frame(at: 40)
+        _ = try decoder.frame(at: 80)
+        #expect(decoder.state.seekPoints.copyCount > 0)
+    }
+
     @Test("copies of the canvas lie where a program wants them, as many as that takes", .capability("3.5"))
     func chosenCopies() throws {
         let decoder = try GIFFrameDecoder(

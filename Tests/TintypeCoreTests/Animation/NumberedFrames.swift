@@ -13,6 +13,7 @@ final class NumberedFramesCoder: AnimatedImageCoder {
         var decodes: [Int: Int] = [:]
         var decoders = 0
         var copies = 0
+        var seeks = 0
         /// The decoders in memory that keep copies at an interval.
         var decodersWithCopies = 0
         var damaged: Set<Int> = []
@@ -109,6 +110,7 @@ final class NumberedFramesCoder: AnimatedImageCoder {
         deinit { if interval != nil { coder.state.withLock { $0.decodersWithCopies -= 1 } } }
 
         func seek(to index: Int) throws(ImageError) {
+            coder.state.withLock { $0.seeks += 1 }
             let copy = copies.filter { $0 <= index }.max() ?? 0
             if next > index || copy > next { next = copy }
             while next < index {
