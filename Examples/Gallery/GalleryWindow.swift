@@ -16,6 +16,15 @@ import TintypeGTK
     private var factory: TintypeItemFactory?
     private var pendingTiles: Set<Int> = []
     private var boundTiles = 0
+    /// The pictures of the grid by their widgets, with the positions of their images.
+    private var tiles: [WidgetPointer: Tile] = [:]
+    private var grid: WidgetPointer?
+    private var measurement: Measurement?
+
+    private struct Tile {
+        weak var picture: TintypePicture?
+        var position: Int
+    }
 
     /// The side of a thumbnail in application pixels.
     private static let side: Int32 = 168
@@ -25,7 +34,9 @@ import TintypeGTK
         self.quit = quit
         let stack = OpaquePointer(self.stack)
         gtk_stack_set_transition_type(stack, GTK_STACK_TRANSITION_TYPE_CROSSFADE)
-        gtk_stack_add_named(stack, makeGrid(), "grid")
+        let scrolled = makeGrid()
+        grid = scrolled
+        gtk_stack_add_named(stack, scrolled, "grid")
         gtk_stack_add_named(stack, viewer.widget, "viewer")
         gtk_stack_add_named(stack, settings.widget, "settings")
         gtk_window_set_default_size(Widgets.window(window), Int32(arguments.size.width), Int32(arguments.size.height))
@@ -35,8 +46,16 @@ import TintypeGTK
         show("grid")
     }
 
-    func present() {
+    /// - Parameter start: the time at which the program began.
+    func present(since start: ContinuousClock.Instant) {
         gtk_window_present(Widgets.window(window))
+        if let subject = arguments.measures {
+            let measurement = Measurement(window, since: start, quit: quit)
+            self.measurement = measurement
+            measurement.run(scrolling: arguments.isFirstScreenOnly ? nil : grid) { [weak self] in
+                subject != .gallery || self?.hasLoadedVisibleTiles ?? true
+            }
+        }
         if let file = arguments.screenshot { takeScreenshot(file) }
     }
 
@@ -68,8 +87,9 @@ import TintypeGTK
     // MARK: The grid
 
     private func makeGrid() -> WidgetPointer {
-        let names = gtk_string_list_new(nil)
-        for url in arguments.urls { gtk_string_list_append(names, url.lastPathComponent) }
+        // An item for each image; pictures are made with its position.
+        let items = gtk_string_list_new(nil)
+        for _ in arguments.urls { gtk_string_list_append(items, "") }
         let factory = TintypeItemFactory { picture in
             picture.decodeSize = PixelSize(width: Int(Self.side), height: Int(Self.side))
             gtk_widget_set_size_request(picture.widget, Self.side, Self.side)
@@ -78,10 +98,17 @@ import TintypeGTK
             self?.bind(picture, position)
         }
         self.factory = factory
-        let grid: WidgetPointer = gtk_grid_view_new(gtk_no_selection_new(names), factory.retainedPointer())
+        let pointer =
+            arguments.measures == .pictures ? PlainGrid.factory(side: Self.side) : factory.retainedPointer()
+        let grid: WidgetPointer = gtk_grid_view_new(gtk_no_selection_new(items), pointer)
         gtk_grid_view_set_max_columns(OpaquePointer(grid), 12)
         gtk_grid_view_set_min_columns(OpaquePointer(grid), 2)
         gtk_grid_view_set_single_click_activate(OpaquePointer(grid), 1)
+        // One for all: a text for each picture takes GTK milliseconds when the picture is reused.
+        Widgets.setTooltips(of: grid) { [weak self] widget in
+            guard let self, let tile = tiles[widget], tile.picture != nil else { return nil }
+            return arguments.urls[tile.position].lastPathComponent
+        }
         Widgets.connect(grid, "activate") { [weak self] position in self?.open(Int(position)) }
         let scrolled: WidgetPointer = gtk_scrolled_window_new()
         gtk_scrolled_window_set_child(OpaquePointer(scrolled), grid)
@@ -90,15 +117,31 @@ import TintypeGTK
 
     private func bind(_ picture: TintypePicture, _ position: Int) {
         let url = arguments.urls[position]
-        gtk_widget_set_tooltip_text(picture.widget, url.lastPathComponent)
         boundTiles += 1
         pendingTiles.insert(position)
+        tiles[picture.widget] = Tile(picture: picture, position: position)
         picture.setImage(
             url, failureImage: Self.brokenImage, options: .progressiveLoad, transition: .crossDissolve(0.2),
             indicator: .spinner
         ) { [weak self] event in
             if case .finished = event { self?.pendingTiles.remove(position) }
         }
+    }
+
+    /// True if the grid has been laid out, and the images in its visible part have loaded.
+    private var hasLoadedVisibleTiles: Bool {
+        guard let grid else { return false }
+        var visible = 0
+        for tile in tiles.values {
+            guard let widget = tile.picture?.widget, gtk_widget_get_mapped(widget) != 0 else { continue }
+            var bounds = graphene_rect_t()
+            guard gtk_widget_compute_bounds(widget, grid, &bounds) != 0, bounds.size.height > 0,
+                bounds.origin.y < Float(gtk_widget_get_height(grid)), bounds.origin.y + bounds.size.height > 0
+            else { continue }
+            if pendingTiles.contains(tile.position) { return false }
+            visible += 1
+        }
+        return visible > 0
     }
 
     private func open(_ position: Int) {

@@ -42,6 +42,34 @@ import TintypeGTK
             { data, _ in if let data { Unmanaged<Action>.fromOpaque(data).release() } }, GConnectFlags(rawValue: 0))
     }
 
+    /// Shows the texts of the widgets inside a widget as tooltips.
+    static func setTooltips(of widget: WidgetPointer, _ text: @escaping @MainActor (WidgetPointer) -> String?) {
+        let function: @convention(c) (gpointer?, Int32, Int32, gboolean, OpaquePointer?, gpointer?) -> gboolean = {
+            widget, x, y, _, tooltip, data in
+            guard let data, let widget = widget?.assumingMemoryBound(to: GtkWidget.self) else { return 0 }
+            let tooltips = Unmanaged<Tooltips>.fromOpaque(data).takeUnretainedValue()
+            // Sendable: signals of widgets are emitted on the first thread, which is the main actor's.
+            nonisolated(unsafe) let (area, bubble) = (widget, tooltip)
+            return MainActor.assumeIsolated {
+                guard let picked = gtk_widget_pick(area, Double(x), Double(y), GTK_PICK_DEFAULT),
+                    let text = tooltips.text(picked)
+                else { return 0 }
+                gtk_tooltip_set_text(bubble, text)
+                return 1
+            }
+        }
+        gtk_widget_set_has_tooltip(widget, 1)
+        g_signal_connect_data(
+            widget, "query-tooltip", unsafeBitCast(function, to: GCallback.self),
+            Unmanaged.passRetained(Tooltips(text)).toOpaque(),
+            { data, _ in if let data { Unmanaged<Tooltips>.fromOpaque(data).release() } }, GConnectFlags(rawValue: 0))
+    }
+
+    private final class Tooltips: Sendable {
+        let text: @MainActor (WidgetPointer) -> String?
+        init(_ text: @escaping @MainActor (WidgetPointer) -> String?) { self.text = text }
+    }
+
     private final class Action: Sendable {
         let call: @MainActor (UInt) -> Void
         init(_ call: @escaping @MainActor (UInt) -> Void) { self.call = call }

@@ -5,6 +5,7 @@ import Foundation
 import Tintype
 import TintypeGTK
 
+let start = ContinuousClock.now
 guard let arguments = GalleryArguments(Array(CommandLine.arguments.dropFirst())) else {
     FileHandle.standardError.write(Data(GalleryArguments.help.utf8))
     exit(64)
@@ -17,10 +18,12 @@ guard gtk_init_check() != 0 else {
     exit(1)
 }
 let loop = g_main_loop_new(nil, 0)
-let gallery = GalleryWindow(arguments) { status in
-    exit(status)
-}
-gallery.present()
+let quit: @MainActor (Int32) -> Void = { exit($0) }
+// Both live as long as the program.
+let gallery = arguments.measures == .window ? nil : GalleryWindow(arguments, quit: quit)
+let measurement =
+    arguments.measures == .window ? Measurement.ofEmptyWindow(arguments.size, since: start, quit: quit) : nil
+gallery?.present(since: start)
 g_main_loop_run(loop)
 #else
 print("The gallery needs the trait GTK: run scripts/gallery")

@@ -4,7 +4,8 @@ public import TintypeCore
 
 /// A factory of pictures for `GtkGridView` and `GtkListView`.
 ///
-/// The view reuses the pictures while it is scrolled. The load of a picture that is reused is canceled, and its image released.
+/// The view reuses the pictures while it is scrolled. The load of a picture that is reused is canceled, and its image released. An image that isn't
+/// in memory begins to load when the view has been laid out, those in sight first.
 @MainActor public final class TintypeItemFactory {
     /// The `GtkSignalListItemFactory`, which the object retains.
     public let pointer: OpaquePointer
@@ -32,6 +33,7 @@ public import TintypeCore
         }
         GObjects.connectArgument(factory, "bind") { item in
             guard let item, let picture = Self.picture(item) else { return }
+            picture.state.awaitPlace()
             bind(picture, Int(gtk_list_item_get_position(OpaquePointer(item))))
         }
         GObjects.connectArgument(factory, "unbind") { item in

@@ -71,14 +71,19 @@ internal import CGTK
         for member in members.values {
             guard let state = member.object, let widget = state.widget else { continue }
             var bounds = graphene_rect_t()
-            guard gtk_widget_compute_bounds(widget, window, &bounds) != 0 else { continue }
-            // A widget that isn't laid out yet counts as visible.
-            let isEmpty = bounds.size.width <= 0 || bounds.size.height <= 0
-            state.isInViewport =
-                isEmpty
-                || bounds.origin.x < width && bounds.origin.x + bounds.size.width > 0 && bounds.origin.y < height
-                    && bounds.origin.y + bounds.size.height > 0
+            if gtk_widget_compute_bounds(widget, window, &bounds) != 0 {
+                // A widget that isn't laid out yet counts as visible.
+                let isEmpty = bounds.size.width <= 0 || bounds.size.height <= 0
+                state.isInViewport =
+                    isEmpty
+                    || bounds.origin.x < width && bounds.origin.x + bounds.size.width > 0 && bounds.origin.y < height
+                        && bounds.origin.y + bounds.size.height > 0
+            }
         }
+        // Only now, so that those in sight load first.
+        let states = members.values.compactMap(\.object)
+        for state in states where state.isInViewport { state.didFindPlace() }
+        for state in states { state.didFindPlace() }
     }
 }
 #endif

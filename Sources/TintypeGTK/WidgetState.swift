@@ -24,6 +24,9 @@ internal import TintypeCore
     private var viewport: Viewport?
     /// True if the widget is within the part of its window that is scrolled into view.
     var isInViewport = true { didSet { if isInViewport != oldValue { updateVisibility() } } }
+    private var isMapped = false { didSet { updateSuspension() } }
+    /// True from ``awaitPlace()`` until the place of the widget is known.
+    private var isAwaitingPlace = false { didSet { updateSuspension() } }
 
     init(_ widget: WidgetPointer, faces: [Face]) {
         self.widget = widget
@@ -86,7 +89,8 @@ internal import TintypeCore
             viewport = Viewport.around(widget)
             viewport?.add(self)
         }
-        imageBinding.isSuspended = false
+        if viewport == nil { isAwaitingPlace = false }
+        isMapped = true
         updateVisibility()
     }
 
@@ -94,9 +98,22 @@ internal import TintypeCore
         viewport?.remove(self)
         viewport = nil
         isInViewport = true
-        imageBinding.isSuspended = true
+        isMapped = false
         updateVisibility()
     }
+
+    /// Begins no load until the widget is laid out, because the visible ones come first then. A list makes and moves many more items than it shows,
+    /// and scrolls past others.
+    func awaitPlace() {
+        guard !isMapped || viewport != nil else { return }
+        isAwaitingPlace = true
+        viewport?.add(self)
+    }
+
+    /// Notes that the widget has been laid out.
+    func didFindPlace() { isAwaitingPlace = false }
+
+    private func updateSuspension() { imageBinding.isSuspended = isAwaitingPlace || wasMapped && !isMapped }
 
     private var isVisible: Bool {
         guard let widget else { return false }

@@ -48,6 +48,26 @@ enum GTKListTests {
             await run.wait("the widgets are gone: \(WidgetState.liveCount)") { WidgetState.liveCount == live }
             await run.wait("the textures are gone") { Texture.buffersInUse.withLock { $0 } == textures }
         },
+        GTKTest("The images of a list begin to load when it is laid out, those in sight first") { run in
+            let gate = OriginGate()
+            let data = Paint.png(Paint.red)
+            let loader = TestLoader { _ in .data(data).waiting(at: gate) }
+            let manager = ImageManager(cache: MemoryImageCache(), loader: loader, coders: ImageCoders.default)
+            var waiting: [Bool] = []
+            let (_, scrolled, _) = makeList(rows: 1_000) { picture, position in
+                picture.setImage(URL(string: "test:/\(position)"))
+                waiting.append(picture.imageBinding.isSuspended)
+            } manager: {
+                manager
+            }
+            await run.show(scrolled, width: 200, height: 200)
+            await run.wait("loads begin") { loader.requestCount() >= 5 }
+            run.check(!waiting.contains(false), "loads began before the list was laid out")
+            let first = loader.requests.prefix(5).compactMap { Int($0.url.lastPathComponent) }
+            run.check(first.allSatisfy { $0 < 10 }, "\(first) came first")
+            gate.openForGood()
+            await run.wait("all loads end") { !manager.hasActiveLoads }
+        },
         GTKTest("Memory stays flat over ten passes of a list") { run in
             let data = Paint.png(Paint.blue, width: 64, height: 64)
             let loader = TestLoader { _ in .data(data) }
