@@ -15,7 +15,8 @@ MainActorBridge.attach()
 let filter = CommandLine.arguments.dropFirst().first
 Task { @MainActor in
     await GTKTestRun.run(
-        GTKPictureTests.all + GTKButtonTests.all + GTKAnimationTests.all + GTKListTests.all + GTKSnippets.all, filter)
+        GTKPictureTests.all + GTKButtonTests.all + GTKDisplayTests.all + GTKAnimationTests.all + GTKListTests.all
+            + GTKScreenshotTests.all + GTKSnippets.all, filter)
 }
 let loop = g_main_loop_new(nil, 0)
 g_main_loop_run(loop)
