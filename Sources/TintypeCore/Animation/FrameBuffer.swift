@@ -55,7 +55,7 @@ extension FrameBuffer {
             segment = min(segment, max(1, Int(max(0, total) / 2 / Double(frameBytes)) - Self.slack))
         }
         let copies = max(1, Int((total - bytes(segment, copies: 0)) / Double(canvasBytes)))
-        // Where the program allows no memory for it, the last frame of a segment is decoded while the one before it is shown.
+        // Without a maximum, memory matters more: the last frame of a segment is decoded while the frame before it is shown.
         let slack = maximum == nil ? 1 : Self.slack
         self.init(
             capacity: segment + slack, lookahead: 2 * segment, segment: segment,
