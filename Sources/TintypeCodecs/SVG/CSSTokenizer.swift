@@ -9,7 +9,7 @@ struct CSSTokenizer {
         case url([UInt8])
         case string([UInt8])
         /// A name after `#`.
-        case hash(String)
+        case hash([UInt8])
         /// A name after `@`, in lower case.
         case keyword(String)
         case number(Double)
@@ -29,10 +29,23 @@ struct CSSTokenizer {
     /// All tokens.
     /// - Complexity: O(bytes)
     static func tokens(_ bytes: ArraySlice<UInt8>) -> [Token] {
-        var tokenizer = CSSTokenizer(bytes)
+        var tokenizer = CSSTokenizer(withLineFeeds(bytes))
         var tokens: [Token] = []
         while let token = tokenizer.next() { tokens.append(token) }
         return tokens
+    }
+
+    /// The text with line feeds in place of other line breaks, which end strings too (section 3.3).
+    private static func withLineFeeds(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard bytes.contains(where: { $0 == 0x0C || $0 == 0x0D }) else { return bytes }
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count)
+        var last: UInt8?
+        for byte in bytes {
+            if byte != 0x0A || last != 0x0D { text.append(byte == 0x0C || byte == 0x0D ? 0x0A : byte) }
+            last = byte
+        }
+        return text[...]
     }
 
     private func byte(_ distance: Int = 0) -> UInt8? {
@@ -63,7 +76,7 @@ struct CSSTokenizer {
             return .string(string(first))
         case UInt8(ascii: "#") where startsName(1):
             place += 1
-            return .hash(String(decoding: name(), as: UTF8.self))
+            return .hash(name())
         case UInt8(ascii: "@") where startsName(1):
             place += 1
             return .keyword(String(decoding: name(), as: UTF8.self).lowercased())
@@ -195,6 +208,8 @@ struct CSSTokenizer {
 enum SVGNumber {
     /// A factor for any unit but the pixel: an inch has 96, and an em or a percent rarely more than a hundred.
     static let longestUnit = 100.0
+    /// Larger numbers count as this one, so that no product or sum of costs is infinite.
+    private static let largest = 1e15
 
     /// Reads a number at a place.
     /// - Returns: the number, and the place behind it; `nil` if there is none.
@@ -231,21 +246,23 @@ enum SVGNumber {
         }
         guard digits > 0 else { return nil }
         let end = place
-        guard isNext("eE") else { return (sign * value, end) }
+        guard isNext("eE") else { return (sign * min(value, largest), end) }
         place += 1
         var isNegative = false
         if isNext("+-") {
             isNegative = bytes[place] == UInt8(ascii: "-")
             place += 1
         }
-        guard digit() != nil else { return (sign * value, end) }
+        guard digit() != nil else { return (sign * min(value, largest), end) }
         var exponent = 0
         while let digit = digit() {
             exponent = min(400, exponent * 10 + Int(digit))
             place += 1
         }
+        // Many digits may make the number infinite before a negative exponent.
+        value = min(value, 1e300)
         for _ in 0..<exponent { value = isNegative ? value / 10 : value * 10 }
-        return (sign * min(value, 1e300), place)
+        return (sign * min(value, largest), place)
     }
 
     /// All numbers of a list.

@@ -18,7 +18,7 @@ struct SVGAttributes {
 
     mutating func read(_ attribute: String, _ value: ArraySlice<UInt8>, _ contents: inout SVGContents, index: Int) {
         switch attribute {
-        case "id": contents.name(index, String(decoding: value, as: UTF8.self))
+        case "id": contents.name(index, Array(value))
         case "class": contents.add(classes: String(decoding: value, as: UTF8.self), to: index)
         case "href": follow(value, &contents, index)
         case "style": contents.apply(SVGStyle(CSSTokenizer.tokens(value)[...]), to: index)
@@ -30,6 +30,7 @@ struct SVGAttributes {
             for side in SVGNumber.all(value).dropFirst(2) { contents.fill(viewBox: side) }
         case "x", "y", "x1", "y1", "x2", "y2", "width", "height", "r", "rx", "ry", "cx", "cy":
             measureShape(value)
+        case "pathLength": cost.length += max(0, Self.number(value)?.value ?? 0)
         case "numOctaves", "radius", "order": readPrimitive(attribute, value)
         default:
             // Most attributes are words or numbers, which no reference is in.

@@ -12,7 +12,7 @@ struct SVGContents {
     struct Reference {
         /// The element that refers, by its place in the document.
         var element: Int
-        var target: String
+        var target: [UInt8]
         /// True if the target is drawn for each vertex of the element.
         var isMarker = false
     }
@@ -21,9 +21,12 @@ struct SVGContents {
     private(set) var elements: [SVGElement] = []
     /// In the order of their elements.
     private(set) var references: [Reference] = []
-    private(set) var ids: [String: Int] = [:]
-    /// The `data:` URLs of images.
-    private(set) var images: [[UInt8]] = []
+    /// By bytes, because texts of Unicode may be equal although their bytes differ.
+    private(set) var ids: [[UInt8]: Int] = [:]
+    /// The `data:` URLs of images, and the elements that show them.
+    private(set) var images: [(element: Int, address: [UInt8])] = []
+    /// True if reading stopped at a mistake: what follows isn't known.
+    private(set) var isIncomplete = false
     /// The most dashes for a unit of length.
     private(set) var dashDensity = 0.0
     /// The largest factor in a transformation.
@@ -45,7 +48,8 @@ struct SVGContents {
         reading.read(bytes)
         if let refusal = reading.refusal { throw Self.refusal(refusal) }
         self = reading.contents
-        try apply(SVGStyleSheet(reading.styleSheet), depth: reading.deepest)
+        isIncomplete = reading.isIncomplete
+        try apply(SVGStyleSheet(reading.styleSheets), depth: reading.deepest)
         references.sort { $0.element < $1.element }
         sumLayers()
     }
@@ -68,20 +72,30 @@ struct SVGContents {
 
     mutating func end(_ element: Int) { elements[element].end = elements.count }
 
-    mutating func name(_ element: Int, _ id: String) {
+    mutating func name(_ element: Int, _ id: [UInt8]) {
         // Of several elements with one id, the first counts.
         if ids[id] == nil { ids[id] = element }
     }
 
     mutating func add(classes text: String, to element: Int) {
-        for name in text.split(whereSeparator: \.isWhitespace) {
-            classes[name.lowercased(), default: []].append(element)
+        // A combining character after a space belongs to the next name.
+        for name in text.unicodeScalars.split(whereSeparator: \.properties.isWhitespace) {
+            classes[String(name).lowercased(), default: []].append(element)
         }
     }
 
     mutating func add(_ cost: SVGCost, to element: Int) { elements[element].cost += cost }
 
-    mutating func add(image: [UInt8]) { images.append(image) }
+    /// Adds the cost of a drawing that an element shows.
+    mutating func add(_ drawing: SVGExpansion.Total, shownBy element: Int) {
+        var cost = drawing.cost
+        // Its kernels may be as large as the picture, because its scale isn't known.
+        if cost.kernels > 0 { cost.kernels = 1e15 }
+        elements[element].cost += cost
+        elements[element].drawingDepth = max(elements[element].drawingDepth, drawing.layerDepth + 1)
+    }
+
+    mutating func include(dashDensity density: Double) { dashDensity = max(dashDensity, density) }
 
     mutating func scale(by factor: Double) { largestScale = max(largestScale, abs(factor)) }
 
@@ -95,7 +109,7 @@ struct SVGContents {
         if let target = address.fragment {
             references.append(Reference(element: element, target: target, isMarker: isMarker))
         } else if address.isData {
-            images.append(address.bytes)
+            images.append((element, address.bytes))
         }
     }
 
@@ -110,6 +124,7 @@ struct SVGContents {
 
     /// Applies the rules to all elements that they may match.
     private mutating func apply(_ sheet: SVGStyleSheet, depth: Int) throws(ImageError) {
+        guard !sheet.isTooDeep else { throw Self.refusal("has rules within rules, too deep") }
         guard !sheet.importsData else { throw Self.refusal("has a style sheet in a data URL, which is not read") }
         let comparisons = Double(sheet.parts) * Double(elements.count) * (sheet.looksAround ? Double(depth) / 4 + 1 : 1)
         guard comparisons <= Double(Self.maximumComparisons) else {

@@ -23,6 +23,10 @@ final class SVGDocument {
                 bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), gsize(bytes.count), &error)
         }
         guard let handle = parsed else { throw Self.failure(error, data) }
+        guard !limits.isIncomplete else {
+            g_object_unref(handle)
+            throw SVGContents.refusal("can't be followed to its end")
+        }
         self.handle = handle
         // CSS pixels: 96 to an inch.
         rsvg_handle_set_dpi(handle, 96)

@@ -6,6 +6,8 @@ struct SVGElement {
     var cost = SVGCost(elements: 1)
     /// The number of elements around this one, and itself, that need a layer.
     var layerDepth = 0
+    /// The number of layers of the drawings that this element shows as images.
+    var drawingDepth = 0
 }
 
 /// The cost of drawing elements, apart from the size of the picture.
@@ -13,6 +15,8 @@ struct SVGCost {
     /// The number of elements that are drawn.
     var elements = 0.0
     var vertices = 0.0
+    /// The number of characters of text.
+    var characters = 0.0
     /// The length of all lines, in units of the drawing.
     var length = 0.0
     /// The number of pictures of the size of the canvas that are drawn beside it and laid over it.
@@ -27,6 +31,7 @@ struct SVGCost {
     mutating func add(_ other: SVGCost, times count: Double) {
         elements += count * other.elements
         vertices += count * other.vertices
+        characters += count * other.characters
         length += count * other.length
         layers += count * other.layers
         filters += count * other.filters

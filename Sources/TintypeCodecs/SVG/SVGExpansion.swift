@@ -15,6 +15,10 @@ struct SVGExpansion {
     private var totals: [Int: Total] = [:]
     private var vertices: [Int: Double] = [:]
     private var steps = 0
+    /// The depths of the elements whose totals are being computed.
+    private var unfinished: [Int: Int] = [:]
+    /// The smallest depth of those that something refers to which is inside of them.
+    private var circleDepth = Int.max
 
     /// References to references; librsvg follows no more on its stack either.
     private static let maximumDepth = 200
@@ -43,13 +47,19 @@ struct SVGExpansion {
         if let total = totals[element] { return total }
         guard depth < Self.maximumDepth else { throw Self.failure }
         // What refers to itself draws nothing.
-        totals[element] = Total()
+        if let first = unfinished[element] {
+            circleDepth = min(circleDepth, first)
+            return Total()
+        }
+        unfinished[element] = depth
+        defer { unfinished[element] = nil }
         let end = max(element + 1, contents.elements[element].end)
         var total = Total(cost: ownCost(element..<end))
         let outside = contents.elements[element].layerDepth - (contents.elements[element].cost.layers > 0 ? 1 : 0)
         try step(end - element, divisor: 8)
         for index in element..<end {
-            total.layerDepth = max(total.layerDepth, contents.elements[index].layerDepth - outside)
+            let element = contents.elements[index]
+            total.layerDepth = max(total.layerDepth, element.layerDepth + element.drawingDepth - outside)
         }
         var index = firstReference(from: element)
         while index < contents.references.count, contents.references[index].element < end {
@@ -66,7 +76,11 @@ struct SVGExpansion {
             }
             index += 1
         }
-        totals[element] = total
+        // A total without an element around it is not that of drawing it elsewhere.
+        if circleDepth >= depth {
+            totals[element] = total
+            circleDepth = .max
+        }
         return total
     }
 

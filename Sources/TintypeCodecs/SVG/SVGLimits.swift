@@ -10,6 +10,8 @@ struct SVGLimits {
     static let maximumRepetition = 20
     /// So many may be drawn in any case.
     static let freeElements = 50_000
+    /// So many points of lines, and characters, may be drawn in any case.
+    static let freeStrokes = 1_000_000.0
     /// The most dashes of all lines together.
     private static let maximumDashes = 2_000_000.0
     /// The operations that a layer takes for each pixel: it is cleared, drawn on, and laid over the canvas.
@@ -27,35 +29,49 @@ struct SVGLimits {
             throw ImageError(
                 .unknownFormat, stage: .decode, reason: "the SVG is compressed with gzip, which is not read")
         }
-        let contents = try data.withBytes { bytes throws(ImageError) in try SVGContents(bytes) }
+        var contents = try data.withBytes { bytes throws(ImageError) in try SVGContents(bytes) }
+        var bytes = 0
+        var count = contents.elements.count
+        var own = contents.elements.reduce(into: SVGCost()) { $0 += $1.cost }
+        for image in contents.images {
+            let content = try Self.content(of: image.address, context, depth: depth)
+            guard content.bytes <= context.limits.maximumBytes.bytes - bytes else {
+                throw ImageError(
+                    .limitExceeded, stage: .decode,
+                    reason: "the images in the SVG take more than the limit of "
+                        + "\(context.limits.maximumBytes)")
+            }
+            bytes += content.bytes
+            guard let drawing = content.drawing else { continue }
+            contents.add(drawing.drawn, shownBy: image.element)
+            contents.include(dashDensity: drawing.contents.dashDensity)
+            count += drawing.contents.elements.count
+            own += drawing.drawn.cost
+        }
+        imageBytes = bytes
         var expansion = SVGExpansion(contents)
         drawn = try expansion.total()
         self.contents = contents
-        let count = contents.elements.count
         guard drawn.cost.elements <= Double(max(Self.freeElements, Self.maximumRepetition * count)) else {
             throw SVGContents.refusal(
                 "draws its \(count) elements over and over, \(Self.number(drawn.cost.elements)) times or more")
+        }
+        let strokes = drawn.cost.vertices + drawn.cost.characters
+        guard strokes <= max(Self.freeStrokes, Double(Self.maximumRepetition) * (own.vertices + own.characters)) else {
+            throw SVGContents.refusal(
+                "draws \(Self.number(strokes)) points and characters, most of them over and over")
         }
         let dashes = drawn.cost.length * contents.dashDensity
         guard dashes <= Self.maximumDashes else {
             throw SVGContents.refusal(
                 "may have \(Self.number(dashes)) dashes, over the limit of \(Self.number(Self.maximumDashes))")
         }
-        var bytes = 0
-        for image in contents.images {
-            let more = try Self.bytes(of: image, context, depth: depth)
-            guard more <= context.limits.maximumBytes.bytes - bytes else {
-                throw ImageError(
-                    .limitExceeded, stage: .decode,
-                    reason: "the images in the SVG take more than the limit of "
-                        + "\(context.limits.maximumBytes)")
-            }
-            bytes += more
-        }
-        imageBytes = bytes
     }
 
-    private static func number(_ value: Double) -> Int { Int(min(value, 1e15)) }
+    /// True if the document could not be read to its end.
+    var isIncomplete: Bool { contents.isIncomplete }
+
+    private static func number(_ value: Double) -> Int { value.isNaN ? 0 : Int(min(value, 1e15)) }
 
     /// The memory for the layers on top of each other.
     /// - Throws: ``ImageError/Code/limitExceeded`` if drawing at a size costs more than the limits allow.
@@ -80,10 +96,12 @@ struct SVGLimits {
         return Int(bytes)
     }
 
-    /// The memory that an image inside the document takes when it is decoded.
-    private static func bytes(of image: [UInt8], _ context: DecodeContext, depth: Int) throws(ImageError) -> Int {
+    /// The memory that an image inside the document takes when it is decoded, and the image if it is a drawing.
+    private static func content(
+        of image: [UInt8], _ context: DecodeContext, depth: Int
+    ) throws(ImageError) -> (bytes: Int, drawing: SVGLimits?) {
         // A URL without data shows nothing.
-        guard let comma = image.firstIndex(of: UInt8(ascii: ",")), comma < image.count - 1 else { return 0 }
+        guard let comma = image.firstIndex(of: UInt8(ascii: ",")), comma < image.count - 1 else { return (0, nil) }
         let content = try DataURL(image, limit: SVGCoder.maximumBytes)
         let coder: any ImageCoder
         switch ImageFormat(sniffing: content.data) {
@@ -96,7 +114,8 @@ struct SVGLimits {
                 throw ImageError(
                     .limitExceeded, stage: .decode, reason: "the SVG has SVGs in it, more than \(maximumDepth) deep")
             }
-            return try SVGLimits(content.data, context, depth: depth + 1).imageBytes
+            let drawing = try SVGLimits(content.data, context, depth: depth + 1)
+            return (drawing.imageBytes, drawing)
         case let format:
             throw ImageError(
                 .unknownFormat, stage: .decode,
@@ -106,7 +125,7 @@ struct SVGLimits {
         try context.limits.check(size: info.size, output: info.size, frameCount: info.frameCount)
         // The decoded pictures, and what cairo draws of one.
         let (bytes, overflow) = (info.size.pixelCount * 4).multipliedReportingOverflow(by: info.frameCount + 1)
-        return overflow ? .max : bytes
+        return (overflow ? .max : bytes, nil)
     }
 }
 #endif

@@ -1,19 +1,26 @@
 #if SVG
 internal import CXML
 internal import FoundationEssentials
+internal import TintypeCore
 
 /// The state of reading a document.
 final class SVGReading {
     private(set) var contents = SVGContents()
     /// The reason for which the document is refused.
     private(set) var refusal: String?
-    /// The text of all style sheets.
-    private(set) var styleSheet: [UInt8] = []
+    /// True if reading stopped at a mistake in the document.
+    private(set) var isIncomplete = false
+    /// The texts of the style sheets.
+    private(set) var styleSheets: [[UInt8]] = []
+    private var styleBytes = 0
     /// The largest number of elements around an element, and itself.
     private(set) var deepest = 0
     private var open: [Int] = []
     /// The depth of the style element that is open; 0 for none.
     private var styleDepth = 0
+
+    /// The most bytes of all style sheets, whose parts take many times as much.
+    private static let maximumStyleBytes = 4 << 20
 
     private static let isReady: Void = xmlInitParser()
 
@@ -35,7 +42,10 @@ final class SVGReading {
         while offset < bytes.count, refusal == nil {
             let part = UnsafeRawBufferPointer(rebasing: bytes[offset..<min(bytes.count, offset + 65_536)])
             _ = xmlParseChunk(parser, part.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(part.count), 0)
-            guard parser.pointee.disableSAX == 0 else { return }
+            guard parser.pointee.disableSAX == 0 else {
+                isIncomplete = true
+                return
+            }
             offset += part.count
         }
     }
@@ -54,9 +64,9 @@ final class SVGReading {
         handler.getParameterEntity = { _, _ in nil }
         handler.resolveEntity = { _, _, _ in nil }
         handler.externalSubset = nil
-        handler.characters = { parser, text, count in SVGReading.of(parser)?.add(text, Int(count)) }
+        handler.characters = { parser, text, count in SVGReading.of(parser)?.add(text, Int(count), parser) }
         handler.ignorableWhitespace = nil
-        handler.cdataBlock = { parser, text, count in SVGReading.of(parser)?.add(text, Int(count)) }
+        handler.cdataBlock = { parser, text, count in SVGReading.of(parser)?.add(text, Int(count), parser) }
         handler.comment = nil
         handler.processingInstruction = { parser, target, text in
             guard let target, let text, String(cString: target) == "xml-stylesheet" else { return }
@@ -83,9 +93,15 @@ final class SVGReading {
         xmlStopParser(parser?.assumingMemoryBound(to: xmlParserCtxt.self))
     }
 
-    private func add(_ text: UnsafePointer<UInt8>?, _ count: Int) {
-        guard styleDepth > 0, open.count == styleDepth, let text, count > 0 else { return }
-        styleSheet += UnsafeBufferPointer(start: text, count: count)
+    private func add(_ text: UnsafePointer<UInt8>?, _ count: Int, _ parser: UnsafeMutableRawPointer?) {
+        guard let text, count > 0 else { return }
+        if let element = open.last { contents.add(SVGCost(characters: Double(count)), to: element) }
+        guard styleDepth > 0, open.count == styleDepth else { return }
+        styleBytes += count
+        guard styleBytes <= Self.maximumStyleBytes else {
+            return refuse("has style sheets of more than \(ByteCount(Self.maximumStyleBytes))", parser)
+        }
+        styleSheets[styleSheets.count - 1] += UnsafeBufferPointer(start: text, count: count)
     }
 
     private func begin(
@@ -101,8 +117,7 @@ final class SVGReading {
         }
         if name == "style", styleDepth == 0 {
             styleDepth = open.count
-            // Whatever is wrong with the last sheet ends with it.
-            styleSheet += Array(" ".utf8)
+            styleSheets.append([])
         }
         var reader = SVGAttributes(element: name)
         for index in 0..<count {
@@ -111,6 +126,9 @@ final class SVGReading {
                 let last = attributes[index * 5 + 4]
             else { continue }
             let value = Array(UnsafeBufferPointer(start: first, count: last - first))
+            // An attribute of another namespace names nothing, except one of XML.
+            let prefix = attributes[index * 5 + 1].map { String(cString: $0) }
+            if let prefix, prefix != "xml", String(cString: attribute) == "id" { continue }
             reader.read(String(cString: attribute), value[...], &contents, index: element)
         }
         contents.add(reader.cost, to: element)

@@ -69,7 +69,7 @@ struct SVGStyleSheet {
         case all
         case named(String)
         case ofClass(String)
-        case withID(String)
+        case withID([UInt8])
     }
 
     struct Rule {
@@ -85,12 +85,21 @@ struct SVGStyleSheet {
     /// True if another style sheet is part of this one.
     private(set) var importsData = false
 
-    init(_ text: [UInt8]) {
-        let tokens = CSSTokenizer.tokens(text[...])
-        read(tokens[...])
+    /// True if blocks are in blocks, more than ``maximumDepth`` deep.
+    private(set) var isTooDeep = false
+
+    private static let maximumDepth = 20
+
+    /// - Parameter sheets: The texts, each of which ends what it left open.
+    init(_ sheets: [[UInt8]]) {
+        for text in sheets { read(CSSTokenizer.tokens(text[...])[...], depth: 0) }
     }
 
-    private mutating func read(_ tokens: ArraySlice<CSSTokenizer.Token>) {
+    private mutating func read(_ tokens: ArraySlice<CSSTokenizer.Token>, depth: Int) {
+        guard depth < Self.maximumDepth else {
+            isTooDeep = true
+            return
+        }
         var start = tokens.startIndex
         var place = start
         while place < tokens.endIndex {
@@ -100,7 +109,7 @@ struct SVGStyleSheet {
                 start = place + 1
             case .mark(UInt8(ascii: "{")):
                 let end = Self.end(of: tokens, from: place)
-                readBlock(tokens[start..<place], tokens[(place + 1)..<end])
+                readBlock(tokens[start..<place], tokens[min(place + 1, end)..<end], depth: depth)
                 place = min(end, tokens.endIndex - 1)
                 start = place + 1
             default: break
@@ -133,12 +142,12 @@ struct SVGStyleSheet {
     }
 
     private mutating func readBlock(
-        _ prelude: ArraySlice<CSSTokenizer.Token>, _ block: ArraySlice<CSSTokenizer.Token>
+        _ prelude: ArraySlice<CSSTokenizer.Token>, _ block: ArraySlice<CSSTokenizer.Token>, depth: Int
     ) {
         readStatement(prelude)
         if case .keyword? = prelude.first(where: { $0 != .space }) {
             // Rules within a condition, which is taken for true.
-            if block.contains(.mark(UInt8(ascii: "{"))) { read(block) }
+            if block.contains(.mark(UInt8(ascii: "{"))) { read(block, depth: depth + 1) }
             return
         }
         let selectors = prelude.split(separator: .mark(UInt8(ascii: ",")), omittingEmptySubsequences: true)
@@ -190,9 +199,7 @@ struct SVGAddress {
     }
 
     /// The id of an element of the document.
-    var fragment: String? {
-        bytes.first == UInt8(ascii: "#") ? String(decoding: bytes.dropFirst(), as: UTF8.self) : nil
-    }
+    var fragment: [UInt8]? { bytes.first == UInt8(ascii: "#") ? Array(bytes.dropFirst()) : nil }
 
     var isData: Bool { bytes.prefix(5).map { $0 | 0x20 }.elementsEqual("data:".utf8.map { $0 | 0x20 }) }
 }

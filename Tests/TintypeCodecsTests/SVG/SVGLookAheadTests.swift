@@ -102,5 +102,64 @@ struct SVGLookAheadTests {
                 data, options: DecodeOptions(thumbnailSize: PixelSize(width: 40, height: 40)), context: context)
         }
     }
+
+    @Test(
+        "references hide neither behind another sheet, another line break, nor another spelling", .capability("COD-60"))
+    func hidingReferences() throws {
+        func layers(_ body: String) throws -> Double { try cost(body).layers }
+        // A sheet ends what it leaves open, and so does a line.
+        #expect(try layers("<style>/*</style><style>rect{opacity:.5}</style><rect/>") == 1)
+        #expect(try layers("<style>a{</style><style>rect{opacity:.5}</style><rect/>") == 1)
+        #expect(try layers("<style>a{b:\"&#13;} rect{opacity:.5} c{d:\"}</style><rect/>") == 1)
+        // A combining character is part of the name behind the space, not of the space.
+        #expect(try layers("<style>.\u{301}b{opacity:.5}</style><rect class='a \u{301}b'/>") == 1)
+        // Ids are compared by bytes, and those of other namespaces name nothing.
+        let group = "<g id='e\u{301}'><rect/><rect/><rect/></g>"
+        let use = "<use href='#e\u{301}'/>"
+        let plain = try cost(group + use).elements
+        #expect(try cost("<g id='\u{E9}'/>" + group + use).elements == plain + 1)
+        #expect(try cost("<g xmlns:x='y' x:id='e\u{301}'/>" + group + use).elements == plain + 1)
+    }
+
+    @Test("what refers to itself costs what is drawn before the circle closes", .capability("COD-60"))
+    func circles() throws {
+        let rects = String(repeating: "<rect/>", count: 100)
+        let circle = "<use href='#a'/><g id='a'>\(rects)<use href='#b'/></g><g id='b'><use href='#a'/></g>"
+        let once = try cost(circle + "<use href='#b'/>").elements
+        let twice = try cost(circle + "<use href='#b'/><use href='#b'/>").elements
+        #expect(twice - once >= 100)
+    }
+
+    @Test("numbers without end, and rules in rules, are refused or harmless", .capability("COD-60"))
+    func extremes() throws {
+        let digits = String(repeating: "9", count: 400)
+        #expect(try cost("<path d='M\(digits) 0L-\(digits) 0L\(digits)e400 1'/>").length.isFinite)
+        #expect(
+            try SVGCoder().decode(HostileDrawings.document("<path d='M\(digits) 0 L\(digits) 0'/>")).size.width == 100)
+        let nested = String(repeating: "@media a{", count: 100_000)
+        expectCode(.limitExceeded) { try contents("<style>\(nested)</style>") }
+        expectCode(.limitExceeded) { try contents("<style>\(String(repeating: "{", count: 5 << 20))</style>") }
+    }
+
+    @Test(
+        "lines and text that are drawn over and over are refused, and drawings in drawings count", .capability("COD-60")
+    )
+    func repetition() throws {
+        let uses = String(repeating: "<use href='#p'/>", count: 100)
+        let path = "<path id='p' d='M0 0\(String(repeating: "L1 1L0 0", count: 10_000))'/>"
+        expectCode(.limitExceeded) { try SVGCoder().decode(HostileDrawings.document(path + uses)) }
+        let text = "<text id='p'>\(String(repeating: "a", count: 20_000))</text>"
+        expectCode(.limitExceeded) { try SVGCoder().decode(HostileDrawings.document(text + uses)) }
+        let turbulence = "<filter id='f'><feTurbulence numOctaves='50'/></filter><rect filter='url(#f)'/>"
+        let inner = HostileDrawings.document(turbulence, side: 1_000).base64EncodedString()
+        let image = "<image id='p' href='data:image/svg+xml;base64,\(inner)'/>"
+        expectCode(.limitExceeded) { try SVGCoder().decode(HostileDrawings.document(image + uses, side: 1_000)) }
+        #expect(throws: Never.self) {
+            try SVGCoder().decode(
+                HostileDrawings.document(
+                    "<image href='data:image/svg+xml;base64,\(HostileDrawings.document("<rect/>").base64EncodedString())'/>"
+                ))
+        }
+    }
 }
 #endif
