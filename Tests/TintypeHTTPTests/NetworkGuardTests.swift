@@ -42,6 +42,15 @@ struct NetworkGuardTests {
     }
 
     @Test(
+        "A denied network stays denied in addresses of version 6", arguments: ["::ffff:10.1.2.3", "64:ff9b::10.1.2.3"])
+    func deniedForms(text: String) throws {
+        let address = try #require(IPAddress(text))
+        let networks = [try #require(IPNetwork("10.0.0.0/8"))]
+        #expect(!NetworkGuard(requiresPublicAddresses: false, deniedNetworks: networks).allows(address))
+        #expect(NetworkGuard(requiresPublicAddresses: false).allows(address))
+    }
+
+    @Test(
         "Addresses of public servers are allowed, unless they are denied",
         arguments: ["1.1.1.1", "8.8.8.8", "100.63.255.255", "172.32.0.1", "2606:4700::1111", "2a00:1450::1"])
     func ordinary(_ text: String) throws {

@@ -254,6 +254,22 @@ struct ResumptionTests {
         #expect(origin.ranges == [nil, "bytes=1000-", "bytes=1000-"])
     }
 
+    @Test("A server that refuses requests for parts is asked for all", arguments: [400, 403, 412, 501])
+    func refusedParts(status: Int) async throws {
+        let origin = try await RangeServer(bytes, cuts: [1_000])
+        let downloader = ImageDownloader(.init(retry: retrying))
+        let count = Watched(0)
+        origin.state.update { state in
+            state.falsify = { response in
+                count.update {
+                    $0 += 1; return $0
+                } == 1 ? .status(status) : response
+            }
+        }
+        #expect(try await downloader.load(LoadRequest(url: origin.url)).data == bytes)
+        #expect(origin.ranges == [nil, "bytes=1000-", nil])
+    }
+
     @Test("The bytes of one credential never continue those of another")
     func credentials() async throws {
         let origin = try await RangeServer(bytes, cuts: [1_000])
@@ -261,18 +277,6 @@ struct ResumptionTests {
         _ = try await failure(downloader, LoadRequest(url: origin.url, headers: ["Authorization": "a"]))
         #expect(try await downloader.load(LoadRequest(url: origin.url, headers: ["Authorization": "b"])).data == bytes)
         #expect(origin.ranges == [nil, nil])
-    }
-
-    @Test("Requests with other methods, conditions, or ranges of their own are left alone")
-    func others() {
-        let url = URL(filePath: "/")
-        let plain = LoadRequest(url: url)
-        #expect(PartialBodyKey(DownloadRequest(url: url), for: plain) != nil)
-        #expect(PartialBodyKey(DownloadRequest(url: url, method: "POST"), for: plain) == nil)
-        #expect(PartialBodyKey(DownloadRequest(url: url, body: Data()), for: plain) == nil)
-        #expect(PartialBodyKey(DownloadRequest(url: url, headers: ["range": "bytes=0-1"]), for: plain) == nil)
-        let conditional = LoadRequest(url: url, validators: CacheValidators(entityTag: "\"1\""))
-        #expect(PartialBodyKey(DownloadRequest(url: url), for: conditional) == nil)
     }
 
     @Test("A date is a strong validator if it is a minute older than the response")

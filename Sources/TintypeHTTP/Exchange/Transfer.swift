@@ -31,12 +31,12 @@ struct Transfer: Sendable {
         if let partial {
             do throws(ImageError) {
                 return try await run(plain.continuing(partial), load, resumption)
-            } catch  where record.head == nil || error.code == .badStatus && error.statusCode != 416 {
+            } catch  where record.head == nil || error.code == .badStatus && !error.refusesRange {
                 // Nothing was said about the bytes, so they are still of use.
                 partials.put(partial, for: key)
                 throw error
-            } catch  where error.statusCode == 416 {
-                // The body is shorter now. Only a request for all of it helps.
+            } catch  where error.refusesRange {
+                // The body is shorter now, or the server refuses requests for parts. Only a request for all of it helps.
                 await partials.discard(key)
                 resumption.partial = nil
             }
@@ -228,6 +228,14 @@ struct Transfer: Sendable {
                     reason: "the response has the type \(type.prefix(100)), which is not accepted")
             }
         }
+    }
+}
+
+extension ImageError {
+    /// True for a status with which a server may answer `Range` alone.
+    fileprivate var refusesRange: Bool {
+        guard code == .badStatus, let statusCode else { return false }
+        return [400, 403, 405, 406, 412, 416, 417, 431, 501].contains(statusCode)
     }
 }
 

@@ -28,6 +28,15 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// True for version 6.
     public var isVersion6: Bool { bytes.count == 16 }
 
+    /// The address of version 4 that the system connects to in place of one of version 6 (RFC 4291, section 2.5.5), or that a translator
+    /// does (RFC 6052, section 2.1).
+    var mappedVersion4: IPAddress? {
+        guard isVersion6 else { return nil }
+        let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+        let isTranslated = bytes[..<4].elementsEqual([0, 0x64, 0xFF, 0x9B]) && bytes[4..<12].allSatisfy { $0 == 0 }
+        return isMapped || isTranslated ? IPAddress(bytes: Array(bytes[12...])) : nil
+    }
+
     public var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN) + 1)
         let family = isVersion6 ? AF_INET6 : AF_INET

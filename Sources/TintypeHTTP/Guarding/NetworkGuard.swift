@@ -52,7 +52,9 @@ public struct NetworkGuard: Sendable {
 
     /// Returns true if a connection to an address is allowed.
     public func allows(_ address: IPAddress) -> Bool {
-        if deniedNetworks.contains(where: { $0.contains(address) }) { return false }
+        // An address of version 4 is denied in any form.
+        let forms = [address] + [address.mappedVersion4].compactMap { $0 }
+        if forms.contains(where: { form in deniedNetworks.contains { $0.contains(form) } }) { return false }
         if allowedNetworks.contains(where: { $0.contains(address) }) { return true }
         return !requiresPublicAddresses || address.isPublic
     }

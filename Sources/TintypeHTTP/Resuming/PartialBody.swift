@@ -59,7 +59,7 @@ enum RangeRules {
     /// A quoted text without the mark of weak tags. Longer ones, and those of several fields, are not used.
     private static func isStrongTag(_ tag: String) -> Bool {
         tag.utf8.count >= 2 && tag.utf8.count <= 500 && tag.hasPrefix("\"") && tag.hasSuffix("\"")
-            && !tag.dropFirst().dropLast().contains("\"")
+            && tag.utf8.dropFirst().dropLast().allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") }
     }
 
     /// Returns false if the server says that it sends no parts.
@@ -114,6 +114,11 @@ enum RangeRules {
         }
         if let tag = headers["ETag"]?.trimmed, partial.validator.hasPrefix("\""), tag != partial.validator {
             throw wrongPart("a part of another version")
+        }
+        if let modified = headers["Last-Modified"]?.trimmed, !partial.validator.hasPrefix("\""),
+            modified != partial.validator
+        {
+            throw wrongPart("a part of another date")
         }
         guard let total = range.total ?? partial.total else { throw wrongPart("a part of an unknown size") }
         guard range.last < total else { throw wrongPart("a part beyond the end") }

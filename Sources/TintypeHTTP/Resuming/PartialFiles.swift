@@ -43,7 +43,7 @@ struct PartialFiles: Sendable {
         defer { close(descriptor) }
         var status = stat()
         guard flock(descriptor, LOCK_SH | LOCK_NB) == 0, fstat(descriptor, &status) == 0,
-            status.st_mode & S_IFMT == S_IFREG, status.st_size <= limit
+            Self.isOurs(status), status.st_size <= limit
         else { return nil }
         var start = [UInt8](repeating: 0, count: Self.maximumHead)
         let count = start.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
@@ -63,6 +63,12 @@ struct PartialFiles: Sendable {
             }
         }
         return bytes.count > 0 ? PartialBody(bytes: bytes, validator: head.validator, total: head.total) : nil
+    }
+
+    /// True for a file of this user that nobody else can write, and that has one name.
+    private static func isOurs(_ status: stat) -> Bool {
+        status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid() && status.st_mode & 0o022 == 0
+            && status.st_nlink == 1
     }
 
     /// The longest beginning of a file in front of the body.
@@ -108,6 +114,12 @@ struct PartialFiles: Sendable {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return nil }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        var status = stat()
+        // The bytes of a body are nobody else's, and nothing is written to a file that has another name.
+        guard fstat(descriptor, &status) == 0, Self.isOurs(status) else {
             close(descriptor)
             return nil
         }

@@ -1,0 +1,64 @@
+#if HTTP
+import Foundation
+import TestSupport
+import Testing
+import TintypeCore
+
+@testable import TintypeHTTP
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+@Suite("Safety of interrupted transfers", .timeLimited)
+struct PartialFileSafetyTests {
+    @Test("Files that others can write, or that have another name, are neither read nor written")
+    func foreignFiles() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let files = PartialFiles(directory: folder.path, limit: 1_000_000)
+        let url = try #require(URL(string: "http://127.0.0.1/a"))
+        let key = try #require(PartialBodyKey(DownloadRequest(url: url), for: LoadRequest(url: url)))
+        let path = folder.path + "/\(key.digest.prefix(32)).partial"
+        do {
+            let file = try #require(await files.open(key, validator: "\"1\"", total: 100, continuing: nil))
+            #expect(await file.append(Data(repeating: 1, count: 10)))
+        }
+        #expect(await files.read(key)?.bytes.count == 10)
+        #expect(chmod(path, 0o666) == 0)
+        #expect(await files.read(key) == nil)
+        #expect(await files.open(key, validator: "\"1\"", total: 100, continuing: nil) == nil)
+        #expect(chmod(path, 0o600) == 0 && link(path, path + "2") == 0)
+        #expect(await files.open(key, validator: "\"1\"", total: 100, continuing: nil) == nil)
+        #expect(try Data(contentsOf: URL(filePath: path)).count > 10)
+    }
+
+    @Test("A part of another date is an error, and tags that can't be sent back are not used")
+    func dates() throws {
+        let beginning = ArrivingBytes()
+        #expect(beginning.append(Data(repeating: 1, count: 10)))
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let partial = PartialBody(bytes: beginning, validator: date, total: 20)
+        func check(_ modified: String) throws(ImageError) {
+            _ = try RangeRules.checkPart(
+                HTTPFields(["Content-Range": "bytes 10-19/20", "Last-Modified": modified]), continues: partial)
+        }
+        #expect(throws: Never.self) { try check(date) }
+        #expect(throws: ImageError.self) { try check("Sun, 06 Nov 1994 08:49:38 GMT") }
+        #expect(RangeRules.strongValidator(HTTPFields(["ETag": "\"a\u{1}b\""])) == nil)
+    }
+
+    @Test("Requests with other methods, conditions, or ranges of their own are left alone")
+    func others() {
+        let url = URL(filePath: "/")
+        let plain = LoadRequest(url: url)
+        #expect(PartialBodyKey(DownloadRequest(url: url), for: plain) != nil)
+        #expect(PartialBodyKey(DownloadRequest(url: url, method: "POST"), for: plain) == nil)
+        #expect(PartialBodyKey(DownloadRequest(url: url, body: Data()), for: plain) == nil)
+        #expect(PartialBodyKey(DownloadRequest(url: url, headers: ["range": "bytes=0-1"]), for: plain) == nil)
+        let conditional = LoadRequest(url: url, validators: CacheValidators(entityTag: "\"1\""))
+        #expect(PartialBodyKey(DownloadRequest(url: url), for: conditional) == nil)
+    }
+}
+#endif
