@@ -91,7 +91,7 @@ let package = Package(
         .target(name: "CUnfilter"),
         .target(name: "CIsolation"),
         // Only the helper needs libseccomp-dev.
-        .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
+        .target(name: "CSandbox", dependencies: ["CIsolation"], linkerSettings: [.linkedLibrary("seccomp")]),
 
         // The library, lowest first.
         .target(

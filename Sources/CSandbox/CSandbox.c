@@ -12,9 +12,12 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,13 +31,16 @@ static void *follow(void *unused) {
     _exit(0);
 }
 
-int tintype_follow_program(int socket) {
+void tintype_find_program(int socket) {
     // PR_SET_PDEATHSIG follows the thread that started this process, which ends long before its program does. The socket may be open in
     // a copy of the program, made by fork.
     pid_t parent = getppid();
     followed[0] = (struct pollfd){.fd = socket, .events = POLLRDHUP};
     followed[1] = (struct pollfd){.fd = parent > 1 ? (int)syscall(SYS_pidfd_open, parent, 0) : -1, .events = POLLIN};
     if (getppid() != parent) _exit(0);
+}
+
+int tintype_follow_program(void) {
     pthread_t thread;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -44,6 +50,34 @@ int tintype_follow_program(int socket) {
     pthread_attr_destroy(&attributes);
     errno = reason;
     return reason == 0 ? 0 : -1;
+}
+
+int tintype_await_threads(void) {
+    struct stat status;
+    for (int rest = 10000; rest > 0; rest--) {
+        // Two links of the directory itself, and one for each thread.
+        if (stat("/proc/self/task", &status) != 0 || status.st_nlink <= 3) return 0;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return -1;
+}
+
+/// The memory that must be left for a crash to have another reason.
+static size_t reserve;
+
+static void crashed(int number) {
+    (void)number;
+    if (mmap(NULL, reserve, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+        _exit(TINTYPE_OUT_OF_MEMORY);
+    // The signal comes again, and has no handler any more.
+}
+
+void tintype_explain_crashes(uint64_t memory) {
+    static const int crashes[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
+    reserve = memory / 8;
+    // These replace the handlers of Swift's runtime, which would start a program to describe a crash.
+    struct sigaction action = {.sa_handler = crashed, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) sigaction(crashes[i], &action, NULL);
 }
 
 int tintype_limit_resources(uint64_t memory, uint64_t seconds) {
@@ -111,7 +145,7 @@ int tintype_restrict_calls(int opens) {
         SCMP_SYS(gettimeofday), SCMP_SYS(times), SCMP_SYS(getrusage), SCMP_SYS(getrandom), SCMP_SYS(sysinfo), SCMP_SYS(uname),
         // Open descriptors: the socket, shared memory, fonts.
         SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(pwrite64), SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(lseek),
-        SCMP_SYS(close), SCMP_SYS(dup), SCMP_SYS(fstat), SCMP_SYS(fcntl), SCMP_SYS(poll), SCMP_SYS(ppoll),
+        SCMP_SYS(close), SCMP_SYS(dup), SCMP_SYS(fstat), SCMP_SYS(poll), SCMP_SYS(ppoll),
         SCMP_SYS(sendmsg), SCMP_SYS(recvmsg), SCMP_SYS(getdents64), SCMP_SYS(fstatfs), SCMP_SYS(fadvise64),
         // Users, whom GLib asks for.
         SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getegid), SCMP_SYS(getcwd),
@@ -128,7 +162,8 @@ int tintype_restrict_calls(int opens) {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return -1;
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
     if (!filter) return -1;
-    int error = 0;
+    // Threads that libraries have started are confined too.
+    int error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
     for (size_t i = 0; !error && i < sizeof allowed / sizeof *allowed; i++)
         error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
     for (size_t i = 0; !error && i < sizeof refused / sizeof *refused; i++)
@@ -141,6 +176,11 @@ int tintype_restrict_calls(int opens) {
     if (!error)
         error = seccomp_rule_add(
             filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+    // Others would send signals to any process of the user.
+    static const int commands[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GET_SEALS};
+    for (size_t i = 0; !error && i < sizeof commands / sizeof *commands; i++)
+        error = seccomp_rule_add(
+            filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)commands[i]));
     // Names of threads.
     if (!error)
         error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));

@@ -17,9 +17,8 @@ package struct DecoderWorker {
     package func run(preparing prepare: () -> Void = {}) -> Int32 {
         do throws(WireSocket.Failure) {
             guard case .begin(let settings) = try receive().message else { return 64 }
-            // Fonts depend on the variables, and what is loaded counts as used.
             guard Sandbox.close(settings, socket: socket.descriptor, preparing: prepare) else { return 71 }
-            try send(.ready(Self.peakBytes))
+            try send(.ready)
             var frames: (any FrameDecoder)?
             while true { try serve(&frames) }
         } catch {
@@ -160,10 +159,5 @@ package struct DecoderWorker {
         while Glibc.poll(&poll, 1, -1) < 0 {
             guard errno == EINTR else { throw .system(errno) }
         }
-    }
-
-    private static var peakBytes: Int {
-        var usage = rusage()
-        return getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 ? usage.ru_maxrss * 1_024 : 0
     }
 }

@@ -24,19 +24,21 @@ enum Sandbox {
             setenv(settings.variables[index], settings.variables[index + 1], 1)
         }
         setlocale(LC_CTYPE, settings.locale)
-        // Swift's runtime would start a program to describe a crash.
-        for crash in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGTRAP] { signal(crash, SIG_DFL) }
-        guard tintype_follow_program(socket) == 0 else { return false }
+        tintype_find_program(socket)
         prepare()
         var paths = directories.map { strdup($0) } + fontDirectories()
         defer { paths.forEach { free($0) } }
         paths.append(nil)
+        // Pango looks for fonts in threads.
+        guard tintype_await_threads() == 0 else { return false }
         let list = paths.map { UnsafePointer($0) }
         let opens = list.withUnsafeBufferPointer { list in list.baseAddress.map { tintype_restrict_files($0) } ?? -1 }
-        guard opens >= 0, tintype_limit_resources(UInt64(max(settings.memoryLimit, 0)), processorSeconds) == 0 else {
-            return false
-        }
-        return tintype_restrict_calls(opens) == 0
+        let memory = UInt64(max(settings.memoryLimit, 0))
+        tintype_explain_crashes(memory)
+        guard opens >= 0, tintype_limit_resources(memory, processorSeconds) == 0,
+            tintype_restrict_calls(opens) == 0
+        else { return false }
+        return tintype_follow_program() == 0
     }
 
     private static func fontDirectories() -> [UnsafeMutablePointer<CChar>?] {

@@ -82,6 +82,19 @@ struct DecoderIsolationTests {
         #expect(loader.requestCount(for: url) == 1)
     }
 
+    @Test("bytes that crash a decoder are given to no other one", .capability("ISO-05"))
+    func otherCoders() {
+        let bench = IsolatedBench()
+        let other = CountingCoder()
+        let coders = ImageCoders([other, bench.coder])
+        for (misdeed, calls) in [("abort", 0), ("open", 1)] {
+            #expect(throws: ImageError.self) {
+                try coders.decode(Data(misdeed.utf8), options: DecodeOptions(), context: DecodeContext())
+            }
+            #expect(other.calls.withLock { $0 } == calls)
+        }
+    }
+
     @Test("a missing helper is no fault of the URL, and not remembered", .capability("ISO-05"))
     func unavailable() async throws {
         let isolation = Helper.real.isolation { $0.helper = "/nowhere/tintype-decoder" }
@@ -98,6 +111,24 @@ struct DecoderIsolationTests {
         let animation = try AnimatedImage(data: data, coders: coders)
         let expected = try AnimatedImage(data: data)
         #expect(animation.frameCount == expected.frameCount && animation.poster.pixels == expected.poster.pixels)
+    }
+}
+
+/// A coder of everything, which counts how often it is asked.
+private struct CountingCoder: ImageCoder {
+    let calls = Lock(0)
+
+    var decodableFormats: Set<ImageFormat> { [.svg] }
+
+    func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
+
+    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        throw ImageError(.corruptImage, stage: .decode, reason: "no image")
+    }
+
+    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        calls.withLock { $0 += 1 }
+        throw ImageError(.corruptImage, stage: .decode, reason: "no image")
     }
 }
 

@@ -81,6 +81,10 @@ enum ThisProcess {
         return !state.contains(") Z ")
     }
 
+    static func threads(of process: Int32) -> Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task").count) ?? 0
+    }
+
     static var residentBytes: Int {
         let numbers = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
         return numbers.count > 1 ? (Int(numbers[1]) ?? 0) * Int(getpagesize()) : 0

@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+/// The exit status of a worker whose memory is used up.
+#define TINTYPE_OUT_OF_MEMORY 12
+
 /// Creates a file in memory that can neither shrink nor grow; -1 with `errno`.
 int tintype_memory_file(size_t count);
 

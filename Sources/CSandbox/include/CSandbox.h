@@ -5,8 +5,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Ends this process when the program that started it ends, or closes the other end of the socket. Returns 0, or -1 with `errno`.
-int tintype_follow_program(int socket);
+#include <CIsolation.h>
+
+/// Finds the program that started this process, and has the other end of a socket.
+void tintype_find_program(int socket);
+/// Ends this process when the program that was found ends, or closes its end of the socket. Starts a thread, so that the sandbox has to be closed
+/// before. Returns 0, or -1 with `errno`.
+int tintype_follow_program(void);
+/// Waits for the ends of threads that libraries have started, for ten seconds at most: Landlock wouldn't confine them. Returns 0, or -1.
+int tintype_await_threads(void);
+/// Ends this process with the status `TINTYPE_OUT_OF_MEMORY` if it crashes when less than an eighth of its memory is left, as libraries do that get
+/// none.
+void tintype_explain_crashes(uint64_t memory);
 /// Limits the memory, the processor time, and the number of open files, and turns core dumps off. Returns 0, or -1 with `errno`.
 int tintype_limit_resources(uint64_t memory, uint64_t seconds);
 /// Loads the settings of fontconfig, and returns the number of directories that it reads fonts and caches from. The caller frees the paths.

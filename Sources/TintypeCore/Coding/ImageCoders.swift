@@ -116,8 +116,11 @@ public struct ImageCoders: ImageCoder {
         for format in hint == nil || hint == sniffed ? [sniffed] : [hint, sniffed] {
             for coder in coders.reversed() where coder.canDecode(data, format: format) {
                 do { return try work(coder) } catch {
-                    // Another coder would find no more room, and must not be blamed for bytes that this one can read.
-                    if error.isCancellation || error.code == .overBudget { throw error }
+                    // Another coder would find no more room, and must not be blamed for bytes that this one can read. Bytes that
+                    // crash a decoder are given to no other one.
+                    if error.isCancellation || [.overBudget, .decoderCrashed, .decodeTimedOut].contains(error.code) {
+                        throw error
+                    }
                     failure = failure ?? error
                 }
             }

@@ -61,9 +61,8 @@ package enum HostMessage: WireValue, Sendable {
 
 /// A message of a worker to the program. The program trusts nothing in it.
 package enum WorkerMessage: WireValue, Sendable {
-    /// The worker is confined, and waits for requests. The number is the memory that the system says it has used at most, in bytes:
-    /// that of the program, of which it was a copy.
-    case ready(Int)
+    /// The worker is confined, and waits for requests.
+    case ready
     /// A decoder needs this number of bytes.
     case reserve(Int)
     case info(ImageInfo)
@@ -79,7 +78,7 @@ package enum WorkerMessage: WireValue, Sendable {
 
     package func write(to writer: inout WireWriter) {
         switch self {
-        case .ready(let bytes): writer.write(0, bytes)
+        case .ready: writer.write(0)
         case .reserve(let bytes): writer.write(1, bytes)
         case .info(let info): writer.write(2, info)
         case .opened(let info, let size):
@@ -94,7 +93,7 @@ package enum WorkerMessage: WireValue, Sendable {
 
     package init(from reader: inout WireReader) throws(WireSocket.Failure) {
         switch try reader.read(Int.self) {
-        case 0: self = .ready(try reader.read())
+        case 0: self = .ready
         case 1: self = .reserve(try reader.read())
         case 2: self = .info(try reader.read())
         case 3: self = .opened(try reader.read(), try reader.read())

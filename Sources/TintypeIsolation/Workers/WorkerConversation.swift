@@ -32,11 +32,9 @@ final class WorkerConversation {
     }
 
     /// Waits until a new worker is confined.
-    /// - Returns: the memory that it seems to have used already, in bytes.
-    func begin(_ settings: WorkerSettings) throws(Failure) -> Int {
+    func begin(_ settings: WorkerSettings) throws(Failure) {
         try send(.begin(settings))
-        guard case .ready(let bytes) = try receive() else { throw .nonsense }
-        return bytes
+        guard case .ready = try receive() else { throw .nonsense }
     }
 
     /// Sends a request, and waits for its answer. An error of the image is thrown.

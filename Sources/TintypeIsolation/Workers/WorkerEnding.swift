@@ -1,3 +1,4 @@
+internal import CIsolation
 internal import Glibc
 internal import TintypeCore
 
@@ -6,8 +7,6 @@ struct WorkerEnding: Sendable {
     /// The signal, or zero.
     var signal: Int32 = 0
     var exitCode: Int32 = 0
-    /// True if the memory of the worker was used up.
-    var isOutOfMemory = false
     /// False if another part of the program has asked the system about the process before.
     var isKnown = false
 }
@@ -53,7 +52,7 @@ extension WorkerConversation.Failure {
     private static func error(of ending: WorkerEnding, _ isolation: DecoderIsolation) -> ImageError {
         guard ending.isKnown else { return crashed("the decoder's process ended") }
         // Libraries abort when they get no memory.
-        if ending.isOutOfMemory {
+        if ending.signal == 0, ending.exitCode == TINTYPE_OUT_OF_MEMORY {
             return ImageError(
                 .outOfMemory, stage: .decode,
                 reason: "decoding took more memory than the \(isolation.memoryLimit) of a decoder's process")

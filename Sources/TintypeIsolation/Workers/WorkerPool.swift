@@ -36,7 +36,7 @@ final class WorkerPool: Sendable {
             return (.success(try body(conversation)), true)
         } catch {
             if case .image(let error) = error { return (.failure(error), true) }
-            let ending = worker.end(memoryLimit: isolation.memoryLimit.bytes)
+            let ending = worker.end()
             return (.failure(error.imageError(of: ending, isolation)), false)
         }
     }
@@ -58,10 +58,10 @@ final class WorkerPool: Sendable {
         let worker = try WorkerProcess(helper)
         let conversation = WorkerConversation(worker.socket, deadline: .now + isolation.timeLimit, context)
         do throws(WorkerConversation.Failure) {
-            worker.noteInitialBytes(try conversation.begin(WorkerSettings(memoryLimit: isolation.memoryLimit.bytes)))
+            try conversation.begin(WorkerSettings(memoryLimit: isolation.memoryLimit.bytes))
             return worker
         } catch {
-            let ending = worker.end(memoryLimit: .max)
+            let ending = worker.end()
             throw error.startError(of: ending, isolation, helper: helper)
         }
     }

@@ -12,8 +12,6 @@ final class WorkerProcess: Sendable {
 
     private struct State {
         var decodes = 0
-        /// The memory that the system counted before the worker began, in bytes.
-        var initialBytes = 0
         var ending: WorkerEnding?
     }
 
@@ -38,13 +36,10 @@ final class WorkerProcess: Sendable {
     }
 
     deinit {
-        end(memoryLimit: .max)
+        end()
         close(socket.descriptor)
         if handle >= 0 { close(handle) }
     }
-
-    /// Notes the memory that the system counts for a worker that has just begun, in bytes.
-    func noteInitialBytes(_ bytes: Int) { state.withLock { $0.initialBytes = bytes } }
 
     /// Counts a request.
     /// - Returns: the number of requests so far.
@@ -76,23 +71,20 @@ final class WorkerProcess: Sendable {
     }
 
     /// Ends the process at once, and leaves no zombie.
-    /// - Parameter memoryLimit: the memory that the process may have used, in bytes.
     @discardableResult
-    func end(memoryLimit: Int) -> WorkerEnding {
+    func end() -> WorkerEnding {
         state.withLock { state in
             if let ending = state.ending { return ending }
             // A process that has ended already keeps its own reason.
             tintype_kill(handle, process)
-            var (status, usage, ending) = (Int32(0), rusage(), WorkerEnding())
+            var (status, ending) = (Int32(0), WorkerEnding())
             var result: pid_t
-            repeat { result = wait4(process, &status, 0, &usage) } while result < 0 && errno == EINTR
+            repeat { result = waitpid(process, &status, 0) } while result < 0 && errno == EINTR
             // A program that ignores SIGCHLD, or waits for all children, knows it already.
             if result == process {
                 ending.isKnown = true
                 ending.signal = status & 0x7F
                 ending.exitCode = (status >> 8) & 0xFF
-                let almostAll = memoryLimit / 10 * 8
-                ending.isOutOfMemory = Int(usage.ru_maxrss) * 1_024 > almostAll && state.initialBytes < almostAll
             }
             state.ending = ending
             return ending
