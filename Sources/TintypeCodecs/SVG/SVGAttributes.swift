@@ -4,6 +4,12 @@ struct SVGAttributes {
     private let name: String
     /// The cost of the element by itself.
     private(set) var cost = SVGCost()
+    /// A length that no side of the element exceeds, in units of the drawing.
+    private(set) var extent = 0.0
+    /// The factor of the element's transformations.
+    private(set) var scale = 1.0
+    /// The tile of the element, if it is a pattern.
+    private(set) var pattern: SVGPattern?
     /// The reason for which the document is refused.
     private(set) var refusal: String?
 
@@ -12,20 +18,24 @@ struct SVGAttributes {
 
     init(element name: String) {
         self.name = name
+        if name == "pattern" { pattern = SVGPattern() }
         // The operations of a primitive for each pixel: most read their input and write a picture.
         if name.hasPrefix("fe") { cost.filters = name == "feGaussianBlur" || name.hasSuffix("Lighting") ? 12 : 4 }
     }
 
     mutating func read(_ attribute: String, _ value: ArraySlice<UInt8>, _ contents: inout SVGContents, index: Int) {
+        pattern?.read(attribute, value)
         switch attribute {
         case "id": contents.name(index, Array(value))
         case "class": contents.add(classes: String(decoding: value, as: UTF8.self), to: index)
         case "href": follow(value, &contents, index)
-        case "style": contents.apply(SVGStyle(CSSTokenizer.tokens(value)[...]), to: index)
+        case "style":
+            let style = SVGStyle(CSSTokenizer.tokens(value)[...])
+            scale *= style.scale
+            contents.apply(style, to: index)
         case "d": measure(SVGPathMeasure(path: value))
         case "points": measure(SVGPathMeasure(points: value))
-        case "transform", "patternTransform", "gradientTransform":
-            for number in SVGNumber.all(value) { contents.scale(by: number) }
+        case "transform": scale *= SVGTransform.scale(value)
         case "viewBox":
             for side in SVGNumber.all(value).dropFirst(2) { contents.fill(viewBox: side) }
         case "x", "y", "x1", "y1", "x2", "y2", "width", "height", "r", "rx", "ry", "cx", "cy":
@@ -56,6 +66,7 @@ struct SVGAttributes {
     private mutating func measure(_ path: SVGPathMeasure) {
         cost.vertices += Double(path.vertices)
         cost.length += path.length
+        extent = max(extent, path.length)
     }
 
     /// Adds a number of a shape to the length of its outline: the number is at most that of all lines between two points.
@@ -64,7 +75,9 @@ struct SVGAttributes {
             return
         }
         cost.vertices += 1
-        cost.length += 7 * abs(number) * (end < value.endIndex ? SVGNumber.longestUnit : 1)
+        let length = abs(number) * (end < value.endIndex ? SVGNumber.longestUnit : 1)
+        cost.length += 7 * length
+        extent += 2 * length
     }
 
     private static func number(_ value: ArraySlice<UInt8>) -> (value: Double, end: Int)? {

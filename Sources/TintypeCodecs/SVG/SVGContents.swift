@@ -29,8 +29,13 @@ struct SVGContents {
     private(set) var isIncomplete = false
     /// The most dashes for a unit of length.
     private(set) var dashDensity = 0.0
-    /// The largest factor in a transformation.
+    /// The largest factor of all transformations around an element, and its own.
     private(set) var largestScale = 1.0
+    /// The largest factor of the transformations of style sheets, which may hold for any element.
+    private(set) var sheetScale = 1.0
+    /// The longest side of an element, in units of the drawing.
+    private(set) var longestExtent = 0.0
+    private var patterns: [Int: SVGPattern] = [:]
     /// The shortest side of a coordinate system that an element fills with; `nil` if no element states one.
     private(set) var shortestViewBox: Double?
     private var named: [String: [Int]] = [:]
@@ -97,7 +102,28 @@ struct SVGContents {
 
     mutating func include(dashDensity density: Double) { dashDensity = max(dashDensity, density) }
 
-    mutating func scale(by factor: Double) { largestScale = max(largestScale, abs(factor)) }
+    /// Takes what the attributes of an element say of it.
+    mutating func add(_ attributes: SVGAttributes, to element: Int, within outer: Int?) {
+        add(attributes.cost, to: element)
+        elements[element].scale = min((outer.map { elements[$0].scale } ?? 1) * attributes.scale, 1e15)
+        largestScale = max(largestScale, elements[element].scale)
+        longestExtent = max(longestExtent, attributes.extent)
+        if let pattern = attributes.pattern { patterns[element] = pattern }
+    }
+
+    /// The patterns, with what they take from each other.
+    var completePatterns: [SVGPattern] {
+        patterns.values.map { pattern in
+            var (pattern, next) = (pattern, pattern.target)
+            // librsvg follows no more, nor circles.
+            for _ in 0..<100 {
+                guard let target = next.flatMap({ ids[$0] }), let other = patterns[target] else { break }
+                pattern.inherit(other)
+                next = other.target
+            }
+            return pattern
+        }
+    }
 
     mutating func fill(viewBox side: Double) {
         if side > 0 { shortestViewBox = min(shortestViewBox ?? side, side) }
@@ -134,6 +160,7 @@ struct SVGContents {
         for rule in sheet.rules {
             // Dashes count for all elements.
             dashDensity = max(dashDensity, rule.style.dashDensity)
+            sheetScale = max(sheetScale, rule.style.scale)
             guard rule.style.isLayer || !rule.style.references.isEmpty || rule.style.filters > 0 else { continue }
             for subject in rule.subjects {
                 for element in matches(of: subject) { apply(rule.style, to: element) }

@@ -6,6 +6,8 @@ struct SVGElement {
     var cost = SVGCost(elements: 1)
     /// The number of elements around this one, and itself, that need a layer.
     var layerDepth = 0
+    /// The factor of the transformations of the elements around this one, and of its own.
+    var scale = 1.0
     /// The number of layers of the drawings that this element shows as images.
     var drawingDepth = 0
 }

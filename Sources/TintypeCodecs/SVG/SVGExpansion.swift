@@ -15,6 +15,8 @@ struct SVGExpansion {
     private var totals: [Int: Total] = [:]
     private var vertices: [Int: Double] = [:]
     private var steps = 0
+    /// The length of the longest chain of references.
+    private(set) var deepest = 0
     /// The depths of the elements whose totals are being computed.
     private var unfinished: [Int: Int] = [:]
     /// The smallest depth of those that something refers to which is inside of them.
@@ -46,6 +48,7 @@ struct SVGExpansion {
     private mutating func total(of element: Int, depth: Int) throws(ImageError) -> Total {
         if let total = totals[element] { return total }
         guard depth < Self.maximumDepth else { throw Self.failure }
+        deepest = max(deepest, depth)
         // What refers to itself draws nothing.
         if let first = unfinished[element] {
             circleDepth = min(circleDepth, first)

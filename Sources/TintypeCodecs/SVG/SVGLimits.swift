@@ -1,5 +1,6 @@
 #if SVG
 internal import FoundationEssentials
+internal import Glibc
 internal import TintypeCore
 
 /// Refuses documents that are small and cost much: elements that draw each other many times, dashes, layers, filters, and large images
@@ -23,6 +24,8 @@ struct SVGLimits {
     let imageBytes: Int
     private let contents: SVGContents
     private let drawn: SVGExpansion.Total
+    /// The largest factor of all transformations, through all references.
+    private let largestScale: Double
 
     init(_ data: Data, _ context: DecodeContext, depth: Int = 0) throws(ImageError) {
         guard !data.starts(with: [0x1F, 0x8B]) else {
@@ -51,6 +54,8 @@ struct SVGLimits {
         imageBytes = bytes
         var expansion = SVGExpansion(contents)
         drawn = try expansion.total()
+        // Each reference may lead from the innermost element into the next one.
+        largestScale = min(pow(contents.largestScale * contents.sheetScale, Double(1 + expansion.deepest)), 1e15)
         self.contents = contents
         guard drawn.cost.elements <= Double(max(Self.freeElements, Self.maximumRepetition * count)) else {
             throw SVGContents.refusal(
@@ -79,7 +84,7 @@ struct SVGLimits {
         let pixels = Double(size.width) * Double(size.height)
         var scale = max(Double(size.width) / Double(natural.width), Double(size.height) / Double(natural.height))
         if let side = contents.shortestViewBox { scale = max(scale, Double(max(size.width, size.height)) / side) }
-        scale *= contents.largestScale
+        scale *= largestScale
         let kernels = min(drawn.cost.kernels * scale * scale, drawn.cost.kernels > 0 ? pixels * drawn.cost.filters : 0)
         let work = pixels * (1 + drawn.cost.layers * Self.layerWork + drawn.cost.filters + kernels)
         guard work <= Double(limits.maximumDrawingWork) else {
@@ -88,6 +93,16 @@ struct SVGLimits {
                     + "\(limits.maximumDrawingWork)")
         }
         let bytes = pixels * 4 * Double(drawn.layerDepth)
+        let longest = Double(max(size.width, size.height)) * largestScale
+        let tile =
+            contents.completePatterns.map {
+                $0.bytes(scale: scale, canvas: longest, shape: contents.longestExtent * scale)
+            }.max() ?? 0
+        guard tile <= Double(limits.maximumBytes.bytes) else {
+            throw SVGContents.refusal(
+                "has a pattern whose tile may take \(ByteCount(Self.number(tile))), more than the limit of \(limits.maximumBytes)"
+            )
+        }
         guard bytes <= Double(limits.maximumBytes.bytes) else {
             throw SVGContents.refusal(
                 "has \(drawn.layerDepth) layers of \(size) on top of each other, which take more than the limit of "

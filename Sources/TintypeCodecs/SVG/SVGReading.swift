@@ -131,7 +131,7 @@ final class SVGReading {
             if let prefix, prefix != "xml", String(cString: attribute) == "id" { continue }
             reader.read(String(cString: attribute), value[...], &contents, index: element)
         }
-        contents.add(reader.cost, to: element)
+        contents.add(reader, to: element, within: open.dropLast().last)
         if let reason = reader.refusal { return refuse(reason, parser) }
         if contents.isOverLimit {
             refuse("has more elements or references than the limit of \(SVGContents.maximumElements)", parser)

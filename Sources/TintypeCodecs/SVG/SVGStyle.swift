@@ -8,6 +8,8 @@ struct SVGStyle {
     private(set) var isLayer = false
     /// The number of operations that filters without an element of their own take for each pixel.
     private(set) var filters = 0.0
+    /// The factor of the transformations.
+    private(set) var scale = 1.0
     /// The most dashes for a unit of length.
     private(set) var dashDensity = 0.0
 
@@ -47,6 +49,7 @@ struct SVGStyle {
             // A function such as `blur()` does what an element with a few primitives does.
             for case .function in value { filters += 16 }
         case "mix-blend-mode": isLayer = isLayer || word != "normal"
+        case "transform": scale *= SVGTransform.scale(value)
         case "isolation": isLayer = isLayer || word != "auto"
         case "stroke-dasharray":
             let numbers = value.compactMap { token -> Double? in

@@ -161,5 +161,49 @@ struct SVGLookAheadTests {
                 ))
         }
     }
+
+    @Test("transformations count by what they enlarge, along elements and references", .capability("COD-60"))
+    func scales() throws {
+        func scale(_ text: String) -> Double { SVGTransform.scale(Array(text.utf8)[...]) }
+        #expect(scale("translate(500, 200) rotate(45 3 4)") == 1)
+        #expect(scale("scale(2) scale(3,-4)") == 8)
+        #expect(abs(scale("matrix(0 3 -3 0 70 80)") - 3) < 1e-9)
+        #expect(scale("skewX(45)") >= 1.6 && scale("unknown(7)") == 7 && scale("") == 1)
+        let nested = "<g transform='scale(3)'><g transform='translate(900)'><rect transform='scale(5)'/></g></g>"
+        #expect(try contents(nested).largestScale == 15)
+        #expect(try contents("<rect style='transform:translate(90px) scale(4)'/>").largestScale == 4)
+        #expect(try contents("<style>rect{transform:scale(6)}</style><rect/>").sheetScale == 6)
+    }
+
+    @Test(
+        "A pattern whose tile would take gigabytes is refused, however small the document and the canvas",
+        .capability("COD-60"),
+        arguments: [
+            "<pattern id='p' width='30000' height='30000' patternUnits='userSpaceOnUse'>",
+            "<pattern id='p' width='2' height='2' patternUnits='userSpaceOnUse' patternTransform='scale(15000)'>",
+            "<pattern id='p' width='3000' height='3000'>", "<pattern id='p' width='300000%' height='300000%'>",
+            "<pattern id='q' width='30000' height='30000' patternUnits='userSpaceOnUse'/><pattern id='p' href='#q'>",
+            "<pattern id='p' width='1' height='1'><rect width='30000' height='30000'/>",
+        ])
+    func tiles(_ pattern: String) throws {
+        let paint = "<rect width='30000' height='30000'/></pattern><rect width='30000' height='30000' fill='url(#p)'/>"
+        let data = HostileDrawings.document(pattern + paint)
+        #expect(throws: ImageError.self) { try SVGCoder().decode(data) }
+        do { _ = try SVGCoder().decode(data) } catch { #expect(error.code == .limitExceeded, "\(error)") }
+    }
+
+    @Test("Usual patterns are drawn", .capability("COD-60"))
+    func usualTiles() throws {
+        let patterns = [
+            "<pattern id='p' width='.1' height='10%'><rect width='3' height='3'/></pattern>",
+            "<pattern id='p' width='8' height='8' patternUnits='userSpaceOnUse' patternTransform='scale(2) rotate(45)'><rect width='4' height='4'/></pattern>",
+            "<pattern id='q' width='8' height='8' patternUnits='userSpaceOnUse'><rect width='4' height='4'/></pattern><pattern id='p' href='#q'/>",
+        ]
+        for pattern in patterns {
+            let group =
+                "<g transform='translate(700 300) scale(1.25)'><rect width='90' height='90' fill='url(#p)'/></g>"
+            #expect(throws: Never.self) { try SVGCoder().decode(HostileDrawings.document(pattern + group)) }
+        }
+    }
 }
 #endif
