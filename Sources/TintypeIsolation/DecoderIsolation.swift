@@ -2,7 +2,7 @@ public import TintypeCore
 
 /// Settings for decoding images in processes of their own, so that a file that crashes a library, or takes it over, can't harm the program.
 ///
-/// Use ``TintypeCore/ImageCoders/isolated(_:by:)`` to isolate coders. The processes run the program `tintype-decoder`, a product of this
+/// Use ``ImageCoders/isolated(_:by:)`` to isolate coders. The processes run the program `tintype-decoder`, a product of this
 /// package. They have no network, can't start programs, and read no files but fonts and the data of libraries. They wait for the next image,
 /// and end with the program.
 public struct DecoderIsolation: Sendable, Hashable {
