@@ -1,0 +1,106 @@
+import FoundationEssentials
+import Glibc
+import Tintype
+import TintypeTesting
+
+/// Measures isolated decoding beside decoding in the process, alternately. Prints a table in Markdown.
+@main
+struct IsolationSpeed {
+    /// The measurements of one way to decode one image.
+    struct Samples {
+        var wall: [Double] = []
+        /// The time of the first look at each page of the pixels.
+        var look: [Double] = []
+        var faults: [Double] = []
+        var helperFaults: [Double] = []
+
+        func row(_ name: String) -> String {
+            let times = "\(name) | \(Self.milliseconds(wall)) | \(Self.milliseconds(look))"
+            return "| \(times) | \(Int(Self.median(faults))) | \(Int(Self.median(helperFaults))) |"
+        }
+
+        static func median(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.sorted()[values.count / 2] }
+
+        static func milliseconds(_ values: [Double]) -> String {
+            func text(_ value: Double) -> String { "\((value * 1_000).rounded() / 1_000)" }
+            return "\(text(median(values))) ms (\(text(values.min() ?? 0)))"
+        }
+    }
+
+    static func main() throws {
+        var isolation = DecoderIsolation()
+        isolation.decodesInProcessWithoutHelper = false
+        let ways = [
+            ("in the process", ImageCoders.default), ("isolated", ImageCoders.default.isolated(.all, by: isolation)),
+        ]
+        let images = [
+            ("JPEG, 12 MP", try SampleImages.draw(.mountains).data, 40),
+            ("JPEG, 12 MP, 400 px", try SampleImages.draw(.mountains).data, 60), ("SVG, 10 KB", drawing(), 400),
+            ("PNG, 0.01 MP", try SampleImages.draw(.colorWheel, scale: 0.1).data, 1_000),
+        ]
+        print(
+            "| image, bytes, way | decode, median (minimum) | first look at the pixels | page faults | of the helper |")
+        print("| --- | ---: | ---: | ---: | ---: |")
+        for (name, data, rounds) in images {
+            var options = DecodeOptions()
+            if name.hasSuffix("px") { options.thumbnailSize = PixelSize(width: 400, height: 400) }
+            var samples = [Samples(), Samples()]
+            for round in -3..<rounds {
+                for (index, way) in ways.enumerated() {
+                    let sample = try measure(data, options, way.1)
+                    guard round >= 0 else { continue }
+                    samples[index].wall.append(sample.wall)
+                    samples[index].look.append(sample.look)
+                    samples[index].faults.append(sample.faults)
+                    samples[index].helperFaults.append(sample.helperFaults)
+                }
+            }
+            for (way, samples) in zip(ways, samples) { print(samples.row("\(name), \(data.count), \(way.0)")) }
+        }
+    }
+
+    private static func measure(
+        _ data: Data, _ options: DecodeOptions, _ coders: ImageCoders
+    ) throws -> (wall: Double, look: Double, faults: Double, helperFaults: Double) {
+        let (faults, helper) = (faults("self"), helperFaults)
+        let start = ContinuousClock.now
+        let image = try coders.decode(data, options: options, context: DecodeContext())
+        let decoded = ContinuousClock.now
+        let sum = image.pixels.withUnsafeBytes { bytes in
+            stride(from: 0, to: bytes.count, by: 4_096).reduce(0) { $0 &+ Int(bytes[$1]) }
+        }
+        let seen = ContinuousClock.now
+        precondition(sum >= 0)
+        return (
+            (decoded - start) / .milliseconds(1), (seen - decoded) / .milliseconds(1), Self.faults("self") - faults,
+            helperFaults - helper
+        )
+    }
+
+    /// The page faults of a process so far.
+    private static func faults(_ process: String) -> Double {
+        let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+        return fields.count > 7 ? Double(fields[7]) ?? 0 : 0
+    }
+
+    /// The page faults of the processes that this one started.
+    private static var helperFaults: Double {
+        let children = (try? String(contentsOfFile: "/proc/self/task/\(getpid())/children", encoding: .utf8)) ?? ""
+        return children.split(separator: " ").reduce(0) { $0 + faults(String($1)) }
+    }
+
+    /// Paths and a gradient.
+    private static func drawing() -> Data {
+        var text =
+            ##"<svg xmlns="http://www.w3.org/2000/svg" width="256" height="256"><rect width="256" height="256" fill="#eef"/>"##
+        var random = SeededRandom(seed: 1)
+        func number() -> Int { Int.random(in: 0..<256, using: &random) }
+        while text.utf8.count < 10_000 {
+            text +=
+                "<path d=\"M\(number()) \(number())C\(number()) \(number()) \(number()) \(number()) \(number()) \(number())\" "
+            text += "fill=\"none\" stroke=\"#\(100 + number())\" stroke-width=\"2\"/>"
+        }
+        return Data((text + "</svg>").utf8)
+    }
+}
