@@ -250,6 +250,8 @@ struct DiskCacheTests {
         try await two.put(someBytes(10), "b")
         #expect(await one.contains("b"))
         #expect(await two.contains("a"))
+        // The totals include what others have written to the index.
+        await two.flush()
         let usage = await one.usage()
         #expect(await two.usage() == usage && usage.entries == 2)
         try await two.put(someBytes(20, seed: 3), "a")
