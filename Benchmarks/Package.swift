@@ -19,7 +19,7 @@ let package = Package(
             ],
             path: "Benchmarks/TintypeBenchmarks",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
-        // What scripts/download-speed runs.
+        // What scripts/download-speed runs. The plug-in takes each program in a folder right below one named Benchmarks for a benchmark of its own kind.
         .executableTarget(
             name: "DownloadSpeed",
             dependencies: [
@@ -27,7 +27,7 @@ let package = Package(
                 .product(name: "TintypeTesting", package: "tintype"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ],
-            path: "DownloadSpeed"),
+            path: "DownloadSpeed/Sources"),
         // What scripts/cache-speed runs. Here too, so that a smoke run of it needs no other build of Tintype.
         .target(name: "CAllocations", path: "CachePolicies/Sources/CAllocations"),
         .executableTarget(
