@@ -156,6 +156,9 @@ extension ImageDownloader {
             "Accept": "image/*,*/*;q=0.8", "Accept-Encoding": "identity", "User-Agent": "Tintype/0.1",
         ]
 
+        /// The ``defaultHeaders``, ready for a request.
+        static let defaultFields = HTTPFields(defaultHeaders)
+
         /// The ``timeout`` with its default and its bound.
         var idleLimit: Duration { timeout > .zero ? min(timeout, .longestLimit) : .seconds(15) }
 

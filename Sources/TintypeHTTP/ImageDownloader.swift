@@ -208,9 +208,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
             do throws(ImageError) {
                 let isProbe = try servers.admit(server)
                 do throws(ImageError) {
-                    var loaded = try await load.running.run { cancel throws(ImageError) in
-                        try await self.loadInTurn(load, cancel: cancel)
-                    }
+                    var loaded = try await loadInTurn(load)
                     servers.record(nil, of: server, isProbe: isProbe)
                     loaded.transfer = load.record.metrics
                     configuration.observer?(.finished(id: load.id, load.record.metrics, nil))
@@ -230,7 +228,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
             }
             let deadline = time.now() + delay
             configuration.observer?(.retrying(id: load.id, after: failure, delay: delay))
-            try await load.running.run { [time] _ throws(ImageError) in
+            try await load.running.run { [time] () throws(ImageError) in
                 do { try await time.sleep(deadline) } catch { throw .cancelledTransfer }
             }
             load.record.update { metrics in
@@ -253,15 +251,14 @@ public final class ImageDownloader: ImageLoading, Sendable {
     }
 
     /// One attempt.
-    /// - Parameter cancel: Cancels the attempt.
-    private func loadInTurn(_ load: Load, cancel: @escaping @Sendable () -> Void) async throws(ImageError) -> LoadedData
-    {
+    private func loadInTurn(_ load: Load) async throws(ImageError) -> LoadedData {
         let request = load.request
         let start = time.now()
         let wait = StageStopwatch.beginWait()
-        let hostTicket = try await hostSlots?.acquire(request.url, request.priority)
+        let cancel = try load.running.beginAttempt()
+        let hostTicket = try await hostTicket(for: load)
         defer { hostTicket.map { hostSlots?.release($0) } }
-        let ticket = try await slots.acquire(request.priority)
+        let ticket = try await ticket(for: load)
         wait?.end()
         defer { slots.release(ticket) }
         let now = time.now()
@@ -273,15 +270,33 @@ public final class ImageDownloader: ImageLoading, Sendable {
         var configuration = configuration
         configuration.headers = headers
         let sender = RequestSender(
-            clients: clients, tls: tls, configuration: configuration, limits: limits, record: load.record)
+            clients: clients, tls: tls, configuration: configuration, limits: limits, record: load.record,
+            running: load.running)
         let transfer = Transfer(
-            sender: sender, configuration: configuration, limits: limits, record: load.record, progress: load.progress
+            sender: sender, configuration: configuration, limits: limits, record: load.record, running: load.running,
+            progress: load.progress
         ) { [totals] count in
             totals.withLock { $0.receivedBytes += count }
         } observeHead: { [observer = configuration.observer] head in
             observer?(.responded(id: load.id, head))
         }
-        return try await limits.run(cancel: cancel) { () throws(ImageError) in try await transfer.run(request) }
+        let loaded = try await limits.run(cancel: cancel) { () throws(ImageError) in try await transfer.run(request) }
+        guard !load.running.isCancelled else { throw .cancelledTransfer }
+        return loaded
+    }
+
+    private func hostTicket(for load: Load) async throws(ImageError) -> HostSlots.Ticket? {
+        guard let hostSlots else { return nil }
+        return try await load.running.run { () throws(ImageError) in
+            try await hostSlots.acquire(load.request.url, load.request.priority)
+        }
+    }
+
+    private func ticket(for load: Load) async throws(ImageError) -> DownloadSlots.Ticket {
+        if let ticket = slots.acquireFree() { return ticket }
+        return try await load.running.run { [slots] () throws(ImageError) in
+            try await slots.acquire(load.request.priority)
+        }
     }
 
     private func check(_ url: URL) throws(ImageError) {

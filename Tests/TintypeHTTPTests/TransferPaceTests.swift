@@ -52,7 +52,8 @@ struct TransferPaceTests {
         #expect(verdict9 == .exceeded("the response did not begin within 5 s"))
         pace.recordHead(at: .seconds(9))
         let verdict10 = pace.check(at: .seconds(9))
-        #expect(verdict10 == .fine(until: .seconds(24)))
+        // A redirect may make another request at any time.
+        #expect(verdict10 == .fine(until: .seconds(14)))
     }
 
     @Test("A downloader ends a transfer that is too slow, and frees its slot", .capability("3.8"))
@@ -88,6 +89,7 @@ struct TransferPaceTests {
         try await server.waitForRequests(1)
         clock.advance(by: .seconds(3))
         #expect(try await error.code == .timedOut)
+        #expect(try await error.reason.contains("did not begin within 3 s"))
         gate.openForGood()
     }
 }

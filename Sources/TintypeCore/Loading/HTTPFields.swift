@@ -2,8 +2,8 @@
 ///
 /// Repeated fields are one field whose values are joined with commas (RFC 9110, section 5.3).
 public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-    /// By lowercase name.
-    private var fields: [String: Field] = [:]
+    /// Sorted by name, which makes small collections faster than a dictionary would.
+    private var fields: [Field] = []
 
     private struct Field: Hashable {
         var name: String
@@ -18,23 +18,48 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         for (name, value) in fields { self[name] = value }
     }
 
-    public init(dictionaryLiteral elements: (String, String)...) {
-        for (name, value) in elements { add(name, value) }
+    public init(dictionaryLiteral elements: (String, String)...) { 
+        self.init(joining: elements.map { (name: $0, value: $1) })
+    }
+
+    /// Creates a collection from fields in their order, and joins the values of those that are repeated.
+    package init(joining list: some Sequence<(name: String, value: String)>) {
+        // Many fields added one after another would move each other too often.
+        let sorted = list.map { Field(name: $0.name, value: $0.value) }.sorted { Self.order($0.name, $1.name) < 0 }
+        fields.reserveCapacity(sorted.count)
+        for field in sorted {
+            if let last = fields.last, Self.order(last.name, field.name) == 0 {
+                fields[fields.count - 1] = Field(name: field.name, value: "\(last.value), \(field.value)")
+            } else {
+                fields.append(field)
+            }
+        }
     }
 
     /// The value of a field; `nil` if there is none. Setting `nil` removes the field.
     public subscript(name: String) -> String? {
-        get { fields[name.lowercased()]?.value }
-        set { fields[name.lowercased()] = newValue.map { Field(name: name, value: $0) } }
+        get {
+            let place = place(of: name)
+            return place.exists ? fields[place.index].value : nil
+        }
+        set {
+            let place = place(of: name)
+            switch (newValue.map { Field(name: name, value: $0) }, place.exists) {
+            case (let field?, true): fields[place.index] = field
+            case (let field?, false): fields.insert(field, at: place.index)
+            case (nil, true): fields.remove(at: place.index)
+            case (nil, false): break
+            }
+        }
     }
 
     /// The fields, sorted by name. Names are spelled as they were set.
-    public var all: [(name: String, value: String)] {
-        fields.sorted { $0.key < $1.key }.map { ($0.value.name, $0.value.value) }
-    }
+    public var all: [(name: String, value: String)] { fields.map { ($0.name, $0.value) } }
 
     /// The values by lowercase names.
-    package var byLowercaseName: [String: String] { fields.mapValues(\.value) }
+    package var byLowercaseName: [String: String] {
+        Dictionary(fields.map { ($0.name.lowercased(), $0.value) }) { "\($0), \($1)" }
+    }
 
     /// True if there are no fields.
     public var isEmpty: Bool { fields.isEmpty }
@@ -48,4 +73,34 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     package mutating func merge(_ other: [String: String]) {
         for (name, value) in other { self[name] = value.isEmpty ? nil : value }
     }
+
+    /// The index of a field, or the one at which it would be inserted.
+    private func place(of name: String) -> (index: Int, exists: Bool) {
+        var range = 0..<fields.count
+        while !range.isEmpty {
+            let middle = (range.lowerBound + range.upperBound) / 2
+            let order = Self.order(fields[middle].name, name)
+            if order == 0 { return (middle, true) }
+            range = order < 0 ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return (range.lowerBound, false)
+    }
+
+    /// Compares two names without regard to the case of ASCII letters.
+    /// - Returns: a negative number if the first is before the second, 0 if they are equal.
+    private static func order(_ left: String, _ right: String) -> Int {
+        var (left, right) = (left.utf8.makeIterator(), right.utf8.makeIterator())
+        while true {
+            switch (left.next(), right.next()) {
+            case (nil, nil): return 0
+            case (nil, _?): return -1
+            case (_?, nil): return 1
+            case (let one?, let other?):
+                let difference = Int(lowercase(one)) - Int(lowercase(other))
+                if difference != 0 { return difference }
+            }
+        }
+    }
+
+    private static func lowercase(_ byte: UInt8) -> UInt8 { 0x41...0x5A ~= byte ? byte | 0x20 : byte }
 }

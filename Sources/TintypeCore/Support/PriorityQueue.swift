@@ -30,6 +30,12 @@ package struct PriorityQueue<Element> {
         return lastTicket
     }
 
+    /// Returns a ticket for something that has no need to wait.
+    package mutating func skippedTicket() -> Ticket {
+        lastTicket += 1
+        return lastTicket
+    }
+
     /// Changes the priority of an element.
     /// - Returns: false if the element has left the queue, or has the priority already.
     @discardableResult

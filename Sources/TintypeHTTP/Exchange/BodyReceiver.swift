@@ -14,23 +14,23 @@ struct BodyReceiver: Sendable {
     let countBytes: @Sendable (Int) -> Void
 
     /// The number of bytes that are written to the file of a transfer at once.
-    private static let filePiece = 256 * 1_024
+    private static let filePiece = 128 * 1_024
     /// The size from which the ratio of decompression is limited. Small images of one color compress very well.
     private static let ratioFloor = 1_000_000
 
     func body(
-        of message: HTTPClientResponse, _ response: DownloadResponse, _ reporter: ProgressReporter,
+        of message: RequestSender.Response, _ response: DownloadResponse, _ reporter: ProgressReporter,
         _ resumption: BodyResumption?, hasRange: Bool
     ) async throws(ImageError) -> Data {
         let limit = configuration.maximumBytes.bytes
-        let encoding = message.headers.first(name: "Content-Encoding")
+        let encoding = message.head.headers.first(name: "Content-Encoding")
         guard let coding = ContentCoding(encoding) else {
             let name = (encoding ?? "").prefix(100)
             throw ImageError(
                 .badResponse, stage: .load,
                 reason: "the response has the content encoding “\(name)”, which is not supported")
         }
-        let announced = message.headers.first(name: "Content-Length").flatMap { Int($0) }
+        let announced = message.head.headers.first(name: "Content-Length").flatMap { Int($0) }
         if let announced, announced > limit { throw .announced(announced, limit: limit) }
         let plan: BodyResumption.Plan
         if let resumption {
@@ -64,27 +64,31 @@ struct BodyReceiver: Sendable {
     }
 
     private func receive(
-        _ message: HTTPClientResponse, _ coding: ContentCoding, _ plan: BodyResumption.Plan, _ sink: inout Sink
+        _ message: RequestSender.Response, _ coding: ContentCoding, _ plan: BodyResumption.Plan, _ sink: inout Sink
     ) async throws(ImageError) {
         try sink.begin()
         let decoder = try coding.decoder()
         let wireLimit = coding == .identity ? Int.max : Self.wireLimit(sink.limit)
         var received = 0
         do {
-            for try await buffer in message.body {
-                limits.recordBody(buffer.readableBytes)
-                countBytes(buffer.readableBytes)
-                record.update { $0.receivedBytes += buffer.readableBytes }
-                received += buffer.readableBytes
-                guard received <= wireLimit else { throw ImageError.bodyTooLarge(sink.limit) }
-                let ratioLimit = decoder == nil ? Int.max : ratioLimit(received)
-                try buffer.withUnsafeReadableBytes { bytes in
-                    guard let decoder else { return try sink.take(bytes) }
-                    try decoder.decode(bytes) { decoded throws(ImageError) in
-                        guard decoded.count <= ratioLimit - sink.body.count else { throw Self.ratioExceeded }
-                        try sink.take(decoded)
+            while let pieces = try await message.exchange.pieces() {
+                let count = pieces.reduce(0) { $0 + $1.readableBytes }
+                limits.recordBody(count)
+                countBytes(count)
+                record.update { $0.receivedBytes += count }
+                for piece in pieces {
+                    received += piece.readableBytes
+                    guard received <= wireLimit else { throw ImageError.bodyTooLarge(sink.limit) }
+                    let ratioLimit = decoder == nil ? Int.max : ratioLimit(received)
+                    try piece.withUnsafeReadableBytes { bytes in
+                        guard let decoder else { return try sink.take(bytes) }
+                        try decoder.decode(bytes) { decoded throws(ImageError) in
+                            guard decoded.count <= ratioLimit - sink.body.count else { throw Self.ratioExceeded }
+                            try sink.take(decoded)
+                        }
                     }
                 }
+                sink.report()
                 if let file = plan.file, sink.unwritten.count >= Self.filePiece { await sink.writeRest(to: file) }
             }
         } catch {
@@ -146,8 +150,10 @@ private struct Sink: ~Copyable {
         guard bytes.count <= limit - body.count else { throw .bodyTooLarge(limit) }
         guard body.append(bytes) else { throw Self.noMemory(body.count) }
         if hasFile { unwritten.append(contentsOf: bytes) }
-        reporter.update(body)
     }
+
+    /// Reports the progress, if that is due.
+    mutating func report() { reporter.update(body) }
 
     /// Appends to the file what isn't there yet. Without it, the transfer goes on.
     mutating func writeRest(to file: PartialFile) async {

@@ -12,18 +12,26 @@ struct RequestSender: Sendable {
     let configuration: ImageDownloader.Configuration
     let limits: TimeLimits
     let record: TransferRecord
+    let running: RunningLoad
 
     /// The most addresses of a host that are tried.
     private static let maximumAddresses = 4
 
-    /// A response that has begun, and the client that receives it.
-    struct Exchange: Sendable {
-        let response: HTTPClientResponse
-        let client: SharedHTTPClient
+    /// A response that has begun, and has to be closed.
+    struct Response: Sendable {
+        let head: HTTPResponseHead
+        let exchange: HTTPExchange
+        fileprivate let wait: Int
+    }
+
+    /// Closes a response, and its connection unless all of it has arrived.
+    func close(_ response: Response) {
+        running.endWait(response.wait)
+        response.exchange.close()
     }
 
     /// Sends the request, and sends it once more if a kept connection turns out to be closed.
-    func send(_ request: DownloadRequest, isRedirected: Bool) async throws(ImageError) -> Exchange {
+    func send(_ request: DownloadRequest, isRedirected: Bool) async throws(ImageError) -> Response {
         // A request modifier may have changed the URL.
         guard request.url.hasPossiblePort else { throw .impossiblePort }
         let addresses = try await addresses(for: request.url, isRedirected: isRedirected)
@@ -42,10 +50,12 @@ struct RequestSender: Sendable {
                 throw ImageError(
                     .loadingDisallowed, stage: .load, reason: "the network guard disallows Unix domain sockets")
             }
-            let addresses = try await networkGuard.addresses(of: url)
-            // A cancelled lookup may look like an empty answer.
-            if Task.isCancelled { throw ImageError.cancelledTransfer }
-            return addresses
+            return try await running.run { () throws(ImageError) in
+                let addresses = try await networkGuard.addresses(of: url)
+                // A cancelled lookup may look like an empty answer.
+                if Task.isCancelled { throw .cancelledTransfer }
+                return addresses
+            }
         } catch  where isRedirected && error.code == .loadingDisallowed {
             throw ImageError(
                 .badRedirect, stage: .load,
@@ -53,7 +63,7 @@ struct RequestSender: Sendable {
         }
     }
 
-    private func send(_ request: DownloadRequest, to addresses: [IPAddress]?) async throws(ImageError) -> Exchange {
+    private func send(_ request: DownloadRequest, to addresses: [IPAddress]?) async throws(ImageError) -> Response {
         let proxy = configuration.proxy.server(for: request.url)
         guard let addresses else { return try await send(request, HTTPClientRoute(proxy: proxy)) }
         var failure: ImageError?
@@ -68,9 +78,7 @@ struct RequestSender: Sendable {
         throw failure ?? ImageError(.connectionFailed, stage: .load, reason: "the host has no address")
     }
 
-    private func send(_ request: DownloadRequest, _ route: HTTPClientRoute) async throws(ImageError) -> Exchange {
-        var message = HTTPClientRequest(url: try address(of: request.url, route))
-        message.method = HTTPMethod(rawValue: request.method)
+    private func send(_ request: DownloadRequest, _ route: HTTPClientRoute) async throws(ImageError) -> Response {
         // The request itself stays without the provider's fields, so that no redirect takes them elsewhere.
         var fields = configuration.headerProvider?(request.url, request.headers) ?? request.headers
         if let store = configuration.cookies, let cookies = store.cookies(for: request.url) {
@@ -79,25 +87,38 @@ struct RequestSender: Sendable {
         if configuration.unixSocketPath != nil, fields["Host"] == nil {
             fields["Host"] = (request.url.host() ?? "") + (request.url.port.map { ":\($0)" } ?? "")
         }
-        for (name, value) in fields.all { message.headers.add(name: name, value: value) }
-        message.body = request.body.map { .bytes(ByteBuffer(bytes: $0)) }
-        if request.url.scheme?.lowercased() == "https" {
-            message.tlsConfiguration = try tls.configuration(for: request.url.connectionHost)
-        }
-        let shared = clients.client(for: request.url, route)
+        let message = try message(request, route, fields)
+        let exchange = HTTPExchange(client: clients.client(for: request.url, route))
+        let wait = running.beginWait { exchange.close() }
         limits.recordRequest()
         record.recordRequest(at: limits.now)
         do {
-            let response = try await shared.client.execute(message, deadline: .distantFuture)
+            let head = try await exchange.head(of: message)
             limits.recordActivity()
-            return Exchange(response: response, client: shared)
+            return Response(head: head, exchange: exchange, wait: wait)
+        } catch {
+            running.endWait(wait)
+            throw ImageError(transferError: error, at: .request)
+        }
+    }
+
+    /// The request for the client library.
+    private func message(
+        _ request: DownloadRequest, _ route: HTTPClientRoute, _ fields: HTTPFields
+    ) throws(ImageError) -> HTTPClient.Request {
+        let isSecure = request.url.scheme?.lowercased() == "https"
+        do {
+            return try HTTPClient.Request(
+                url: try address(of: request.url, route), method: HTTPMethod(rawValue: request.method),
+                headers: HTTPHeaders(fields.all), body: request.body.map { .bytes($0) },
+                tlsConfiguration: isSecure ? try tls.configuration(for: request.url.connectionHost) : nil)
         } catch {
             throw ImageError(transferError: error, at: .request)
         }
     }
 
     /// The URL for the client library.
-    private func address(of url: URL, _ route: HTTPClientRoute) throws(ImageError) -> String {
+    private func address(of url: URL, _ route: HTTPClientRoute) throws(ImageError) -> URL {
         if let path = configuration.unixSocketPath {
             guard url.scheme?.lowercased() == "http" else {
                 throw ImageError(
@@ -105,16 +126,20 @@ struct RequestSender: Sendable {
             }
             let host = path.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
             let target = url.path(percentEncoded: true)
-            return
-                "http+unix://\(host)\(target.isEmpty ? "/" : target)\(url.query(percentEncoded: true).map { "?" + $0 } ?? "")"
+            let query = url.query(percentEncoded: true).map { "?" + $0 } ?? ""
+            guard let address = URL(string: "http+unix://\(host)\(target.isEmpty ? "/" : target)\(query)") else {
+                throw ImageError(
+                    .invalidURL, stage: .load, reason: "the path of the Unix domain socket can’t be part of a URL")
+            }
+            return address
         }
-        guard let host = route.host, IPAddress(host) == nil else { return url.absoluteString }
+        guard let host = route.host, IPAddress(host) == nil else { return url }
         // The library replaces the host by the checked address only if it is spelled in the same way.
         guard let seen = URL(string: url.absoluteString)?.host, seen == host else {
             throw ImageError(
                 .loadingDisallowed, stage: .load, reason: "the network guard disallows a host name of unusual spelling")
         }
-        return url.absoluteString
+        return url
     }
 }
 #endif

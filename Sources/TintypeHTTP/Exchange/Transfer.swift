@@ -11,6 +11,7 @@ struct Transfer: Sendable {
     let configuration: ImageDownloader.Configuration
     let limits: TimeLimits
     let record: TransferRecord
+    let running: RunningLoad
     let progress: Lock<ProgressReporter.State>
     /// Called with the size of each piece of the body.
     let countBytes: @Sendable (Int) -> Void
@@ -53,21 +54,20 @@ struct Transfer: Sendable {
             schemes: configuration.schemes)
         var challenges = 0
         while true {
-            let exchange = try await sender.send(request, isRedirected: !redirects.chain.isEmpty)
-            // The client is retained until the response has been received.
-            defer { withExtendedLifetime(exchange.client) {} }
-            let response = exchange.response
+            let response = try await sender.send(request, isRedirected: !redirects.chain.isEmpty)
+            defer { sender.close(response) }
+            let head = response.head
             if let store = configuration.cookies {
-                let fields = response.headers["Set-Cookie"]
+                let fields = head.headers["Set-Cookie"]
                 if !fields.isEmpty { store.store(fields, from: request.url) }
             }
-            if response.status == .unauthorized, let answer = try await answer(response, to: request, &challenges) {
+            if head.status == .unauthorized, let answer = try await answer(head, to: request, &challenges) {
                 await drain(response)
                 request = answer
                 continue
             }
             let next = try redirects.next(
-                after: request, status: Int(response.status.code), location: response.headers.first(name: "Location"))
+                after: request, status: Int(head.status.code), location: head.headers.first(name: "Location"))
             guard let next else {
                 var loaded = try await receive(
                     response, to: request, for: load, resumption)
@@ -84,7 +84,7 @@ struct Transfer: Sendable {
     // MARK: - Request
 
     private func firstRequest(_ load: LoadRequest) async throws(ImageError) -> DownloadRequest {
-        var headers = HTTPFields(ImageDownloader.Configuration.defaultHeaders)
+        var headers = ImageDownloader.Configuration.defaultFields
         headers["Priority"] = load.priority.value.httpPriority
         headers.merge(configuration.headers)
         if let validators = load.validators {
@@ -96,30 +96,32 @@ struct Transfer: Sendable {
         request.targetSize = load.targetSize
         request = request.withCredentialsInHeader
         if let modify = load.hooks?.modifyRequest ?? configuration.requestModifier {
-            do {
-                try await modify(&request)
-            } catch {
-                throw .refused(.badRequest, by: "the request modifier", error)
+            request = try await running.run { [request] () throws(ImageError) in
+                var request = request
+                do { try await modify(&request) } catch {
+                    throw .refused(.badRequest, by: "the request modifier", error)
+                }
+                return request
             }
             request = request.withCredentialsInHeader
         }
-        if Task.isCancelled { throw .cancelledTransfer }
         return request
     }
 
     /// Returns the request with a credential for a challenge; `nil` if there is none.
     private func answer(
-        _ response: HTTPClientResponse, to request: DownloadRequest, _ challenges: inout Int
+        _ head: HTTPResponseHead, to request: DownloadRequest, _ challenges: inout Int
     ) async throws(ImageError) -> DownloadRequest? {
         // A third challenge would only repeat the second.
         guard let provide = configuration.credentials, challenges < 2,
-            let field = response.headers.first(name: "WWW-Authenticate")
+            let field = head.headers.first(name: "WWW-Authenticate")
         else { return nil }
         challenges += 1
         let challenge = AuthenticationChallenge(url: request.url, field: field, attempt: challenges)
-        let credential: HTTPCredential?
-        do { credential = try await provide(challenge) } catch {
-            throw .refused(.badRequest, by: "the closure for credentials", error)
+        let credential = try await running.run { () throws(ImageError) -> HTTPCredential? in
+            do { return try await provide(challenge) } catch {
+                throw .refused(.badRequest, by: "the closure for credentials", error)
+            }
         }
         guard let credential else { return nil }
         var request = request
@@ -130,33 +132,40 @@ struct Transfer: Sendable {
     /// Reads the short body of a redirect or an error, because only then can the connection be used again.
     ///
     /// The result is known already, so a body that stalls delays it only briefly. The connection is then closed.
-    private func drain(_ response: HTTPClientResponse) async {
+    private func drain(_ response: RequestSender.Response) async {
         let limit = 16 * 1_024
-        guard let length = response.headers.first(name: "Content-Length").flatMap({ Int($0) }), length <= limit else {
-            return
+        let announced = response.head.headers.first(name: "Content-Length").flatMap { Int($0) }
+        guard let announced, announced <= limit else { return }
+        await limits.run(for: Self.drainPatience) { [exchange = response.exchange] in
+            var count = 0
+            while count <= limit, let pieces = try? await exchange.pieces() {
+                count += pieces.reduce(0) { $0 + $1.readableBytes }
+            }
         }
-        await limits.run(for: Self.drainPatience) { _ = try? await response.body.collect(upTo: limit) }
         limits.recordActivity()
     }
 
     // MARK: - Response
 
     private func receive(
-        _ message: HTTPClientResponse, to request: DownloadRequest, for load: LoadRequest,
+        _ message: RequestSender.Response, to request: DownloadRequest, for load: LoadRequest,
         _ resumption: BodyResumption?
     ) async throws(ImageError) -> LoadedData {
         let url = request.url
-        var fields = HTTPFields()
-        for (name, value) in message.headers { fields.add(name, value) }
-        var response = DownloadResponse(url: url, statusCode: Int(message.status.code), headers: fields)
+        var response = DownloadResponse(
+            url: url, statusCode: Int(message.head.status.code), headers: HTTPFields(joining: message.head.headers))
         if let modify = load.hooks?.modifyResponse ?? configuration.responseModifier {
-            do { try await modify(&response) } catch {
-                throw .refused(.badResponse, by: "the response modifier", error)
+            response = try await running.run { [response] () throws(ImageError) in
+                var response = response
+                do { try await modify(&response) } catch {
+                    throw .refused(.badResponse, by: "the response modifier", error)
+                }
+                return response
             }
         }
         let head = SourceResponse(
             url: url, statusCode: response.statusCode, mimeType: response.mimeType,
-            networkProtocol: message.version.description, headers: response.headers)
+            networkProtocol: message.head.version.description, headers: response.headers)
         record.recordHead(head, at: limits.now)
         observeHead(head)
         let validators = CacheValidators(
@@ -186,8 +195,10 @@ struct Transfer: Sendable {
             of: message, response, reporter, resumption, hasRange: request.headers["Range"] != nil)
         record.recordEnd(at: limits.now)
         if let decrypt = decryptor {
-            do { data = try await decrypt(data, response) } catch {
-                throw .refused(.badResponse, by: "the decryptor", error)
+            data = try await running.run { [data, response] () throws(ImageError) in
+                do { return try await decrypt(data, response) } catch {
+                    throw .refused(.badResponse, by: "the decryptor", error)
+                }
             }
             guard !data.isEmpty else {
                 throw ImageError(.emptyBody, stage: .load, reason: "the decrypted body is empty")
@@ -195,7 +206,7 @@ struct Transfer: Sendable {
         }
         var loaded = LoadedData(
             data: data, url: url, statusCode: isRest ? 200 : response.statusCode, mimeType: response.mimeType,
-            validators: validators.isEmpty ? nil : validators, networkProtocol: message.version.description)
+            validators: validators.isEmpty ? nil : validators, networkProtocol: message.head.version.description)
         loaded.headers = response.headers
         if isRest {
             loaded.headers["Content-Range"] = nil

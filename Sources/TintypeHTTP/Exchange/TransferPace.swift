@@ -58,11 +58,13 @@ struct TransferPace: Sendable {
             if now >= start + total { return .exceeded("the transfer took longer than \(total.inWords)") }
             next = min(next, start + total)
         }
-        if let firstByte = limits.firstByte, let requestStart {
-            if now >= requestStart + firstByte {
+        if let firstByte = limits.firstByte {
+            // Another request may be sent at any time, and isn't late before this.
+            let end = (requestStart ?? now) + firstByte
+            if now >= end, requestStart != nil {
                 return .exceeded("the response did not begin within \(firstByte.inWords)")
             }
-            next = min(next, requestStart + firstByte)
+            next = min(next, end)
         }
         if let speed = limits.minimumSpeed {
             // Before the body, nothing is measured: the wait is at most a period too long.

@@ -33,6 +33,15 @@ struct DownloadQueue: Sendable {
 
     var waitingCount: Int { waiting.count }
 
+    /// Starts a download that has no need to wait.
+    /// - Returns: its ticket; `nil` if no slot is free, or others wait.
+    mutating func start() -> Ticket? {
+        guard !isSuspended, running.count < limit, waiting.isEmpty else { return nil }
+        let ticket = waiting.skippedTicket()
+        running.insert(ticket)
+        return ticket
+    }
+
     /// Adds a download.
     /// - Returns: its ticket, and the downloads to start now: this one, or none.
     mutating func add(priority: ImagePriority) -> (ticket: Ticket, started: [Ticket]) {
@@ -71,6 +80,7 @@ struct DownloadQueue: Sendable {
     }
 
     private mutating func startable() -> [Ticket] {
+        guard !waiting.isEmpty else { return [] }
         var started: [Ticket] = []
         while !isSuspended, running.count < limit, let (ticket, _) = waiting.popFirst() {
             running.insert(ticket)

@@ -17,6 +17,10 @@ final class DownloadSlots: Sendable {
         state = Lock(State(queue: DownloadQueue(limit: limit, order: order)))
     }
 
+    /// Takes a slot.
+    /// - Returns: a ticket to pass to ``release(_:)``; `nil` if no slot is free, or others wait for one.
+    func acquireFree() -> Ticket? { state.withLock { $0.queue.start() } }
+
     /// Waits for a slot.
     /// - Returns: a ticket to pass to ``release(_:)``.
     /// - Throws: ``ImageError/Code/cancelled``.
@@ -61,8 +65,9 @@ final class DownloadSlots: Sendable {
 
     /// Changes the state, and ends the waits of the downloads that the change starts, after the lock is free.
     private func start<Result: Sendable>(_ change: (inout State) -> (started: [Ticket], result: Result)) -> Result {
-        let (turns, result) = state.withLock { state in
+        let (turns, result) = state.withLock { state -> ([Turn], Result) in
             let (started, result) = change(&state)
+            guard !started.isEmpty else { return ([], result) }
             return (started.compactMap { state.turns.removeValue(forKey: $0) }, result)
         }
         for turn in turns { turn.end(true) }

@@ -91,10 +91,10 @@ final class HTTPClients: Sendable {
 
 extension HTTPClient.Configuration {
     init(_ configuration: ImageDownloader.Configuration, _ route: HTTPClientRoute) {
-        // The downloader has redirects and time limits of its own. The client's limits come later, and only make sure that no
-        // unwatched connection stays open.
+        // The downloader has redirects and time limits of its own. The client's limit comes later, and only makes sure that no attempt
+        // to connect goes on unwatched.
         let limit = TimeAmount(configuration.idleLimit + .seconds(5))
-        self.init(redirectConfiguration: .disallow, timeout: Timeout(connect: limit, read: limit))
+        self.init(redirectConfiguration: .disallow, timeout: Timeout(connect: limit))
         // The slots limit the number of connections.
         connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
         // A server that refuses the connection is an answer: there is nothing to wait for.

@@ -3,69 +3,95 @@ internal import TintypeCore
 
 /// A load that can be canceled from outside of its task: by its downloader, or by a time limit.
 ///
-/// The parts of the load run one after another in tasks of their own. A time limit cancels the present part, which may be tried again, and
-/// the downloader cancels the load.
+/// The load runs in the task of its caller, since another task would cost a quarter of a small download. So everything for which it waits
+/// is registered here, and canceled one by one. A time limit cancels the present attempt, and the downloader cancels the load.
 final class RunningLoad: Sendable {
     private struct State {
         var isCancelled = false
-        /// The number of the present part, and of the last one that was canceled.
-        var part = 0
-        var cancelledPart = 0
-        /// Cancels the present part.
-        var cancelPart: (@Sendable () -> Void)?
+        /// The number of the present attempt.
+        var attempt = 0
+        var isAttemptCancelled = false
+        var waits: [Wait] = []
+        var lastID = 0
+    }
+
+    /// Something for which the load waits.
+    private struct Wait: Sendable {
+        let id: Int
+        let cancel: @Sendable () -> Void
     }
 
     private let state = Lock(State())
 
-    /// Cancels the load.
-    func cancel() {
-        let cancelPart = state.withLock { state in
-            state.isCancelled = true
-            return state.cancelPart
+    /// True after the load was canceled by its downloader.
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// Begins an attempt.
+    /// - Returns: a closure that cancels it, and does nothing during later attempts.
+    /// - Throws: ``ImageError/Code/cancelled``.
+    func beginAttempt() throws(ImageError) -> @Sendable () -> Void {
+        guard !isCancelled, !Task.isCancelled else { throw .cancelledTransfer }
+        let attempt = state.withLock { state in
+            state.attempt += 1
+            state.isAttemptCancelled = false
+            return state.attempt
         }
-        cancelPart?()
+        return { [self] in
+            cancelWaits {
+                guard $0.attempt == attempt else { return false }
+                $0.isAttemptCancelled = true
+                return true
+            }
+        }
     }
 
-    /// Runs a part of the load, and cancels it with the calling task.
-    /// - Parameter work: The part. It receives a closure that cancels it alone.
-    func run<Value: Sendable>(
-        _ work: @escaping @Sendable (_ cancel: @escaping @Sendable () -> Void) async throws(ImageError) -> Value
-    ) async throws(ImageError) -> Value {
-        let part = state.withLock { state -> Int? in
-            guard !state.isCancelled else { return nil }
-            state.part += 1
-            return state.part
+    /// Cancels the load.
+    func cancel() {
+        cancelWaits {
+            $0.isCancelled = true
+            return true
         }
-        guard let part, !Task.isCancelled else { throw .cancelledTransfer }
+    }
+
+    private func cancelWaits(if condition: (inout State) -> Bool) {
+        let waits = state.withLock { condition(&$0) ? $0.waits : [] }
+        for wait in waits { wait.cancel() }
+    }
+
+    /// Registers a wait. If the load or the attempt is canceled already, the wait is canceled at once.
+    /// - Returns: a number for ``endWait(_:)``.
+    func beginWait(_ cancel: @escaping @Sendable () -> Void) -> Int {
+        let (id, isCancelled) = state.withLock { state in
+            state.lastID += 1
+            state.waits.append(Wait(id: state.lastID, cancel: cancel))
+            return (state.lastID, state.isCancelled || state.isAttemptCancelled)
+        }
+        if isCancelled { cancel() }
+        return id
+    }
+
+    func endWait(_ id: Int) { state.withLock { $0.waits.removeAll { $0.id == id } } }
+
+    /// Runs work that only the cancellation of its task ends, such as a closure of the program, in a task of its own.
+    func run<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws(ImageError) -> Value
+    ) async throws(ImageError) -> Value {
+        guard !Task.isCancelled else { throw .cancelledTransfer }
         // Until it first waits, it stays on this thread.
-        let task = Task.immediate { [self] in
+        let task = Task.immediate {
             do throws(ImageError) {
-                return Result<Value, ImageError>.success(try await work { self.cancel(part) })
+                return Result<Value, ImageError>.success(try await work())
             } catch {
                 return Result<Value, ImageError>.failure(error)
             }
         }
-        let isCancelled = state.withLock { state in
-            state.cancelPart = { task.cancel() }
-            return state.isCancelled || state.cancelledPart == part
-        }
-        if isCancelled { task.cancel() }
-        let result = await withTaskCancellationHandler {
+        let wait = beginWait { task.cancel() }
+        defer { endWait(wait) }
+        return try await withTaskCancellationHandler {
             await task.value
         } onCancel: {
             task.cancel()
-        }
-        state.withLock { $0.cancelPart = nil }
-        return try result.get()
-    }
-
-    private func cancel(_ part: Int) {
-        let cancelPart = state.withLock { state -> (@Sendable () -> Void)? in
-            guard state.part == part else { return nil }
-            state.cancelledPart = part
-            return state.cancelPart
-        }
-        cancelPart?()
+        }.get()
     }
 }
 #endif

@@ -1,0 +1,159 @@
+#if HTTP
+internal import AsyncHTTPClient
+internal import NIOCore
+internal import NIOHTTP1
+internal import TintypeCore
+
+/// A request to a server and its response, as it arrives.
+///
+/// The client library calls it on an event loop. What arrives waits here for the task of the transfer, which takes all of it at once: a small
+/// response wakes that task a single time. While much is waiting, nothing more is read from the connection.
+final class HTTPExchange: HTTPClientResponseDelegate {
+    typealias Response = Void
+
+    /// The cost of waiting pieces from which no more are read, in bytes.
+    private static let maximumWaiting = 64 * 1_024
+    /// The cost of a piece beside its bytes. Servers may send pieces of one byte.
+    private static let pieceCost = 64
+
+    fileprivate struct State {
+        var task: HTTPClient.Task<Void>?
+        var head: HTTPResponseHead?
+        var pieces: [ByteBuffer] = []
+        /// The cost of the pieces.
+        var waiting = 0
+        /// The promise with which the connection goes on; `nil` while it needs none.
+        var demand: EventLoopPromise<Void>?
+        /// The end of the response. It counts after the pieces.
+        var end: Result<Void, any Error>?
+        /// The task of the transfer, while it waits.
+        var waiter: UnsafeContinuation<Void, Never>?
+        var isWakePlanned = false
+
+        var hasNews: Bool { head != nil || !pieces.isEmpty || end != nil }
+    }
+
+    private let state = Lock(State())
+    /// Retained until the client library releases this object.
+    private let client: SharedHTTPClient
+
+    init(client: SharedHTTPClient) { self.client = client }
+
+    /// Sends a request.
+    /// - Returns: the head of the response.
+    /// - Throws: the error of the client library. If the calling task is cancelled, this is `HTTPClientError.cancelled`.
+    func head(of request: HTTPClient.Request) async throws -> HTTPResponseHead {
+        try await withTaskCancellationHandler {
+            if state.withLock({ $0.end == nil }) {
+                let task = client.client.execute(request: request, delegate: self)
+                let hasEnded = state.withLock { state in
+                    if state.end == nil { state.task = task }
+                    return state.end != nil
+                }
+                if hasEnded { task.cancel() }
+            }
+            await news()
+            let (head, end) = state.withLock { ($0.head.take(), $0.end) }
+            if let head { return head }
+            try end?.get()
+            throw HTTPClientError.remoteConnectionClosed
+        } onCancel: {
+            close()
+        }
+    }
+
+    /// Waits for bytes of the body.
+    /// - Returns: all pieces that wait; `nil` at the end of the body.
+    /// - Throws: the error of the client library. If the calling task is cancelled, this is `HTTPClientError.cancelled`.
+    func pieces() async throws -> [ByteBuffer]? {
+        try await withTaskCancellationHandler {
+            await news()
+            let (pieces, demand, end) = state.withLock { state in
+                defer { (state.pieces, state.waiting) = ([], 0) }
+                return (state.pieces, state.demand.take(), state.end)
+            }
+            demand?.succeed()
+            guard pieces.isEmpty else { return pieces }
+            try end?.get()
+            return nil
+        } onCancel: {
+            close()
+        }
+    }
+
+    /// Ends the exchange. Unless the response is complete, its connection is closed, and what follows fails.
+    func close() { end(.failure(HTTPClientError.cancelled)) }
+
+    /// Waits until there is something to take.
+    private func news() async {
+        if state.withLock({ $0.hasNews }) { return }
+        await withUnsafeContinuation { continuation in
+            let hasNews = state.withLock { state in
+                if !state.hasNews { state.waiter = continuation }
+                return state.hasNews
+            }
+            if hasNews { continuation.resume() }
+        }
+    }
+
+    private func end(_ result: Result<Void, any Error>) {
+        let last = state.withLock { state -> State? in
+            guard state.end == nil else { return nil }
+            state.end = result
+            defer { (state.task, state.demand, state.waiter) = (nil, nil, nil) }
+            return state
+        }
+        guard let last else { return }
+        last.demand?.succeed()
+        if case .failure = result { last.task?.cancel() }
+        last.waiter?.resume()
+    }
+
+    /// Wakes the task of the transfer, after the event loop has read what is there.
+    private func planWake(on eventLoop: any EventLoop) {
+        eventLoop.execute { [self] in
+            let waiter = state.withLock { state in
+                state.isWakePlanned = false
+                return state.hasNews ? state.waiter.take() : nil
+            }
+            waiter?.resume()
+        }
+    }
+
+    // MARK: - HTTPClientResponseDelegate
+
+    func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        let mustWake = state.withLock { state in
+            state.head = head
+            return state.mustPlanWake()
+        }
+        if mustWake { planWake(on: task.eventLoop) }
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+        let (mustWake, demand) = state.withLock { state -> (Bool, EventLoopPromise<Void>?) in
+            guard state.end == nil else { return (false, nil) }
+            state.pieces.append(buffer)
+            state.waiting += buffer.readableBytes + Self.pieceCost
+            if state.waiting >= Self.maximumWaiting { state.demand = task.eventLoop.makePromise() }
+            return (state.mustPlanWake(), state.demand)
+        }
+        if mustWake { planWake(on: task.eventLoop) }
+        return demand?.futureResult ?? task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    func didFinishRequest(task: HTTPClient.Task<Void>) { end(.success(())) }
+
+    func didReceiveError(task: HTTPClient.Task<Void>, _ error: any Error) { end(.failure(error)) }
+}
+
+extension HTTPExchange.State {
+    /// Returns true if the task of the transfer waits, and has to be woken.
+    fileprivate mutating func mustPlanWake() -> Bool {
+        guard waiter != nil, !isWakePlanned else { return false }
+        isWakePlanned = true
+        return true
+    }
+}
+#endif
