@@ -269,18 +269,17 @@ public final class ImageDownloader: ImageLoading, Sendable {
         let limits = TimeLimits(configuration.paceLimits, watch: watch)
         var configuration = configuration
         configuration.headers = headers
-        let sender = RequestSender(
+        let context = TransferContext(
             clients: clients, tls: tls, configuration: configuration, limits: limits, record: load.record,
-            running: load.running)
-        let transfer = Transfer(
-            sender: sender, configuration: configuration, limits: limits, record: load.record, running: load.running,
-            progress: load.progress
+            running: load.running, progress: load.progress
         ) { [totals] count in
             totals.withLock { $0.receivedBytes += count }
         } observeHead: { [observer = configuration.observer] head in
             observer?(.responded(id: load.id, head))
         }
-        let loaded = try await limits.run(cancel: cancel) { () throws(ImageError) in try await transfer.run(request) }
+        let loaded = try await limits.run(cancel: cancel) { () throws(ImageError) in
+            try await Transfer(context: context).run(request)
+        }
         guard !load.running.isCancelled else { throw .cancelledTransfer }
         return loaded
     }

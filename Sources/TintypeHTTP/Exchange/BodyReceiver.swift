@@ -7,11 +7,7 @@ internal import TintypeCore
 
 /// Receives the body of a response: within the limits, decompressed, and joined with the beginning of an interrupted transfer.
 struct BodyReceiver: Sendable {
-    let configuration: ImageDownloader.Configuration
-    let limits: TimeLimits
-    let record: TransferRecord
-    /// Called with the size of each piece.
-    let countBytes: @Sendable (Int) -> Void
+    let context: TransferContext
 
     /// The number of bytes that are written to the file of a transfer at once.
     private static let filePiece = 128 * 1_024
@@ -22,7 +18,7 @@ struct BodyReceiver: Sendable {
         of message: RequestSender.Response, _ response: DownloadResponse, _ reporter: ProgressReporter,
         _ resumption: BodyResumption?, hasRange: Bool
     ) async throws(ImageError) -> Data {
-        let limit = configuration.maximumBytes.bytes
+        let limit = context.configuration.maximumBytes.bytes
         let encoding = message.head.headers.first(name: "Content-Encoding")
         guard let coding = ContentCoding(encoding) else {
             let name = (encoding ?? "").prefix(100)
@@ -41,7 +37,7 @@ struct BodyReceiver: Sendable {
             plan = .init(total: coding == .identity ? announced : nil)
         }
         if let total = plan.total, total > limit { throw .announced(total, limit: limit) }
-        if let prefix = plan.prefix { record.update { $0.resumedBytes = prefix.count } }
+        if let prefix = plan.prefix { context.record.update { $0.resumedBytes = prefix.count } }
 
         var sink = Sink(plan: plan, limit: limit, reporter: reporter)
         do throws(ImageError) {
@@ -73,9 +69,9 @@ struct BodyReceiver: Sendable {
         do {
             while let pieces = try await message.exchange.pieces() {
                 let count = pieces.reduce(0) { $0 + $1.readableBytes }
-                limits.recordBody(count)
-                countBytes(count)
-                record.update { $0.receivedBytes += count }
+                context.limits.recordBody(count)
+                context.countBytes(count)
+                context.record.update { $0.receivedBytes += count }
                 for piece in pieces {
                     received += piece.readableBytes
                     guard received <= wireLimit else { throw ImageError.bodyTooLarge(sink.limit) }
@@ -115,7 +111,7 @@ struct BodyReceiver: Sendable {
 
     /// Returns the largest size of a body of which so many compressed bytes have arrived.
     private func ratioLimit(_ received: Int) -> Int {
-        guard let ratio = configuration.maximumDecompressionRatio, ratio.isFinite else { return .max }
+        guard let ratio = context.configuration.maximumDecompressionRatio, ratio.isFinite else { return .max }
         let product = Double(received) * max(1, ratio)
         return product < 1e18 ? max(Self.ratioFloor, Int(product)) : .max
     }

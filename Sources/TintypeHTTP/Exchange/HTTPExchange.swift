@@ -45,7 +45,8 @@ final class HTTPExchange: HTTPClientResponseDelegate {
     func head(of request: HTTPClient.Request) async throws -> HTTPResponseHead {
         try await withTaskCancellationHandler {
             if state.withLock({ $0.end == nil }) {
-                let task = client.client.execute(request: request, delegate: self)
+                let task = client.client.execute(
+                    request: request, delegate: self, eventLoop: client.eventLoop(for: request))
                 let hasEnded = state.withLock { state in
                     if state.end == nil { state.task = task }
                     return state.end != nil

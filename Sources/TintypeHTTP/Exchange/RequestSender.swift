@@ -7,12 +7,7 @@ internal import TintypeCore
 
 /// Sends single requests: checks the server, chooses the connection, and adds the fields for the server.
 struct RequestSender: Sendable {
-    let clients: HTTPClients
-    let tls: TLSConfigurations
-    let configuration: ImageDownloader.Configuration
-    let limits: TimeLimits
-    let record: TransferRecord
-    let running: RunningLoad
+    let context: TransferContext
 
     /// The most addresses of a host that are tried.
     private static let maximumAddresses = 4
@@ -26,7 +21,7 @@ struct RequestSender: Sendable {
 
     /// Closes a response, and its connection unless all of it has arrived.
     func close(_ response: Response) {
-        running.endWait(response.wait)
+        context.running.endWait(response.wait)
         response.exchange.close()
     }
 
@@ -44,13 +39,13 @@ struct RequestSender: Sendable {
 
     /// Returns the addresses that the guard allows; `nil` if the client library may resolve the host.
     private func addresses(for url: URL, isRedirected: Bool) async throws(ImageError) -> [IPAddress]? {
-        guard let networkGuard = configuration.networkGuard else { return nil }
+        guard let networkGuard = context.configuration.networkGuard else { return nil }
         do throws(ImageError) {
-            guard configuration.unixSocketPath == nil else {
+            guard context.configuration.unixSocketPath == nil else {
                 throw ImageError(
                     .loadingDisallowed, stage: .load, reason: "the network guard disallows Unix domain sockets")
             }
-            return try await running.run { () throws(ImageError) in
+            return try await context.running.run { () throws(ImageError) in
                 let addresses = try await networkGuard.addresses(of: url)
                 // A cancelled lookup may look like an empty answer.
                 if Task.isCancelled { throw .cancelledTransfer }
@@ -64,7 +59,7 @@ struct RequestSender: Sendable {
     }
 
     private func send(_ request: DownloadRequest, to addresses: [IPAddress]?) async throws(ImageError) -> Response {
-        let proxy = configuration.proxy.server(for: request.url)
+        let proxy = context.configuration.proxy.server(for: request.url)
         guard let addresses else { return try await send(request, HTTPClientRoute(proxy: proxy)) }
         var failure: ImageError?
         for address in addresses.prefix(Self.maximumAddresses) {
@@ -80,24 +75,24 @@ struct RequestSender: Sendable {
 
     private func send(_ request: DownloadRequest, _ route: HTTPClientRoute) async throws(ImageError) -> Response {
         // The request itself stays without the provider's fields, so that no redirect takes them elsewhere.
-        var fields = configuration.headerProvider?(request.url, request.headers) ?? request.headers
-        if let store = configuration.cookies, let cookies = store.cookies(for: request.url) {
+        var fields = context.configuration.headerProvider?(request.url, request.headers) ?? request.headers
+        if let store = context.configuration.cookies, let cookies = store.cookies(for: request.url) {
             fields["Cookie"] = fields["Cookie"].map { "\($0); \(cookies)" } ?? cookies
         }
-        if configuration.unixSocketPath != nil, fields["Host"] == nil {
+        if context.configuration.unixSocketPath != nil, fields["Host"] == nil {
             fields["Host"] = (request.url.host() ?? "") + (request.url.port.map { ":\($0)" } ?? "")
         }
         let message = try message(request, route, fields)
-        let exchange = HTTPExchange(client: clients.client(for: request.url, route))
-        let wait = running.beginWait { exchange.close() }
-        limits.recordRequest()
-        record.recordRequest(at: limits.now)
+        let exchange = HTTPExchange(client: context.clients.client(for: request.url, route))
+        let wait = context.running.beginWait { exchange.close() }
+        context.limits.recordRequest()
+        context.record.recordRequest(at: context.limits.now)
         do {
             let head = try await exchange.head(of: message)
-            limits.recordActivity()
+            context.limits.recordActivity()
             return Response(head: head, exchange: exchange, wait: wait)
         } catch {
-            running.endWait(wait)
+            context.running.endWait(wait)
             throw ImageError(transferError: error, at: .request)
         }
     }
@@ -111,7 +106,7 @@ struct RequestSender: Sendable {
             return try HTTPClient.Request(
                 url: try address(of: request.url, route), method: HTTPMethod(rawValue: request.method),
                 headers: HTTPHeaders(fields.all), body: request.body.map { .bytes($0) },
-                tlsConfiguration: isSecure ? try tls.configuration(for: request.url.connectionHost) : nil)
+                tlsConfiguration: isSecure ? try context.tls.configuration(for: request.url.connectionHost) : nil)
         } catch {
             throw ImageError(transferError: error, at: .request)
         }
@@ -119,7 +114,7 @@ struct RequestSender: Sendable {
 
     /// The URL for the client library.
     private func address(of url: URL, _ route: HTTPClientRoute) throws(ImageError) -> URL {
-        if let path = configuration.unixSocketPath {
+        if let path = context.configuration.unixSocketPath {
             guard url.scheme?.lowercased() == "http" else {
                 throw ImageError(
                     .invalidURL, stage: .load, reason: "only http can be loaded through a Unix domain socket")

@@ -7,24 +7,17 @@ internal import TintypeCore
 
 /// One attempt to load a URL: the request, its redirects, and the body of the last response.
 struct Transfer: Sendable {
-    let sender: RequestSender
-    let configuration: ImageDownloader.Configuration
-    let limits: TimeLimits
-    let record: TransferRecord
-    let running: RunningLoad
-    let progress: Lock<ProgressReporter.State>
-    /// Called with the size of each piece of the body.
-    let countBytes: @Sendable (Int) -> Void
-    /// Called with the head of the last response.
-    let observeHead: @Sendable (SourceResponse) -> Void
+    let context: TransferContext
+
+    private var sender: RequestSender { RequestSender(context: context) }
 
     /// The longest wait for the body of a redirect or an error.
     private static let drainPatience = Duration.milliseconds(250)
 
     func run(_ load: LoadRequest) async throws(ImageError) -> LoadedData {
-        record.recordRequest(at: limits.now)
+        context.record.recordRequest(at: context.limits.now)
         let plain = try await firstRequest(load)
-        guard let partials = configuration.partialDownloads, let key = PartialBodyKey(plain, for: load) else {
+        guard let partials = context.configuration.partialDownloads, let key = PartialBodyKey(plain, for: load) else {
             return try await run(plain, load, nil)
         }
         let partial = await partials.take(key)
@@ -32,7 +25,7 @@ struct Transfer: Sendable {
         if let partial {
             do throws(ImageError) {
                 return try await run(plain.continuing(partial), load, resumption)
-            } catch  where record.head == nil || error.code == .badStatus && !error.refusesRange {
+            } catch  where context.record.head == nil || error.code == .badStatus && !error.refusesRange {
                 // Nothing was said about the bytes, so they are still of use.
                 partials.put(partial, for: key)
                 throw error
@@ -50,14 +43,15 @@ struct Transfer: Sendable {
     ) async throws(ImageError) -> LoadedData {
         var request = first
         var redirects = RedirectPolicy(
-            maximum: configuration.maximumRedirects, maximumPerOrigin: configuration.maximumRedirectsPerOrigin,
-            schemes: configuration.schemes)
+            maximum: context.configuration.maximumRedirects,
+            maximumPerOrigin: context.configuration.maximumRedirectsPerOrigin,
+            schemes: context.configuration.schemes)
         var challenges = 0
         while true {
             let response = try await sender.send(request, isRedirected: !redirects.chain.isEmpty)
             defer { sender.close(response) }
             let head = response.head
-            if let store = configuration.cookies {
+            if let store = context.configuration.cookies {
                 let fields = head.headers["Set-Cookie"]
                 if !fields.isEmpty { store.store(fields, from: request.url) }
             }
@@ -75,7 +69,7 @@ struct Transfer: Sendable {
                 return loaded
             }
             await drain(response)
-            record.update { $0.redirects += 1 }
+            context.record.update { $0.redirects += 1 }
             request = next
             challenges = 0
         }
@@ -86,7 +80,7 @@ struct Transfer: Sendable {
     private func firstRequest(_ load: LoadRequest) async throws(ImageError) -> DownloadRequest {
         var headers = ImageDownloader.Configuration.defaultFields
         headers["Priority"] = load.priority.value.httpPriority
-        headers.merge(configuration.headers)
+        headers.merge(context.configuration.headers)
         if let validators = load.validators {
             headers["If-None-Match"] = validators.entityTag
             headers["If-Modified-Since"] = validators.lastModified
@@ -95,8 +89,8 @@ struct Transfer: Sendable {
         var request = DownloadRequest(url: load.url, method: load.method, headers: headers, body: load.body)
         request.targetSize = load.targetSize
         request = request.withCredentialsInHeader
-        if let modify = load.hooks?.modifyRequest ?? configuration.requestModifier {
-            request = try await running.run { [request] () throws(ImageError) in
+        if let modify = load.hooks?.modifyRequest ?? context.configuration.requestModifier {
+            request = try await context.running.run { [request] () throws(ImageError) in
                 var request = request
                 do { try await modify(&request) } catch {
                     throw .refused(.badRequest, by: "the request modifier", error)
@@ -113,12 +107,12 @@ struct Transfer: Sendable {
         _ head: HTTPResponseHead, to request: DownloadRequest, _ challenges: inout Int
     ) async throws(ImageError) -> DownloadRequest? {
         // A third challenge would only repeat the second.
-        guard let provide = configuration.credentials, challenges < 2,
+        guard let provide = context.configuration.credentials, challenges < 2,
             let field = head.headers.first(name: "WWW-Authenticate")
         else { return nil }
         challenges += 1
         let challenge = AuthenticationChallenge(url: request.url, field: field, attempt: challenges)
-        let credential = try await running.run { () throws(ImageError) -> HTTPCredential? in
+        let credential = try await context.running.run { () throws(ImageError) -> HTTPCredential? in
             do { return try await provide(challenge) } catch {
                 throw .refused(.badRequest, by: "the closure for credentials", error)
             }
@@ -136,13 +130,13 @@ struct Transfer: Sendable {
         let limit = 16 * 1_024
         let announced = response.head.headers.first(name: "Content-Length").flatMap { Int($0) }
         guard let announced, announced <= limit else { return }
-        await limits.run(for: Self.drainPatience) { [exchange = response.exchange] in
+        await context.limits.run(for: Self.drainPatience) { [exchange = response.exchange] in
             var count = 0
             while count <= limit, let pieces = try? await exchange.pieces() {
                 count += pieces.reduce(0) { $0 + $1.readableBytes }
             }
         }
-        limits.recordActivity()
+        context.limits.recordActivity()
     }
 
     // MARK: - Response
@@ -154,8 +148,8 @@ struct Transfer: Sendable {
         let url = request.url
         var response = DownloadResponse(
             url: url, statusCode: Int(message.head.status.code), headers: HTTPFields(joining: message.head.headers))
-        if let modify = load.hooks?.modifyResponse ?? configuration.responseModifier {
-            response = try await running.run { [response] () throws(ImageError) in
+        if let modify = load.hooks?.modifyResponse ?? context.configuration.responseModifier {
+            response = try await context.running.run { [response] () throws(ImageError) in
                 var response = response
                 do { try await modify(&response) } catch {
                     throw .refused(.badResponse, by: "the response modifier", error)
@@ -166,8 +160,8 @@ struct Transfer: Sendable {
         let head = SourceResponse(
             url: url, statusCode: response.statusCode, mimeType: response.mimeType,
             networkProtocol: message.head.version.description, headers: response.headers)
-        record.recordHead(head, at: limits.now)
-        observeHead(head)
+        context.record.recordHead(head, at: context.limits.now)
+        context.observeHead(head)
         let validators = CacheValidators(
             entityTag: response.headers["ETag"], lastModified: response.headers["Last-Modified"])
         if response.statusCode == 304, load.validators?.isEmpty == false {
@@ -185,17 +179,17 @@ struct Transfer: Sendable {
             await drain(message)
             throw error
         }
-        let receiver = BodyReceiver(
-            configuration: configuration, limits: limits, record: record, countBytes: countBytes)
-        let decryptor = load.hooks?.decrypt ?? configuration.decryptor
+        let receiver = BodyReceiver(context: context)
+        let decryptor = load.hooks?.decrypt ?? context.configuration.decryptor
         let reporter = ProgressReporter(
-            interval: configuration.minimumProgressInterval, showsBytes: decryptor == nil, state: progress,
+            interval: context.configuration.minimumProgressInterval, showsBytes: decryptor == nil,
+            state: context.progress,
             request: load)
         var data = try await receiver.body(
             of: message, response, reporter, resumption, hasRange: request.headers["Range"] != nil)
-        record.recordEnd(at: limits.now)
+        context.record.recordEnd(at: context.limits.now)
         if let decrypt = decryptor {
-            data = try await running.run { [data, response] () throws(ImageError) in
+            data = try await context.running.run { [data, response] () throws(ImageError) in
                 do { return try await decrypt(data, response) } catch {
                     throw .refused(.badResponse, by: "the decryptor", error)
                 }
@@ -222,14 +216,14 @@ struct Transfer: Sendable {
         if status == 416, isContinuing {
             throw ImageError(.badStatus, stage: .load, reason: "HTTP 416", statusCode: 416)
         }
-        if !isRest, let acceptable = configuration.acceptableStatusCodes, !acceptable.contains(status) {
+        if !isRest, let acceptable = context.configuration.acceptableStatusCodes, !acceptable.contains(status) {
             let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
             let name = phrase.isEmpty ? "HTTP \(status)" : "HTTP \(status) \(phrase)"
             let place = response.url == load.url.withoutCredentials ? "" : " at \(response.url.shortDescription)"
             throw ImageError(
                 .badStatus, stage: .load, reason: "\(name)\(place)", statusCode: status)
         }
-        if let acceptable = configuration.acceptableContentTypes {
+        if let acceptable = context.configuration.acceptableContentTypes {
             guard let type = response.mimeType else {
                 throw ImageError(.badContentType, stage: .load, reason: "the response has no Content-Type")
             }
