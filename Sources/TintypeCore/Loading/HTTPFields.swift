@@ -18,7 +18,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         for (name, value) in fields { self[name] = value }
     }
 
-    public init(dictionaryLiteral elements: (String, String)...) { 
+    public init(dictionaryLiteral elements: (String, String)...) {
         self.init(joining: elements.map { (name: $0, value: $1) })
     }
 
