@@ -19,13 +19,32 @@ struct FuzzSubject {
         ("raw", RAWCoder(), [.raw]), ("sniff", ImageCoders.default, ImageFormat.known),
     ]
 
-    static var names: [String] { subjects.map(\.0) }
+    /// The end of the names of subjects that decode in the helper.
+    private static let isolatedEnding = "-isolated"
+
+    static var names: [String] { subjects.flatMap { [$0.0, $0.0 + isolatedEnding] } }
 
     init?(_ name: String) {
-        guard let (name, coder, formats) = Self.subjects.first(where: { $0.0 == name }) else { return nil }
+        let isIsolated = name.hasSuffix(Self.isolatedEnding)
+        let plain = isIsolated ? String(name.dropLast(Self.isolatedEnding.count)) : name
+        guard let (_, coder, formats) = Self.subjects.first(where: { $0.0 == plain }) else { return nil }
         self.name = name
-        self.coder = coder
         self.formats = formats
+        self.coder = isIsolated ? Self.isolated(formats) : coder
+    }
+
+    /// The coders of the default, in the helper that `TINTYPE_DECODER` names. A decode may take as long as the fuzzer waits.
+    private static func isolated(_ formats: [ImageFormat]) -> any ImageCoder {
+        var isolation = DecoderIsolation()
+        isolation.decodesInProcessWithoutHelper = false
+        isolation.timeLimit = .seconds(10)
+        return ImageCoders.default.isolated(IsolatedFormats(Set(formats)), by: isolation)
+    }
+
+    /// Tells of a helper that ended: nothing is wrong with the program, but its library has a defect.
+    private func report(_ error: any Error) {
+        guard let error = error as? ImageError, [.decoderCrashed, .decodeTimedOut].contains(error.code) else { return }
+        FileHandle.standardError.write(Data("contained: \(error)\n".utf8))
     }
 
     /// Small enough for hundreds of inputs a second.
@@ -63,7 +82,11 @@ struct FuzzSubject {
     private func decode(_ data: Data, _ choice: UInt32) {
         for choice in [0, choice] {
             let options = options(choice)
-            guard let image = try? coder.decode(data, options: options, context: context) else { continue }
+            let image: Image
+            do { image = try coder.decode(data, options: options, context: context) } catch {
+                report(error)
+                continue
+            }
             precondition(options.allowsPartialImage || !image.isPartial, "a partial image that nobody asked for")
             image.frames.forEach { check($0.pixels) }
         }

@@ -23,17 +23,21 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 
     /// Creates a collection from fields in their order, and joins the values of those that are repeated.
-    package init(joining list: some Sequence<(name: String, value: String)>) {
+    package init(joining list: [(name: String, value: String)]) {
         // Many fields added one after another would move each other too often.
-        let sorted = list.map { Field(name: $0.name, value: $0.value) }.sorted { Self.order($0.name, $1.name) < 0 }
-        fields.reserveCapacity(sorted.count)
-        for field in sorted {
-            if let last = fields.last, Self.order(last.name, field.name) == 0 {
-                fields[fields.count - 1] = Field(name: field.name, value: "\(last.value), \(field.value)")
+        fields = list.map { Field(name: $0.name, value: $0.value) }
+        fields.sort { Self.order($0.name, $1.name) < 0 }
+        let isUnique = zip(fields, fields.dropFirst()).allSatisfy { Self.order($0.name, $1.name) != 0 }
+        guard !isUnique else { return }
+        var joined: [Field] = []
+        for field in fields {
+            if let last = joined.last, Self.order(last.name, field.name) == 0 {
+                joined[joined.count - 1] = Field(name: field.name, value: "\(last.value), \(field.value)")
             } else {
-                fields.append(field)
+                joined.append(field)
             }
         }
+        fields = joined
     }
 
     /// The value of a field; `nil` if there is none. Setting `nil` removes the field.

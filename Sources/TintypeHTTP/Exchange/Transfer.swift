@@ -147,7 +147,8 @@ struct Transfer: Sendable {
     ) async throws(ImageError) -> LoadedData {
         let url = request.url
         var response = DownloadResponse(
-            url: url, statusCode: Int(message.head.status.code), headers: HTTPFields(joining: message.head.headers))
+            url: url, statusCode: Int(message.head.status.code),
+            headers: HTTPFields(joining: Array(message.head.headers)))
         if let modify = load.hooks?.modifyResponse ?? context.configuration.responseModifier {
             response = try await context.running.run { [response] () throws(ImageError) in
                 var response = response

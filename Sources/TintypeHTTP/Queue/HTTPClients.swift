@@ -111,6 +111,8 @@ extension HTTPClient.Configuration {
         connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
         // A server that refuses the connection is an answer: there is nothing to wait for.
         connectionPool.retryConnectionEstablishment = false
+        // The client's spans have whole URLs, and so secrets. Tintype has spans of its own.
+        tracing.tracer = nil
         // `ContentDecoder` decompresses, up to the limit of bytes rather than of a ratio.
         decompression = .disabled
         http1_1ConnectionDebugInitializer = { ResponseHeadGuard.install(on: $0) }
