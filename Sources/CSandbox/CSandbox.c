@@ -80,13 +80,19 @@ void tintype_explain_crashes(uint64_t memory) {
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) sigaction(crashes[i], &action, NULL);
 }
 
+/// Sets a limit, or keeps that of the program where it is stricter: nobody may raise that.
+static int limit(int resource, rlim_t value) {
+    struct rlimit present;
+    if (getrlimit(resource, &present)) return -1;
+    if (value > present.rlim_max) value = present.rlim_max;
+    return setrlimit(resource, &(struct rlimit){value, value});
+}
+
 int tintype_limit_resources(uint64_t memory, uint64_t seconds) {
     // Memory that is shared or mapped from files is in the second limit alone, with the code of all libraries.
     uint64_t space = memory > UINT64_MAX - (4ull << 30) ? memory : memory + (4ull << 30);
-    struct rlimit data = {memory, memory}, all = {space, space}, time = {seconds, seconds};
-    struct rlimit none = {0, 0}, files = {64, 64};
-    if (setrlimit(RLIMIT_DATA, &data) || setrlimit(RLIMIT_AS, &all) || setrlimit(RLIMIT_CPU, &time)) return -1;
-    return setrlimit(RLIMIT_CORE, &none) || setrlimit(RLIMIT_NOFILE, &files) ? -1 : 0;
+    if (limit(RLIMIT_DATA, memory) || limit(RLIMIT_AS, space) || limit(RLIMIT_CPU, seconds)) return -1;
+    return limit(RLIMIT_CORE, 0) || limit(RLIMIT_NOFILE, 64) ? -1 : 0;
 }
 
 size_t tintype_font_directories(char **directories, size_t count) {

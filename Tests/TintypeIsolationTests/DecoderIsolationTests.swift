@@ -57,6 +57,18 @@ struct DecoderIsolationTests {
         }
     }
 
+    @Test("stricter limits of the program on processor time and descriptors stay", .capability("ISO-06"))
+    func stricterLimits() throws {
+        let folder = try TemporaryDirectory()
+        let script = folder.url.appending(path: "helper")
+        try Data("#!/bin/sh\nulimit -t 60\nulimit -n 40\nexec '\(Helper.real.path)' \"$@\"\n".utf8).write(to: script)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: script.path)
+        let isolation = Helper.real.isolation { $0.helper = script.path }
+        let coders = ImageCoders.default.isolated(.all, by: isolation)
+        let data = try SampleImages.draw(.colorWheel, scale: 0.05).data
+        #expect(try coders.decode(data, options: DecodeOptions(), context: DecodeContext()).format == .png)
+    }
+
     @Test("coders of the chosen formats are isolated, once; others stay as they are", .capability("ISO-03"))
     func formats() {
         let isolation = Helper.real.isolation()
