@@ -205,24 +205,25 @@ public final class ImageDownloader: ImageLoading, Sendable {
         let server = load.request.url.server
         while true {
             let failure: ImageError
+            let visits = ServerVisits(servers, hostSlots)
             do throws(ImageError) {
-                let isProbe = try servers.admit(server)
+                try visits.begin(at: load.request.url)
                 do throws(ImageError) {
                     var loaded = try await load.running.run { cancel throws(ImageError) in
-                        try await self.loadInTurn(load, cancel: cancel)
+                        try await self.loadInTurn(load, visits, cancel: cancel)
                     }
-                    servers.record(nil, of: server, isProbe: isProbe)
+                    visits.end(nil)
                     loaded.transfer = load.record.metrics
                     configuration.observer?(.finished(id: load.id, load.record.metrics, nil))
                     return loaded
                 } catch {
-                    servers.record(error, of: server, isProbe: isProbe)
+                    visits.end(error)
                     throw error
                 }
             } catch {
                 failure = error
             }
-            guard let delay = delay(after: failure, of: load, server: server) else {
+            guard let delay = delay(after: failure, of: load, server: visits.lastServer ?? server) else {
                 var error = failure
                 if error.response == nil { error.response = load.record.head }
                 configuration.observer?(.finished(id: load.id, load.record.metrics, error))
@@ -252,15 +253,23 @@ public final class ImageDownloader: ImageLoading, Sendable {
         return delay
     }
 
+    /// True if it matters where redirects lead.
+    private var tellsServersApart: Bool {
+        configuration.circuitBreaker != nil || hostSlots != nil || configuration.retry.maximumAttempts > 1
+    }
+
     /// One attempt.
-    /// - Parameter cancel: Cancels the attempt.
-    private func loadInTurn(_ load: Load, cancel: @escaping @Sendable () -> Void) async throws(ImageError) -> LoadedData
-    {
+    /// - Parameters:
+    ///   - visits: The servers that the attempt asks.
+    ///   - cancel: Cancels the attempt.
+    private func loadInTurn(
+        _ load: Load, _ visits: ServerVisits, cancel: @escaping @Sendable () -> Void
+    ) async throws(ImageError) -> LoadedData {
         let request = load.request
         let start = time.now()
         let wait = StageStopwatch.beginWait()
-        let hostTicket = try await hostSlots?.acquire(request.url, request.priority)
-        defer { hostTicket.map { hostSlots?.release($0) } }
+        try await visits.acquireSlot(request.url, request.priority)
+        defer { visits.releaseSlot() }
         let ticket = try await slots.acquire(request.priority)
         wait?.end()
         defer { slots.release(ticket) }
@@ -272,6 +281,13 @@ public final class ImageDownloader: ImageLoading, Sendable {
         let limits = TimeLimits(configuration.paceLimits, watch: watch)
         var configuration = configuration
         configuration.headers = headers
+        if tellsServersApart {
+            // The provider is asked before each request, those of redirects included.
+            configuration.headerProvider = { [provider = configuration.headerProvider] url, fields in
+                if !visits.enter(url) { cancel() }
+                return provider?(url, fields) ?? fields
+            }
+        }
         let sender = RequestSender(
             clients: clients, tls: tls, configuration: configuration, limits: limits, record: load.record)
         let transfer = Transfer(
@@ -281,7 +297,11 @@ public final class ImageDownloader: ImageLoading, Sendable {
         } observeHead: { [observer = configuration.observer] head in
             observer?(.responded(id: load.id, head))
         }
-        return try await limits.run(cancel: cancel) { () throws(ImageError) in try await transfer.run(request) }
+        do throws(ImageError) {
+            return try await limits.run(cancel: cancel) { () throws(ImageError) in try await transfer.run(request) }
+        } catch {
+            throw visits.refusal ?? error
+        }
     }
 
     private func check(_ url: URL) throws(ImageError) {
