@@ -239,6 +239,8 @@ let package = Package(
             name: "TintypeTests",
             dependencies: [
                 "Tintype", "TintypeTesting", "TestSupport", .product(name: "Logging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),
         .testTarget(

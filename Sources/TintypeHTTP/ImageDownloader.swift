@@ -276,7 +276,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
         let now = time.now()
         load.record.update { $0.waiting += now - start }
         totals.withLock { $0.started += 1 }
-        configuration.observer?(.started(id: load.id, url: request.url))
+        configuration.observer?(.started(id: load.id, url: request.url.withoutCredentials))
 
         let limits = TimeLimits(configuration.paceLimits, watch: watch)
         var configuration = configuration
