@@ -220,10 +220,13 @@ let package = Package(
         .executableTarget(
             name: "TestDecoder", dependencies: ["TintypeCore", "TintypeIsolation", "TintypeSandbox"],
             path: "Tests/TestDecoder", swiftSettings: settings),
+        // Runs a helper without Landlock.
+        .executableTarget(name: "OldKernel", path: "Tests/OldKernel"),
         .testTarget(
             name: "TintypeIsolationTests",
             dependencies: [
                 "Tintype", "TintypeIsolation", "TintypeTesting", "TestSupport", "TestDecoder", "TintypeDecoder",
+                "OldKernel",
             ],
             swiftSettings: settings),
         // A program of its own: the main actor of Swift Testing is not on the first thread, which GTK needs.
@@ -239,6 +242,8 @@ let package = Package(
             name: "TintypeTests",
             dependencies: [
                 "Tintype", "TintypeTesting", "TestSupport", .product(name: "Logging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),
         .testTarget(

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CSandbox.h"
+#include "FontFiles.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -115,7 +116,10 @@ size_t tintype_font_directories(char **directories, size_t count) {
 int tintype_restrict_files(const char *const *directories) {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return -1;
     long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-    if (version < 1) return 0;
+    if (version < 1) {
+        tintype_open_fonts();
+        return 0;
+    }
     // All rights of the first version.
     struct landlock_ruleset_attr rules = {.handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1};
     int set = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
@@ -159,11 +163,13 @@ int tintype_restrict_calls(int opens) {
         SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(newfstatat), SCMP_SYS(statx), SCMP_SYS(access), SCMP_SYS(faccessat),
         SCMP_SYS(faccessat2), SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(statfs),
     };
-    // Changes that libraries of fonts try, and do without.
+    // What libraries try, and do without.
     static const int refused[] = {
         SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(rename), SCMP_SYS(renameat),
         SCMP_SYS(link), SCMP_SYS(linkat), SCMP_SYS(chmod), SCMP_SYS(fchmodat), SCMP_SYS(utimensat),
         SCMP_SYS(sched_setscheduler), SCMP_SYS(sched_setaffinity), SCMP_SYS(ioctl),
+        // GLib asks where its warnings go.
+        SCMP_SYS(getpeername),
     };
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return -1;
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
@@ -194,7 +200,7 @@ int tintype_restrict_calls(int opens) {
     if (!error)
         error = seccomp_rule_add(
             filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0));
-    // With Landlock, the directories on the list can be read. Without it, nothing is opened any more.
+    // With Landlock, the directories on the list can be read. Without it, nothing is opened anymore but copies of fonts.
     const scmp_datum_t writing = O_ACCMODE | O_CREAT | O_TRUNC;
     if (!error && opens)
         error = seccomp_rule_add(
@@ -203,7 +209,9 @@ int tintype_restrict_calls(int opens) {
     for (size_t i = 0; !error && opens && i < sizeof bits / sizeof *bits; i++)
         error = seccomp_rule_add(
             filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(openat), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, bits[i], bits[i]));
-    if (!error && !opens) error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(openat), 0);
+    if (!error && !opens)
+        error = seccomp_rule_add(
+            filter, tintype_answer_opens() ? SCMP_ACT_TRAP : SCMP_ACT_ERRNO(EACCES), SCMP_SYS(openat), 0);
     if (!error) error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(open), 0);
     if (!error) error = seccomp_load(filter);
     seccomp_release(filter);

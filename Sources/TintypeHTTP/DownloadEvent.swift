@@ -3,7 +3,7 @@ public import TintypeCore
 
 /// An event of a downloader.
 public enum DownloadEvent: Sendable {
-    /// A transfer began. Its number identifies it in later events.
+    /// A transfer began. Its number identifies it in later events. The URL has no credentials, but its query may have secrets.
     case started(id: Int, url: URL)
     /// The head of a response arrived, after redirects.
     case responded(id: Int, SourceResponse)
@@ -15,4 +15,19 @@ public enum DownloadEvent: Sendable {
     case suspended
     /// The downloader continues.
     case resumed
+}
+
+extension DownloadEvent: CustomStringConvertible {
+    /// A sentence without secrets: neither user info nor values of queries nor header fields.
+    public var description: String {
+        switch self {
+        case .started(let id, let url): "Transfer \(id) of \(url.shortDescription) began"
+        case .responded(let id, let response): "Transfer \(id) was answered: \(response)"
+        case .retrying(let id, let error, let delay): "Transfer \(id) is repeated after \(delay): \(error)"
+        case .finished(let id, _, let error?): "Transfer \(id) failed: \(error)"
+        case .finished(let id, let metrics, nil): "Transfer \(id) ended after \(metrics.receivedBytes) bytes"
+        case .suspended: "The downloader was suspended"
+        case .resumed: "The downloader continues"
+        }
+    }
 }

@@ -66,7 +66,7 @@ extension ImageDownloader {
 
         /// The policy for repeating transfers that failed; none by default.
         public var retry: RetryPolicy
-        /// The policy for servers that fail again and again; `nil` asks them each time.
+        /// The policy for servers that fail again and again; `nil` asks them each time. The server that a redirect leads to counts by itself.
         public var circuitBreaker: CircuitBreakerPolicy?
         /// The servers that may be connected to; `nil` allows all.
         public var networkGuard: NetworkGuard?
@@ -80,6 +80,8 @@ extension ImageDownloader {
         /// The largest number of redirects that one origin may send; `nil` for no limit but ``maximumRedirects``.
         public var maximumRedirectsPerOrigin: Int?
         /// The number of transfers from one host that may run at once; `nil` for no limit but ``maximumConcurrentDownloads``.
+        ///
+        /// A redirected transfer counts for the host that it was redirected to. It goes on at once, and later ones wait for it.
         public var maximumDownloadsPerHost: Int?
         /// The place for the beginnings of interrupted transfers, from which later ones continue; `nil` always starts over.
         public var partialDownloads: PartialDownloads?

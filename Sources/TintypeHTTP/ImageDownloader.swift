@@ -205,22 +205,23 @@ public final class ImageDownloader: ImageLoading, Sendable {
         let server = load.request.url.server
         while true {
             let failure: ImageError
+            let visits = ServerVisits(servers, hostSlots)
             do throws(ImageError) {
-                let isProbe = try servers.admit(server)
+                try visits.begin(at: load.request.url)
                 do throws(ImageError) {
-                    var loaded = try await loadInTurn(load)
-                    servers.record(nil, of: server, isProbe: isProbe)
+                    var loaded = try await loadInTurn(load, visits)
+                    visits.end(nil)
                     loaded.transfer = load.record.metrics
                     configuration.observer?(.finished(id: load.id, load.record.metrics, nil))
                     return loaded
                 } catch {
-                    servers.record(error, of: server, isProbe: isProbe)
+                    visits.end(error)
                     throw error
                 }
             } catch {
                 failure = error
             }
-            guard let delay = delay(after: failure, of: load, server: server) else {
+            guard let delay = delay(after: failure, of: load, server: visits.lastServer ?? server) else {
                 var error = failure
                 if error.response == nil { error.response = load.record.head }
                 configuration.observer?(.finished(id: load.id, load.record.metrics, error))
@@ -251,27 +252,32 @@ public final class ImageDownloader: ImageLoading, Sendable {
     }
 
     /// One attempt.
-    private func loadInTurn(_ load: Load) async throws(ImageError) -> LoadedData {
+    /// - Parameter visits: The servers that the attempt asks.
+    private func loadInTurn(_ load: Load, _ visits: ServerVisits) async throws(ImageError) -> LoadedData {
         let request = load.request
         let start = time.now()
         let wait = StageStopwatch.beginWait()
         let cancel = try load.running.beginAttempt()
-        let hostTicket = try await hostTicket(for: load)
-        defer { hostTicket.map { hostSlots?.release($0) } }
+        if hostSlots != nil {
+            try await load.running.run { () throws(ImageError) in
+                try await visits.acquireSlot(request.url, request.priority)
+            }
+        }
+        defer { visits.releaseSlot() }
         let ticket = try await ticket(for: load)
         wait?.end()
         defer { slots.release(ticket) }
         let now = time.now()
         load.record.update { $0.waiting += now - start }
         totals.withLock { $0.started += 1 }
-        configuration.observer?(.started(id: load.id, url: request.url))
+        configuration.observer?(.started(id: load.id, url: request.url.withoutCredentials))
 
         let limits = TimeLimits(configuration.paceLimits, watch: watch)
         var configuration = configuration
         configuration.headers = headers
         let context = TransferContext(
             clients: clients, tls: tls, configuration: configuration, limits: limits, record: load.record,
-            running: load.running, progress: load.progress
+            running: load.running, visits: visits, progress: load.progress
         ) { [totals] count in
             totals.withLock { $0.receivedBytes += count }
         } observeHead: { [observer = configuration.observer] head in
@@ -282,13 +288,6 @@ public final class ImageDownloader: ImageLoading, Sendable {
         }
         guard !load.running.isCancelled else { throw .cancelledTransfer }
         return loaded
-    }
-
-    private func hostTicket(for load: Load) async throws(ImageError) -> HostSlots.Ticket? {
-        guard let hostSlots else { return nil }
-        return try await load.running.run { () throws(ImageError) in
-            try await hostSlots.acquire(load.request.url, load.request.priority)
-        }
     }
 
     private func ticket(for load: Load) async throws(ImageError) -> DownloadSlots.Ticket {

@@ -16,7 +16,12 @@ struct DownloadHelper {
         guard arguments.count >= 4, let url = URL(string: arguments[2]) else { throw Failure.usage }
         if arguments[1] == "fetch" {
             let downloader = ImageDownloader(.init(partialDownloads: .directory(arguments[3])))
-            let loaded = try await downloader.load(LoadRequest(url: url) { tell("\($0.receivedBytes)") })
+            let loaded: LoadedData
+            do {
+                loaded = try await downloader.load(LoadRequest(url: url) { tell("\($0.receivedBytes)") })
+            } catch {
+                return tell("failed \(error.code)")
+            }
             tell("done \(loaded.data.count) \(DownloadPayload.isBeginning(loaded.data))")
         } else {
             guard arguments.count == 5, let first = URL(string: arguments[3]) else { throw Failure.usage }

@@ -7,7 +7,13 @@ import TintypeSandbox
 /// A helper whose decoder misbehaves as its file says.
 @main
 struct TestDecoder {
-    static func main() { exit(DecoderWorker(coders: ImageCoders([MisbehavingCoder()])).run()) }
+    static func main() {
+        // Makes the fonts known, as in a helper that draws text.
+        let status = DecoderWorker(coders: ImageCoders([MisbehavingCoder()])).run {
+            _ = dlopen("libfontconfig.so.1", RTLD_NOW | RTLD_GLOBAL)
+        }
+        exit(status)
+    }
 }
 
 /// Reads "files" that name a misdeed.
@@ -23,7 +29,7 @@ struct MisbehavingCoder: ImageCoder {
     func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let words = String(decoding: data, as: UTF8.self).split(separator: " ")
         if words.first != "unreserved" { _ = try context.reserve(words.first == "greedy" ? 1 << 40 : 24) }
-        if let misdeed = words.first { try commit(String(misdeed)) }
+        if let misdeed = words.first { try commit(String(misdeed), words.dropFirst().first.map { String($0) }) }
         var properties = Image.Properties()
         properties.format = .svg
         properties.sourceSize = Self.size
@@ -35,7 +41,7 @@ struct MisbehavingCoder: ImageCoder {
         return Image(pixels: pixels.freeze(), properties: properties)
     }
 
-    private func commit(_ misdeed: String) throws(ImageError) {
+    private func commit(_ misdeed: String, _ path: String?) throws(ImageError) {
         switch misdeed {
         case "abort": abort()
         case "trap": _ = [Int]()[misdeed.count]
@@ -48,6 +54,17 @@ struct MisbehavingCoder: ImageCoder {
             }
         case "open":
             guard open("/etc/passwd", O_RDONLY) < 0 else { return }
+            throw ImageError(.fileUnreadable, stage: .decode, reason: "error \(errno)")
+        case "font":
+            // The misdeed is the second word: a path.
+            let file = open(path ?? "", O_RDONLY)
+            guard file < 0 else {
+                close(file)
+                return
+            }
+            throw ImageError(.fileUnreadable, stage: .decode, reason: "error \(errno)")
+        case "writefont":
+            guard let path, open(path, O_RDWR) < 0 else { return }
             throw ImageError(.fileUnreadable, stage: .decode, reason: "error \(errno)")
         case "write":
             guard open("/tmp/tintype-test", O_WRONLY | O_CREAT, 0o600) < 0 else { return }

@@ -26,7 +26,7 @@ struct DecompressionTests {
     func pieces(_ coding: String) throws {
         let body = try packed(coding, text)
         for size in [1, 2, 7, body.count] {
-            let decoder = try #require(try ContentCoding(coding)?.decoder())
+            let decoder = try #require(try ContentCoding([coding])?.decoder())
             var result = Data()
             for start in stride(from: 0, to: body.count, by: size) {
                 try body[start..<min(start + size, body.count)].withUnsafeBytes { piece in
@@ -36,6 +36,70 @@ struct DecompressionTests {
             try decoder.finish()
             #expect(result == text, "\(size)")
         }
+    }
+
+    private func decoded(_ lines: [String], _ body: Data, pieceSize: Int) throws -> Data {
+        let decoder = try #require(try ContentCoding(lines)?.decoder())
+        var result = Data()
+        for start in stride(from: 0, to: body.count, by: pieceSize) {
+            try body[start..<min(start + pieceSize, body.count)].withUnsafeBytes { piece in
+                try decoder.decode(piece) { result.append(contentsOf: $0) }
+            }
+        }
+        try decoder.finish()
+        return result
+    }
+
+    @Test(
+        "All members of a gzip body are decompressed, and padding after them is ignored", arguments: [1, 2, 5, 100_000])
+    func members(_ pieceSize: Int) throws {
+        let member = try gzip(text)
+        let empty = try gzip(Data())
+        let bodies: [[Data]] = [
+            [member, member], [empty, member, empty, empty, member], [member, Data(count: 100)],
+            [member, Data([0x1F])], [member, Data([0x1F, 0x00, 0x01])], [member, member, Data("padding".utf8)],
+        ]
+        for parts in bodies {
+            let body = parts.reduce(Data(), +)
+            let count = parts.count { $0 == member }
+            let expected = Array(repeating: text, count: count).reduce(Data(), +)
+            #expect(try decoded(["gzip"], body, pieceSize: pieceSize) == expected)
+        }
+        for cut in [3, 10, member.count - 1] {
+            #expect(throws: ImageError.self) {
+                try decoded(["gzip"], member + member.prefix(cut), pieceSize: pieceSize)
+            }
+        }
+        // Damage inside the second member: its check fails.
+        var damaged = member + member
+        damaged[damaged.count - 6] ^= 1
+        #expect(throws: ImageError.self) { try decoded(["gzip"], damaged, pieceSize: pieceSize) }
+    }
+
+    @Test("Several codings are removed in reverse order, in one line or in several", arguments: [1, 7, 100_000])
+    func severalCodings(_ pieceSize: Int) throws {
+        let twice = try gzip(try packed("br", text))
+        for lines in [["br, gzip"], ["br", "gzip"], ["identity, BR ,", "X-GZIP"], ["", "br,\tgzip"]] {
+            #expect(try decoded(lines, twice, pieceSize: pieceSize) == text)
+        }
+        #expect(try decoded(["br, gzip, zstd"], try packed("zstd", twice), pieceSize: pieceSize) == text)
+        #expect(throws: ImageError.self) { try decoded(["gzip, br"], twice, pieceSize: pieceSize) }
+        #expect(throws: ImageError.self) { try decoded(["br, gzip"], twice.dropLast(3), pieceSize: pieceSize) }
+        #expect(ContentCoding(["gzip", "compress"]) == nil && ContentCoding(["gzip, gzip, gzip, gzip"]) == nil)
+        #expect(ContentCoding([]) == .identity && ContentCoding(["identity"]) == .identity)
+    }
+
+    @Test("A list of codings in one line is decoded, and one with an unknown coding is a typed error")
+    func codingList() async throws {
+        let body = try gzip(try packed("br", text))
+        let server = try await OriginServer.start([
+            "/good": OriginResponse(body, headers: ["Content-Encoding": "br, gzip"]),
+            "/bad": OriginResponse(body, headers: ["Content-Encoding": "compress, gzip"]),
+        ])
+        let downloader = ImageDownloader()
+        #expect(try await downloader.load(LoadRequest(url: server.url("/good"))).data == text)
+        let error = try await failure(downloader, LoadRequest(url: server.url("/bad")))
+        #expect(error.code == .badResponse && error.reason.contains("compress, gzip"))
     }
 
     @Test("A body that ends early is incomplete, and a damaged one is an error", arguments: ["br", "zstd", "gzip"])

@@ -10,13 +10,24 @@ import TintypeTesting
 struct DownloadProcessTests {
     let rounds = ProcessInfo.processInfo.environment["CRASH_ROUNDS"].flatMap { Int($0) } ?? 20
 
-    private func start(_ arguments: [String]) throws -> (process: Process, output: FileHandle) {
+    /// - Parameter fileBlocks: The largest size of a file that the process can write, in blocks of 512 bytes; `nil` for any. Above it, writing is an
+    ///   error as on a full disk.
+    private func start(
+        _ arguments: [String], fileBlocks: Int? = nil
+    ) throws -> (process: Process, output: FileHandle) {
         let process = Process()
-        process.executableURL = URL(
+        let helper = URL(
             fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         )
         .deletingLastPathComponent().appendingPathComponent("DownloadHelper")
-        process.arguments = arguments
+        if let fileBlocks {
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            let script = "trap '' XFSZ; ulimit -f \(fileBlocks); exec \"$0\" \"$@\""
+            process.arguments = ["-c", script, helper.path] + arguments
+        } else {
+            process.executableURL = helper
+            process.arguments = arguments
+        }
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()
@@ -31,9 +42,9 @@ struct DownloadProcessTests {
     }
 
     /// All that a process prints.
-    private func output(_ arguments: [String]) async throws -> String {
+    private func output(_ arguments: [String], fileBlocks: Int? = nil) async throws -> String {
         try await onThread {
-            let (process, output) = try start(arguments)
+            let (process, output) = try start(arguments, fileBlocks: fileBlocks)
             let text = String(decoding: try output.readToEnd() ?? Data(), as: UTF8.self)
             process.waitUntilExit()
             return text
@@ -112,6 +123,30 @@ struct DownloadProcessTests {
         #expect(text.hasSuffix("done \(whole) true\n"))
         #expect(script.value.firsts.last ?? 0 >= arrived - 320 * 1_024)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/partial").isEmpty)
+    }
+
+    @Test(
+        "A disk that fills up, at once or in the middle, doesn't stop a transfer, and leaves no file",
+        .capability("3.11"), arguments: [0, 1, 600, 2_000])
+    func fullDisk(blocks: Int) async throws {
+        let whole = 2_000_000
+        let cuts = Watched([1_500_000])
+        let server = try await OriginServer.start { request in
+            guard request.header("Range") == nil else { return .status(400) }
+            let response = OriginResponse(DownloadPayload.bytes(0..<whole), headers: ["ETag": "\"1\""])
+            let cut = cuts.update { $0.popLast() }
+            return cut.map { response.close(after: $0) } ?? response
+        }
+        let folder = try TemporaryDirectory()
+        let arguments = ["fetch", server.url("/a").absoluteString, folder.path + "/partial"]
+        // What was interrupted isn't kept, because it isn't whole; the next transfer starts over.
+        let first = try await output(arguments, fileBlocks: blocks)
+        #expect(first.hasSuffix("failed incompleteBody\n"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/partial").isEmpty)
+        let text = try await output(arguments, fileBlocks: blocks)
+        #expect(text.hasSuffix("done \(whole) true\n"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/partial").isEmpty)
+        #expect(server.requests.allSatisfy { $0.header("Range") == nil } && server.requestCount() == 2)
     }
 
     @Test(

@@ -78,6 +78,71 @@ struct HTTP2Tests {
         #expect(try await downloader.load(LoadRequest(url: server.url("/a", host: "localhost"))).data == bytes)
     }
 
+    @Test(
+        "A stream that the server resets is a typed error, with any code and at any place",
+        arguments: [0x0, 0x1, 0x2, 0x7, 0x8, 0xB, 0xD, 0xFF], [0, 1_000])
+    func resetStream(code: Int, count: Int) async throws {
+        let server = try await server { request in
+            guard request.path == "/broken" else { return OriginResponse(bytes) }
+            var response = OriginResponse().announcing(contentLength: bytes.count)
+            response.steps = [.bytes(bytes.prefix(count)), .resetStream(code: code)]
+            return response
+        }
+        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: trusting))
+        let error = try await failure(downloader, LoadRequest(url: server.url("/broken", host: "localhost")))
+        #expect([.connectionLost, .incompleteBody].contains(error.code), "\(error)")
+        // The connection goes on.
+        #expect(try await downloader.load(LoadRequest(url: server.url("/a", host: "localhost"))).data == bytes)
+        #expect(server.acceptedConnections == 1)
+    }
+
+    @Test("A transfer continues after an orderly GOAWAY, and the next one has another connection")
+    func goAway() async throws {
+        let server = try await server { request in
+            var response = OriginResponse(bytes)
+            if request.path == "/last" {
+                response.steps = [
+                    .bytes(bytes.prefix(1_000)), .goAway(code: 0, isAnswered: true), .bytes(bytes.dropFirst(1_000)),
+                ]
+                response = response.announcing(contentLength: bytes.count)
+            }
+            return response
+        }
+        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: trusting))
+        for _ in 1...3 {
+            #expect(try await downloader.load(LoadRequest(url: server.url("/last", host: "localhost"))).data == bytes)
+        }
+        #expect(server.acceptedConnections == 3)
+    }
+
+    @Test(
+        "A GOAWAY that ends a transfer is a typed error, and a repetition gets the image by another connection",
+        arguments: [0x0, 0x1, 0x2, 0xB])
+    func goAwayWithoutAnswer(code: Int) async throws {
+        let first = Watched(true)
+        let server = try await server { _ in
+            let isFirst = first.update { first in
+                defer { first = false }
+                return first
+            }
+            var response = OriginResponse(bytes, headers: ["ETag": "\"1\""])
+            if isFirst {
+                response.steps = [.bytes(bytes.prefix(1_000)), .goAway(code: code, isAnswered: false), .close]
+                response = response.announcing(contentLength: bytes.count)
+            }
+            return response
+        }
+        let downloader = ImageDownloader(.init(timeout: .seconds(60), partialDownloads: nil, tls: trusting))
+        let url = server.url("/a", host: "localhost")
+        let error = try await failure(downloader, LoadRequest(url: url))
+        #expect([.connectionLost, .incompleteBody].contains(error.code), "\(error)")
+        #expect(RetryPolicy.isTransient(error))
+        first.update { $0 = true }
+        let patient = ImageDownloader(
+            .init(timeout: .seconds(60), retry: RetryPolicy(baseDelay: .zero), tls: trusting))
+        #expect(try await patient.load(LoadRequest(url: url)).data == bytes)
+    }
+
     @Test("A body that isn't as long as announced is an error", arguments: [0, 100, 10_000])
     func lyingLength(announced: Int) async throws {
         let server = try await server { _ in OriginResponse(bytes).announcing(contentLength: announced) }

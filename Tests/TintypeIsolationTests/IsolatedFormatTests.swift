@@ -11,6 +11,15 @@ import TintypeTesting
 struct IsolatedFormatTests {
     private let coders = ImageCoders.default
     private let isolated = ImageCoders.default.isolated(.all, by: Helper.real.isolation())
+    private let folder: TemporaryDirectory
+    /// Isolated on a kernel without Landlock.
+    private let isolatedOnOldKernel: ImageCoders
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        let link = try Helper.real.withoutLandlock(in: folder)
+        isolatedOnOldKernel = ImageCoders.default.isolated(.all, by: Helper.real.isolation { $0.helper = link })
+    }
 
     /// A picture with alpha, and several frames where the format may have them.
     private static func picture(frames: Int) throws -> Image {
@@ -45,10 +54,10 @@ struct IsolatedFormatTests {
         return samples
     }
 
-    private static func svg(_ family: String) -> Data {
+    private static func svg(_ family: String, _ words: String = "Häuser 直 ١٢٣ 😀") -> Data {
         let text = """
             <svg xmlns="http://www.w3.org/2000/svg" width="300" height="60">
-            <text y="40" font-size="24" font-family="\(family)">Häuser 直 ١٢٣ 😀</text></svg>
+            <text y="40" font-size="24" font-family="\(family)">\(words)</text></svg>
             """
         return Data(text.utf8)
     }
@@ -60,10 +69,12 @@ struct IsolatedFormatTests {
         ).data
     }
 
-    private func expectSame(_ data: Data, _ options: DecodeOptions, _ name: String) throws {
+    private func expectSame(
+        _ data: Data, _ options: DecodeOptions, _ name: String, by isolated: ImageCoders? = nil
+    ) throws {
         let context = DecodeContext()
         let expected = try coders.decode(data, options: options, context: context)
-        let image = try isolated.decode(data, options: options, context: context)
+        let image = try (isolated ?? self.isolated).decode(data, options: options, context: context)
         #expect(image.properties == expected.properties, "\(name)")
         #expect(image.frames == expected.frames, "\(name)")
     }
@@ -119,18 +130,32 @@ struct IsolatedFormatTests {
         #expect(try isolated.frameDecoder(for: Self.picture(frames: 1).encoded(as: .bmp)) == nil)
     }
 
-    @Test("text has the same shapes as in the program", .capability("ISO-01"))
-    func text() throws {
+    @Test(
+        "text has the same shapes as in the program, with and without Landlock", .capability("ISO-01"),
+        arguments: [true, false])
+    func text(hasLandlock: Bool) throws {
+        let isolated = hasLandlock ? isolated : isolatedOnOldKernel
         #if SVG
         for family in ["sans-serif", "serif", "monospace", "cursive", "DejaVu Sans", "No Such Font"] {
-            try expectSame(Self.svg(family), DecodeOptions(), family)
+            try expectSame(Self.svg(family), DecodeOptions(), family, by: isolated)
         }
         #endif
         #if PDF
         for font in ["Times-Roman", "Helvetica", "Courier-Bold", "ZapfDingbats"] {
-            try expectSame(Self.pdf(font), DecodeOptions(), font)
+            try expectSame(Self.pdf(font), DecodeOptions(), font, by: isolated)
         }
         #endif
+    }
+
+    @Test("without Landlock, every format is decoded as in the program", .capability("ISO-01"))
+    func formatsOnOldKernel() throws {
+        for sample in try Self.samples() {
+            var options = DecodeOptions()
+            options.formatHint = sample.hint
+            try expectSame(sample.data, options, sample.name, by: isolatedOnOldKernel)
+            options.thumbnailSize = PixelSize(width: 20, height: 20)
+            try expectSame(sample.data, options, sample.name, by: isolatedOnOldKernel)
+        }
     }
 
     @Test("the helper decodes many images at a time")

@@ -65,6 +65,37 @@ struct MisdeedTests {
         #expect(!FileManager.default.fileExists(atPath: "/tmp/tintype-test"))
     }
 
+    /// A font of the system.
+    private static func font() throws -> String {
+        let all = FileManager.default.enumerator(atPath: "/usr/share/fonts")?.allObjects as? [String]
+        return "/usr/share/fonts/"
+            + (try #require(all?.sorted().first { $0.hasSuffix(".ttf") || $0.hasSuffix(".otf") }))
+    }
+
+    @Test(
+        "without Landlock, a decoder can open no file but fonts, and calls the system no more freely",
+        .capability("ISO-02"))
+    func withoutLandlock() throws {
+        let folder = try TemporaryDirectory()
+        let link = try Helper.misbehaving.withoutLandlock(in: folder)
+        let bench = IsolatedBench { $0.helper = link }
+        for misdeed in ["open", "write"] {
+            let error = try #require(bench.failure(misdeed))
+            #expect(error.code == .fileUnreadable && error.reason == "error \(EACCES)", "\(misdeed): \(error)")
+        }
+        // With Landlock, all files of the list can be read, without it only fonts, as often as anybody likes.
+        for (path, isFont) in [(try Self.font(), true), ("/etc/fonts/fonts.conf", false)] {
+            #expect(IsolatedBench().failure("font \(path)") == nil, "\(path)")
+            for _ in 1...100 { #expect((bench.failure("font \(path)") == nil) == isFont, "\(path)") }
+            #expect(bench.failure("writefont \(path)")?.code == .fileUnreadable, "\(path)")
+        }
+        for misdeed in ["socket", "process", "kill"] {
+            let error = try #require(bench.failure(misdeed))
+            #expect(error.code == .decoderCrashed && error.reason.contains("called the system"), "\(misdeed): \(error)")
+        }
+        #expect(try bench.decode("good").size == PixelSize(width: 3, height: 2))
+    }
+
     @Test("a decoder can't write more pixels than it described", .capability("ISO-02"))
     func pixels() throws {
         let error = try #require(IsolatedBench().failure("pixels"))

@@ -19,6 +19,14 @@ enum Helper: String {
         return URL(filePath: program).deletingLastPathComponent().appending(path: rawValue).path
     }
 
+    /// Makes a link that runs the helper as a kernel without Landlock would.
+    func withoutLandlock(in folder: TemporaryDirectory) throws -> String {
+        let program = URL(filePath: path).deletingLastPathComponent().appending(path: "OldKernel").path
+        let link = "\(folder.path)/\(rawValue)"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: program)
+        return link
+    }
+
     func isolation(_ change: (inout DecoderIsolation) -> Void = { _ in }) -> DecoderIsolation {
         var isolation = DecoderIsolation()
         isolation.helper = path

@@ -22,10 +22,10 @@ int tintype_limit_resources(uint64_t memory, uint64_t seconds);
 /// Loads the settings of fontconfig, and returns the number of directories that it reads fonts and caches from. The caller frees the paths.
 size_t tintype_font_directories(char **directories, size_t count);
 /// Makes all files inaccessible, except for reading those below the directories of a list that ends with NULL.
-/// Returns 1, 0 if the kernel has no Landlock, or -1 with `errno`.
+/// Returns 1, 0 if the kernel has no Landlock, or -1 with `errno`. Without Landlock, it opens the fonts that are known.
 int tintype_restrict_files(const char *const *directories);
-/// Ends the process with SIGSYS at each system call that decoding doesn't need. Files are opened only for reading, and only if
-/// `opens` isn't 0. Returns 0, or -1 with `errno`.
+/// Ends the process with SIGSYS at each system call that decoding doesn't need. Files are opened only for reading; if `opens` is 0, only the
+/// fonts that are open already. Returns 0, or -1 with `errno`.
 int tintype_restrict_calls(int opens);
 
 #endif

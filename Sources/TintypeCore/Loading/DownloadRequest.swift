@@ -48,3 +48,13 @@ public struct DownloadResponse: Sendable, Hashable {
         return type.isEmpty ? nil : Substring(type).lowercased()
     }
 }
+
+extension DownloadRequest: CustomStringConvertible {
+    /// The method and the URL, without user info, values of its query, and header fields, which may be secrets.
+    public var description: String { "\(method) \(url.shortDescription)" }
+}
+
+extension DownloadResponse: CustomStringConvertible {
+    /// The status and the URL, without user info, values of its query, and header fields, which may be secrets.
+    public var description: String { "\(statusCode) from \(url.shortDescription)" }
+}

@@ -118,7 +118,7 @@ public final class PixelBufferPool: Sendable {
 
     /// Returns the smallest size class for `bytes`: 1, 1.25, 1.5 or 1.75 × a power of two; whole huge pages for large blocks.
     static func sizeClass(_ bytes: Int) -> Int {
-        let wanted = max(bytes, 4_096)
+        let wanted = max(bytes, 1_024)
         let power = 1 << (Int.bitWidth - 1 - wanted.leadingZeroBitCount)
         let step = power / 4
         let size = (wanted + step - 1) / step * step

@@ -1,35 +1,64 @@
 #if HTTP
 internal import TintypeCore
 
-/// A content coding of HTTP that can be decoded (RFC 9110, section 8.4.1).
-enum ContentCoding {
-    case identity
-    case gzip
-    case deflate
-    case brotli
-    case zstd
+/// The content codings of a body (RFC 9110, section 8.4), all of which can be decoded.
+struct ContentCoding: Equatable {
+    /// One coding (RFC 9110, section 8.4.1).
+    enum Format: Sendable {
+        case gzip
+        case deflate
+        case brotli
+        case zstd
+    }
 
-    /// - Parameter field: the value of `Content-Encoding`.
-    /// - Returns: `nil` for a coding that cannot be decoded, or for several.
-    init?(_ field: String?) {
-        let name = (field ?? "").filter { !$0.isWhitespace }.lowercased()
-        switch name {
-        case "", "identity": self = .identity
-        // RFC 9110 asks recipients to treat “x-gzip” as “gzip”.
-        case "gzip", "x-gzip": self = .gzip
-        case "deflate": self = .deflate
-        case "br": self = .brotli
-        case "zstd": self = .zstd
-        default: return nil
+    /// The largest number of codings. Each takes memory, and servers apply one.
+    private static let maximumCount = 3
+
+    /// The body as it is.
+    static let identity = ContentCoding(formats: [])
+
+    /// The codings, in the order in which the server applied them.
+    let formats: [Format]
+
+    private init(formats: [Format]) { self.formats = formats }
+
+    /// Parses the lines of the field `Content-Encoding`, which together are one list (RFC 9110, section 5.3).
+    /// - Returns: `nil` if a coding can't be decoded, or there are more than three.
+    init?(_ lines: some Sequence<String>) {
+        var formats: [Format] = []
+        for line in lines {
+            for name in line.split(separator: ",") {
+                switch String(name).trimmed.lowercased() {
+                case "", "identity": continue
+                // RFC 9110 asks recipients to treat “x-gzip” as “gzip”.
+                case "gzip", "x-gzip": formats.append(.gzip)
+                case "deflate": formats.append(.deflate)
+                case "br": formats.append(.brotli)
+                case "zstd": formats.append(.zstd)
+                default: return nil
+                }
+            }
         }
+        guard formats.count <= Self.maximumCount else { return nil }
+        self.init(formats: formats)
     }
 
     /// Returns a decoder; `nil` for bytes that aren't encoded.
     /// - Throws: ``ImageError/Code/outOfMemory``.
     func decoder() throws(ImageError) -> (any ContentDecoding)? {
-        switch self {
-        case .identity: nil
-        case .gzip, .deflate: try ZlibDecoder(self)
+        var decoder: (any ContentDecoding)?
+        // The last coding that was applied is the first to be removed.
+        for format in formats {
+            let inner = decoder
+            let outer = try Self.decoder(format)
+            decoder = inner.map { SuccessiveDecoder(outer, then: $0) } ?? outer
+        }
+        return decoder
+    }
+
+    private static func decoder(_ format: Format) throws(ImageError) -> any ContentDecoding {
+        switch format {
+        case .gzip, .deflate: try ZlibDecoder(format)
         case .brotli: try BrotliDecoder()
         case .zstd: try ZstdDecoder()
         }
@@ -52,6 +81,28 @@ protocol ContentDecoding: AnyObject {
     /// Checks at the end of the body that the compressed stream has ended too.
     /// - Throws: ``ImageError/Code/incompleteBody``.
     func finish() throws(ImageError)
+}
+
+/// Two decoders, of which the second one gets the output of the first.
+private final class SuccessiveDecoder: ContentDecoding {
+    private let first: any ContentDecoding
+    private let second: any ContentDecoding
+
+    init(_ first: any ContentDecoding, then second: any ContentDecoding) {
+        self.first = first
+        self.second = second
+    }
+
+    func decode(
+        _ bytes: UnsafeRawBufferPointer, receive: (UnsafeRawBufferPointer) throws(ImageError) -> Void
+    ) throws(ImageError) {
+        try first.decode(bytes) { decoded throws(ImageError) in try second.decode(decoded, receive: receive) }
+    }
+
+    func finish() throws(ImageError) {
+        try first.finish()
+        try second.finish()
+    }
 }
 
 extension ImageError {

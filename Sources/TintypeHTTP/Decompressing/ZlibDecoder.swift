@@ -4,22 +4,30 @@ internal import FoundationEssentials
 internal import TintypeCore
 
 /// Decompresses gzip and deflate (RFC 1950 to 1952).
+///
+/// A gzip body may have several members, whose contents follow each other (RFC 1952, section 2.2). Other bytes after the end, such as the
+/// padding that some servers send, are ignored.
 final class ZlibDecoder: ContentDecoding {
     private static let blockBytes = 256 * 1_024
     /// A window of 32 kB, with the header of gzip or zlib.
     private static let detectsHeader = 15 + 32
 
     private let stream: UnsafeMutablePointer<z_stream>
-    private let coding: ContentCoding
+    private let format: ContentCoding.Format
     private let block: UnsafeMutableRawBufferPointer
+    /// True after the compressed stream, or a member of it, has ended.
     private var isAtEnd = false
+    /// True if no member follows anymore.
+    private var hasPadding = false
+    /// True if the present member isn't the first.
+    private var isContinued = false
     /// True until the first piece has shown that `deflate` means zlib or bare deflate.
     private var isAtStart = true
 
-    /// - Parameter coding: `gzip` or `deflate`.
+    /// - Parameter format: `gzip` or `deflate`.
     /// - Throws: ``ImageError/Code/outOfMemory``.
-    init(_ coding: ContentCoding) throws(ImageError) {
-        self.coding = coding
+    init(_ format: ContentCoding.Format) throws(ImageError) {
+        self.format = format
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         guard inflateInit2_(stream, Int32(Self.detectsHeader), ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
@@ -40,16 +48,16 @@ final class ZlibDecoder: ContentDecoding {
         _ bytes: UnsafeRawBufferPointer, receive: (UnsafeRawBufferPointer) throws(ImageError) -> Void
     ) throws(ImageError) {
         guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
-        // What follows the end of the compressed stream is not part of the image, as with padding that some servers send.
-        guard !isAtEnd else { return }
         chooseFormat(firstByte: bytes[0])
         stream.pointee.next_in = UnsafeMutablePointer(mutating: base.assumingMemoryBound(to: Bytef.self))
         stream.pointee.avail_in = uInt(bytes.count)
         defer { stream.pointee.next_in = nil }
-        while !isAtEnd {
+        while beginMember() {
             let (status, written) = inflateBlock()
             if status == Z_BUF_ERROR { return }
             guard status == Z_OK || status == Z_STREAM_END else {
+                hasPadding = isInMark
+                if hasPadding { return }
                 throw .undecodable(stream.pointee.msg.map { String(cString: $0) } ?? "zlib error \(status)")
             }
             isAtEnd = status == Z_STREAM_END
@@ -60,7 +68,7 @@ final class ZlibDecoder: ContentDecoding {
     }
 
     func finish() throws(ImageError) {
-        guard !isAtEnd, !isAtStart else { return }
+        guard !isAtEnd, !isAtStart, !hasPadding, !isInMark else { return }
         throw .cutCompression
     }
 
@@ -68,7 +76,26 @@ final class ZlibDecoder: ContentDecoding {
     private func chooseFormat(firstByte: UInt8) {
         guard isAtStart else { return }
         isAtStart = false
-        if coding == .deflate, firstByte & 0x0F != 8, firstByte != 0x1F { inflateReset2(stream, -15) }
+        if format == .deflate, firstByte & 0x0F != 8, firstByte != Self.mark { inflateReset2(stream, -15) }
+    }
+
+    /// The first of the two bytes with which a member begins.
+    private static let mark: UInt8 = 0x1F
+
+    /// True while no more of another member has arrived than the two bytes with which it begins. They may be padding.
+    private var isInMark: Bool { isContinued && stream.pointee.total_in <= 2 }
+
+    /// Begins another member if the present one has ended.
+    /// - Returns: false if there is nothing to decompress.
+    private func beginMember() -> Bool {
+        guard isAtEnd else { return !hasPadding }
+        guard stream.pointee.avail_in > 0, let next = stream.pointee.next_in else { return false }
+        guard !hasPadding, format == .gzip, next.pointee == Self.mark, inflateReset2(stream, 15 + 16) == Z_OK else {
+            hasPadding = true
+            return false
+        }
+        (isAtEnd, isContinued) = (false, true)
+        return true
     }
 
     private func inflateBlock() -> (status: Int32, written: Int) {

@@ -19,9 +19,9 @@ struct BodyReceiver: Sendable {
         _ resumption: BodyResumption?, hasRange: Bool
     ) async throws(ImageError) -> Data {
         let limit = context.configuration.maximumBytes.bytes
-        let encoding = message.head.headers.first(name: "Content-Encoding")
-        guard let coding = ContentCoding(encoding) else {
-            let name = (encoding ?? "").prefix(100)
+        let encodings = message.head.headers["Content-Encoding"]
+        guard let coding = ContentCoding(encodings) else {
+            let name = encodings.joined(separator: ", ").prefix(100)
             throw ImageError(
                 .badResponse, stage: .load,
                 reason: "the response has the content encoding “\(name)”, which is not supported")

@@ -29,6 +29,7 @@ struct RequestSender: Sendable {
     func send(_ request: DownloadRequest, isRedirected: Bool) async throws(ImageError) -> Response {
         // A request modifier may have changed the URL.
         guard request.url.hasPossiblePort else { throw .impossiblePort }
+        try context.visits.enter(request.url)
         let addresses = try await addresses(for: request.url, isRedirected: isRedirected)
         do throws(ImageError) {
             return try await send(request, to: addresses)

@@ -10,6 +10,7 @@ final class TransferContext: Sendable {
     let limits: TimeLimits
     let record: TransferRecord
     let running: RunningLoad
+    let visits: ServerVisits
     let progress: Lock<ProgressReporter.State>
     /// Called with the sizes of pieces of the body.
     let countBytes: @Sendable (Int) -> Void
@@ -18,7 +19,8 @@ final class TransferContext: Sendable {
 
     init(
         clients: HTTPClients, tls: TLSConfigurations, configuration: ImageDownloader.Configuration,
-        limits: TimeLimits, record: TransferRecord, running: RunningLoad, progress: Lock<ProgressReporter.State>,
+        limits: TimeLimits, record: TransferRecord, running: RunningLoad, visits: ServerVisits,
+        progress: Lock<ProgressReporter.State>,
         countBytes: @escaping @Sendable (Int) -> Void, observeHead: @escaping @Sendable (SourceResponse) -> Void
     ) {
         self.clients = clients
@@ -27,6 +29,7 @@ final class TransferContext: Sendable {
         self.limits = limits
         self.record = record
         self.running = running
+        self.visits = visits
         self.progress = progress
         self.countBytes = countBytes
         self.observeHead = observeHead

@@ -38,3 +38,21 @@ public struct AuthenticationChallenge: Sendable, Hashable {
         }
     }
 }
+
+extension HTTPCredential: CustomStringConvertible {
+    /// The kind of the credential, without the secret.
+    public var description: String {
+        switch self {
+        case .basic(let user, _): "basic authorization of \(user)"
+        case .bearer: "bearer token"
+        case .authorization: "authorization"
+        }
+    }
+}
+
+extension AuthenticationChallenge: CustomStringConvertible {
+    /// The schemes and the URL, without user info, values of its query, and parameters of the challenge.
+    public var description: String {
+        "challenge \(attempt) of \(url.shortDescription) for \(schemes.joined(separator: ", "))"
+    }
+}

@@ -90,3 +90,8 @@ public struct ProxyServer: Sendable, Hashable {
         password = url.password(percentEncoded: false)
     }
 }
+
+extension ProxyServer: CustomStringConvertible {
+    /// The proxy without its password.
+    public var description: String { "\(kind) proxy \(user.map { "\($0)@" } ?? "")\(host):\(port)" }
+}

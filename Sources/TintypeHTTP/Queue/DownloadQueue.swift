@@ -49,6 +49,13 @@ struct DownloadQueue: Sendable {
         return (ticket, startable())
     }
 
+    /// Adds a download that runs already, perhaps beyond the limit. Others wait until enough have ended.
+    mutating func occupy() -> Ticket {
+        let ticket = waiting.skippedTicket()
+        running.insert(ticket)
+        return ticket
+    }
+
     /// Changes the priority of a waiting download. Its ticket decides its new place.
     mutating func move(_ ticket: Ticket, to priority: ImagePriority) {
         waiting.move(ticket, to: priority)

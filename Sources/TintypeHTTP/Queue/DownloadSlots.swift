@@ -47,6 +47,9 @@ final class DownloadSlots: Sendable {
     private static let cancellation = ImageError(
         .cancelled, stage: .load, reason: "the load was cancelled before its request was sent")
 
+    /// Takes a slot without waiting, even beyond the limit.
+    func occupy() -> Ticket { state.withLock { $0.queue.occupy() } }
+
     func release(_ ticket: Ticket) { start { ($0.queue.finish(ticket), ()) } }
 
     var limit: Int {

@@ -33,13 +33,8 @@ final class HostSlots: Sendable {
     /// Waits for a slot of the URL's host.
     /// - Throws: ``ImageError/Code/cancelled``.
     func acquire(_ url: URL, _ priority: WorkPriority) async throws(ImageError) -> Ticket {
-        let name = url.host()?.lowercased() ?? ""
-        let slots = hosts.withLock { hosts in
-            var host = hosts[name] ?? Host(slots: DownloadSlots(limit: limit, order: order))
-            host.users += 1
-            hosts[name] = host
-            return host.slots
-        }
+        let name = Self.name(url)
+        let slots = join(name)
         do throws(ImageError) {
             return Ticket(host: name, ticket: try await slots.acquire(priority))
         } catch {
@@ -51,6 +46,26 @@ final class HostSlots: Sendable {
     func release(_ ticket: Ticket) {
         hosts.withLock { $0[ticket.host]?.slots }?.release(ticket.ticket)
         leave(ticket.host)
+    }
+
+    /// Releases a slot, and takes one of another host without waiting, even beyond its limit.
+    func move(_ ticket: Ticket, to url: URL) -> Ticket {
+        let name = Self.name(url)
+        guard name != ticket.host else { return ticket }
+        let moved = Ticket(host: name, ticket: join(name).occupy())
+        release(ticket)
+        return moved
+    }
+
+    private static func name(_ url: URL) -> String { url.host()?.lowercased() ?? "" }
+
+    private func join(_ name: String) -> DownloadSlots {
+        hosts.withLock { hosts in
+            var host = hosts[name] ?? Host(slots: DownloadSlots(limit: limit, order: order))
+            host.users += 1
+            hosts[name] = host
+            return host.slots
+        }
     }
 
     private func leave(_ name: String) {

@@ -5,8 +5,9 @@ internal import TintypeCore
 
 /// The files of interrupted transfers in a directory.
 ///
-/// A file begins with three lines: the validator, the total size or `-`, and the digest of the key. Then follow the bytes of the body. Bytes are
-/// only appended, so a process that ends at any time leaves a shorter file.
+/// A file begins with four lines: the validator, the total size or `-`, the digest of the key, and a checksum of these. Then follow the bytes of the
+/// body in pieces, each with its length and a checksum. Pieces are only appended, so a process that ends at any time leaves a shorter file. The
+/// first piece that is cut or damaged ends the body.
 struct PartialFiles: Sendable {
     let directory: String
     let limit: Int
@@ -48,19 +49,14 @@ struct PartialFiles: Sendable {
         var start = [UInt8](repeating: 0, count: Self.maximumHead)
         let count = start.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
         guard count > 0, let head = Head(start.prefix(count)), head.digest == key.digest else { return nil }
-        let size = Int(status.st_size) - head.count
-        guard size > 0, head.total.map({ size < $0 }) ?? true, lseek(descriptor, off_t(head.count), SEEK_SET) >= 0
-        else { return nil }
-        let bytes = ArrivingBytes(expected: head.total ?? size)
-        var chunk = [UInt8](repeating: 0, count: 256 * 1_024)
-        while bytes.count < size {
-            let wanted = min(chunk.count, size - bytes.count)
-            let count = chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, wanted) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            guard chunk.withUnsafeBytes({ bytes.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }) else {
+        let bytes = ArrivingBytes(expected: head.total ?? Int(status.st_size))
+        var offset = head.count
+        while let (piece, end) = PartialPiece.read(descriptor, at: offset) {
+            // More than the whole body is none of it.
+            guard bytes.count + piece.count < head.total ?? .max, piece.withUnsafeBytes({ bytes.append($0) }) else {
                 return nil
             }
+            offset = end
         }
         return bytes.count > 0 ? PartialBody(bytes: bytes, validator: head.validator, total: head.total) : nil
     }
@@ -88,21 +84,24 @@ struct PartialFiles: Sendable {
             count = text.utf8.count
         }
 
-        /// Parses the lines; `nil` if they aren't there.
+        /// Parses the lines; `nil` if they aren't there, or damaged.
         init?(_ bytes: some Collection<UInt8>) {
-            let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 3, omittingEmptySubsequences: false)
-            guard lines.count == 4 else { return nil }
+            let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 4, omittingEmptySubsequences: false)
+            guard lines.count == 5 else { return nil }
             let total = String(decoding: lines[1], as: UTF8.self)
             guard !lines[0].isEmpty, total == "-" || Int(total).map({ $0 > 0 }) == true, lines[2].count == 64 else {
                 return nil
             }
-            validator = String(decoding: lines[0], as: UTF8.self)
-            self.total = Int(total)
-            digest = String(decoding: lines[2], as: UTF8.self)
-            count = lines[0].count + lines[1].count + lines[2].count + 3
+            self.init(
+                validator: String(decoding: lines[0], as: UTF8.self), total: Int(total),
+                digest: String(decoding: lines[2], as: UTF8.self))
+            guard bytes.starts(with: text.utf8) else { return nil }
         }
 
-        var text: String { "\(validator)\n\(total.map(String.init) ?? "-")\n\(digest)\n" }
+        var text: String {
+            let lines = "\(validator)\n\(total.map(String.init) ?? "-")\n\(digest)\n"
+            return "\(lines)\(PartialPiece.checksum(Array(lines.utf8)))\n"
+        }
     }
 
     private func openNow(
@@ -130,11 +129,13 @@ struct PartialFiles: Sendable {
             var present = [UInt8](repeating: 0, count: head.count)
             let count = present.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
             guard count == head.count, present.elementsEqual(head),
-                lseek(descriptor, 0, SEEK_END) == head.count + partial.bytes.count
+                let end = PartialPiece.end(descriptor, from: head.count, bodyBytes: partial.bytes.count),
+                // A piece that was cut or damaged goes.
+                ftruncate(descriptor, off_t(end)) == 0, lseek(descriptor, 0, SEEK_END) == end
             else { return file.removedNow() }
             return file
         }
-        guard ftruncate(descriptor, 0) == 0, file.appendNow(head) else { return file.removedNow() }
+        guard ftruncate(descriptor, 0) == 0, file.writeNow(head) else { return file.removedNow() }
         return file
     }
 
@@ -160,52 +161,6 @@ struct PartialFiles: Sendable {
             total = overflow ? .max : sum
             if file.time < oldest || total > limit { unlink(file.path) }
         }
-    }
-}
-
-/// A file to which the bytes of a body are appended while they arrive. Only one transfer at a time has it.
-// Sendable: the descriptor is constant, and the system orders calls with it.
-final class PartialFile: Sendable {
-    private let descriptor: Int32
-    private let path: String
-
-    init(descriptor: Int32, path: String) {
-        self.descriptor = descriptor
-        self.path = path
-    }
-
-    deinit { close(descriptor) }
-
-    /// Appends bytes.
-    /// - Returns: false if they could not be written. The file is then removed.
-    func append(_ bytes: Data) async -> Bool {
-        (try? await WorkQueue.files.perform { _ in self.appendNow(bytes) }) ?? false
-    }
-
-    /// Removes the file, because its body is complete or useless.
-    func remove() async {
-        // The path may already belong to another transfer only after this one has released its lock.
-        _ = try? await WorkQueue.files.perform { _ in unlink(self.path) }
-    }
-
-    fileprivate func appendNow(_ bytes: Data) -> Bool {
-        let isWritten = bytes.withUnsafeBytes { buffer in
-            var rest = buffer[...]
-            while !rest.isEmpty {
-                let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
-                rest = rest.dropFirst(count)
-            }
-            return true
-        }
-        if !isWritten { unlink(path) }
-        return isWritten
-    }
-
-    fileprivate func removedNow() -> PartialFile? {
-        unlink(path)
-        return nil
     }
 }
 #endif

@@ -94,7 +94,8 @@ struct OriginConnection: Sendable {
             switch step {
             case .bytes(let data): try await write(response.framing == .chunked ? asChunk(data) : data)
             case .wait(let gate): try await gate.pass()
-            case .reset:
+            case .goAway: break
+            case .reset, .resetStream:
                 // Without lingering, closing discards unsent bytes and resets the connection.
                 try await (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
                 return .closed
@@ -126,11 +127,29 @@ struct OriginConnection: Sendable {
             case .silence:
                 try await channel.closeFuture.get()
                 return .closed
+            case .resetStream(let code):
+                try await reset(HTTP2ErrorCode(networkCode: code))
+                return .closed
+            case .goAway(let code, let isAnswered):
+                let stream = try await channel.getOption(HTTP2StreamChannelOptions.streamID).get()
+                let payload = HTTP2Frame.FramePayload.goAway(
+                    lastStreamID: isAnswered ? stream : .rootStream, errorCode: HTTP2ErrorCode(networkCode: code),
+                    opaqueData: nil)
+                try await channel.parent?.writeAndFlush(HTTP2Frame(streamID: .rootStream, payload: payload))
             }
         }
         try await channel.writeAndFlush(HTTPServerResponsePart.end(nil))
         // The client closes the stream; no other request comes on it.
         return .open
+    }
+
+    private func reset(_ code: HTTP2ErrorCode) async throws {
+        try await channel.eventLoop.submit { [channel] in
+            // Below the conversion, which has no word for it.
+            let codec = try channel.pipeline.syncOperations.context(
+                handlerType: HTTP2FramePayloadToHTTP1ServerCodec.self)
+            codec.writeAndFlush(NIOAny(HTTP2Frame.FramePayload.rstStream(code)), promise: nil)
+        }.get()
     }
 
     private func asChunk(_ data: Data) -> Data {

@@ -35,6 +35,12 @@ public struct OriginResponse: Sendable {
         case close
         /// Sends nothing more, until the client closes the connection.
         case silence
+        /// Resets the stream of HTTP/2 with an error code (RFC 9113, section 7). HTTP/1.1 breaks the connection.
+        case resetStream(code: Int)
+        /// Announces the end of the connection of HTTP/2 with an error code, and goes on. HTTP/1.1 does nothing.
+        ///
+        /// If `isAnswered` is false, the client may not expect an answer to this request.
+        case goAway(code: Int, isAnswered: Bool)
     }
 
     /// The status code.

@@ -11,6 +11,12 @@ private struct Named: ImageTransformer {
     func transform(_ image: Image) throws -> Image { image }
 }
 
+/// The settings of a coder.
+private struct Turned: FormatDecodeOptions {
+    var isTurned = false
+    var cacheKey: String { isTurned ? "turned" : "" }
+}
+
 @Suite("Keys of images", .timeLimited)
 struct ImageKeyTests {
     /// One choice for each option that changes pixels, and the work that it stands for: choices that make no difference leave no trace.
@@ -88,6 +94,33 @@ struct ImageKeyTests {
             variants[work.signature] = variant
         }
         #expect(works.count > 15_000)
+    }
+
+    @Test("every option of decoding makes a key of its own, also one that is added later", .capability("3.9"))
+    func everyOption() {
+        // By the name of the property.
+        let changes: [String: (inout DecodeOptions) -> Void] = [
+            "thumbnailSize": { $0.thumbnailSize = PixelSize(width: 5, height: 5) },
+            "preservesAspectRatio": { $0.preservesAspectRatio = false },
+            "coversThumbnailSize": { $0.coversThumbnailSize = true }, "allowsUpscaling": { $0.allowsUpscaling = true },
+            "thumbnailQuality": { $0.thumbnailQuality = .fast }, "maximumBytes": { $0.maximumBytes = 1_000 },
+            "page": { $0.page = 2 }, "firstFrameOnly": { $0.firstFrameOnly = true }, "scale": { $0.scale = 3 },
+            "allowsPartialImage": { $0.allowsPartialImage = true },
+            "keepsColorSpace": { $0.keepsColorSpace = true }, "decodeToHDR": { $0.decodeToHDR = true },
+            "formatHint": { $0.formatHint = .raw },
+            "formatSettings": { $0[Turned.self].isTurned = true },
+        ]
+        let names = Mirror(reflecting: DecodeOptions()).children.compactMap(\.label)
+        #expect(Set(names) == Set(changes.keys))
+        var plain = DecodeOptions()
+        plain.thumbnailSize = PixelSize(width: 4, height: 3)
+        var keys: Set<ImageVariant> = [ImageVariant(plain)]
+        for change in changes.values {
+            var options = plain
+            change(&options)
+            keys.insert(ImageVariant(options))
+        }
+        #expect(keys.count == changes.count + 1)
     }
 
     @Test("the quality of a thumbnail tells thumbnails apart, and nothing else")

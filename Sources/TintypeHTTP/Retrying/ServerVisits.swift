@@ -1,0 +1,104 @@
+#if HTTP
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// The servers that one attempt asks: the first, and those that redirects lead to.
+///
+/// Each server counts for its own circuit breaker. The attempt has a slot of one host at a time: that of the last request.
+final class ServerVisits: Sendable {
+    private struct Visit {
+        let server: String
+        let isProbe: Bool
+        /// True if a request was sent.
+        var isAsked = false
+    }
+
+    private struct State {
+        var visit: Visit?
+        var slot: HostSlots.Ticket?
+        var lastServer: String?
+    }
+
+    private let servers: ServerRecords
+    private let hostSlots: HostSlots?
+    private let state = Lock(State())
+
+    init(_ servers: ServerRecords, _ hostSlots: HostSlots?) {
+        self.servers = servers
+        self.hostSlots = hostSlots
+    }
+
+    /// The server of the last request; `nil` before the first.
+    var lastServer: String? { state.withLock { $0.lastServer } }
+
+    /// Begins with the first server.
+    /// - Throws: ``ImageError/Code/hostUnavailable``.
+    func begin(at url: URL) throws(ImageError) {
+        let server = url.server
+        let visit = Visit(server: server, isProbe: try servers.admit(server))
+        state.withLock { $0.visit = visit }
+    }
+
+    /// Waits for a slot of the first host.
+    /// - Throws: ``ImageError/Code/cancelled``.
+    func acquireSlot(_ url: URL, _ priority: WorkPriority) async throws(ImageError) {
+        let slot = try await hostSlots?.acquire(url, priority)
+        state.withLock { $0.slot = slot }
+    }
+
+    func releaseSlot() {
+        let slot = state.withLock { state in
+            defer { state.slot = nil }
+            return state.slot
+        }
+        if let slot { hostSlots?.release(slot) }
+    }
+
+    /// Notes that a request is about to be sent, perhaps to another server. That of the previous request has answered, with a redirect.
+    ///
+    /// A redirected request doesn't wait for a slot of its host, because the limits of time have begun. Later downloads wait for it.
+    /// - Throws: ``ImageError/Code/hostUnavailable`` if the other server isn't asked at present.
+    func enter(_ url: URL) throws(ImageError) {
+        let server = url.server
+        let previous = state.withLock { state -> Visit? in
+            state.lastServer = server
+            guard state.visit?.server == server else { return state.visit }
+            state.visit?.isAsked = true
+            return nil
+        }
+        guard let previous else { return }
+        // A request modifier may have changed the first URL.
+        record(previous.isAsked ? nil : .cancelledTransfer, of: previous)
+        moveSlot(to: url)
+        do throws(ImageError) {
+            let visit = Visit(server: server, isProbe: try servers.admit(server), isAsked: true)
+            state.withLock { $0.visit = visit }
+        } catch {
+            state.withLock { $0.visit = nil }
+            throw ImageError(
+                error.code, stage: error.stage,
+                reason: "the server redirected to \(url.shortDescription), but \(error.reason)")
+        }
+    }
+
+    /// Notes the end of the attempt.
+    /// - Parameter error: `nil` for success.
+    func end(_ error: ImageError?) {
+        let visit = state.withLock { state in
+            defer { state.visit = nil }
+            return state.visit
+        }
+        if let visit { record(error, of: visit) }
+    }
+
+    private func record(_ error: ImageError?, of visit: Visit) {
+        servers.record(error, of: visit.server, isProbe: visit.isProbe)
+    }
+
+    private func moveSlot(to url: URL) {
+        guard let hostSlots, let old = state.withLock({ $0.slot }) else { return }
+        let new = hostSlots.move(old, to: url)
+        state.withLock { $0.slot = new }
+    }
+}
+#endif
