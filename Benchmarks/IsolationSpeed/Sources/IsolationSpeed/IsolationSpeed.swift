@@ -87,8 +87,11 @@ struct IsolationSpeed {
     /// The milliseconds that the pages of shared memory take, which isolation adds for each image whose pixels are not shrunk.
     private static func sharingTime(_ pixels: PixelBuffer) -> Double {
         let start = ContinuousClock.now
-        let file = memfd_create("pages", 0)
+        // A file of this file system has the same pages as the memory that isolation shares.
+        var path = Array("/dev/shm/pages-XXXXXX".utf8CString)
+        let file = mkstemp(&path)
         precondition(file >= 0)
+        unlink(path)
         defer { close(file) }
         pixels.withUnsafeBytes { bytes in
             var done = 0
