@@ -73,8 +73,16 @@ extension ImageFormat {
 
     private static func format(_ isMatch: (Facts) -> Bool) -> ImageFormat? {
         if let match = builtIn.first(where: { isMatch($0.value) }) { return match.key }
-        return registered.withLock { $0 }.first { isMatch($0.value) }?.key
+        return registeredFormat(isMatch)
     }
+
+    private static func registeredFormat(_ isMatch: (Facts) -> Bool) -> ImageFormat? {
+        registered.withLock { $0 }.first { isMatch($0.value) }?.key
+    }
+
+    private static let builtInTypes = Dictionary(
+        builtIn.flatMap { format, facts in facts.mimeTypes.map { ($0, format) } },
+        uniquingKeysWith: { first, _ in first })
 
     /// Adds the media types and file name extensions of a format of the program's own, for the whole process.
     ///
@@ -109,8 +117,14 @@ extension ImageFormat {
 
     /// Creates the format with a media type. Parameters such as `; charset=` are ignored.
     public init?(mimeType: String) {
-        let type = mimeType.prefix { $0 != ";" }.lowercased().filter { !$0.isWhitespace }
-        guard let match = Self.format({ $0.mimeTypes.contains(type) }) else { return nil }
+        // ASCII, so that nothing is looked up in the tables of Unicode: each load asks.
+        let type = String(
+            decoding: mimeType.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 > UInt8(ascii: " ") }.map {
+                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0
+            }, as: UTF8.self)
+        guard let match = Self.builtInTypes[type] ?? Self.registeredFormat({ $0.mimeTypes.contains(type) }) else {
+            return nil
+        }
         self = match
     }
 

@@ -30,6 +30,13 @@ func times(_ body: () async throws -> Void) async rethrows -> (wall: Double, pro
     return (end.0 - start.0, end.1 - start.1)
 }
 
+/// The seconds of processor time that the kernel has used for the process.
+func kernelTime() -> Double {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    return Double(usage.ru_stime.tv_sec) + Double(usage.ru_stime.tv_usec) / 1e6
+}
+
 /// What was measured, in the unit of whoever measured.
 struct Sample {
     private var values: [Double] = []

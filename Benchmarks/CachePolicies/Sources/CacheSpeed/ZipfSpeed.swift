@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Tintype
 
 /// The processor time of 10,000 requests for 500 URLs in 4 variants, drawn with the frequencies of a Zipf distribution, beside the decodes and
@@ -8,7 +9,7 @@ struct ZipfSpeed {
 
     private var urlCount: Int { isSmoke ? 20 : 500 }
     private var requestCount: Int { isSmoke ? 200 : 10_000 }
-    private var rounds: Int { isSmoke ? 1 : 5 }
+    private var rounds: Int { isSmoke ? 1 : 11 }
 
     /// One variant of an image.
     private struct Wanted: Hashable {
@@ -22,30 +23,73 @@ struct ZipfSpeed {
         // In the order in which they are first needed.
         var seen: Set<Wanted> = []
         let distinct = wanted.filter { seen.insert($0).inserted }
+        let requests = wanted.compactMap { Self.request($0) }
         print(
             "\n### \(requestCount) requests for \(urlCount) URLs in 4 variants, Zipf 1.0, \(distinct.count) distinct images\n"
         )
-        row("", "processor, s", "wall, s")
-        row("---", "---:", "---:")
-        var (bare, loads) = ((processor: Sample(), wall: Sample()), (processor: Sample(), wall: Sample()))
-        var above = Sample()
-        for round in 0...rounds {
-            let work = try await times { try await alone(distinct, files) }
-            let time = try await times { try await load(wanted, files) }
-            guard round > 0 || isSmoke else { continue }
-            bare.processor.add(work.processor / 1e9)
-            bare.wall.add(work.wall / 1e9)
-            loads.processor.add(time.processor / 1e9)
-            loads.wall.add(time.wall / 1e9)
-            above.add(100 * (time.processor / work.processor - 1))
-        }
         row(
-            "decodes and transforms alone", format(bare.processor.median, digits: 2),
-            format(bare.wall.median, digits: 2))
-        row("the requests", format(loads.processor.median, digits: 2), format(loads.wall.median, digits: 2))
-        print(
-            "\nAbove decode and transform: \(format(above.median, digits: 2)) % (\(format(above.least, digits: 2)) at least)"
-        )
+            "", "processor, s", "of these the kernel's", "wall, s", "above alone, %", "least",
+            "above, µs for each distinct image")
+        row("---", "---:", "---:", "---:", "---:", "---:", "---:")
+        var parts = [
+            Part("decodes and transforms alone") { try await alone(distinct, files, kept: nil) },
+            Part("the same, and the images are kept") { try await alone(distinct, files, kept: KeptImages()) },
+            Part("the requests") { try await load(requests, files) },
+        ]
+        for round in 0...rounds {
+            // Forward and backward, so that a machine that slows down hits all alike.
+            let order = Array(parts.indices)
+            for index in round.isMultiple(of: 2) ? order : order.reversed() { try await parts[index].measure() }
+            if round > 0 || isSmoke { for index in order { parts[index].record(beside: parts[0].last) } }
+        }
+        for part in parts { part.show(distinct.count) }
+    }
+
+    /// One of the things that are compared.
+    private struct Part {
+        let name: String
+        let body: () async throws -> Void
+        private(set) var last = 0.0
+        private var lastRest = (kernel: 0.0, wall: 0.0)
+        private var processor = Sample()
+        private var kernel = Sample()
+        private var wall = Sample()
+        private var above = Sample()
+        private var seconds = Sample()
+
+        init(_ name: String, _ body: @escaping () async throws -> Void) {
+            self.name = name
+            self.body = body
+        }
+
+        mutating func measure() async throws {
+            let start = kernelTime()
+            let time = try await times(body)
+            last = time.processor / 1e9
+            lastRest = (kernelTime() - start, time.wall / 1e9)
+        }
+
+        mutating func record(beside alone: Double) {
+            processor.add(last)
+            kernel.add(lastRest.kernel)
+            wall.add(lastRest.wall)
+            above.add(100 * (last / alone - 1))
+            seconds.add(last - alone)
+        }
+
+        func show(_ count: Int) {
+            row(
+                name, format(processor.median, digits: 2), format(kernel.median, digits: 2),
+                format(wall.median, digits: 2), format(above.median, digits: 2), format(above.least, digits: 2),
+                format(1e6 * seconds.median / Double(count), digits: 0))
+        }
+    }
+
+    /// Images that are kept, as whoever needs them again would.
+    private final class KeptImages: Sendable {
+        private let images = Mutex<[Image]>([])
+
+        func keep(_ image: Image) { images.withLock { $0.append(image) } }
     }
 
     private static let transformer = ImageTransformers([]).then(.resize(width: 200, height: 200, mode: .aspectFill))
@@ -56,7 +100,7 @@ struct ZipfSpeed {
     }
 
     /// Decodes and transforms each image once, on the queue that loads use.
-    private func alone(_ distinct: [Wanted], _ files: [Data]) async throws {
+    private func alone(_ distinct: [Wanted], _ files: [Data], kept: KeptImages?) async throws {
         try await inTasks(distinct) { wanted in
             let data = files[wanted.url % files.count]
             let image = try await WorkQueue.processing.perform { _ throws(ImageError) in
@@ -66,23 +110,30 @@ struct ZipfSpeed {
                 options.coversThumbnailSize = true
                 return try Image(data: data, options: options).transformed(Self.transformer)
             }
+            kept?.keep(image)
             consume(image)
         }
     }
 
-    private func load(_ wanted: [Wanted], _ files: [Data]) async throws {
+    /// Programs have the requests of what they show, so that making them isn't part of a load.
+    private static func request(_ wanted: Wanted) -> ImageRequest? {
+        guard let url = URL(string: "memory://images.example.org/\(wanted.url)") else { return nil }
+        var request = ImageRequest(url, decodeOptions: options(wanted.variant))
+        if wanted.variant == 0 { request.transformer = transformer }
+        return request
+    }
+
+    private func load(_ requests: [ImageRequest], _ files: [Data]) async throws {
+        let loader = MemoryLoader(files: files)
         let manager = ImageManager(
-            cache: MemoryImageCache(), loader: ImageLoaders([MemoryLoader(files: files)]), coders: ImageCoders.default)
-        try await inTasks(wanted) { wanted in
-            guard let url = URL(string: "memory://images.example.org/\(wanted.url)") else { return }
-            var request = ImageRequest(url, decodeOptions: Self.options(wanted.variant))
-            if wanted.variant == 0 { request.transformer = Self.transformer }
-            consume(try await manager.image(for: request))
-        }
+            cache: MemoryImageCache(), loader: ImageLoaders([loader]), coders: ImageCoders.default)
+        try await inTasks(requests) { request in consume(try await manager.image(for: request)) }
     }
 
     /// Runs the work in eight tasks, each of which takes every eighth.
-    private func inTasks(_ all: [Wanted], _ work: @escaping @Sendable (Wanted) async throws -> Void) async throws {
+    private func inTasks<Item: Sendable>(
+        _ all: [Item], _ work: @escaping @Sendable (Item) async throws -> Void
+    ) async throws {
         let tasks = (0..<8).map { worker in
             Task { for index in stride(from: worker, to: all.count, by: 8) { try await work(all[index]) } }
         }
@@ -90,7 +141,7 @@ struct ZipfSpeed {
     }
 
     private func draws() -> [Wanted] {
-        var random = SystemRandomNumberGenerator()
+        var random = Generator(state: 1)
         var sums: [Double] = []
         for index in 0..<urlCount { sums.append((sums.last ?? 0) + 1 / Double(index + 1)) }
         return (0..<requestCount).map { _ in

@@ -12,20 +12,34 @@ enum Main {
             exit(64)
         }
         let photographs = files(in: CommandLine.arguments[1])
-        try await resizes(photographs)
-        crops(photographs)
+        try await resizes(photographs.filter { $0.pixelCount >= 500_000 }.map(\.url))
+        crops(photographs.map(\.url))
     }
 
-    /// The still, opaque images of at least half a megapixel.
-    private static func files(in folder: String) -> [URL] {
+    /// The still, opaque images of at least 0.1 megapixels, without those that show the same as an earlier one.
+    private static func files(in folder: String) -> [(url: URL, pixelCount: Int)] {
         let root = URL(filePath: folder, directoryHint: .isDirectory)
         let paths =
             FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)?.allObjects as? [URL] ?? []
-        return paths.sorted { $0.path < $1.path }.filter { url in
-            guard let data = try? Data(contentsOf: url), let info = try? ImageInfo(data: data) else { return false }
-            return info.frameCount == 1 && !info.hasAlpha && info.size.pixelCount >= 500_000
-                && (try? Image(contentsOf: url)) != nil
+        var outlines: [ImageOutline] = []
+        var files: [(url: URL, pixelCount: Int)] = []
+        var duplicates = 0
+        for url in paths.sorted(by: { $0.path < $1.path }) {
+            guard let data = try? Data(contentsOf: url), let info = try? ImageInfo(data: data), info.frameCount == 1,
+                !info.hasAlpha, info.size.pixelCount >= 100_000,
+                let image = try? Image(
+                    data: data, options: DecodeOptions(thumbnailSize: PixelSize(width: 400, height: 400))),
+                let outline = try? ImageOutline(image)
+            else { continue }
+            guard !outlines.contains(where: { $0.isNear(outline) }) else {
+                duplicates += 1
+                continue
+            }
+            outlines.append(outline)
+            files.append((url, info.size.pixelCount))
         }
+        print("\(files.count) images; \(duplicates) more show the same as one of them.")
+        return files
     }
 
     // MARK: Resizing
