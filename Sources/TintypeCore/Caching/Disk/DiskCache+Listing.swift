@@ -91,7 +91,7 @@ extension DiskStore {
     func listings(after cursor: Int64, limit: Int) -> [DiskCache.Listing] {
         guard let directory = context.openDirectory() else { return [] }
         // What could not be adopted is listed where it is.
-        if directory.mayHaveLegacyFiles { return reader.legacyListings(after: cursor, limit: limit, in: directory) }
+        if context.mayHaveLegacyFiles { return reader.legacyListings(after: cursor, limit: limit, in: directory) }
         var (listings, start) = ([DiskCache.Listing](), cursor)
         // Rows whose files are gone are skipped, but don't end the listing.
         while listings.count < limit {
@@ -109,7 +109,7 @@ extension DiskStore {
 
     func listings(ofSource source: String) -> [DiskCache.Listing] {
         guard let directory = context.openDirectory() else { return [] }
-        if directory.mayHaveLegacyFiles {
+        if context.mayHaveLegacyFiles {
             return reader.legacyListings(after: 0, limit: .max, in: directory).filter { $0.key.source == source }
         }
         return reader.descriptions(ofSource: source).compactMap { name, description in
@@ -123,7 +123,7 @@ extension DiskStore {
 
     func variants(ofSource source: String) -> [ImageVariant] {
         adoptLegacyFilesIfNeeded()
-        guard let directory = context.openDirectory(), directory.mayHaveLegacyFiles else {
+        guard context.openDirectory() != nil, context.mayHaveLegacyFiles else {
             return reader.variants(ofSource: source)
         }
         return listings(ofSource: source).map(\.key.variant)

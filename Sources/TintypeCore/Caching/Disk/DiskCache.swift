@@ -124,7 +124,7 @@ public final class DiskCache: DiskCaching {
         case .found(let found): entry = found
         case .unknown:
             entry = await read(priority: priority ?? WorkPriority()) { store in store.reader.entry(forKey: key) } ?? nil
-            if store.context.hasLegacyFiles { maintainOnce() }
+            if store.context.mayHaveLegacyFiles { maintainOnce() }
         }
         if store.notes.takeDue() { writeNotesLater() }
         if entry == nil, store.reader.searchPaths.withLock({ !$0.isEmpty }) {

@@ -11,8 +11,8 @@ extension DiskStore {
         guard let directory = try directoryForRemoving() else { return }
         notes.clear()
         reader.encodedMemory?.removeAll()
-        try? directory.remove(CacheDirectory.importsMark)
-        directory.hasImports = false
+        try? directory.remove(DiskContext.importsMark)
+        context.hasImports = false
         var failure: FileError?
         var isMoved = false
         func move() {
@@ -47,7 +47,7 @@ extension DiskStore {
         _ = try? directoryForWriting()
     }
 
-    private func moveEntriesAway(in directory: CacheDirectory) throws(FileError) {
+    private func moveEntriesAway(in directory: OpenDirectory) throws(FileError) {
         while true {
             do throws(FileError) {
                 try directory.makeFolder(Self.trash)
@@ -62,7 +62,7 @@ extension DiskStore {
         }
     }
 
-    private func removeEntriesInPlace(in directory: CacheDirectory) throws(FileError) {
+    private func removeEntriesInPlace(in directory: OpenDirectory) throws(FileError) {
         for folder in 0..<EntryName.folders {
             let path = EntryName.folderPath(folder)
             for file in (try? directory.list(path)) ?? [] where isOfCache(file) {
@@ -75,7 +75,7 @@ extension DiskStore {
     private func isOfCache(_ file: String) -> Bool { EntryName(file) != nil || WriterName.unfinished(file) != nil }
 
     /// Moves a folder that has the name of an entry out of the way.
-    func moveToTrash(_ name: EntryName, in directory: CacheDirectory) throws(FileError) {
+    func moveToTrash(_ name: EntryName, in directory: OpenDirectory) throws(FileError) {
         let tree = "\(Self.trash)/\(WriterName())"
         try directory.makeFolder(Self.trash)
         try directory.makeFolder(tree)
@@ -111,7 +111,7 @@ extension DiskStore {
     }
 
     /// Puts files of other programs back. An entry that could not be removed stays in the trash, where nobody finds it.
-    private func putBack(_ name: String, from path: String, in directory: CacheDirectory) {
+    private func putBack(_ name: String, from path: String, in directory: OpenDirectory) {
         let place = "\(EntryName.root)/\(name)"
         guard let status = try? directory.status(path), let prepared = try? directoryForWriting() else { return }
         guard status.isDirectory else {
@@ -130,7 +130,7 @@ extension DiskStore {
     }
 
     /// Removes what processes left behind that ended while they made the folder of entries.
-    private func removeUnfinishedFolders(in directory: CacheDirectory) {
+    private func removeUnfinishedFolders(in directory: OpenDirectory) {
         let prefix = "\(EntryName.root)."
         for name in (try? directory.list(".")) ?? [] where name.hasPrefix(prefix) {
             guard WriterName(name.dropFirst(prefix.count)) != nil, let status = try? directory.status(name),

@@ -17,7 +17,7 @@ final class DiskStore: Sendable {
     let reader: EntryReader
     let keeper: IndexKeeper
     /// The directory that was checked, and has all that entries need.
-    private let prepared = Lock<CacheDirectory?>(nil)
+    private let prepared = Lock<OpenDirectory?>(nil)
     /// For the thread that prepares the directory.
     private let preparation = Lock(())
     /// For the thread that adopts files of an older layout.
@@ -36,11 +36,11 @@ final class DiskStore: Sendable {
 
     /// The directory, checked and with all that entries need.
     /// - Throws: ``ImageError/Code/cacheUnavailable``
-    func directoryForWriting() throws(ImageError) -> CacheDirectory {
+    func directoryForWriting() throws(ImageError) -> OpenDirectory {
         if let known = preparedDirectory { return known }
         return try preparation.withLockUnchecked { _ throws(ImageError) in
             if let known = preparedDirectory { return known }
-            let opened: CacheDirectory
+            let opened: OpenDirectory
             do throws(FileError) {
                 opened = try context.makeDirectory()
             } catch {
@@ -62,7 +62,7 @@ final class DiskStore: Sendable {
                 throw context.unavailable("its folder `entries` belongs to another program; use another directory")
             }
             tag(opened)
-            context.directory.withLock { $0 = opened }
+            context.use(opened)
             try keeper.checkIndex()
             // What waits belongs to the directory of before. Its journal names it, also if that is the same one.
             pending.abandon(removesJournals: false)
@@ -71,7 +71,7 @@ final class DiskStore: Sendable {
         }
     }
 
-    private var preparedDirectory: CacheDirectory? {
+    private var preparedDirectory: OpenDirectory? {
         guard let known = context.directory.withLock({ $0 }), prepared.withLock({ $0 === known }) else { return nil }
         return known
     }
@@ -79,7 +79,7 @@ final class DiskStore: Sendable {
     /// Lets the next store prepare the directory again.
     func forgetPreparation() { prepared.withLock { $0 = nil } }
 
-    private func makeEntriesFolder(in directory: CacheDirectory) throws(FileError) {
+    private func makeEntriesFolder(in directory: OpenDirectory) throws(FileError) {
         guard !directory.exists(EntryName.root) else { return }
         // Complete when it gets its name.
         let unfinished = "\(EntryName.root).\(WriterName())"
@@ -97,7 +97,7 @@ final class DiskStore: Sendable {
 
     /// Marks the directory as one whose contents can be made again (Cache Directory Tagging Specification, bford.info/cachedir), or
     /// removes the mark. A failure doesn't matter.
-    private func tag(_ directory: CacheDirectory) {
+    private func tag(_ directory: OpenDirectory) {
         let name = "CACHEDIR.TAG"
         guard context.limits.withLock({ $0.isExcludedFromBackup }) else {
             try? directory.remove(name)
@@ -196,7 +196,7 @@ final class DiskStore: Sendable {
         }
     }
 
-    private func write(_ new: NewEntry, in directory: CacheDirectory) throws(FileError) {
+    private func write(_ new: NewEntry, in directory: OpenDirectory) throws(FileError) {
         let journal = try pending.begin(new.name, in: directory)
         let written: FileStatus?
         do throws(FileError) {
@@ -214,13 +214,13 @@ final class DiskStore: Sendable {
         pending.end(journal, new.name, PendingWrites.Change(row: row, inode: status.inode))
         reader.encodedMemory?.keep(new.original, name: new.name, key: new.key, status: status, stored: new.time)
         // Imported without its key, the image is replaced too.
-        if let imported = reader.importedKey(new.key, in: directory) {
+        if let imported = context.importedKey(new.key) {
             _ = try? removeFiles([EntryName(imported)], in: directory)
         }
     }
 
     private func write(
-        _ new: NewEntry, in directory: CacheDirectory, writer: WriterName
+        _ new: NewEntry, in directory: OpenDirectory, writer: WriterName
     ) throws(FileError) -> FileStatus? {
         let parts = (new.entry.data, new.trailer)
         do throws(FileError) {
@@ -244,7 +244,7 @@ final class DiskStore: Sendable {
     }
 
     /// Does without an entry, and without the one that it would have replaced.
-    private func drop(_ new: NewEntry, in directory: CacheDirectory) {
+    private func drop(_ new: NewEntry, in directory: OpenDirectory) {
         if (try? directory.remove(new.name.path)) != nil { pending.note(new.name) }
         context.counters.withLock { $0.droppedStores += 1 }
         context.note(
@@ -266,7 +266,7 @@ final class DiskStore: Sendable {
 
     /// Evicts entries until a file leaves the volume as much free space as the configuration asks for.
     private func makeRoom(
-        for size: Int, in directory: CacheDirectory, _ configuration: DiskCache.Configuration
+        for size: Int, in directory: OpenDirectory, _ configuration: DiskCache.Configuration
     ) throws(ImageError) {
         let wanted = configuration.minimumFreeSpace.bytes
         func missing() -> Int? {
@@ -294,7 +294,7 @@ final class DiskStore: Sendable {
     // MARK: Removing
 
     /// The directory for removals; `nil` if there is none.
-    func directoryForRemoving() throws(ImageError) -> CacheDirectory? {
+    func directoryForRemoving() throws(ImageError) -> OpenDirectory? {
         guard let directory = try context.existingDirectory() else { return nil }
         do throws(FileError) {
             guard try directory.isPresent(EntryName.root) ? true : directory.isPresent(DiskIndex.file) else {
@@ -310,7 +310,7 @@ final class DiskStore: Sendable {
 
     func remove(_ key: ImageKey) throws(ImageError) -> Bool {
         guard let directory = try directoryForRemoving() else { return false }
-        let keys = [key, reader.importedKey(key, in: directory)].compactMap(\.self)
+        let keys = [key, context.importedKey(key)].compactMap(\.self)
         return try remove(keys.map { EntryName($0) }, in: directory) > 0
     }
 
@@ -325,7 +325,7 @@ final class DiskStore: Sendable {
         return try remove(names, in: directory)
     }
 
-    private func remove(_ names: [EntryName], in directory: CacheDirectory) throws(ImageError) -> Int {
+    private func remove(_ names: [EntryName], in directory: OpenDirectory) throws(ImageError) -> Int {
         do throws(FileError) {
             return try removeFiles(names, in: directory)
         } catch {
@@ -335,7 +335,7 @@ final class DiskStore: Sendable {
 
     /// Removes the entries of some names.
     /// - Returns: the number of files that there were.
-    private func removeFiles(_ names: [EntryName], in directory: CacheDirectory) throws(FileError) -> Int {
+    private func removeFiles(_ names: [EntryName], in directory: OpenDirectory) throws(FileError) -> Int {
         var removed = 0
         for name in names {
             // On a full disk, removing goes on without.

@@ -43,7 +43,7 @@ extension IndexKeeper {
     }
 
     /// - Returns: true if there may be more journals of others.
-    private func writeBatch(_ index: DiskIndex, _ directory: CacheDirectory) throws(SQLiteError) -> Bool {
+    private func writeBatch(_ index: DiskIndex, _ directory: OpenDirectory) throws(SQLiteError) -> Bool {
         let batch = pending.takeBatch()
         let uses = notes.takeUses()
         let dead = Journal.dead(in: directory)
@@ -95,7 +95,7 @@ extension IndexKeeper {
     /// Removes the least recently used entries until the limits are met, with a margin that makes evictions rare: a twentieth, or as
     /// many entries as make a batch.
     private func evict(
-        from index: DiskIndex, _ directory: CacheDirectory, _ configuration: DiskCache.Configuration, freeing: Int
+        from index: DiskIndex, _ directory: OpenDirectory, _ configuration: DiskCache.Configuration, freeing: Int
     ) throws(SQLiteError) -> CacheSweep {
         let maximumBytes = max(0, configuration.capacity.bytes)
         let maximumCount = max(0, configuration.maximumCount ?? .max)
@@ -128,7 +128,7 @@ extension IndexKeeper {
     ///   - isWanted: tells from what was removed whether more has to go.
     ///   - rows: returns a number of rows at most, the first to remove first.
     private func removeEntries(
-        from index: DiskIndex, _ directory: CacheDirectory, maximumLooks: Int, while isWanted: (CacheSweep) -> Bool,
+        from index: DiskIndex, _ directory: OpenDirectory, maximumLooks: Int, while isWanted: (CacheSweep) -> Bool,
         rows: (_ time: Int64, _ limit: Int) throws(SQLiteError) -> [DiskIndex.Row]
     ) throws(SQLiteError) -> CacheSweep {
         var removed = CacheSweep()
@@ -184,7 +184,7 @@ extension IndexKeeper {
     /// without a file, which heals; a file without a row would not.
     /// - Parameter mayLook: true to keep an entry that another process used or replaced since its row was written.
     private func remove(
-        _ row: DiskIndex.Row, from index: DiskIndex, _ directory: CacheDirectory, now time: Int64, mayLook: Bool
+        _ row: DiskIndex.Row, from index: DiskIndex, _ directory: OpenDirectory, now time: Int64, mayLook: Bool
     ) throws(SQLiteError) -> Removal {
         // A time in the future is no use: it would keep the entry for ever.
         if mayLook, let status = try? directory.status(of: row.name),
@@ -210,7 +210,7 @@ extension IndexKeeper {
     /// Removes up to ``sliceSize`` entries that have expired.
     func removeExpiredSlice() throws(ImageError) -> CacheSweep {
         let aging = Aging(context)
-        let bound = aging.bound(at: context.time, sweeping: true)
+        let bound = aging.bound(sweeping: true)
         let sweep = try withIndex { index, directory throws(SQLiteError) in
             guard !index.isReadOnly else { return CacheSweep() }
             if bound != nil, aging.expiry == .byCreation { try index.indexCreationTimes() }
@@ -265,7 +265,7 @@ extension IndexKeeper {
     /// Gives the files of a folder rows, and removes rows without files.
     /// - Returns: the number of files.
     private func compare(
-        _ folder: Int, with index: DiskIndex, _ directory: CacheDirectory
+        _ folder: Int, with index: DiskIndex, _ directory: OpenDirectory
     ) throws(SQLiteError) -> Int {
         let files: [String]
         do throws(FileError) {
@@ -294,7 +294,7 @@ extension IndexKeeper {
         return names.count
     }
 
-    private func removeLeftovers(inFolder folder: Int, _ directory: CacheDirectory) {
+    private func removeLeftovers(inFolder folder: Int, _ directory: OpenDirectory) {
         let path = EntryName.folderPath(folder)
         for file in (try? directory.list(path)) ?? [] where WriterName.unfinished(file) != nil {
             guard let status = try? directory.status("\(path)/\(file)"),

@@ -15,7 +15,7 @@ final class IndexKeeper: Sendable {
         var index: DiskIndex?
         /// The file that is open, and its directory.
         var inode: UInt64 = 0
-        var directory: CacheDirectory?
+        var directory: OpenDirectory?
         /// The reason why the index is not used: it is that of a newer version, or of another program.
         var refusal: String?
     }
@@ -50,7 +50,7 @@ final class IndexKeeper: Sendable {
     /// An index that turns out to be damaged is moved away, and the closure runs once more with a new one.
     /// - Returns: `nil` if nothing was ever stored.
     func withIndex<Result>(
-        _ body: (DiskIndex, CacheDirectory) throws(SQLiteError) -> Result
+        _ body: (DiskIndex, OpenDirectory) throws(SQLiteError) -> Result
     ) throws(ImageError) -> Result? {
         guard let directory = context.openDirectory() else { return nil }
         return try state.withLockUnchecked { state throws(ImageError) in
@@ -85,7 +85,7 @@ final class IndexKeeper: Sendable {
     }
 
     /// - Returns: `nil` if there is none, and none may be made; ``State/refusal`` has the reason, if any.
-    private func openIndex(_ state: inout State, in directory: CacheDirectory) throws(SQLiteError) -> DiskIndex? {
+    private func openIndex(_ state: inout State, in directory: OpenDirectory) throws(SQLiteError) -> DiskIndex? {
         let status = try? directory.status(DiskIndex.file)
         if let index = state.index, state.directory === directory, let status, status.inode == state.inode {
             return index
@@ -164,7 +164,7 @@ final class IndexKeeper: Sendable {
         return state.index
     }
 
-    private func moveIndexAway(_ state: inout State, in directory: CacheDirectory, _ error: SQLiteError) {
+    private func moveIndexAway(_ state: inout State, in directory: OpenDirectory, _ error: SQLiteError) {
         context.note(
             "\(context.path)/index.sqlite is damaged or can't be used, and is made again from the files: \(error)",
             cause: "damaged")

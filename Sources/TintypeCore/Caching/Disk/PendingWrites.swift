@@ -55,7 +55,7 @@ final class PendingWrites: Sendable {
 
     /// Announces the change of a file in the journal.
     /// - Returns: the journal, which ``end(_:_:_:)`` takes.
-    func begin(_ name: EntryName, in directory: CacheDirectory) throws(FileError) -> Journal {
+    func begin(_ name: EntryName, in directory: OpenDirectory) throws(FileError) -> Journal {
         let journal = try use(in: directory)
         do throws(FileError) {
             try journal.append(name)
@@ -66,7 +66,7 @@ final class PendingWrites: Sendable {
         return journal
     }
 
-    private func use(in directory: CacheDirectory) throws(FileError) -> Journal {
+    private func use(in directory: OpenDirectory) throws(FileError) -> Journal {
         func useCurrent() -> Journal? {
             state.withLock { state in
                 state.current?.count += 1
@@ -210,7 +210,7 @@ extension PendingWrites.State {
 
 extension PendingWrites.Change {
     /// Looks at the file of a name. Only ENOENT means that there is none.
-    func look(at name: EntryName, in directory: CacheDirectory, now time: Int64) -> Look {
+    func look(at name: EntryName, in directory: OpenDirectory, now time: Int64) -> Look {
         do throws(FileError) {
             let status = try directory.status(of: name)
             guard status.isRegular else { return .absent }
