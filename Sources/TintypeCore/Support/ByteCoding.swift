@@ -11,12 +11,12 @@ struct ByteWriter {
     }
 
     mutating func data(_ value: Data?) {
-        integer(value.map { UInt32($0.count) } ?? .max)
+        integer(value.map { UInt32(clamping: $0.count) } ?? .max)
         if let value { bytes.append(contentsOf: value) }
     }
 
     mutating func string(_ value: String?) {
-        integer(value.map { UInt32($0.utf8.count) } ?? .max)
+        integer(value.map { UInt32(clamping: $0.utf8.count) } ?? .max)
         if let value { bytes.append(contentsOf: value.utf8) }
     }
 }

@@ -42,13 +42,13 @@ extension DiskCache {
     ///   - limit: the largest number of entries to return.
     public func entries(after cursor: Int64 = 0, limit: Int = 1_000) async -> [Listing] {
         await settle()
-        return await upkeep { store in store.listings(after: cursor, limit: limit) } ?? []
+        return (try? await perform { store in store.listings(after: cursor, limit: limit) }) ?? []
     }
 
     /// Returns the entries of one source, its original and its variants.
     public func entries(ofSource source: String) async -> [Listing] {
         await settle()
-        return await upkeep { store in store.listings(ofSource: source) } ?? []
+        return (try? await perform { store in store.listings(ofSource: source) }) ?? []
     }
 
     /// Returns the variants of a source that there are, the original among them.

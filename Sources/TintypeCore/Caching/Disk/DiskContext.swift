@@ -7,6 +7,7 @@ internal import Synchronization
 final class DiskContext: Sendable {
     let path: String
     let limits: Lock<DiskCache.Configuration>
+    /// The statistics without the totals, which ``PendingWrites`` has.
     let counters = Lock(CacheStatistics())
     /// The directory that was opened last.
     let directory = Lock<OpenDirectory?>(nil)
@@ -100,15 +101,6 @@ final class DiskContext: Sendable {
     private func checkContents(of directory: OpenDirectory) {
         hasImports = directory.exists(Self.importsMark)
         mayHaveLegacyFiles = (try? directory.status(LegacyLayout.files))?.isDirectory == true
-    }
-
-    // MARK: Statistics
-
-    func noteUsage(_ usage: CacheUsage) {
-        counters.withLock { counters in
-            counters.entries = usage.entries
-            counters.bytes = usage.bytes
-        }
     }
 
     // MARK: Errors

@@ -43,7 +43,6 @@ extension DiskStore {
             keeper.needsComparison = true
         }
         if let failure { throw context.failure(failure, .cacheWriteFailed) }
-        context.noteUsage(CacheUsage())
         _ = try? directoryForWriting()
     }
 
@@ -86,7 +85,6 @@ extension DiskStore {
     func emptyTrash(limit: Int) -> Bool {
         guard let directory = context.openDirectory(), directory.reasonAgainstWriting == nil
         else { return false }
-        removeUnfinishedFolders(in: directory)
         var left = limit
         for tree in (try? directory.list(Self.trash)) ?? [] where WriterName(tree) != nil {
             let tree = "\(Self.trash)/\(tree)"
@@ -127,17 +125,5 @@ extension DiskStore {
         try? prepared.makeFolder(place)
         for file in foreign { try? prepared.rename("\(path)/\(file)", to: "\(place)/\(file)") }
         try? prepared.removeDirectory(path)
-    }
-
-    /// Removes what processes left behind that ended while they made the folder of entries.
-    private func removeUnfinishedFolders(in directory: OpenDirectory) {
-        let prefix = "\(EntryName.root)."
-        for name in (try? directory.list(".")) ?? [] where name.hasPrefix(prefix) {
-            guard WriterName(name.dropFirst(prefix.count)) != nil, let status = try? directory.status(name),
-                status.modified < context.time - IndexKeeper.leftoverAge
-            else { continue }
-            try? directory.remove("\(name)/.tintype")
-            try? directory.removeDirectory(name)
-        }
     }
 }

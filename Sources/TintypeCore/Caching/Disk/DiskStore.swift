@@ -50,10 +50,7 @@ final class DiskStore: Sendable {
             var isOurs = false
             do throws(FileError) {
                 // Other processes may be clearing it.
-                for _ in 0..<8 where !isOurs {
-                    try makeEntriesFolder(in: opened)
-                    isOurs = opened.exists(Self.marker)
-                }
+                for _ in 0..<8 where !isOurs { isOurs = try makeEntriesFolder(in: opened) }
                 if !opened.exists(Journal.folder) { try opened.makeFolder(Journal.folder) }
             } catch {
                 throw context.failure(error, .cacheUnavailable)
@@ -79,20 +76,17 @@ final class DiskStore: Sendable {
     /// Lets the next store prepare the directory again.
     func forgetPreparation() { prepared.withLock { $0 = nil } }
 
-    private func makeEntriesFolder(in directory: OpenDirectory) throws(FileError) {
-        guard !directory.exists(EntryName.root) else { return }
-        // Complete when it gets its name.
-        let unfinished = "\(EntryName.root).\(WriterName())"
-        try directory.makeFolder(unfinished)
-        try directory.create("\(unfinished)/.tintype")
+    /// Makes the folder of entries, and marks it as this cache's. An empty one without the mark is one of a process that ended meanwhile.
+    /// - Returns: false if it is another program's, or another process has just cleared it.
+    private func makeEntriesFolder(in directory: OpenDirectory) throws(FileError) -> Bool {
+        if directory.exists(Self.marker) { return true }
         do throws(FileError) {
-            try directory.rename(unfinished, to: EntryName.root)
+            try directory.makeFolder(EntryName.root)
+            if try directory.list(EntryName.root).isEmpty { try directory.create(Self.marker) }
         } catch {
-            try? directory.remove("\(unfinished)/.tintype")
-            try? directory.removeDirectory(unfinished)
-            // Another process may have been faster.
-            guard error.isExisting || error.code == ENOTEMPTY else { throw error }
+            guard error.isExisting || error.isMissing else { throw error }
         }
+        return directory.exists(Self.marker)
     }
 
     /// Marks the directory as one whose contents can be made again (Cache Directory Tagging Specification, bford.info/cachedir), or
@@ -138,7 +132,6 @@ final class DiskStore: Sendable {
         let configuration = context.limits.withLock { $0 }
         let time = context.time
         let entry = encoded ?? original
-        try check(entry, key)
         let trailer = EntryFile.trailer(
             for: entry, key: key, keepsCompleteURL: configuration.keepsCompleteURLs, stored: time,
             codec: reader.payloadCodec?.identifier)
@@ -170,7 +163,6 @@ final class DiskStore: Sendable {
         }
         context.counters.withLock { $0.stores += 1 }
         let usage = pending.usage
-        context.noteUsage(usage)
         guard usage.bytes > configuration.capacity.bytes || usage.entries > configuration.maximumCount ?? .max,
             !keeper.hasFailed
         else { return }
@@ -178,22 +170,21 @@ final class DiskStore: Sendable {
         _ = try? keeper.writeIndex()
     }
 
-    private func check(_ entry: DiskCacheEntry, _ key: ImageKey) throws(ImageError) {
-        let size = EntryFile.descriptionBound(of: entry, key)
-        guard size > EntryFile.maximumDescription else { return }
-        throw ImageError(
-            .cacheWriteFailed, stage: .cache, source: key.source,
-            reason: "the data beside the image takes \(ByteCount(size)), more than "
-                + "\(ByteCount(EntryFile.maximumDescription))")
-    }
-
+    /// - Throws: ``ImageError/Code/cacheWriteFailed`` if the entry can never be stored.
     private func check(_ new: NewEntry, _ configuration: DiskCache.Configuration) throws(ImageError) {
-        guard new.size <= configuration.capacity.bytes else {
-            throw ImageError(
-                .cacheWriteFailed, stage: .cache, source: new.key.source,
-                reason: "the entry takes \(ByteCount(new.size)), more than the capacity of the whole disk cache, "
-                    + "\(configuration.capacity)")
+        let reason: String
+        if new.trailer.count > EntryFile.maximumDescription {
+            reason =
+                "the data beside the image takes \(ByteCount(new.trailer.count)), more than "
+                + "\(ByteCount(EntryFile.maximumDescription))"
+        } else if new.size > configuration.capacity.bytes {
+            reason =
+                "the entry takes \(ByteCount(new.size)), more than the capacity of the whole disk cache, "
+                + "\(configuration.capacity)"
+        } else {
+            return
         }
+        throw ImageError(.cacheWriteFailed, stage: .cache, source: new.key.source, reason: reason)
     }
 
     private func write(_ new: NewEntry, in directory: OpenDirectory) throws(FileError) {

@@ -130,17 +130,7 @@ enum EntryFile {
 
     // MARK: Writing
 
-    /// The largest size that the description of an entry may have.
-    static func descriptionBound(of entry: DiskCacheEntry, _ key: ImageKey) -> Int {
-        let texts = [
-            key.source, key.variant.description, entry.mimeType, entry.validators?.entityTag,
-            entry.validators?.lastModified,
-        ]
-        return texts.reduce(256) { $0 + ($1?.utf8.count ?? 0) } + (entry.extendedData?.count ?? 0)
-            + (entry.imageProperties?.count ?? 0) + (entry.response?.encodedBound ?? 0)
-    }
-
-    /// Makes the part of a file that follows the payload.
+    /// Makes the part of a file that follows the payload. One that exceeds ``maximumDescription`` must not be stored.
     /// - Parameters:
     ///   - entry: the entry, with its payload.
     ///   - key: the key.
@@ -178,7 +168,7 @@ enum EntryFile {
         writer.integer(checksum.low)
         writer.integer(descriptionChecksum)
         writer.integer(UInt64(entry.data.count))
-        writer.integer(UInt32(descriptionSize))
+        writer.integer(UInt32(clamping: descriptionSize))
         writer.integer(version)
         writer.bytes.append(contentsOf: marker)
         return Data(writer.bytes)
