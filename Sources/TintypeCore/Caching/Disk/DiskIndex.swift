@@ -175,7 +175,8 @@ final class DiskIndex {
                 [id] + row.name.columns + [Int64(row.size), row.accessed, row.created, row.expires, row.lifetime])
             return true
         } catch {
-            guard error.code == SQLITE_CONSTRAINT | 6 << 8 else { throw error }  // SQLITE_CONSTRAINT_PRIMARYKEY, a macro.
+            // SQLITE_CONSTRAINT_PRIMARYKEY, a macro that Swift doesn't see.
+            guard error.code == SQLITE_CONSTRAINT | 6 << 8 else { throw error }
             return false
         }
     }

@@ -31,7 +31,7 @@ final class PendingWrites: Sendable {
         /// Journals that get no more names, and go once their names are in the index.
         var retired: [Use] = []
         var changes: [EntryName: Change] = [:]
-        /// The space that the entries take.
+        /// The space that the entries of the changes take.
         var bytes = 0
         /// The changes that a batch has taken, and the index doesn't have yet.
         var taken = CacheUsage()
@@ -85,7 +85,7 @@ final class PendingWrites: Sendable {
     /// Ends a change that was announced.
     /// - Parameters:
     ///   - name: the name of the file, if it was changed.
-    ///   - change: the change; its row gets its id here.
+    ///   - change: the change.
     func end(_ journal: Journal, _ name: EntryName? = nil, _ change: Change = Change()) {
         state.withLock { state in
             if state.current?.journal === journal {
@@ -118,7 +118,7 @@ final class PendingWrites: Sendable {
                 state.retired.append(current)
                 state.current = nil
             }
-            state.taken = CacheUsage(entries: state.changes.count, bytes: state.bytes)
+            state.taken = state.waiting
             defer {
                 state.changes = [:]
                 state.bytes = 0
@@ -172,25 +172,14 @@ final class PendingWrites: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.changes.isEmpty && $0.retired.isEmpty } }
 
-    /// The number of names that wait or are being written, and the space that their files take.
-    var unwritten: CacheUsage {
-        state.withLock { state in
-            CacheUsage(
-                entries: state.taken.entries + state.changes.count, bytes: state.taken.bytes + state.bytes)
-        }
-    }
-
     /// The number of names that wait for a batch, and the space that their files take.
-    var waiting: CacheUsage { state.withLock { CacheUsage(entries: $0.changes.count, bytes: $0.bytes) } }
+    var waiting: CacheUsage { state.withLock { $0.waiting } }
+
+    /// The same, with those that a batch is writing.
+    var unwritten: CacheUsage { state.withLock { $0.taken + $0.waiting } }
 
     /// The usage as far as this process knows it, without a look at the disk. Entries that are about to be replaced count twice.
-    var usage: CacheUsage {
-        state.withLock { state in
-            CacheUsage(
-                entries: state.indexed.entries + state.taken.entries + state.changes.count,
-                bytes: state.indexed.bytes + state.taken.bytes + state.bytes)
-        }
-    }
+    var usage: CacheUsage { state.withLock { $0.indexed + $0.taken + $0.waiting } }
 
     /// Notes the totals of the index, which has what the last batch took.
     func noteIndexed(_ usage: CacheUsage) {
@@ -202,6 +191,8 @@ final class PendingWrites: Sendable {
 }
 
 extension PendingWrites.State {
+    fileprivate var waiting: CacheUsage { CacheUsage(entries: changes.count, bytes: bytes) }
+
     fileprivate mutating func note(_ name: EntryName, _ new: PendingWrites.Change) {
         let old = changes.updateValue(new, forKey: name)
         bytes += (new.row?.size ?? 0) - (old?.row?.size ?? 0)
@@ -234,5 +225,11 @@ extension PendingWrites.Change {
         } catch {
             return error.isMissing ? .absent : .unknown
         }
+    }
+}
+
+extension CacheUsage {
+    fileprivate static func + (one: Self, other: Self) -> Self {
+        Self(entries: one.entries + other.entries, bytes: one.bytes + other.bytes)
     }
 }
