@@ -91,14 +91,6 @@ public struct StoredResponse: Sendable, Hashable {
 
     // MARK: On disk
 
-    /// The number of bytes that ``encoded`` has at most.
-    var encodedBound: Int {
-        func size(_ fields: [String: String]) -> Int {
-            fields.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 8 }
-        }
-        return 64 + size(headers) + size(selection)
-    }
-
     var encoded: Data {
         var writer = ByteWriter()
         writer.integer(Int64(statusCode ?? 0))

@@ -65,24 +65,24 @@ package final class QueuedWait<Value: Sendable>: Sendable {
     ///
     /// The wait is cancelable before it enters, so that work that a queue starts at once sees every cancellation.
     /// - Parameters:
-    ///   - priority: the priority of the wait.
+    ///   - priority: the priority of the wait; `nil` if it never changes.
     ///   - enter: adds the wait to the queue and returns its ticket there, which isn't zero.
     ///   - move: moves the wait to the present value of `priority`, which it has to read again under the lock of the queue, so that
     ///     the last of several changes applies.
     ///   - leave: called if the task is canceled, once or twice. It removes the wait from the queue and ends it, unless its turn
     ///     has come.
     package func value(
-        following priority: WorkPriority, enter: () -> Int, move: @escaping @Sendable (Int) -> Void,
+        following priority: WorkPriority?, enter: () -> Int, move: @escaping @Sendable (Int) -> Void,
         leave: @escaping @Sendable (Int) -> Void
     ) async -> Value {
         let value = await withTaskCancellationHandler {
             let ticket = enter()
             self.ticket.store(ticket, ordering: .sequentiallyConsistent)
             if isCancelled { leave(ticket) }
-            let token = priority.observe { _ in move(ticket) }
-            defer { priority.stopObserving(token) }
+            let token = priority?.observe { _ in move(ticket) }
+            defer { if let token { priority?.stopObserving(token) } }
             // It may have changed since the wait was added to the queue.
-            move(ticket)
+            if priority != nil { move(ticket) }
             return await withUnsafeContinuation { continuation in
                 if let early = end(unless: .awaited(continuation)) { continuation.resume(returning: early) }
             }

@@ -33,9 +33,6 @@ struct ThreadMonitor: ~Copyable, @unchecked Sendable {
         return body()
     }
 
-    /// Waits for a signal. Call it only while holding the mutex. It may also return without a signal.
-    func wait() { pthread_cond_wait(condition, mutex) }
-
     /// Waits for a signal, up to a number of milliseconds. Call it only while holding the mutex. It may also return earlier.
     func wait(milliseconds: Int) {
         var deadline = timespec()
@@ -49,7 +46,4 @@ struct ThreadMonitor: ~Copyable, @unchecked Sendable {
 
     /// Wakes one waiting thread.
     func signal() { pthread_cond_signal(condition) }
-
-    /// Wakes all waiting threads.
-    func broadcast() { pthread_cond_broadcast(condition) }
 }

@@ -44,19 +44,19 @@ public final class WorkQueue: Sendable {
     /// If the calling task is canceled while the work is waiting, it never runs. Running work can check the closure that it
     /// receives, and should end soon after a cancellation.
     /// - Parameters:
-    ///   - priority: the priority of the work, which can change while it waits.
+    ///   - priority: the priority of the work, which can change while it waits; `nil` for a normal one that never changes.
     ///   - work: the work. It receives a closure that returns true after a cancellation.
     /// - Returns: the result of `work`.
     /// - Throws: ``ImageError/Code/cancelled``, and the errors of `work`.
     public func perform<Value: Sendable>(
-        priority: WorkPriority = WorkPriority(),
+        priority: WorkPriority? = nil,
         _ work: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws(ImageError) -> Value
     ) async throws(ImageError) -> Value {
         guard !Task.isCancelled else { throw Self.cancellation }
         let wait = QueuedWait<Result<Value, ImageError>>()
         let measured = StageStopwatch.beginWait()
         let result = await wait.value(following: priority) {
-            core.add(priority: priority.value) {
+            core.add(priority: priority?.value ?? .normal) {
                 measured?.end()
                 do throws(ImageError) {
                     wait.end(.success(try work { wait.isCancelled }))
@@ -65,7 +65,7 @@ public final class WorkQueue: Sendable {
                 }
             }
         } move: { [core] ticket in
-            core.move(ticket, to: priority)
+            if let priority { core.move(ticket, to: priority) }
         } leave: { [core] ticket in
             if core.remove(ticket) { wait.end(.failure(Self.cancellation)) }
         }
@@ -76,66 +76,68 @@ public final class WorkQueue: Sendable {
 }
 
 /// The state that the threads of a queue share. They reference it instead of the queue, so that the queue can be released.
-// Sendable: all state is accessed with the monitor locked.
-private final class WorkQueueCore: @unchecked Sendable {
+private final class WorkQueueCore: Sendable {
     typealias Work = @Sendable () -> Void
 
-    private let monitor = ThreadMonitor()
+    private struct State {
+        var waiting: PriorityQueue<Work>
+        var running = 0
+        var threads = 0
+        /// The threads without work. The one that slept last is woken first, since the processor's caches still have its memory.
+        var sleepers: [ThreadSleep] = []
+        var isClosed = false
+    }
+
     private let width: Int
-    private var waiting: PriorityQueue<Work>
-    private var running = 0
-    private var threads = 0
-    private var idle = 0
-    private var isClosed = false
+    private let state: Lock<State>
 
     init(width: Int, newestFirst: Bool) {
         self.width = width
-        waiting = PriorityQueue(newestFirst: newestFirst)
+        state = Lock(State(waiting: PriorityQueue(newestFirst: newestFirst)))
     }
 
-    private func locked<Result>(_ body: () -> Result) -> Result { monitor.locked(body) }
-
-    var load: (waiting: Int, running: Int) { locked { (waiting.count, running) } }
+    var load: (waiting: Int, running: Int) { state.withLock { ($0.waiting.count, $0.running) } }
 
     func add(priority: ImagePriority, _ work: @escaping Work) -> PriorityQueue<Work>.Ticket {
-        let (ticket, hasThread) = locked {
-            let ticket = waiting.add(work, priority: priority)
-            if waiting.count > idle, threads < width, !startThread(), threads == 0 {
-                _ = waiting.remove(ticket)
-                return (ticket, false)
+        let (ticket, hasThread, sleeper) = state.withLock { state in
+            let ticket = state.waiting.add(work, priority: priority)
+            if let sleeper = state.sleepers.popLast() { return (ticket, true, ThreadSleep?.some(sleeper)) }
+            if state.threads < width, !startThread(&state), state.threads == 0 {
+                _ = state.waiting.remove(ticket)
+                return (ticket, false, nil)
             }
-            return (ticket, true)
+            return (ticket, true, nil)
         }
-        if hasThread {
-            // After the unlock, because otherwise the thread would wake up only to wait for the mutex.
-            monitor.signal()
-        } else {
-            work()  // The system provides no thread, so it runs here.
-        }
+        // After the unlock, because otherwise the thread would wake up only to wait for the lock.
+        sleeper?.end()
+        // If the system provides no thread, it runs here.
+        if !hasThread { work() }
         return ticket
     }
 
-    /// Moves work to the present priority. It is read under the mutex, so that the last change applies even if changes overlap.
+    /// Moves work to the present priority. It is read under the lock, so that the last change applies even if changes overlap.
     func move(_ ticket: PriorityQueue<Work>.Ticket, to priority: WorkPriority) {
-        locked { _ = waiting.move(ticket, to: priority.value) }
+        state.withLock { _ = $0.waiting.move(ticket, to: priority.value) }
     }
 
     /// Removes work.
     /// - Returns: false if the work doesn't wait any longer.
     func remove(_ ticket: PriorityQueue<Work>.Ticket) -> Bool {
         // Released outside the lock, because it may own anything, even this queue.
-        let work = locked { waiting.remove(ticket) }
+        let work = state.withLock { $0.waiting.remove(ticket) }
         return work != nil
     }
 
     func close() {
-        locked {
-            isClosed = true
-            monitor.broadcast()
+        let sleepers = state.withLock { state in
+            state.isClosed = true
+            defer { state.sleepers = [] }
+            return state.sleepers
         }
+        for sleeper in sleepers { sleeper.end() }
     }
 
-    private func startThread() -> Bool {
+    private func startThread(_ state: inout State) -> Bool {
         var thread = pthread_t()
         let context = Unmanaged.passRetained(self).toOpaque()
         let failed = pthread_create(
@@ -149,33 +151,52 @@ private final class WorkQueueCore: @unchecked Sendable {
             return false
         }
         pthread_detach(thread)
-        threads += 1
+        state.threads += 1
         return true
     }
 
     /// Runs work until the queue is closed and empty.
     private func runThread() {
-        while let work = next() {
-            work()
-            locked { running -= 1 }
-        }
-    }
-
-    private func next() -> Work? {
-        locked {
-            while true {
-                if let (_, work) = waiting.popFirst() {
-                    running += 1
-                    return work
+        let sleep = ThreadSleep()
+        var hasRun = false
+        while true {
+            let (work, isClosed) = state.withLock { state in
+                if hasRun { state.running -= 1 }
+                let work = state.waiting.popFirst()?.1
+                if work != nil {
+                    state.running += 1
+                } else if state.isClosed {
+                    state.threads -= 1
+                } else {
+                    state.sleepers.append(sleep)
                 }
-                if isClosed {
-                    threads -= 1
-                    return nil
-                }
-                idle += 1
-                monitor.wait()
-                idle -= 1
+                return (work, state.isClosed)
+            }
+            hasRun = work != nil
+            if let work {
+                work()
+            } else if isClosed {
+                return
+            } else {
+                sleep.wait()
             }
         }
     }
+}
+
+/// The sleep of a thread, which another thread ends. It may end before it begins.
+// Sendable: a semaphore is meant for several threads.
+private final class ThreadSleep: @unchecked Sendable {
+    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    init() { sem_init(semaphore, 0, 0) }
+
+    deinit {
+        sem_destroy(semaphore)
+        semaphore.deallocate()
+    }
+
+    func wait() { while sem_wait(semaphore) != 0, errno == EINTR {} }
+
+    func end() { sem_post(semaphore) }
 }

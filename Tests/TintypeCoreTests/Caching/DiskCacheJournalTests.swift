@@ -26,7 +26,7 @@ struct DiskCacheJournalTests {
             try await fill(cache, 0..<30)
         }
         try await waitForRelease(ofCacheAt: path)
-        let folder = try CacheDirectory.open(path, faults: nil)
+        let folder = try OpenDirectory.open(path, faults: nil)
         let name = EntryName(key(1_000))
         do {
             let journal = try Journal.create(in: folder)
@@ -46,7 +46,7 @@ struct DiskCacheJournalTests {
         let cache = DiskCache.temporary(path)
         try await fill(cache, 0..<50)
         await cache.flush()
-        let folder = try CacheDirectory.open(path, faults: nil)
+        let folder = try OpenDirectory.open(path, faults: nil)
         for number in 0..<50 { try Journal.create(in: folder).append(EntryName(key(number))) }
         #expect(Journal.dead(in: folder).count == Journal.maximumDead)
         await cache.flush()
@@ -95,7 +95,7 @@ struct DiskCacheJournalTests {
     @Test("a record that is damaged or incomplete is skipped")
     func damagedJournal() throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let folder = try CacheDirectory.open(path, faults: nil)
+        let folder = try OpenDirectory.open(path, faults: nil)
         let names = (0..<5).map { EntryName(key($0)) }
         let file: String
         do {
@@ -117,7 +117,7 @@ struct DiskCacheJournalTests {
     @Test("a journal is free when its writer releases it, though a process that is being started shares its descriptor")
     func sharedDescriptor() throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let folder = try CacheDirectory.open(path, faults: nil)
+        let folder = try OpenDirectory.open(path, faults: nil)
         var journal: Journal? = try Journal.create(in: folder)
         try journal?.append(EntryName(key(1)))
         let file = "\(path)/\(try #require(journal).path)"

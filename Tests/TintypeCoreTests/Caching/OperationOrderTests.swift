@@ -11,12 +11,12 @@ struct OperationOrderTests {
     let other = EntryName(source: "other")
     let done = Lock<[String]>([])
 
-    private func begin(_ key: ImageKey) -> Int {
+    private func begin(_ key: ImageKey) -> OperationOrder.Ticket {
         order.begin(DiskCacheEntry(data: someBytes(1), created: .distantPast), forKey: key, EntryName(key))
     }
 
     /// Waits for the turn of an operation in the background, and notes its name when it has come.
-    private func wait(for ticket: Int, _ name: String) -> Task<Bool, Never> {
+    private func wait(for ticket: OperationOrder.Ticket, _ name: String) -> Task<Bool, Never> {
         Task.immediate { [order, done] in
             let isTurn = await order.turn(of: ticket)
             done.withLock { $0.append(name) }

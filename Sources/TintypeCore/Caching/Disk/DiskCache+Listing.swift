@@ -42,13 +42,13 @@ extension DiskCache {
     ///   - limit: the largest number of entries to return.
     public func entries(after cursor: Int64 = 0, limit: Int = 1_000) async -> [Listing] {
         await settle()
-        return await upkeep { store in store.listings(after: cursor, limit: limit) } ?? []
+        return (try? await perform { store in store.listings(after: cursor, limit: limit) }) ?? []
     }
 
     /// Returns the entries of one source, its original and its variants.
     public func entries(ofSource source: String) async -> [Listing] {
         await settle()
-        return await upkeep { store in store.listings(ofSource: source) } ?? []
+        return (try? await perform { store in store.listings(ofSource: source) }) ?? []
     }
 
     /// Returns the variants of a source that there are, the original among them.
@@ -91,7 +91,7 @@ extension DiskStore {
     func listings(after cursor: Int64, limit: Int) -> [DiskCache.Listing] {
         guard let directory = context.openDirectory() else { return [] }
         // What could not be adopted is listed where it is.
-        if directory.mayHaveLegacyFiles { return reader.legacyListings(after: cursor, limit: limit, in: directory) }
+        if context.mayHaveLegacyFiles { return reader.legacyListings(after: cursor, limit: limit, in: directory) }
         var (listings, start) = ([DiskCache.Listing](), cursor)
         // Rows whose files are gone are skipped, but don't end the listing.
         while listings.count < limit {
@@ -109,7 +109,7 @@ extension DiskStore {
 
     func listings(ofSource source: String) -> [DiskCache.Listing] {
         guard let directory = context.openDirectory() else { return [] }
-        if directory.mayHaveLegacyFiles {
+        if context.mayHaveLegacyFiles {
             return reader.legacyListings(after: 0, limit: .max, in: directory).filter { $0.key.source == source }
         }
         return reader.descriptions(ofSource: source).compactMap { name, description in
@@ -123,7 +123,7 @@ extension DiskStore {
 
     func variants(ofSource source: String) -> [ImageVariant] {
         adoptLegacyFilesIfNeeded()
-        guard let directory = context.openDirectory(), directory.mayHaveLegacyFiles else {
+        guard context.openDirectory() != nil, context.mayHaveLegacyFiles else {
             return reader.variants(ofSource: source)
         }
         return listings(ofSource: source).map(\.key.variant)

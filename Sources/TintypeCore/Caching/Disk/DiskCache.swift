@@ -60,13 +60,13 @@ public final class DiskCache: DiskCaching {
     /// The longest time for which names wait to be written to the index.
     private let batchDelay: Duration
     private let subscription = MemoryPressure.Subscription()
-    private let maintenance = Lock<Task<Void, Never>?>(nil)
-    private let schedule = Lock(Schedule())
+    private let background = Lock(Background())
 
     /// The work that was begun in the background.
-    fileprivate struct Schedule {
+    private struct Background {
         var hasBatch = false
         var hasTimer = false
+        var maintenance: Task<Void, Never>?
     }
 
     /// Creates a cache. No file is touched: the directory is made when the first entry is stored.
@@ -124,9 +124,9 @@ public final class DiskCache: DiskCaching {
         case .found(let found): entry = found
         case .unknown:
             entry = await read(priority: priority ?? WorkPriority()) { store in store.reader.entry(forKey: key) } ?? nil
-            if store.context.hasLegacyFiles { maintainOnce() }
+            if store.context.mayHaveLegacyFiles { maintainOnce() }
         }
-        if store.notes.takeDue() { writeNotesLater() }
+        if store.notes.takeDue() { writeIndexLater() }
         if entry == nil, store.reader.searchPaths.withLock({ !$0.isEmpty }) {
             let found = await read(priority: priority ?? WorkPriority()) { store in
                 store.reader.searchedEntry(forKey: key)
@@ -210,7 +210,7 @@ public final class DiskCache: DiskCaching {
     /// Returns the number of entries, and the space that their files take.
     public func usage() async -> CacheUsage {
         await settle()
-        return await upkeep { store in store.keeper.usage() } ?? CacheUsage()
+        return (try? await perform { store in store.keeper.usage() }) ?? CacheUsage()
     }
 
     /// Purges encoded images in memory (``Configuration/encodedMemoryCapacity``) until they take at most `bytes`, the least recently used
@@ -236,9 +236,13 @@ public final class DiskCache: DiskCaching {
         statistics.stores == 0 ? await usage() : store.pending.usage
     }
 
-    /// The statistics since the cache was made. ``CacheStatistics/entries`` and ``CacheStatistics/bytes`` are those
-    /// of the last call of ``usage()``, or of the last store.
-    public var statistics: CacheStatistics { store.context.counters.withLock { $0 } }
+    /// The statistics since the cache was made. ``CacheStatistics/entries`` and ``CacheStatistics/bytes`` are the totals as this process
+    /// knows them: those of the last batch or call of ``usage()``, and what was stored since.
+    public var statistics: CacheStatistics {
+        var statistics = store.context.counters.withLock { $0 }
+        (statistics.entries, statistics.bytes) = (store.pending.usage.entries, store.pending.usage.bytes)
+        return statistics
+    }
 
     // MARK: Queues
 
@@ -271,10 +275,6 @@ public final class DiskCache: DiskCaching {
         priority: WorkPriority = WorkPriority(), _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
     ) async throws(ImageError) -> Result {
         try await upkeep.perform(priority: priority) { [store] _ throws(ImageError) in try body(store) }
-    }
-
-    func upkeep<Result: Sendable>(_ body: @escaping @Sendable (DiskStore) -> Result) async -> Result? {
-        try? await perform { store in body(store) }
     }
 
     /// Runs work to its end, even if the calling task is cancelled.
@@ -322,44 +322,44 @@ public final class DiskCache: DiskCaching {
         }
     }
 
-    /// Removes the files that reading noted, and writes the uses to the index.
-    private func writeNotesLater() {
+    /// Removes the files that reading noted, and writes the index.
+    private func writeIndexLater() {
+        guard begin(\.hasBatch) else { return }
         Task { [weak self] in
             await self?.performDiscards()
-            _ = try? await self?.perform { store throws(ImageError) in try store.keeper.writeIndex() }
-        }
-    }
-
-    private func writeIndexLater() {
-        guard schedule.withLock({ $0.begin(\.hasBatch) }) else { return }
-        Task { [upkeep, store, weak self] in
-            _ = try? await upkeep.perform { _ throws(ImageError) in try store.keeper.writeIndex() }
-            self?.schedule.withLock { $0.hasBatch = false }
+            _ = try? await self?.perform { [weak self] store throws(ImageError) in
+                self?.background.withLock { $0.hasBatch = false }
+                try store.keeper.writeIndex()
+            }
         }
     }
 
     /// Writes the index after ``batchDelay``, unless a batch comes first. If it can't be written then, it is tried again.
     private func startTimer() {
-        guard schedule.withLock({ $0.begin(\.hasTimer) }) else { return }
+        guard begin(\.hasTimer) else { return }
         Task { [weak self, batchDelay] in
             try? await Task.sleep(for: batchDelay)
             guard let self else { return }
-            schedule.withLock { $0.hasTimer = false }
-            // Asked on the cache's thread.
-            let isLeft = try? await perform { store in
-                guard !store.pending.isEmpty else { return false }
-                _ = try? store.keeper.writeIndex()
-                return !store.pending.isEmpty
-            }
-            if isLeft == true { startTimer() }
+            background.withLock { $0.hasTimer = false }
+            guard !store.pending.isEmpty else { return }
+            _ = try? await perform { store throws(ImageError) in try store.keeper.writeIndex() }
+            if !store.pending.isEmpty { startTimer() }
+        }
+    }
+
+    /// - Returns: false if the work has begun already.
+    private func begin(_ work: any WritableKeyPath<Background, Bool> & Sendable) -> Bool {
+        background.withLock { background in
+            defer { background[keyPath: work] = true }
+            return !background[keyPath: work]
         }
     }
 
     /// Maintains the directory once in the life of the cache.
     private func maintainOnce() {
-        maintenance.withLock { maintenance in
-            guard maintenance == nil else { return }
-            maintenance = Task(priority: .utility) { [weak self] in await self?.maintain() }
+        background.withLock { background in
+            guard background.maintenance == nil else { return }
+            background.maintenance = Task(priority: .utility) { [weak self] in await self?.maintain() }
         }
     }
 
@@ -383,17 +383,8 @@ public final class DiskCache: DiskCaching {
     ///
     /// A cache that is released without this call leaves its last changes in a journal, from which the next process takes them over.
     public func close() async {
-        await maintenance.withLock { $0 }?.value
+        await background.withLock { $0.maintenance }?.value
         await flush()
         _ = try? await uncancelled(on: upkeep) { store in store.close() }
-    }
-}
-
-extension DiskCache.Schedule {
-    /// Notes that work begins.
-    /// - Returns: false if it has begun.
-    fileprivate mutating func begin(_ work: WritableKeyPath<Self, Bool>) -> Bool {
-        defer { self[keyPath: work] = true }
-        return !self[keyPath: work]
     }
 }

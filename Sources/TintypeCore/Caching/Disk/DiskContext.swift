@@ -1,14 +1,18 @@
 internal import CSQLite
 internal import FoundationEssentials
 internal import Glibc
+internal import Synchronization
 
 /// The things that all parts of a disk cache share: its limits, its open directory, its statistics, and its log.
 final class DiskContext: Sendable {
     let path: String
     let limits: Lock<DiskCache.Configuration>
+    /// The statistics without the totals, which ``PendingWrites`` has.
     let counters = Lock(CacheStatistics())
     /// The directory that was opened last.
-    let directory = Lock<CacheDirectory?>(nil)
+    let directory = Lock<OpenDirectory?>(nil)
+    private let imports = Atomic(false)
+    private let legacyFiles = Atomic(false)
     private let now: @Sendable () -> Date
     private let faults: FileFaults?
     private let log: @Sendable (String) -> Void
@@ -33,10 +37,10 @@ final class DiskContext: Sendable {
     // MARK: The directory
 
     /// True if the kernel knows without looking that there is no directory.
-    var hasCertainlyNoDirectory: Bool { CacheDirectory.isMissing(path, faults: faults) }
+    var hasCertainlyNoDirectory: Bool { OpenDirectory.isMissing(path, faults: faults) }
 
     /// The directory for reading; `nil` if there is none, or it can't be read.
-    func openDirectory() -> CacheDirectory? {
+    func openDirectory() -> OpenDirectory? {
         do throws(ImageError) {
             return try existingDirectory()
         } catch {
@@ -47,11 +51,11 @@ final class DiskContext: Sendable {
 
     /// The directory; `nil` only if there is certainly none.
     /// - Throws: ``ImageError/Code/cacheUnavailable``
-    func existingDirectory() throws(ImageError) -> CacheDirectory? {
+    func existingDirectory() throws(ImageError) -> OpenDirectory? {
         if let open = directory.withLock({ $0 }), !open.isRemoved { return open }
         do throws(FileError) {
-            let opened = try CacheDirectory.open(path, faults: faults)
-            directory.withLock { $0 = opened }
+            let opened = try OpenDirectory.open(path, faults: faults)
+            use(opened)
             return opened
         } catch {
             directory.withLock { $0 = nil }
@@ -61,26 +65,42 @@ final class DiskContext: Sendable {
     }
 
     /// Opens the directory, and creates it if need be. It is not yet the one that others use.
-    func makeDirectory() throws(FileError) -> CacheDirectory { try CacheDirectory.make(path, faults: faults) }
+    func makeDirectory() throws(FileError) -> OpenDirectory { try OpenDirectory.make(path, faults: faults) }
 
     /// Forgets the directory if the path leads to another one, or none, by now.
     func checkDirectory() {
         guard let open = directory.withLock({ $0 }) else { return }
-        if open.isCurrent { return open.checkContents() }
-        forget(open)
+        if open.isCurrent { checkContents(of: open) } else { forget(open) }
     }
 
-    func forget(_ old: CacheDirectory) { directory.withLock { if $0 === old { $0 = nil } } }
+    /// Lets all use a directory from now on.
+    func use(_ opened: OpenDirectory) {
+        checkContents(of: opened)
+        directory.withLock { $0 = opened }
+    }
 
-    var hasLegacyFiles: Bool { directory.withLock { $0 }?.mayHaveLegacyFiles ?? false }
+    func forget(_ old: OpenDirectory) { directory.withLock { if $0 === old { $0 = nil } } }
 
-    // MARK: Statistics
+    // MARK: Imports and older layouts
 
-    func noteUsage(_ usage: CacheUsage) {
-        counters.withLock { counters in
-            counters.entries = usage.entries
-            counters.bytes = usage.bytes
-        }
+    /// Names a file that is there if entries were imported.
+    static let importsMark = "imports"
+
+    /// True if there may be entries that are known by the digests of their keys alone (``SDWebImageName``).
+    var hasImports: Bool {
+        get { imports.load(ordering: .relaxed) }
+        set { imports.store(newValue, ordering: .relaxed) }
+    }
+
+    /// True unless a look found no files of an older layout.
+    var mayHaveLegacyFiles: Bool {
+        get { legacyFiles.load(ordering: .relaxed) }
+        set { legacyFiles.store(newValue, ordering: .relaxed) }
+    }
+
+    private func checkContents(of directory: OpenDirectory) {
+        hasImports = directory.exists(Self.importsMark)
+        mayHaveLegacyFiles = (try? directory.status(LegacyLayout.files))?.isDirectory == true
     }
 
     // MARK: Errors

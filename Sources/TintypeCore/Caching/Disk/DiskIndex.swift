@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import FoundationEssentials
+internal import Glibc
 
 /// The index of the entries: an SQLite database that tells which entries were used least recently, and how much all take.
 ///
@@ -52,10 +53,8 @@ final class DiskIndex {
     private let database: Database
     private let find: Statement
     private let insert: Statement
-    private let update: Statement
     private let delete: Statement
     private let touch: Statement
-    private let isTaken: Statement
     private let readState: Statement
     private let writeState: Statement
     /// The state as the transaction that is under way leaves it.
@@ -68,11 +67,8 @@ final class DiskIndex {
         let name = "source_high = ?1 AND source_low = ?2 AND variant = ?3"
         find = try database.prepare("SELECT \(Self.columns) FROM entries WHERE \(name)")
         insert = try database.prepare("INSERT INTO entries (\(Self.columns)) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)")
-        update = try database.prepare(
-            "UPDATE entries SET size = ?2, accessed = ?3, created = ?4, expires = ?5, lifetime = ?6 WHERE id = ?1")
         delete = try database.prepare("DELETE FROM entries WHERE id = ?1")
         touch = try database.prepare("UPDATE entries SET accessed = ?4 WHERE \(name) AND accessed < ?4")
-        isTaken = try database.prepare("SELECT 1 FROM entries WHERE id = ?1")
         readState = try database.prepare(
             "SELECT entries, bytes, next_folder, sweep_folder, closed, boot FROM state")
         writeState = try database.prepare(
@@ -138,29 +134,19 @@ final class DiskIndex {
     }
 
     private func save() throws(SQLiteError) {
-        writeState.bind(1, state.usage.entries)
-        writeState.bind(2, state.usage.bytes)
-        writeState.bind(3, state.nextFolder)
-        writeState.bind(4, state.sweepFolder)
-        writeState.bind(5, state.isClosed ? 1 : 0)
         writeState.bind(6, state.boot)
-        try writeState.run()
+        try writeState.run([
+            Int64(state.usage.entries), Int64(state.usage.bytes), Int64(state.nextFolder), Int64(state.sweepFolder),
+            state.isClosed ? 1 : 0,
+        ])
     }
 
     // MARK: Rows
 
-    private func bind(_ name: EntryName, to statement: Statement) {
-        statement.bind(1, Int64(bitPattern: name.sourceHigh))
-        statement.bind(2, Int64(bitPattern: name.sourceLow))
-        statement.bind(3, Int64(bitPattern: name.variant))
-    }
-
     private func row(_ statement: Statement) -> Row {
         Row(
-            name: EntryName(
-                sourceHigh: UInt64(bitPattern: statement.integer(1)),
-                sourceLow: UInt64(bitPattern: statement.integer(2)), variant: UInt64(bitPattern: statement.integer(3))),
-            id: statement.integer(0), size: min(max(0, Int(statement.integer(4))), Self.largestTotal),
+            name: EntryName(statement, column: 1), id: statement.integer(0),
+            size: min(max(0, Int(statement.integer(4))), Self.largestTotal),
             accessed: statement.integer(5),
             created: statement.integer(6), expires: statement.isNull(7) ? nil : statement.integer(7),
             lifetime: statement.isNull(8) ? nil : statement.integer(8))
@@ -168,64 +154,42 @@ final class DiskIndex {
 
     func row(_ name: EntryName) throws(SQLiteError) -> Row? {
         defer { find.reset() }
-        bind(name, to: find)
+        find.bind(name.columns)
         return try find.step() ? row(find) : nil
     }
 
     /// Inserts a row, in place of the one that the entry has.
     func put(_ new: Row) throws(SQLiteError) {
-        var new = new
-        if let old = try row(new.name) {
-            state.usage.bytes += new.size - old.size
-            try Self.check(state.usage)
-            if old.id == new.id {
-                update.bind(1, new.id)
-                update.bind(2, new.size)
-                update.bind(3, new.accessed)
-                update.bind(4, new.created)
-                update.bind(5, new.expires)
-                update.bind(6, new.lifetime)
-                return try update.run()
-            }
-            try delete(id: old.id)
-        } else {
-            state.usage.entries += 1
-            state.usage.bytes += new.size
-            try Self.check(state.usage)
-        }
-        while try isTaken(new.id) { new.id += 1 }
-        insert.bind(1, new.id)
-        insert.bind(2, Int64(bitPattern: new.name.sourceHigh))
-        insert.bind(3, Int64(bitPattern: new.name.sourceLow))
-        insert.bind(4, Int64(bitPattern: new.name.variant))
-        insert.bind(5, new.size)
-        insert.bind(6, new.accessed)
-        insert.bind(7, new.created)
-        insert.bind(8, new.expires)
-        insert.bind(9, new.lifetime)
-        try insert.run()
+        try remove(new.name)
+        state.usage.entries += 1
+        state.usage.bytes += new.size
+        try Self.check(state.usage)
+        var id = new.id
+        while try !insert(new, id: id) { id += 1 }
     }
 
-    private func isTaken(_ id: Int64) throws(SQLiteError) -> Bool {
-        defer { isTaken.reset() }
-        isTaken.bind(1, id)
-        return try isTaken.step()
+    /// - Returns: false if another row has the id.
+    private func insert(_ row: Row, id: Int64) throws(SQLiteError) -> Bool {
+        do throws(SQLiteError) {
+            try insert.run(
+                [id] + row.name.columns + [Int64(row.size), row.accessed, row.created, row.expires, row.lifetime])
+            return true
+        } catch {
+            // SQLITE_CONSTRAINT_PRIMARYKEY, a macro that Swift doesn't see.
+            guard error.code == SQLITE_CONSTRAINT | 6 << 8 else { throw error }
+            return false
+        }
     }
 
     /// Removes a row, if there is one.
     func remove(_ name: EntryName) throws(SQLiteError) { if let row = try row(name) { try remove(row) } }
 
     func remove(_ row: Row) throws(SQLiteError) {
-        try delete(id: row.id)
+        try delete.run([row.id])
         guard database.changes > 0 else { return }
         state.usage.entries -= 1
         state.usage.bytes -= row.size
         try Self.check(state.usage)
-    }
-
-    private func delete(id: Int64) throws(SQLiteError) {
-        delete.bind(1, id)
-        try delete.run()
     }
 
     func removeAll() throws(SQLiteError) {
@@ -237,9 +201,7 @@ final class DiskIndex {
 
     /// Notes that an entry was used.
     func setAccessTime(_ time: Int64, of name: EntryName) throws(SQLiteError) {
-        bind(name, to: touch)
-        touch.bind(4, time)
-        try touch.run()
+        try touch.run(name.columns + [time])
     }
 
     // MARK: Queries
@@ -254,15 +216,10 @@ final class DiskIndex {
         let first = Int64(bitPattern: UInt64(folder) << 56)
         let statement = try database.prepare(
             "SELECT source_high, source_low, variant FROM entries WHERE source_high BETWEEN ?1 AND ?2")
-        statement.bind(1, first)
-        statement.bind(2, first | 0xFF_FFFF_FFFF_FFFF)
+        statement.bind([first, first | 0xFF_FFFF_FFFF_FFFF])
         var names: [EntryName] = []
         while try statement.step() {
-            names.append(
-                EntryName(
-                    sourceHigh: UInt64(bitPattern: statement.integer(0)),
-                    sourceLow: UInt64(bitPattern: statement.integer(1)),
-                    variant: UInt64(bitPattern: statement.integer(2))))
+            names.append(EntryName(statement, column: 0))
         }
         return names
     }
@@ -272,8 +229,7 @@ final class DiskIndex {
     func leastRecentlyUsed(now time: Int64, limit: Int) throws(SQLiteError) -> [Row] {
         // A little before the present: an entry of the future is never preferred to one that was just stored.
         let statement = try database.prepare("UPDATE entries SET accessed = ?1 - 1 WHERE accessed > ?1")
-        statement.bind(1, time)
-        try statement.run()
+        try statement.run([time])
         return try oldest(limit: limit)
     }
 
@@ -309,8 +265,7 @@ final class DiskIndex {
 
     private func rows(where condition: String, _ value: Int64, limit: Int) throws(SQLiteError) -> [Row] {
         let statement = try database.prepare("SELECT \(Self.columns) FROM entries WHERE \(condition) LIMIT ?2")
-        statement.bind(1, value)
-        statement.bind(2, limit)
+        statement.bind([value, Int64(limit)])
         var rows: [Row] = []
         while try statement.step() { rows.append(row(statement)) }
         return rows
@@ -328,4 +283,109 @@ final class DiskIndex {
     static func firstID(after time: Int64) -> Int64 { clamped((time / 1_000 + 1) * 1_000) << 12 }
 
     private static func clamped(_ time: Int64) -> Int64 { min(max(1, time), 1 << 51 - 1) }
+}
+
+/// Telling whose a database is, making the tables, and noticing a loss of power.
+extension DiskIndex {
+    private static let tables = """
+        CREATE TABLE entries (
+            id INTEGER PRIMARY KEY, source_high INTEGER NOT NULL, source_low INTEGER NOT NULL, variant INTEGER NOT NULL,
+            size INTEGER NOT NULL, accessed INTEGER NOT NULL, created INTEGER NOT NULL, expires INTEGER, lifetime INTEGER
+        );
+        CREATE UNIQUE INDEX entries_name ON entries (source_high, source_low, variant);
+        CREATE INDEX entries_accessed ON entries (accessed);
+        CREATE INDEX entries_expires ON entries (expires) WHERE expires IS NOT NULL;
+        CREATE INDEX entries_idle ON entries (accessed + lifetime) WHERE lifetime IS NOT NULL;
+        CREATE TABLE state (
+            entries INTEGER NOT NULL, bytes INTEGER NOT NULL, next_folder INTEGER NOT NULL, sweep_folder INTEGER NOT NULL,
+            closed INTEGER NOT NULL, boot TEXT NOT NULL
+        );
+        """
+
+    /// Whose a database is.
+    enum Identity {
+        case new, ours
+        /// One of the ``LegacyLayout``.
+        case older
+        case newer(version: Int64)
+        case foreign
+    }
+
+    /// Reads the identity with one statement, so that tables that another process is making are seen as a whole or not at all.
+    static func identify(_ database: Database) throws(SQLiteError) -> Identity {
+        let statement = try database.prepare(
+            """
+            SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)
+            FROM pragma_application_id, pragma_user_version
+            """)
+        guard try statement.step() else { return .foreign }
+        let (application, version, tables) = (statement.integer(0), statement.integer(1), statement.integer(2))
+        if application == applicationID {
+            if version == self.version { return .ours }
+            return (1..<self.version).contains(version) ? .older : .newer(version: version)
+        }
+        return application == 0 && version == 0 && tables == 0 ? .new : .foreign
+    }
+
+    /// Makes the tables in an empty database.
+    static func createTables(in database: Database) throws(SQLiteError) {
+        try configure(database)
+        try database.transaction { () throws(SQLiteError) in
+            // Another process may have been faster.
+            guard case .new = try identify(database) else { return }
+            try database.execute(tables)
+            try database.execute("INSERT INTO state VALUES (0, 0, 0, 0, 0, '')")
+            try database.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+        }
+    }
+
+    /// Sets what holds for one connection.
+    static func configure(_ database: Database) throws(SQLiteError) {
+        // Debian's `secure_delete` would write zeros over each removed row. A batch has 512 rows, each with its name on another
+        // page of a large index, so that the 2 MB that SQLite would keep are too few, and it would write pages twice.
+        try database.execute(
+            """
+            PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 0; PRAGMA secure_delete = OFF;
+            PRAGMA cache_size = -8192;
+            """)
+    }
+
+    /// Decides whether the index has to be compared with the files: if it is new, or the computer may have lost power since it was
+    /// written, so that the latest changes of the files, the journals, or the index may be missing.
+    /// - Parameters:
+    ///   - isEmpty: true if there are no entries.
+    ///   - hasAll: tells whether no journal has names that are not in the index.
+    func begin(isNew: Bool, isEmpty: Bool, hasAll: () -> Bool) throws(SQLiteError) {
+        let boot = Self.boot
+        guard isNew || state.boot != boot else { return }
+        let needsComparison = isNew || !state.isClosed || !hasAll()
+        try transaction { () throws(SQLiteError) in
+            if needsComparison { state.nextFolder = isEmpty ? EntryName.folders : 0 }
+            state.boot = boot
+        }
+    }
+
+    /// The identity of the system's run.
+    private static let boot: String = {
+        guard let file = fopen("/proc/sys/kernel/random/boot_id", "re") else { return "unknown" }
+        defer { fclose(file) }
+        var text = [CChar](repeating: 0, count: 64)
+        guard fgets(&text, 64, file) != nil else { return "unknown" }
+        return String(decoding: text.prefix { $0 > 32 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }()
+}
+
+extension EntryName {
+    /// The three columns that a row has of a name.
+    fileprivate var columns: [Int64?] {
+        [Int64(bitPattern: sourceHigh), Int64(bitPattern: sourceLow), Int64(bitPattern: variant)]
+    }
+
+    /// Reads a name from three columns, of which `column` is the first.
+    fileprivate init(_ statement: Statement, column: Int32) {
+        self.init(
+            sourceHigh: UInt64(bitPattern: statement.integer(column)),
+            sourceLow: UInt64(bitPattern: statement.integer(column + 1)),
+            variant: UInt64(bitPattern: statement.integer(column + 2)))
+    }
 }

@@ -11,8 +11,8 @@ extension DiskStore {
         guard let directory = try directoryForRemoving() else { return }
         notes.clear()
         reader.encodedMemory?.removeAll()
-        try? directory.remove(CacheDirectory.importsMark)
-        directory.hasImports = false
+        try? directory.remove(DiskContext.importsMark)
+        context.hasImports = false
         var failure: FileError?
         var isMoved = false
         func move() {
@@ -43,11 +43,10 @@ extension DiskStore {
             keeper.needsComparison = true
         }
         if let failure { throw context.failure(failure, .cacheWriteFailed) }
-        context.noteUsage(CacheUsage())
         _ = try? directoryForWriting()
     }
 
-    private func moveEntriesAway(in directory: CacheDirectory) throws(FileError) {
+    private func moveEntriesAway(in directory: OpenDirectory) throws(FileError) {
         while true {
             do throws(FileError) {
                 try directory.makeFolder(Self.trash)
@@ -62,7 +61,7 @@ extension DiskStore {
         }
     }
 
-    private func removeEntriesInPlace(in directory: CacheDirectory) throws(FileError) {
+    private func removeEntriesInPlace(in directory: OpenDirectory) throws(FileError) {
         for folder in 0..<EntryName.folders {
             let path = EntryName.folderPath(folder)
             for file in (try? directory.list(path)) ?? [] where isOfCache(file) {
@@ -75,7 +74,7 @@ extension DiskStore {
     private func isOfCache(_ file: String) -> Bool { EntryName(file) != nil || WriterName.unfinished(file) != nil }
 
     /// Moves a folder that has the name of an entry out of the way.
-    func moveToTrash(_ name: EntryName, in directory: CacheDirectory) throws(FileError) {
+    func moveToTrash(_ name: EntryName, in directory: OpenDirectory) throws(FileError) {
         let tree = "\(Self.trash)/\(WriterName())"
         try directory.makeFolder(Self.trash)
         try directory.makeFolder(tree)
@@ -86,7 +85,6 @@ extension DiskStore {
     func emptyTrash(limit: Int) -> Bool {
         guard let directory = context.openDirectory(), directory.reasonAgainstWriting == nil
         else { return false }
-        removeUnfinishedFolders(in: directory)
         var left = limit
         for tree in (try? directory.list(Self.trash)) ?? [] where WriterName(tree) != nil {
             let tree = "\(Self.trash)/\(tree)"
@@ -111,7 +109,7 @@ extension DiskStore {
     }
 
     /// Puts files of other programs back. An entry that could not be removed stays in the trash, where nobody finds it.
-    private func putBack(_ name: String, from path: String, in directory: CacheDirectory) {
+    private func putBack(_ name: String, from path: String, in directory: OpenDirectory) {
         let place = "\(EntryName.root)/\(name)"
         guard let status = try? directory.status(path), let prepared = try? directoryForWriting() else { return }
         guard status.isDirectory else {
@@ -127,17 +125,5 @@ extension DiskStore {
         try? prepared.makeFolder(place)
         for file in foreign { try? prepared.rename("\(path)/\(file)", to: "\(place)/\(file)") }
         try? prepared.removeDirectory(path)
-    }
-
-    /// Removes what processes left behind that ended while they made the folder of entries.
-    private func removeUnfinishedFolders(in directory: CacheDirectory) {
-        let prefix = "\(EntryName.root)."
-        for name in (try? directory.list(".")) ?? [] where name.hasPrefix(prefix) {
-            guard WriterName(name.dropFirst(prefix.count)) != nil, let status = try? directory.status(name),
-                status.modified < context.time - IndexKeeper.leftoverAge
-            else { continue }
-            try? directory.remove("\(name)/.tintype")
-            try? directory.removeDirectory(name)
-        }
     }
 }

@@ -17,7 +17,7 @@ final class DiskStore: Sendable {
     let reader: EntryReader
     let keeper: IndexKeeper
     /// The directory that was checked, and has all that entries need.
-    private let prepared = Lock<CacheDirectory?>(nil)
+    private let prepared = Lock<OpenDirectory?>(nil)
     /// For the thread that prepares the directory.
     private let preparation = Lock(())
     /// For the thread that adopts files of an older layout.
@@ -36,11 +36,11 @@ final class DiskStore: Sendable {
 
     /// The directory, checked and with all that entries need.
     /// - Throws: ``ImageError/Code/cacheUnavailable``
-    func directoryForWriting() throws(ImageError) -> CacheDirectory {
+    func directoryForWriting() throws(ImageError) -> OpenDirectory {
         if let known = preparedDirectory { return known }
         return try preparation.withLockUnchecked { _ throws(ImageError) in
             if let known = preparedDirectory { return known }
-            let opened: CacheDirectory
+            let opened: OpenDirectory
             do throws(FileError) {
                 opened = try context.makeDirectory()
             } catch {
@@ -50,10 +50,7 @@ final class DiskStore: Sendable {
             var isOurs = false
             do throws(FileError) {
                 // Other processes may be clearing it.
-                for _ in 0..<8 where !isOurs {
-                    try makeEntriesFolder(in: opened)
-                    isOurs = opened.exists(Self.marker)
-                }
+                for _ in 0..<8 where !isOurs { isOurs = try makeEntriesFolder(in: opened) }
                 if !opened.exists(Journal.folder) { try opened.makeFolder(Journal.folder) }
             } catch {
                 throw context.failure(error, .cacheUnavailable)
@@ -62,7 +59,7 @@ final class DiskStore: Sendable {
                 throw context.unavailable("its folder `entries` belongs to another program; use another directory")
             }
             tag(opened)
-            context.directory.withLock { $0 = opened }
+            context.use(opened)
             try keeper.checkIndex()
             // What waits belongs to the directory of before. Its journal names it, also if that is the same one.
             pending.abandon(removesJournals: false)
@@ -71,7 +68,7 @@ final class DiskStore: Sendable {
         }
     }
 
-    private var preparedDirectory: CacheDirectory? {
+    private var preparedDirectory: OpenDirectory? {
         guard let known = context.directory.withLock({ $0 }), prepared.withLock({ $0 === known }) else { return nil }
         return known
     }
@@ -79,25 +76,22 @@ final class DiskStore: Sendable {
     /// Lets the next store prepare the directory again.
     func forgetPreparation() { prepared.withLock { $0 = nil } }
 
-    private func makeEntriesFolder(in directory: CacheDirectory) throws(FileError) {
-        guard !directory.exists(EntryName.root) else { return }
-        // Complete when it gets its name.
-        let unfinished = "\(EntryName.root).\(WriterName())"
-        try directory.makeFolder(unfinished)
-        try directory.create("\(unfinished)/.tintype")
+    /// Makes the folder of entries, and marks it as this cache's. An empty one without the mark is one of a process that ended meanwhile.
+    /// - Returns: false if it is another program's, or another process has just cleared it.
+    private func makeEntriesFolder(in directory: OpenDirectory) throws(FileError) -> Bool {
+        if directory.exists(Self.marker) { return true }
         do throws(FileError) {
-            try directory.rename(unfinished, to: EntryName.root)
+            try directory.makeFolder(EntryName.root)
+            if try directory.list(EntryName.root).isEmpty { try directory.create(Self.marker) }
         } catch {
-            try? directory.remove("\(unfinished)/.tintype")
-            try? directory.removeDirectory(unfinished)
-            // Another process may have been faster.
-            guard error.isExisting || error.code == ENOTEMPTY else { throw error }
+            guard error.isExisting || error.isMissing else { throw error }
         }
+        return directory.exists(Self.marker)
     }
 
     /// Marks the directory as one whose contents can be made again (Cache Directory Tagging Specification, bford.info/cachedir), or
     /// removes the mark. A failure doesn't matter.
-    private func tag(_ directory: CacheDirectory) {
+    private func tag(_ directory: OpenDirectory) {
         let name = "CACHEDIR.TAG"
         guard context.limits.withLock({ $0.isExcludedFromBackup }) else {
             try? directory.remove(name)
@@ -138,7 +132,6 @@ final class DiskStore: Sendable {
         let configuration = context.limits.withLock { $0 }
         let time = context.time
         let entry = encoded ?? original
-        try check(entry, key)
         let trailer = EntryFile.trailer(
             for: entry, key: key, keepsCompleteURL: configuration.keepsCompleteURLs, stored: time,
             codec: reader.payloadCodec?.identifier)
@@ -170,7 +163,6 @@ final class DiskStore: Sendable {
         }
         context.counters.withLock { $0.stores += 1 }
         let usage = pending.usage
-        context.noteUsage(usage)
         guard usage.bytes > configuration.capacity.bytes || usage.entries > configuration.maximumCount ?? .max,
             !keeper.hasFailed
         else { return }
@@ -178,25 +170,24 @@ final class DiskStore: Sendable {
         _ = try? keeper.writeIndex()
     }
 
-    private func check(_ entry: DiskCacheEntry, _ key: ImageKey) throws(ImageError) {
-        let size = EntryFile.descriptionBound(of: entry, key)
-        guard size > EntryFile.maximumDescription else { return }
-        throw ImageError(
-            .cacheWriteFailed, stage: .cache, source: key.source,
-            reason: "the data beside the image takes \(ByteCount(size)), more than "
-                + "\(ByteCount(EntryFile.maximumDescription))")
-    }
-
+    /// - Throws: ``ImageError/Code/cacheWriteFailed`` if the entry can never be stored.
     private func check(_ new: NewEntry, _ configuration: DiskCache.Configuration) throws(ImageError) {
-        guard new.size <= configuration.capacity.bytes else {
-            throw ImageError(
-                .cacheWriteFailed, stage: .cache, source: new.key.source,
-                reason: "the entry takes \(ByteCount(new.size)), more than the capacity of the whole disk cache, "
-                    + "\(configuration.capacity)")
+        let reason: String
+        if new.trailer.count > EntryFile.maximumDescription {
+            reason =
+                "the data beside the image takes \(ByteCount(new.trailer.count)), more than "
+                + "\(ByteCount(EntryFile.maximumDescription))"
+        } else if new.size > configuration.capacity.bytes {
+            reason =
+                "the entry takes \(ByteCount(new.size)), more than the capacity of the whole disk cache, "
+                + "\(configuration.capacity)"
+        } else {
+            return
         }
+        throw ImageError(.cacheWriteFailed, stage: .cache, source: new.key.source, reason: reason)
     }
 
-    private func write(_ new: NewEntry, in directory: CacheDirectory) throws(FileError) {
+    private func write(_ new: NewEntry, in directory: OpenDirectory) throws(FileError) {
         let journal = try pending.begin(new.name, in: directory)
         let written: FileStatus?
         do throws(FileError) {
@@ -214,13 +205,13 @@ final class DiskStore: Sendable {
         pending.end(journal, new.name, PendingWrites.Change(row: row, inode: status.inode))
         reader.encodedMemory?.keep(new.original, name: new.name, key: new.key, status: status, stored: new.time)
         // Imported without its key, the image is replaced too.
-        if let imported = reader.importedKey(new.key, in: directory) {
+        if let imported = context.importedKey(new.key) {
             _ = try? removeFiles([EntryName(imported)], in: directory)
         }
     }
 
     private func write(
-        _ new: NewEntry, in directory: CacheDirectory, writer: WriterName
+        _ new: NewEntry, in directory: OpenDirectory, writer: WriterName
     ) throws(FileError) -> FileStatus? {
         let parts = (new.entry.data, new.trailer)
         do throws(FileError) {
@@ -244,7 +235,7 @@ final class DiskStore: Sendable {
     }
 
     /// Does without an entry, and without the one that it would have replaced.
-    private func drop(_ new: NewEntry, in directory: CacheDirectory) {
+    private func drop(_ new: NewEntry, in directory: OpenDirectory) {
         if (try? directory.remove(new.name.path)) != nil { pending.note(new.name) }
         context.counters.withLock { $0.droppedStores += 1 }
         context.note(
@@ -266,7 +257,7 @@ final class DiskStore: Sendable {
 
     /// Evicts entries until a file leaves the volume as much free space as the configuration asks for.
     private func makeRoom(
-        for size: Int, in directory: CacheDirectory, _ configuration: DiskCache.Configuration
+        for size: Int, in directory: OpenDirectory, _ configuration: DiskCache.Configuration
     ) throws(ImageError) {
         let wanted = configuration.minimumFreeSpace.bytes
         func missing() -> Int? {
@@ -294,7 +285,7 @@ final class DiskStore: Sendable {
     // MARK: Removing
 
     /// The directory for removals; `nil` if there is none.
-    func directoryForRemoving() throws(ImageError) -> CacheDirectory? {
+    func directoryForRemoving() throws(ImageError) -> OpenDirectory? {
         guard let directory = try context.existingDirectory() else { return nil }
         do throws(FileError) {
             guard try directory.isPresent(EntryName.root) ? true : directory.isPresent(DiskIndex.file) else {
@@ -310,7 +301,7 @@ final class DiskStore: Sendable {
 
     func remove(_ key: ImageKey) throws(ImageError) -> Bool {
         guard let directory = try directoryForRemoving() else { return false }
-        let keys = [key, reader.importedKey(key, in: directory)].compactMap(\.self)
+        let keys = [key, context.importedKey(key)].compactMap(\.self)
         return try remove(keys.map { EntryName($0) }, in: directory) > 0
     }
 
@@ -325,7 +316,7 @@ final class DiskStore: Sendable {
         return try remove(names, in: directory)
     }
 
-    private func remove(_ names: [EntryName], in directory: CacheDirectory) throws(ImageError) -> Int {
+    private func remove(_ names: [EntryName], in directory: OpenDirectory) throws(ImageError) -> Int {
         do throws(FileError) {
             return try removeFiles(names, in: directory)
         } catch {
@@ -335,7 +326,7 @@ final class DiskStore: Sendable {
 
     /// Removes the entries of some names.
     /// - Returns: the number of files that there were.
-    private func removeFiles(_ names: [EntryName], in directory: CacheDirectory) throws(FileError) -> Int {
+    private func removeFiles(_ names: [EntryName], in directory: OpenDirectory) throws(FileError) -> Int {
         var removed = 0
         for name in names {
             // On a full disk, removing goes on without.

@@ -130,17 +130,7 @@ enum EntryFile {
 
     // MARK: Writing
 
-    /// The largest size that the description of an entry may have.
-    static func descriptionBound(of entry: DiskCacheEntry, _ key: ImageKey) -> Int {
-        let texts = [
-            key.source, key.variant.description, entry.mimeType, entry.validators?.entityTag,
-            entry.validators?.lastModified,
-        ]
-        return texts.reduce(256) { $0 + ($1?.utf8.count ?? 0) } + (entry.extendedData?.count ?? 0)
-            + (entry.imageProperties?.count ?? 0) + (entry.response?.encodedBound ?? 0)
-    }
-
-    /// Makes the part of a file that follows the payload.
+    /// Makes the part of a file that follows the payload. One that exceeds ``maximumDescription`` must not be stored.
     /// - Parameters:
     ///   - entry: the entry, with its payload.
     ///   - key: the key.
@@ -178,7 +168,7 @@ enum EntryFile {
         writer.integer(checksum.low)
         writer.integer(descriptionChecksum)
         writer.integer(UInt64(entry.data.count))
-        writer.integer(UInt32(descriptionSize))
+        writer.integer(UInt32(clamping: descriptionSize))
         writer.integer(version)
         writer.bytes.append(contentsOf: marker)
         return Data(writer.bytes)
@@ -270,23 +260,6 @@ enum EntryFile {
     }
 }
 
-extension CacheDirectory {
-    /// Reads the description of a file, without its payload; `nil` if it is damaged, or of a newer version.
-    func description(of path: String) throws(FileError) -> (EntryFile.Description, FileStatus)? {
-        func read(_ count: Int) throws(FileError) -> (Int?, (EntryFile.Description, FileStatus)?) {
-            let (bytes, status) = try tail(of: path) { _ in count }
-            return bytes.withUnsafeBytes { bytes in
-                guard let footer = EntryFile.Footer(bytes, fileSize: status.size) else { return (nil, nil) }
-                guard footer.trailerSize <= bytes.count else { return (footer.trailerSize, nil) }
-                return (nil, EntryFile.description(bytes, footer).map { ($0, status) })
-            }
-        }
-        let (needed, found) = try read(EntryFile.usualTail)
-        guard let needed else { return found }
-        return try read(needed).1
-    }
-}
-
 extension Date {
     /// The time in microseconds since 1970, the unit of the index and the files; clamped to the range.
     var cacheTime: Int64 {
@@ -300,56 +273,4 @@ extension Date {
 extension Duration {
     /// The duration in microseconds, from zero to some 30,000 years: added to any date, they stay in range.
     var cacheTime: Int64 { Int64(min(max(0, inSeconds), 1e12) * 1e6) }
-}
-
-/// Appends numbers and strings. The length of a string or data that is `nil` is all ones.
-struct ByteWriter {
-    var bytes: [UInt8] = []
-
-    init() { bytes.reserveCapacity(512) }
-
-    mutating func integer<Value: FixedWidthInteger>(_ value: Value) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
-    }
-
-    mutating func data(_ value: Data?) {
-        integer(value.map { UInt32($0.count) } ?? .max)
-        if let value { bytes.append(contentsOf: value) }
-    }
-
-    mutating func string(_ value: String?) {
-        integer(value.map { UInt32($0.utf8.count) } ?? .max)
-        if let value { bytes.append(contentsOf: value.utf8) }
-    }
-}
-
-/// Reads the bytes of a ``ByteWriter``; `nil` where they end too early.
-struct ByteReader {
-    private var rest: UnsafeRawBufferPointer
-
-    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
-
-    mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer? {
-        guard count <= rest.count else { return nil }
-        defer { rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count)) }
-        return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
-    }
-
-    mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
-        bytes(MemoryLayout<Value>.size).map { Value(littleEndian: $0.loadUnaligned(as: Value.self)) }
-    }
-
-    /// The outer optional tells whether the bytes suffice, the inner one is the value.
-    private mutating func value() -> UnsafeRawBufferPointer?? {
-        guard let count = integer(UInt32.self) else { return nil }
-        if count == .max { return .some(nil) }
-        return bytes(Int(count)).map { .some($0) }
-    }
-
-    /// False if the value is not complete.
-    mutating func skip() -> Bool { value() != nil }
-
-    mutating func data() -> Data?? { value().map { $0.map { Data($0) } } }
-
-    mutating func string() -> String?? { value().map { $0.map { String(decoding: $0, as: UTF8.self) } } }
 }

@@ -64,37 +64,37 @@ struct EntryName: Hashable, Sendable {
     /// Calls a closure with the path of the file. Every hit makes one, so it is written into memory on the stack.
     /// - Parameter writer: the writer of an unfinished file, if it is one.
     @inline(__always)
-    func withPath<Result>(writer: WriterName? = nil, _ body: (UnsafePointer<CChar>) -> Result) -> Result {
-        withUnsafeTemporaryAllocation(byteCount: 96, alignment: 1) { bytes in
-            let bytes = bytes.bindMemory(to: UInt8.self)
-            _ = bytes.update(fromContentsOf: "entries/".utf8)
-            Self.write(UInt64(folder), digits: 2, to: bytes, at: 8)
-            bytes[10] = UInt8(ascii: "/")
-            Self.write(sourceHigh, digits: 16, to: bytes, at: 11)
-            Self.write(sourceLow, digits: 16, to: bytes, at: 27)
-            bytes[43] = UInt8(ascii: "-")
-            Self.write(variant, digits: 16, to: bytes, at: 44)
-            bytes[60] = 0
-            if let writer {
-                bytes[60] = UInt8(ascii: ".")
-                Self.write(writer.high, digits: 16, to: bytes, at: 61)
-                Self.write(writer.low, digits: 16, to: bytes, at: 77)
-                bytes[93] = 0
-            }
-            return bytes.withMemoryRebound(to: CChar.self) { characters in
-                // The memory is never empty.
-                characters.baseAddress.map { body(UnsafePointer($0)) } ?? body("")
+    func withPath<Result: ~Copyable, Failure: Error>(
+        writer: WriterName? = nil, _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        // Zeros follow the text.
+        var path = InlineArray<96, CChar>(repeating: 0)
+        var count = 0
+        func write(_ value: UInt64, digits: Int) {
+            for digit in (0..<digits).reversed() {
+                let nibble = CChar(truncatingIfNeeded: value >> UInt64(4 * digit) & 15)
+                write(nibble < 10 ? 48 + nibble : 87 + nibble)
             }
         }
-    }
-
-    @inline(__always)
-    private static func write(
-        _ value: UInt64, digits: Int, to bytes: UnsafeMutableBufferPointer<UInt8>, at offset: Int
-    ) {
-        for digit in 0..<digits {
-            let nibble = UInt8(truncatingIfNeeded: value >> UInt64(4 * (digits - 1 - digit))) & 15
-            bytes[offset + digit] = nibble < 10 ? 48 + nibble : 87 + nibble
+        func write(_ character: CChar) {
+            path[count] = character
+            count += 1
+        }
+        for character in Self.root.utf8 { write(CChar(character)) }
+        write(47)  // A slash.
+        write(UInt64(folder), digits: 2)
+        write(47)
+        write(sourceHigh, digits: 16)
+        write(sourceLow, digits: 16)
+        write(45)  // A hyphen.
+        write(variant, digits: 16)
+        if let writer {
+            write(46)  // A period.
+            write(writer.high, digits: 16)
+            write(writer.low, digits: 16)
+        }
+        return try withUnsafePointer(to: path) { path throws(Failure) in
+            try body(UnsafeRawPointer(path).assumingMemoryBound(to: CChar.self))
         }
     }
 

@@ -63,31 +63,28 @@ final class EntryReader: Sendable {
     }
 
     /// Looks up a key, then the digest that it may have been imported by, then the files of an older layout.
-    private func lookUp(_ key: ImageKey, in directory: CacheDirectory, atOnce: Bool) -> DiskLookup {
+    private func lookUp(_ key: ImageKey, in directory: OpenDirectory, atOnce: Bool) -> DiskLookup {
         let lookup = read(key, in: directory, atOnce: atOnce)
         guard case .none = lookup else { return lookup }
-        if let imported = importedKey(key, in: directory) {
+        if let imported = context.importedKey(key) {
             let lookup = read(imported, in: directory, atOnce: atOnce)
             guard case .none = lookup else { return lookup }
         }
-        guard directory.mayHaveLegacyFiles else { return .none }
+        guard context.mayHaveLegacyFiles else { return .none }
         if atOnce { return .unknown }
         return legacyEntry(forKey: key, in: directory).map(DiskLookup.found) ?? .none
     }
 
-    /// The key of an original that was imported without its key; `nil` if nothing was imported.
-    func importedKey(_ key: ImageKey, in directory: CacheDirectory) -> ImageKey? {
-        guard key.variant.isOriginal, directory.hasImports else { return nil }
-        return SDWebImageName.importedKey(forKey: key.source)
-    }
-
-    private func read(_ key: ImageKey, in directory: CacheDirectory, atOnce: Bool) -> DiskLookup {
+    private func read(_ key: ImageKey, in directory: OpenDirectory, atOnce: Bool) -> DiskLookup {
         let name = EntryName(key)
         let kept = encodedMemory?.entry(name, key: key)
         do throws(FileError) {
             // A codec may take its time.
             let limit = atOnce ? (payloadCodec == nil || kept != nil ? Self.largestReadAtOnce : 0) : nil
-            switch try directory.contents(of: name, withoutWaiting: limit, known: kept?.status) {
+            let contents = try name.withPath { path throws(FileError) in
+                try directory.contents(of: path, withoutWaiting: limit, known: kept?.status)
+            }
+            switch consume contents {
             case .missing: return .none
             case .unavailable: return .unknown
             case .known(let status):
@@ -129,15 +126,14 @@ final class EntryReader: Sendable {
     private func use(
         _ entry: DiskCacheEntry, stored: Int64, _ name: EntryName, _ status: FileStatus
     ) -> DiskLookup {
-        let (time, aging) = (context.time, Aging(context))
-        guard !isExpired(entry, stored: stored, name, modified: status.modified, at: time, aging) else {
+        let aging = Aging(context)
+        guard !isExpired(entry, stored: stored, name, modified: status.modified, aging) else {
             notes.discard(name, inode: status.inode, isDamaged: false)
             return .none
         }
-        let tolerance = aging.tolerance(idleLifetime: entry.idleLifetime)
         // A time in the future counts as now. It stays: the clock may be wrong that was set back.
-        let isRecent = time - status.modified < tolerance
-        notes.noteUse(of: name, at: time, isRecent: isRecent)
+        let isRecent = aging.time - status.modified < aging.tolerance(idleLifetime: entry.idleLifetime)
+        notes.noteUse(of: name, at: aging.time, isRecent: isRecent)
         return .found(entry)
     }
 
@@ -148,8 +144,8 @@ final class EntryReader: Sendable {
         guard let directory = context.directory.withLock({ $0 }) else {
             return context.hasCertainlyNoDirectory ? false : nil
         }
-        guard !directory.mayHaveLegacyFiles, importedKey(key, in: directory) == nil,
-            case .missing = try? directory.contents(of: EntryName(key), withoutWaiting: 0, known: nil)
+        guard !context.mayHaveLegacyFiles, context.importedKey(key) == nil,
+            case .missing = try? directory.contents(of: EntryName(key).path, withoutWaiting: 0)
         else { return nil }
         return false
     }
@@ -157,13 +153,12 @@ final class EntryReader: Sendable {
     /// The name of the valid entry under a key, or under the digest that it was imported by.
     func validName(forKey key: ImageKey) -> EntryName? {
         guard let directory = context.openDirectory() else { return nil }
-        let time = context.time
-        for key in [key, importedKey(key, in: directory)].compactMap(\.self) {
+        let aging = Aging(context)
+        for key in [key, context.importedKey(key)].compactMap(\.self) {
             let name = EntryName(key)
             guard let (description, status) = (try? directory.description(of: name.path)) ?? nil,
                 description.belongs(to: key), description.codec == payloadCodec?.identifier,
-                !isExpired(
-                    description.entry, stored: description.stored, name, modified: status.modified, at: time)
+                !isExpired(description.entry, stored: description.stored, name, modified: status.modified, aging)
             else { continue }
             return name
         }
@@ -172,12 +167,12 @@ final class EntryReader: Sendable {
 
     func contains(_ key: ImageKey) -> Bool {
         if validName(forKey: key) != nil { return true }
-        guard let directory = context.openDirectory(), directory.mayHaveLegacyFiles else { return false }
+        guard let directory = context.openDirectory(), context.mayHaveLegacyFiles else { return false }
         return legacyEntry(forKey: key, in: directory) != nil
     }
 
     /// The names of all entries of a source: the source's folder knows them all.
-    func names(ofSource source: String, in directory: CacheDirectory) throws(FileError) -> [EntryName] {
+    func names(ofSource source: String, in directory: OpenDirectory) throws(FileError) -> [EntryName] {
         let original = EntryName(source: source)
         var files: [String] = []
         do throws(FileError) {
@@ -187,7 +182,7 @@ final class EntryReader: Sendable {
         }
         let prefix = original.text.utf8.prefix(32)
         let names = files.compactMap { $0.utf8.starts(with: prefix) ? EntryName($0) : nil }
-        guard let imported = importedKey(ImageKey(source: source), in: directory) else { return names }
+        guard let imported = context.importedKey(ImageKey(source: source)) else { return names }
         return names + [EntryName(imported)]
     }
 
@@ -227,7 +222,7 @@ final class EntryReader: Sendable {
     /// Reads a file completely.
     /// - Returns: the space that it takes, and its key and inode if it is damaged; `nil` if it is gone or can't be read now.
     private func check(
-        _ name: EntryName, in directory: CacheDirectory
+        _ name: EntryName, in directory: OpenDirectory
     ) -> (size: Int, damage: (key: ImageKey, inode: UInt64)?)? {
         do throws(FileError) {
             guard case .bytes(let bytes, let status) = try directory.contents(of: name.path) else { return nil }
@@ -248,21 +243,13 @@ final class EntryReader: Sendable {
     ///   - stored: the time of storing, in microseconds since 1970.
     ///   - modified: the time of the file, which is that of the last use.
     func isExpired(
-        _ entry: DiskCacheEntry, stored: Int64, _ name: EntryName, modified: Int64, at time: Int64
+        _ entry: DiskCacheEntry, stored: Int64, _ name: EntryName, modified: Int64, _ aging: Aging
     ) -> Bool {
-        isExpired(entry, stored: stored, name, modified: modified, at: time, Aging(context))
-    }
-
-    private func isExpired(
-        _ entry: DiskCacheEntry, stored: Int64, _ name: EntryName, modified: Int64, at time: Int64, _ aging: Aging
-    ) -> Bool {
-        if let expires = entry.expires, expires.cacheTime <= time { return true }
-        let bound = aging.bound(at: time, sweeping: false)
-        if entry.idleLifetime == nil, bound == nil { return false }
+        if let expires = entry.expires, expires.cacheTime <= aging.time { return true }
         // A time in the future counts as now.
-        func lastAccess() -> Int64 { min(time, max(modified, notes.lastUse(of: name) ?? 0)) }
-        if let lifetime = entry.idleLifetime, lastAccess() <= time - lifetime.cacheTime { return true }
-        guard let bound else { return false }
+        func lastAccess() -> Int64 { min(aging.time, max(modified, notes.lastUse(of: name) ?? 0)) }
+        if let lifetime = entry.idleLifetime, lastAccess() <= aging.time - lifetime.cacheTime { return true }
+        guard let bound = aging.bound(sweeping: false) else { return false }
         switch aging.expiry {
         case .byCreation: return entry.created.cacheTime <= bound
         case .byModification: return stored / 1_000 <= bound / 1_000
@@ -271,17 +258,20 @@ final class EntryReader: Sendable {
     }
 }
 
-/// The age at which entries expire.
+/// The age at which entries expire now.
 struct Aging {
-    let maximumAge: Duration?
     let expiry: DiskCache.Configuration.Expiry
+    /// The present, in microseconds since 1970.
+    let time: Int64
+    private let maximumAge: Duration?
 
     init(_ context: DiskContext) {
         (maximumAge, expiry) = context.limits.withLock { ($0.maximumAge, $0.expiry) }
+        time = context.time
     }
 
     /// The time at which and before which entries are too old; `nil` if no age is.
-    func bound(at time: Int64, sweeping: Bool) -> Int64? {
+    func bound(sweeping: Bool) -> Int64? {
         guard let maximumAge, maximumAge >= .zero else { return nil }
         // With an age of zero, entries live until the next sweep.
         if maximumAge == .zero, !sweeping { return nil }

@@ -7,7 +7,7 @@ extension IndexKeeper {
     /// The number of entries that can't be removed after which an eviction ends.
     private static let maximumUnremovable = 16 * sliceSize
     /// The age in microseconds from which an unfinished file is one that a crash left behind.
-    static let leftoverAge: Int64 = 3_600_000_000
+    private static let leftoverAge: Int64 = 3_600_000_000
 
     // MARK: Batches
 
@@ -39,11 +39,10 @@ extension IndexKeeper {
     private func noteIndexed(_ usage: CacheUsage) {
         flags.withLock { $0.failures = 0 }
         pending.noteIndexed(usage)
-        context.noteUsage(pending.usage)
     }
 
     /// - Returns: true if there may be more journals of others.
-    private func writeBatch(_ index: DiskIndex, _ directory: CacheDirectory) throws(SQLiteError) -> Bool {
+    private func writeBatch(_ index: DiskIndex, _ directory: OpenDirectory) throws(SQLiteError) -> Bool {
         let batch = pending.takeBatch()
         let uses = notes.takeUses()
         let dead = Journal.dead(in: directory)
@@ -95,7 +94,7 @@ extension IndexKeeper {
     /// Removes the least recently used entries until the limits are met, with a margin that makes evictions rare: a twentieth, or as
     /// many entries as make a batch.
     private func evict(
-        from index: DiskIndex, _ directory: CacheDirectory, _ configuration: DiskCache.Configuration, freeing: Int
+        from index: DiskIndex, _ directory: OpenDirectory, _ configuration: DiskCache.Configuration, freeing: Int
     ) throws(SQLiteError) -> CacheSweep {
         let maximumBytes = max(0, configuration.capacity.bytes)
         let maximumCount = max(0, configuration.maximumCount ?? .max)
@@ -128,7 +127,7 @@ extension IndexKeeper {
     ///   - isWanted: tells from what was removed whether more has to go.
     ///   - rows: returns a number of rows at most, the first to remove first.
     private func removeEntries(
-        from index: DiskIndex, _ directory: CacheDirectory, maximumLooks: Int, while isWanted: (CacheSweep) -> Bool,
+        from index: DiskIndex, _ directory: OpenDirectory, maximumLooks: Int, while isWanted: (CacheSweep) -> Bool,
         rows: (_ time: Int64, _ limit: Int) throws(SQLiteError) -> [DiskIndex.Row]
     ) throws(SQLiteError) -> CacheSweep {
         var removed = CacheSweep()
@@ -184,7 +183,7 @@ extension IndexKeeper {
     /// without a file, which heals; a file without a row would not.
     /// - Parameter mayLook: true to keep an entry that another process used or replaced since its row was written.
     private func remove(
-        _ row: DiskIndex.Row, from index: DiskIndex, _ directory: CacheDirectory, now time: Int64, mayLook: Bool
+        _ row: DiskIndex.Row, from index: DiskIndex, _ directory: OpenDirectory, now time: Int64, mayLook: Bool
     ) throws(SQLiteError) -> Removal {
         // A time in the future is no use: it would keep the entry for ever.
         if mayLook, let status = try? directory.status(of: row.name),
@@ -210,7 +209,7 @@ extension IndexKeeper {
     /// Removes up to ``sliceSize`` entries that have expired.
     func removeExpiredSlice() throws(ImageError) -> CacheSweep {
         let aging = Aging(context)
-        let bound = aging.bound(at: context.time, sweeping: true)
+        let bound = aging.bound(sweeping: true)
         let sweep = try withIndex { index, directory throws(SQLiteError) in
             guard !index.isReadOnly else { return CacheSweep() }
             if bound != nil, aging.expiry == .byCreation { try index.indexCreationTimes() }
@@ -249,36 +248,40 @@ extension IndexKeeper {
         return isLeft
     }
 
-    /// Compares the next folders with the index, whatever their state, and removes unfinished files that a crash left behind.
+    /// Compares the next folders with the index, whatever their state.
     func sweepFolders(_ count: Int) throws(ImageError) {
         _ = try withIndex { index, directory throws(SQLiteError) in
             guard !index.isReadOnly else { return }
             for _ in 0..<count {
                 let folder = index.state.sweepFolder & (EntryName.folders - 1)
-                removeLeftovers(inFolder: folder, directory)
                 _ = try compare(folder, with: index, directory)
                 try index.transaction { () throws(SQLiteError) in index.state.sweepFolder = folder + 1 }
             }
         }
     }
 
-    /// Gives the files of a folder rows, and removes rows without files.
-    /// - Returns: the number of files.
+    /// Gives the files of a folder rows, removes rows without files, and unfinished files that a crash left behind.
+    /// - Returns: the number of entries.
     private func compare(
-        _ folder: Int, with index: DiskIndex, _ directory: CacheDirectory
+        _ folder: Int, with index: DiskIndex, _ directory: OpenDirectory
     ) throws(SQLiteError) -> Int {
+        let path = EntryName.folderPath(folder)
+        let time = context.time
         let files: [String]
         do throws(FileError) {
-            files = try directory.list(EntryName.folderPath(folder), onlyFiles: true)
+            files = try directory.list(path, onlyFiles: true)
         } catch {
             // A folder that can't be read is not an empty one.
             guard error.isMissing else { return 0 }
             files = []
         }
+        for file in files where WriterName.unfinished(file) != nil {
+            let modified = (try? directory.status("\(path)/\(file)"))?.modified
+            if let modified, modified < time - Self.leftoverAge { try? directory.remove("\(path)/\(file)") }
+        }
         let names = Set(files.compactMap { EntryName($0) })
         let rows = Set(try index.names(inFolder: folder))
         let different = Array(names.symmetricDifference(rows))
-        let time = context.time
         for start in stride(from: 0, to: different.count, by: Self.sliceSize) {
             try index.transaction { () throws(SQLiteError) in
                 for name in different[start..<min(start + Self.sliceSize, different.count)] {
@@ -294,28 +297,12 @@ extension IndexKeeper {
         return names.count
     }
 
-    private func removeLeftovers(inFolder folder: Int, _ directory: CacheDirectory) {
-        let path = EntryName.folderPath(folder)
-        for file in (try? directory.list(path)) ?? [] where WriterName.unfinished(file) != nil {
-            guard let status = try? directory.status("\(path)/\(file)"),
-                status.modified < context.time - Self.leftoverAge
-            else { continue }
-            try? directory.remove("\(path)/\(file)")
-        }
-    }
-
     // MARK: Queries
 
-    /// The totals of the index.
+    /// The totals of the index, or, where it can't be read now, those that were known of it last.
     func usage() -> CacheUsage {
-        var found = pending.usage
-        do throws(ImageError) {
-            found = try withIndex { index, _ throws(SQLiteError) in try index.committedState().usage } ?? CacheUsage()
-        } catch {
-            // The index can't be read now: this is what was known of it last.
-        }
-        context.noteUsage(found)
-        return found
+        _ = query { index throws(SQLiteError) in pending.noteIndexed(try index.committedState().usage) }
+        return pending.usage
     }
 
     /// Asks the index; `nil` if it can't be read.

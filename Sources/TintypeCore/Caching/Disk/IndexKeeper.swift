@@ -15,7 +15,7 @@ final class IndexKeeper: Sendable {
         var index: DiskIndex?
         /// The file that is open, and its directory.
         var inode: UInt64 = 0
-        var directory: CacheDirectory?
+        var directory: OpenDirectory?
         /// The reason why the index is not used: it is that of a newer version, or of another program.
         var refusal: String?
     }
@@ -50,7 +50,7 @@ final class IndexKeeper: Sendable {
     /// An index that turns out to be damaged is moved away, and the closure runs once more with a new one.
     /// - Returns: `nil` if nothing was ever stored.
     func withIndex<Result>(
-        _ body: (DiskIndex, CacheDirectory) throws(SQLiteError) -> Result
+        _ body: (DiskIndex, OpenDirectory) throws(SQLiteError) -> Result
     ) throws(ImageError) -> Result? {
         guard let directory = context.openDirectory() else { return nil }
         return try state.withLockUnchecked { state throws(ImageError) in
@@ -85,7 +85,7 @@ final class IndexKeeper: Sendable {
     }
 
     /// - Returns: `nil` if there is none, and none may be made; ``State/refusal`` has the reason, if any.
-    private func openIndex(_ state: inout State, in directory: CacheDirectory) throws(SQLiteError) -> DiskIndex? {
+    private func openIndex(_ state: inout State, in directory: OpenDirectory) throws(SQLiteError) -> DiskIndex? {
         let status = try? directory.status(DiskIndex.file)
         if let index = state.index, state.directory === directory, let status, status.inode == state.inode {
             return index
@@ -93,33 +93,7 @@ final class IndexKeeper: Sendable {
         state.index = nil
         state.refusal = nil
         let isWritable = directory.reasonAgainstWriting == nil
-        if let status {
-            guard status.isRegular else {
-                state.refusal = "index.sqlite is no file, and is left alone; use another directory"
-                return nil
-            }
-            if isWritable, status.owner != geteuid() {
-                // Of a run as another user. It may be readable only.
-                let error = SQLiteError(code: SQLITE_PERM, message: "it belongs to another user")
-                moveIndexAway(&state, in: directory, error)
-                guard !directory.exists(DiskIndex.file) else { throw error }
-                return try openIndex(&state, in: directory)
-            }
-        } else {
-            guard isWritable, directory.exists(DiskStore.marker) else { return nil }
-            // SQLite would make the file readable for others. An empty one is a new database to it.
-            try? directory.create(DiskIndex.file)
-        }
-        if isWritable {
-            for file in DiskIndex.sideFiles where (try? directory.status(file))?.isRegular == false {
-                // SQLite would wait for a FIFO, and fail with a folder or a link.
-                try? directory.rename(file, to: "\(file).\(WriterName())")
-                guard !directory.exists(file) else {
-                    state.refusal = "\(file) is no file, and can't be moved away; use another directory"
-                    return nil
-                }
-            }
-        }
+        guard try prepareFiles(&state, status, in: directory, isWritable: isWritable) else { return nil }
         let path = "\(directory.path)/\(DiskIndex.file)"
         var database: Database? = try Database(
             path: path, mode: isWritable ? .readWrite : .immutable, busyTimeout: Self.busyTimeout)
@@ -164,7 +138,43 @@ final class IndexKeeper: Sendable {
         return state.index
     }
 
-    private func moveIndexAway(_ state: inout State, in directory: CacheDirectory, _ error: SQLiteError) {
+    /// Makes the file of the index if there is none, and moves aside what SQLite would stumble over.
+    /// - Parameter status: that of the file, if there is one.
+    /// - Returns: false if there is no index, and none may be made; ``State/refusal`` has the reason, if any.
+    private func prepareFiles(
+        _ state: inout State, _ status: FileStatus?, in directory: OpenDirectory, isWritable: Bool
+    ) throws(SQLiteError) -> Bool {
+        if let status {
+            guard status.isRegular else {
+                state.refusal = "index.sqlite is no file, and is left alone; use another directory"
+                return false
+            }
+            if isWritable, status.owner != geteuid() {
+                // Of a run as another user. It may be readable only.
+                let error = SQLiteError(code: SQLITE_PERM, message: "it belongs to another user")
+                moveIndexAway(&state, in: directory, error)
+                guard !directory.exists(DiskIndex.file) else { throw error }
+            }
+        }
+        if !directory.exists(DiskIndex.file) {
+            guard isWritable, directory.exists(DiskStore.marker) else { return false }
+            // SQLite would make the file readable for others. An empty one is a new database to it.
+            try? directory.create(DiskIndex.file)
+        }
+        if isWritable {
+            for file in DiskIndex.sideFiles where (try? directory.status(file))?.isRegular == false {
+                // SQLite would wait for a FIFO, and fail with a folder or a link.
+                try? directory.rename(file, to: "\(file).\(WriterName())")
+                guard !directory.exists(file) else {
+                    state.refusal = "\(file) is no file, and can't be moved away; use another directory"
+                    return false
+                }
+            }
+        }
+        return true
+    }
+
+    private func moveIndexAway(_ state: inout State, in directory: OpenDirectory, _ error: SQLiteError) {
         context.note(
             "\(context.path)/index.sqlite is damaged or can't be used, and is made again from the files: \(error)",
             cause: "damaged")

@@ -16,13 +16,13 @@ final class Journal: Sendable {
     static let maximumDead = 16
 
     let writer: WriterName
-    private let directory: CacheDirectory
+    private let directory: OpenDirectory
     private let file: Int32
     /// For the thread that appends.
     private let appending = Lock(())
     var path: String { "\(Self.folder)/\(writer)" }
 
-    private init(_ writer: WriterName, file: Int32, directory: CacheDirectory) {
+    private init(_ writer: WriterName, file: Int32, directory: OpenDirectory) {
         self.writer = writer
         self.file = file
         self.directory = directory
@@ -36,7 +36,7 @@ final class Journal: Sendable {
     }
 
     /// Creates the journal of a new writer.
-    static func create(in directory: CacheDirectory) throws(FileError) -> Journal {
+    static func create(in directory: OpenDirectory) throws(FileError) -> Journal {
         for _ in 0..<8 {
             let writer = WriterName()
             let path = "\(folder)/\(writer)"
@@ -62,7 +62,7 @@ final class Journal: Sendable {
     }
 
     func append(_ name: EntryName) throws(FileError) {
-        try directory.checkAppend(path)
+        try directory.check("append", path)
         var record = (
             name.sourceHigh.littleEndian, name.sourceLow.littleEndian, name.variant.littleEndian, UInt64(0)
         )
@@ -128,7 +128,7 @@ final class Journal: Sendable {
 
     /// Some of the journals whose writers have ended, with their names; without names if the file is longer than any journal. The caller
     /// removes them when the names are in the index.
-    static func dead(in directory: CacheDirectory) -> [(journal: Journal, names: [EntryName]?)] {
+    static func dead(in directory: OpenDirectory) -> [(journal: Journal, names: [EntryName]?)] {
         var dead: [(journal: Journal, names: [EntryName]?)] = []
         for text in (try? directory.list(folder)) ?? [] where dead.count < maximumDead {
             guard let writer = WriterName(text),

@@ -4,7 +4,7 @@
 /// at once, and a removal cancels the stores whose turn has not come.
 final class OperationOrder: Sendable {
     /// The part of a name that all variants of a source share.
-    struct Source: Hashable {
+    fileprivate struct Source: Hashable {
         var high: UInt64
         var low: UInt64
 
@@ -13,11 +13,19 @@ final class OperationOrder: Sendable {
         func hash(into hasher: inout Hasher) { hasher.combine(low) }
     }
 
-    fileprivate struct Operation {
+    /// The place of an operation in the order.
+    struct Ticket: Sendable {
+        fileprivate var number: Int
         /// `nil` for an operation on all sources.
-        var source: Source?
+        fileprivate var source: Source?
+    }
+
+    fileprivate struct Operation {
+        var number: Int
         /// The key of a store.
         var key: ImageKey?
+        /// The entry of a store, unless a removal hides it.
+        var entry: DiskCacheEntry?
         /// True once its turn has come.
         var isRunning = false
         /// The task that waits for its turn.
@@ -25,14 +33,9 @@ final class OperationOrder: Sendable {
     }
 
     fileprivate struct State {
-        var tickets = 0
-        var operations: [Int: Operation] = [:]
-        /// The operations of each source, in order.
-        var sources: [Source: [Int]] = [:]
-        /// The operations on all sources, in order.
-        var barriers: [Int] = []
-        /// The newest entry of each key that is not written yet.
-        var newest: [ImageKey: (ticket: Int, entry: DiskCacheEntry)] = [:]
+        var lastNumber = 0
+        /// The operations of each source, in order. Those on all sources are under `nil`. No list is empty.
+        var operations: [Source?: [Operation]] = [:]
     }
 
     private let state = Lock(State())
@@ -40,127 +43,125 @@ final class OperationOrder: Sendable {
     // MARK: Order
 
     /// Registers the store of an entry.
-    func begin(_ entry: DiskCacheEntry, forKey key: ImageKey, _ name: EntryName) -> Int {
-        state.withLock { state in
-            let ticket = state.add(Operation(source: Source(name), key: key))
-            state.newest[key] = (ticket, entry)
-            return ticket
-        }
+    func begin(_ entry: DiskCacheEntry, forKey key: ImageKey, _ name: EntryName) -> Ticket {
+        state.withLock { $0.add(Operation(number: 0, key: key, entry: entry), Source(name)) }
     }
 
     /// Registers another operation on a source, or, for `nil`, on all of them.
-    func begin(_ name: EntryName?) -> Int {
-        state.withLock { $0.add(Operation(source: name.map { Source($0) })) }
+    func begin(_ name: EntryName?) -> Ticket {
+        state.withLock { $0.add(Operation(number: 0), name.map { Source($0) }) }
     }
 
     /// Waits until the earlier operations on the same source have ended.
     /// - Returns: false if a removal cancelled the operation meanwhile.
-    func turn(of ticket: Int) async -> Bool {
+    func turn(of ticket: Ticket) async -> Bool {
         if let isTurn = state.withLock({ $0.takeTurn(ticket) }) { return isTurn }
         return await withCheckedContinuation { continuation in
-            let isTurn = state.withLock { state -> Bool? in
-                let isTurn = state.takeTurn(ticket)
-                if isTurn == nil { state.operations[ticket]?.waiting = continuation }
-                return isTurn
-            }
+            let isTurn = state.withLock { $0.takeTurn(ticket, orWait: continuation) }
             if let isTurn { continuation.resume(returning: isTurn) }
         }
     }
 
     /// Ends an operation, however it went.
-    func end(_ ticket: Int) {
-        let (ready, old) = state.withLock { state -> ([CheckedContinuation<Bool, Never>], DiskCacheEntry?) in
-            guard let operation = state.remove(ticket) else { return ([], nil) }
-            var old: DiskCacheEntry?
-            if let key = operation.key, state.newest[key]?.ticket == ticket {
-                old = state.newest.removeValue(forKey: key)?.entry
-            }
-            return (state.takeReady(after: operation), old)
+    func end(_ ticket: Ticket) {
+        let (ready, ended) = state.withLock { state in
+            let ended = state.remove(ticket)
+            return (ended == nil ? [] : state.takeReady(after: ticket.source), ended?.entry)
         }
         for continuation in ready { continuation.resume(returning: true) }
-        _ = old  // Freed outside the lock.
+        _ = ended  // Freed outside the lock.
     }
 
     /// Cancels the stores of some keys whose turn has not come, and hides the entries of the others.
     func cancel(where isConcerned: (ImageKey) -> Bool) {
-        let (cancelled, ready, old) = state.withLock { state in
-            var (cancelled, ready) = ([CheckedContinuation<Bool, Never>](), [CheckedContinuation<Bool, Never>]())
-            let tickets = state.operations.filter { !$1.isRunning && $1.key.map(isConcerned) == true }.keys
-            for ticket in tickets {
-                guard let operation = state.remove(ticket) else { continue }
-                if let waiting = operation.waiting { cancelled.append(waiting) }
-                ready += state.takeReady(after: operation)
+        let (cancelled, ready) = state.withLock { state in
+            var cancelled: [Operation] = []
+            for (source, operations) in state.operations {
+                for operation in operations where operation.key.map(isConcerned) == true {
+                    cancelled.append(operation)
+                    let ticket = Ticket(number: operation.number, source: source)
+                    if operation.isRunning { state.hideEntry(of: ticket) } else { _ = state.remove(ticket) }
+                }
             }
-            let keys = state.newest.keys.filter(isConcerned)
-            return (cancelled, ready, keys.map { state.newest.removeValue(forKey: $0)?.entry })
+            return (cancelled, cancelled.isEmpty ? [] : state.takeReady(after: nil))
         }
-        for continuation in cancelled { continuation.resume(returning: false) }
+        for operation in cancelled { operation.waiting?.resume(returning: false) }
         for continuation in ready { continuation.resume(returning: true) }
-        _ = old
     }
 
     // MARK: Entries on their way
 
     /// The entry that is on its way under a key.
-    @inline(__always)
     func entry(forKey key: ImageKey) -> DiskCacheEntry? {
-        state.withLock { $0.newest.isEmpty ? nil : $0.newest[key]?.entry }
+        state.withLock { state in
+            guard !state.operations.isEmpty else { return nil }
+            return state.operations[Source(EntryName(source: key.source))]?.last { $0.key == key }?.entry
+        }
     }
 
     /// The variants of a source that are on their way.
     func variants(ofSource source: String) -> [ImageVariant] {
-        state.withLock { $0.newest.keys.filter { $0.source == source }.map(\.variant) }
+        let operations = state.withLock { $0.operations[Source(EntryName(source: source))] ?? [] }
+        let keys = operations.compactMap { $0.entry == nil || $0.key?.source != source ? nil : $0.key }
+        return Set(keys).map(\.variant)
     }
 }
 
 extension OperationOrder.State {
-    fileprivate mutating func add(_ operation: OperationOrder.Operation) -> Int {
-        tickets += 1
-        operations[tickets] = operation
-        if let source = operation.source {
-            sources[source, default: []].append(tickets)
-        } else {
-            barriers.append(tickets)
-        }
-        return tickets
+    fileprivate mutating func add(
+        _ new: OperationOrder.Operation, _ source: OperationOrder.Source?
+    ) -> OperationOrder.Ticket {
+        lastNumber += 1
+        var new = new
+        new.number = lastNumber
+        operations[source, default: []].append(new)
+        return OperationOrder.Ticket(number: lastNumber, source: source)
     }
 
-    fileprivate mutating func remove(_ ticket: Int) -> OperationOrder.Operation? {
-        guard let operation = operations.removeValue(forKey: ticket) else { return nil }
-        if let source = operation.source {
-            sources[source]?.removeAll { $0 == ticket }
-            if sources[source]?.isEmpty == true { sources[source] = nil }
-        } else {
-            barriers.removeAll { $0 == ticket }
-        }
-        return operation
+    /// The index of an operation among those of its source; `nil` if it was cancelled.
+    private func index(of ticket: OperationOrder.Ticket) -> Int? {
+        operations[ticket.source]?.firstIndex { $0.number == ticket.number }
+    }
+
+    fileprivate mutating func remove(_ ticket: OperationOrder.Ticket) -> OperationOrder.Operation? {
+        guard let index = index(of: ticket) else { return nil }
+        let removed = operations[ticket.source]?.remove(at: index)
+        if operations[ticket.source]?.isEmpty == true { operations[ticket.source] = nil }
+        return removed
+    }
+
+    fileprivate mutating func hideEntry(of ticket: OperationOrder.Ticket) {
+        if let index = index(of: ticket) { operations[ticket.source]?[index].entry = nil }
     }
 
     /// True if the operation may go on, and does; false if it was cancelled; `nil` if it has to wait.
-    fileprivate mutating func takeTurn(_ ticket: Int) -> Bool? {
-        guard let operation = operations[ticket] else { return false }
-        guard isTurn(of: ticket, operation) else { return nil }
-        operations[ticket]?.isRunning = true
+    fileprivate mutating func takeTurn(
+        _ ticket: OperationOrder.Ticket, orWait continuation: CheckedContinuation<Bool, Never>? = nil
+    ) -> Bool? {
+        guard let index = index(of: ticket) else { return false }
+        guard isTurn(of: ticket) else {
+            if let continuation { operations[ticket.source]?[index].waiting = continuation }
+            return nil
+        }
+        operations[ticket.source]?[index].isRunning = true
+        operations[ticket.source]?[index].waiting = nil
         return true
     }
 
-    private func isTurn(of ticket: Int, _ operation: OperationOrder.Operation) -> Bool {
-        guard let source = operation.source else { return !operations.keys.contains { $0 < ticket } }
-        if let barrier = barriers.first, barrier < ticket { return false }
-        return sources[source]?.first == ticket
+    private func isTurn(of ticket: OperationOrder.Ticket) -> Bool {
+        guard ticket.source != nil else { return operations.values.allSatisfy { $0[0].number >= ticket.number } }
+        if let first = operations[nil]?[0], first.number < ticket.number { return false }
+        return operations[ticket.source]?.first?.number == ticket.number
     }
 
     /// The waiting tasks whose turn has come because an operation ended.
-    fileprivate mutating func takeReady(
-        after ended: OperationOrder.Operation
-    ) -> [CheckedContinuation<Bool, Never>] {
-        var candidates = barriers.prefix(1) + (ended.source.flatMap { sources[$0]?.prefix(1) } ?? [])
-        // Others wait only for an operation on all sources.
-        if ended.source == nil { candidates += sources.values.compactMap(\.first) }
+    /// - Parameter source: the source of the operation; `nil` for all sources.
+    fileprivate mutating func takeReady(after source: OperationOrder.Source?) -> [CheckedContinuation<Bool, Never>] {
         var ready: [CheckedContinuation<Bool, Never>] = []
-        for ticket in candidates {
-            guard let waiting = operations[ticket]?.waiting, takeTurn(ticket) == true else { continue }
-            operations[ticket]?.waiting = nil
+        for source in source.map({ [$0, nil] }) ?? Array(operations.keys) {
+            guard let first = operations[source]?.first, let waiting = first.waiting,
+                takeTurn(OperationOrder.Ticket(number: first.number, source: source)) == true
+            else { continue }
             ready.append(waiting)
         }
         return ready

@@ -31,7 +31,7 @@ final class PendingWrites: Sendable {
         /// Journals that get no more names, and go once their names are in the index.
         var retired: [Use] = []
         var changes: [EntryName: Change] = [:]
-        /// The space that the entries take.
+        /// The space that the entries of the changes take.
         var bytes = 0
         /// The changes that a batch has taken, and the index doesn't have yet.
         var taken = CacheUsage()
@@ -55,7 +55,7 @@ final class PendingWrites: Sendable {
 
     /// Announces the change of a file in the journal.
     /// - Returns: the journal, which ``end(_:_:_:)`` takes.
-    func begin(_ name: EntryName, in directory: CacheDirectory) throws(FileError) -> Journal {
+    func begin(_ name: EntryName, in directory: OpenDirectory) throws(FileError) -> Journal {
         let journal = try use(in: directory)
         do throws(FileError) {
             try journal.append(name)
@@ -66,7 +66,7 @@ final class PendingWrites: Sendable {
         return journal
     }
 
-    private func use(in directory: CacheDirectory) throws(FileError) -> Journal {
+    private func use(in directory: OpenDirectory) throws(FileError) -> Journal {
         func useCurrent() -> Journal? {
             state.withLock { state in
                 state.current?.count += 1
@@ -85,7 +85,7 @@ final class PendingWrites: Sendable {
     /// Ends a change that was announced.
     /// - Parameters:
     ///   - name: the name of the file, if it was changed.
-    ///   - change: the change; its row gets its id here.
+    ///   - change: the change.
     func end(_ journal: Journal, _ name: EntryName? = nil, _ change: Change = Change()) {
         state.withLock { state in
             if state.current?.journal === journal {
@@ -118,7 +118,7 @@ final class PendingWrites: Sendable {
                 state.retired.append(current)
                 state.current = nil
             }
-            state.taken = CacheUsage(entries: state.changes.count, bytes: state.bytes)
+            state.taken = state.waiting
             defer {
                 state.changes = [:]
                 state.bytes = 0
@@ -172,25 +172,14 @@ final class PendingWrites: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.changes.isEmpty && $0.retired.isEmpty } }
 
-    /// The number of names that wait or are being written, and the space that their files take.
-    var unwritten: CacheUsage {
-        state.withLock { state in
-            CacheUsage(
-                entries: state.taken.entries + state.changes.count, bytes: state.taken.bytes + state.bytes)
-        }
-    }
-
     /// The number of names that wait for a batch, and the space that their files take.
-    var waiting: CacheUsage { state.withLock { CacheUsage(entries: $0.changes.count, bytes: $0.bytes) } }
+    var waiting: CacheUsage { state.withLock { $0.waiting } }
+
+    /// The same, with those that a batch is writing.
+    var unwritten: CacheUsage { state.withLock { $0.taken + $0.waiting } }
 
     /// The usage as far as this process knows it, without a look at the disk. Entries that are about to be replaced count twice.
-    var usage: CacheUsage {
-        state.withLock { state in
-            CacheUsage(
-                entries: state.indexed.entries + state.taken.entries + state.changes.count,
-                bytes: state.indexed.bytes + state.taken.bytes + state.bytes)
-        }
-    }
+    var usage: CacheUsage { state.withLock { $0.indexed + $0.taken + $0.waiting } }
 
     /// Notes the totals of the index, which has what the last batch took.
     func noteIndexed(_ usage: CacheUsage) {
@@ -202,6 +191,8 @@ final class PendingWrites: Sendable {
 }
 
 extension PendingWrites.State {
+    fileprivate var waiting: CacheUsage { CacheUsage(entries: changes.count, bytes: bytes) }
+
     fileprivate mutating func note(_ name: EntryName, _ new: PendingWrites.Change) {
         let old = changes.updateValue(new, forKey: name)
         bytes += (new.row?.size ?? 0) - (old?.row?.size ?? 0)
@@ -210,7 +201,7 @@ extension PendingWrites.State {
 
 extension PendingWrites.Change {
     /// Looks at the file of a name. Only ENOENT means that there is none.
-    func look(at name: EntryName, in directory: CacheDirectory, now time: Int64) -> Look {
+    func look(at name: EntryName, in directory: OpenDirectory, now time: Int64) -> Look {
         do throws(FileError) {
             let status = try directory.status(of: name)
             guard status.isRegular else { return .absent }
@@ -234,5 +225,11 @@ extension PendingWrites.Change {
         } catch {
             return error.isMissing ? .absent : .unknown
         }
+    }
+}
+
+extension CacheUsage {
+    fileprivate static func + (one: Self, other: Self) -> Self {
+        Self(entries: one.entries + other.entries, bytes: one.bytes + other.bytes)
     }
 }

@@ -1,5 +1,4 @@
 internal import CSQLite
-internal import FoundationEssentials
 
 /// A prepared statement, used by the thread that uses its connection.
 final class Statement {
@@ -18,11 +17,14 @@ final class Statement {
 
     // MARK: Values, numbered from 1
 
+    /// Sets the parameters, from the first on.
+    func bind(_ values: [Int64?]) {
+        for (index, value) in values.enumerated() { bind(Int32(index + 1), value) }
+    }
+
     func bind(_ index: Int32, _ value: Int64?) {
         if let value { sqlite3_bind_int64(handle, index, value) } else { sqlite3_bind_null(handle, index) }
     }
-
-    func bind(_ index: Int32, _ value: Int) { sqlite3_bind_int64(handle, index, Int64(value)) }
 
     func bind(_ index: Int32, _ value: String?) {
         guard var value else {
@@ -40,20 +42,6 @@ final class Statement {
         }
     }
 
-    func bind(_ index: Int32, _ value: Data?) {
-        guard let value else {
-            sqlite3_bind_null(handle, index)
-            return
-        }
-        _ = value.withUnsafeBytes { bytes in
-            if let base = bytes.baseAddress {
-                sqlite3_bind_blob64(handle, index, base, UInt64(bytes.count), Self.transient)
-            } else {
-                sqlite3_bind_zeroblob(handle, index, 0)
-            }
-        }
-    }
-
     // MARK: Running
 
     /// Advances to the next row.
@@ -67,7 +55,9 @@ final class Statement {
     }
 
     /// Executes a statement without rows, and resets it for its next use.
-    func run() throws(SQLiteError) {
+    /// - Parameter values: its parameters, from the first on.
+    func run(_ values: [Int64?] = []) throws(SQLiteError) {
+        bind(values)
         defer { reset() }
         _ = try step()
     }
@@ -92,11 +82,5 @@ final class Statement {
         guard let text = sqlite3_column_text(handle, column) else { return false }
         let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, column)))
         return value.utf8.elementsEqual(bytes)
-    }
-
-    func data(_ column: Int32) -> Data? {
-        guard !isNull(column) else { return nil }
-        guard let bytes = sqlite3_column_blob(handle, column) else { return Data() }
-        return Data(bytes: bytes, count: Int(sqlite3_column_bytes(handle, column)))
     }
 }

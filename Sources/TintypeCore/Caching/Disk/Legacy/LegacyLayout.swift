@@ -42,7 +42,7 @@ enum LegacyLayout {
     }
 
     /// Gives the old index another name.
-    static func moveIndexAway(in directory: CacheDirectory) throws(SQLiteError) {
+    static func moveIndexAway(in directory: OpenDirectory) throws(SQLiteError) {
         try? directory.rename(index, to: movedIndex)
         guard !directory.exists(index) else {
             throw SQLiteError(code: SQLITE_CANTOPEN, message: "the old index can't be renamed")
@@ -66,7 +66,7 @@ enum LegacyLayout {
 
 extension EntryReader {
     /// Looks up a key among the files of the older layout, where they are.
-    func legacyEntry(forKey key: ImageKey, in directory: CacheDirectory) -> DiskCacheEntry? {
+    func legacyEntry(forKey key: ImageKey, in directory: OpenDirectory) -> DiskCacheEntry? {
         let tag = LegacyLayout.tag(of: key)
         let folder = EntryName.hexadecimal(UInt64(tag & 0xFF), digits: 2)
         let path = "\(LegacyLayout.files)/\(folder)"
@@ -81,20 +81,20 @@ extension EntryReader {
             var entry = description.entry
             entry.data = bytes.data(prefix: description.payloadSize)
             let accessed = max(status.modified, LegacyAccessTimes(directory)?.time(of: id) ?? 0)
-            guard
-                !isExpired(
-                    entry, stored: LegacyLayout.time(of: id), EntryName(key), modified: accessed, at: context.time)
-            else { return nil }
+            let stored = LegacyLayout.time(of: id)
+            guard !isExpired(entry, stored: stored, EntryName(key), modified: accessed, Aging(context)) else {
+                return nil
+            }
             return decoded(entry)
         }
         // A file of before version 2 may have any id.
-        guard let imported = importedKey(key, in: directory) else { return nil }
+        guard let imported = context.importedKey(key) else { return nil }
         return legacyEntry(forKey: imported, in: directory)
     }
 
     /// The entries of the older layout in a directory that can't be written to, in the order of storing.
     /// - Parameter cursor: the id after which to begin.
-    func legacyListings(after cursor: Int64, limit: Int, in directory: CacheDirectory) -> [DiskCache.Listing] {
+    func legacyListings(after cursor: Int64, limit: Int, in directory: OpenDirectory) -> [DiskCache.Listing] {
         let folders = ((try? directory.list(LegacyLayout.files)) ?? []).filter { $0.utf8.count == 2 }
         let files = folders.flatMap { folder in
             ((try? directory.list("\(LegacyLayout.files)/\(folder)")) ?? []).compactMap { name in
@@ -119,7 +119,7 @@ extension EntryReader {
 extension DiskStore {
     /// Adopts the files of the older layout, if there are any and the directory is the user's own.
     func adoptLegacyFilesIfNeeded() {
-        guard let directory = context.openDirectory(), directory.mayHaveLegacyFiles,
+        guard let directory = context.openDirectory(), context.mayHaveLegacyFiles,
             directory.reasonAgainstWriting == nil, let prepared = try? directoryForWriting()
         else { return }
         adoptLegacyFiles(in: prepared)
@@ -128,16 +128,16 @@ extension DiskStore {
     /// Renames the files of the older layout to where they belong now, and removes what is left of that layout.
     ///
     /// An entry that was stored since stays. If the process is killed meanwhile, the next one goes on.
-    func adoptLegacyFiles(in directory: CacheDirectory) {
-        guard directory.mayHaveLegacyFiles else { return }
+    func adoptLegacyFiles(in directory: OpenDirectory) {
+        guard context.mayHaveLegacyFiles else { return }
         adoption.withLockUnchecked { _ in
-            guard directory.mayHaveLegacyFiles else { return }
+            guard context.mayHaveLegacyFiles else { return }
             adoptAll(in: directory)
-            directory.mayHaveLegacyFiles = false
+            context.mayHaveLegacyFiles = false
         }
     }
 
-    private func adoptAll(in directory: CacheDirectory) {
+    private func adoptAll(in directory: OpenDirectory) {
         let accessTimes = LegacyAccessTimes(directory)
         // Folders of that name may belong to another program.
         var isOurs = directory.exists(LegacyLayout.movedIndex)
@@ -155,7 +155,7 @@ extension DiskStore {
 
     /// - Returns: the number of files of a cache.
     private func adoptLegacyFiles(
-        inFolder folder: String, _ directory: CacheDirectory, _ accessTimes: LegacyAccessTimes?
+        inFolder folder: String, _ directory: OpenDirectory, _ accessTimes: LegacyAccessTimes?
     ) -> Int {
         var count = 0
         let path = "\(LegacyLayout.files)/\(folder)"
@@ -184,7 +184,7 @@ extension DiskStore {
     }
 
     /// Gives a file its present name, unless there is an entry of that name.
-    private func adopt(_ file: String, _ name: EntryName, in directory: CacheDirectory) {
+    private func adopt(_ file: String, _ name: EntryName, in directory: OpenDirectory) {
         do throws(FileError) {
             let journal = try pending.begin(name, in: directory)
             defer { pending.end(journal, name) }
@@ -203,15 +203,15 @@ extension DiskStore {
     }
 
     /// True if a file without a description is certainly one of a cache: empty, or damaged behind the mark of a complete file.
-    private func isLegacyRemnant(_ file: String, in directory: CacheDirectory) -> Bool {
-        guard let (bytes, status) = try? directory.tail(of: file, count: { _ in EntryFile.marker.count }) else {
+    private func isLegacyRemnant(_ file: String, in directory: OpenDirectory) -> Bool {
+        guard let (bytes, status) = try? directory.tail(of: file, count: EntryFile.marker.count) else {
             return false
         }
         return status.size == 0 || bytes.elementsEqual(EntryFile.marker)
     }
 
     /// Removes what the older version had cleared.
-    private func removeLegacyTrash(_ tree: String, in directory: CacheDirectory) {
+    private func removeLegacyTrash(_ tree: String, in directory: OpenDirectory) {
         for folder in (try? directory.list(tree)) ?? [] {
             for file in (try? directory.list("\(tree)/\(folder)")) ?? []
             where LegacyLayout.id(ofFile: file, inFolder: folder) != nil {
@@ -228,7 +228,7 @@ private final class LegacyAccessTimes {
     private let find: Statement
 
     /// `nil` if there is no such index, or it can't be read.
-    init?(_ directory: CacheDirectory) {
+    init?(_ directory: OpenDirectory) {
         let isMoved = directory.exists(LegacyLayout.movedIndex)
         guard isMoved || directory.exists(LegacyLayout.index),
             let database = try? Database(

@@ -161,11 +161,11 @@ extension DiskStore {
     func noteImports() throws(ImageError) {
         let directory = try directoryForWriting()
         do throws(FileError) {
-            try directory.create(CacheDirectory.importsMark)
+            try directory.create(DiskContext.importsMark)
         } catch {
             guard error.isExisting else { throw context.failure(error, .cacheWriteFailed) }
         }
-        directory.hasImports = true
+        context.hasImports = true
     }
 
     func removeForeign(_ path: String) -> Bool {

@@ -20,15 +20,7 @@ struct ForeignFile: Sendable {
         guard fstat(file, &status) == 0 else { throw FileError(operation: "read", path: path, code: errno) }
         let size = Int(status.st_size)
         guard status.st_mode & S_IFMT == S_IFREG, size <= limit else { return nil }
-        guard let memory = malloc(max(1, size)) else { throw FileError(operation: "read", path: path, code: ENOMEM) }
-        let bytes = FileBytes(memory: memory, count: size)
-        var filled = 0
-        while filled < size {
-            let count = pread(file, memory + filled, size - filled, filled)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw FileError(operation: "read", path: path, code: count < 0 ? errno : EIO) }
-            filled += count
-        }
+        let bytes = try FileBytes(of: file, count: size) { path }
         return ForeignFile(
             data: bytes.data(prefix: size), modified: Int(status.st_mtim.tv_sec),
             extendedData: attribute("user.com.hackemist.SDDiskCache", of: file))
@@ -54,7 +46,7 @@ struct ForeignFile: Sendable {
     static func list(_ path: String) throws(FileError) -> [String] {
         guard let directory = opendir(path) else { throw FileError(operation: "list", path: path, code: errno) }
         defer { closedir(directory) }
-        return FileError.names(in: directory)
+        return OpenFile.names(in: directory)
     }
 
     static func remove(_ path: String) throws(FileError) {

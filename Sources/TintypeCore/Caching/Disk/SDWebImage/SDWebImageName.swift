@@ -91,3 +91,11 @@ public enum SDWebImageName {
         }
     }
 }
+
+extension DiskContext {
+    /// The key of an original that was imported without its key; `nil` if nothing was imported.
+    func importedKey(_ key: ImageKey) -> ImageKey? {
+        guard hasImports, key.variant.isOriginal else { return nil }
+        return SDWebImageName.importedKey(forKey: key.source)
+    }
+}

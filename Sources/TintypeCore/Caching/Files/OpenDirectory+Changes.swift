@@ -1,7 +1,8 @@
+internal import FoundationEssentials
 internal import Glibc
 
-/// Removing, renaming, and listing files. No component of a path may be a link.
-extension CacheDirectory {
+/// Listing, creating, renaming, and removing files.
+extension OpenDirectory {
     /// Opens the folder that a path is in, and calls a closure with it and the last component.
     private func withFolder(
         of path: String, _ operation: String, _ body: (Int32, String) -> Bool
@@ -16,6 +17,19 @@ extension CacheDirectory {
         let code = errno
         close(folder)
         guard isDone else { throw FileError(operation: operation, path: path, code: code) }
+    }
+
+    /// Creates a file that is not there yet.
+    func create(_ path: String, contents: Data = Data()) throws(FileError) {
+        try check("write", path)
+        let file = open(path, flags: O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode: 0o600)
+        guard file >= 0 else { throw FileError(operation: "write", path: path, code: errno) }
+        let code = OpenFile.write((contents, Data()), to: file)
+        close(file)
+        guard code == 0 else {
+            unlinkFile(path)
+            throw FileError(operation: "write", path: path, code: code)
+        }
     }
 
     func remove(_ path: String) throws(FileError) {
@@ -74,6 +88,7 @@ extension CacheDirectory {
     }
 
     /// The names in a folder, without `.` and `..`.
+    /// - Parameter onlyFiles: true to leave out folders, links, and devices, as far as the file system tells.
     func list(_ path: String, onlyFiles: Bool = false) throws(FileError) -> [String] {
         try check("list", path)
         let folder = open(path, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -84,25 +99,16 @@ extension CacheDirectory {
             throw FileError(operation: "list", path: path, code: code)
         }
         defer { closedir(stream) }
-        return FileError.names(in: stream, onlyFiles: onlyFiles)
+        return OpenFile.names(in: stream, onlyFiles: onlyFiles)
     }
 
     /// The status of a file, or of a link itself.
-    func status(_ path: String) throws(FileError) -> FileStatus {
-        try check("look at", path)
+    func status(_ path: UnsafePointer<CChar>) throws(FileError) -> FileStatus {
+        try check("look at", String(cString: path))
         var status = stat()
-        try withFolder(of: path, "look at") { folder, name in
-            fstatat(folder, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0
+        guard fstatat(descriptor, path, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else {
+            throw FileError(operation: "look at", path: String(cString: path), code: errno)
         }
-        return FileStatus(status)
-    }
-
-    /// The status of an entry's file.
-    func status(of name: EntryName) throws(FileError) -> FileStatus {
-        try check("look at", name.path)
-        var status = stat()
-        let result = name.withPath { fstatat(descriptor, $0, &status, Int32(AT_SYMLINK_NOFOLLOW)) }
-        guard result == 0 else { throw FileError(operation: "look at", path: name.path, code: errno) }
         return FileStatus(status)
     }
 
