@@ -19,6 +19,7 @@ internal import Logging
 ///
 /// The files are the cache. The index is derived from them, and may be thrown away. No memory is shared with other processes.
 ///
+///     entries/.tintype              the mark by which the folder is this cache's
 ///     entries/ab/<S>-<V>            an entry: S is a hash of the source (ab its first byte), V one of the variant
 ///     entries/ab/<S>-<V>.<writer>   an entry that is being written
 ///     index.sqlite                  name, size, last use, and ends of each entry; the totals
@@ -49,6 +50,11 @@ internal import Logging
 ///
 /// **Waiting.** SQLite, locks, and the disk are waited for on threads of the cache. While another process holds the index, stores go on into
 /// the journal, up to 8,192 names or 64 MB; further ones are dropped and counted.
+///
+/// **Parts**, in the order in which to read them. `OperationOrder` puts the operations on a source in order. `EntryName` and `EntryFile` are
+/// the names and the format of the files, `EntryReader` finds and verifies entries, and `ReadNotes` has what it leaves to be done. `DiskStore`
+/// changes files. `PendingWrites` and `Journal` keep the names of these files until `IndexKeeper` writes their rows into the `DiskIndex`. All
+/// share the limits, the open directory, and the log of the `DiskContext`.
 public final class DiskCache: DiskCaching {
     let store: DiskStore
     private let reads: WorkQueue
