@@ -42,13 +42,32 @@ struct DownloadProcessTests {
     }
 
     /// All that a process prints.
-    private func output(_ arguments: [String], fileBlocks: Int? = nil) async throws -> String {
+    /// - Parameters:
+    ///   - fileBlocks: The largest size of a file that it can write; see `start`.
+    ///   - opening: A gate that is opened when the process has received so many bytes.
+    private func output(
+        _ arguments: [String], fileBlocks: Int? = nil, opening: (gate: OriginGate, count: Int)? = nil
+    ) async throws -> String {
         try await onThread {
             let (process, output) = try start(arguments, fileBlocks: fileBlocks)
-            let text = String(decoding: try output.readToEnd() ?? Data(), as: UTF8.self)
+            var text = Data()
+            if let opening {
+                while Self.received(text) < opening.count {
+                    let more = output.availableData
+                    if more.isEmpty { break }
+                    text += more
+                }
+                opening.gate.open()
+            }
+            text += try output.readToEnd() ?? Data()
             process.waitUntilExit()
-            return text
+            return String(decoding: text, as: UTF8.self)
         }
+    }
+
+    /// The number of bytes that a process has received, of what it has printed.
+    private static func received(_ text: Data) -> Int {
+        String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { Int($0) }.max() ?? 0
     }
 
     /// Kills a process when it has received so many bytes.
@@ -65,7 +84,7 @@ struct DownloadProcessTests {
                 let more = output.availableData
                 if more.isEmpty { break }
                 text += more
-                seen = String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { Int($0) }.max() ?? 0
+                seen = Self.received(text)
             }
             Foundation.kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
@@ -130,17 +149,20 @@ struct DownloadProcessTests {
         .capability("3.11"), arguments: [0, 1, 600, 2_000])
     func fullDisk(blocks: Int) async throws {
         let whole = 2_000_000
-        let cuts = Watched([1_500_000])
+        let received = 1_500_000
+        let gate = OriginGate()
+        let cuts = Watched([received])
         let server = try await OriginServer.start { request in
             guard request.header("Range") == nil else { return .status(400) }
             let response = OriginResponse(DownloadPayload.bytes(0..<whole), headers: ["ETag": "\"1\""])
             let cut = cuts.update { $0.popLast() }
-            return cut.map { response.close(after: $0) } ?? response
+            return cut.map { response.close(after: $0, gate: gate) } ?? response
         }
         let folder = try TemporaryDirectory()
         let arguments = ["fetch", server.url("/a").absoluteString, folder.path + "/partial"]
-        // What was interrupted isn't kept, because it isn't whole; the next transfer starts over.
-        let first = try await output(arguments, fileBlocks: blocks)
+        // What was interrupted isn't kept, because it isn't whole; the next transfer starts over. The connection ends when the process has
+        // received enough to fill its disk: what still waits in the socket then is lost.
+        let first = try await output(arguments, fileBlocks: blocks, opening: (gate, received))
         #expect(first.hasSuffix("failed incompleteBody\n"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/partial").isEmpty)
         let text = try await output(arguments, fileBlocks: blocks)
