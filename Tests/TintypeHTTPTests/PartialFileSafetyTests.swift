@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 import TintypeCore
+import TintypeTesting
 
 @testable import TintypeHTTP
 
@@ -32,6 +33,25 @@ struct PartialFileSafetyTests {
         #expect(chmod(path, 0o600) == 0 && link(path, path + "2") == 0)
         #expect(await files.open(key, validator: "\"1\"", total: 100, continuing: nil) == nil)
         #expect(try Data(contentsOf: URL(filePath: path)).count > 10)
+    }
+
+    @Test(
+        "The lock of a file ends with its transfer, although a process that is being started has a copy of its descriptor"
+    )
+    func lock() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/a"
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let copy = dup(descriptor)
+        defer { close(copy) }
+        try #require(flock(descriptor, LOCK_EX) == 0)
+        var file: PartialFile? = PartialFile(descriptor: descriptor, path: path)
+        let other = open(path, O_RDONLY | O_CLOEXEC)
+        defer { close(other) }
+        #expect(flock(other, LOCK_SH | LOCK_NB) == -1)
+        withExtendedLifetime(file) {}
+        file = nil
+        #expect(flock(other, LOCK_SH | LOCK_NB) == 0)
     }
 
     @Test("A part of another date is an error, and tags that can't be sent back are not used")

@@ -114,6 +114,13 @@ struct TIFFDirectory {
         return pages
     }
 
+    /// Returns the number of fields that the directory at an offset states, or 0 if it isn't there.
+    static func fieldCount(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {
+        let isLittleEndian = bytes.count > 0 && bytes[0] == 0x49
+        let isBig = number(bytes, 2, 2, isLittleEndian) == 43
+        return number(bytes, offset, isBig ? 8 : 2, isLittleEndian) ?? 0
+    }
+
     // MARK: Values
 
     /// The places of the strips, or of the tiles.

@@ -28,6 +28,10 @@ final class TIFFFile {
         options.page = page
         if page != 0 { try options.checkPage(count: max(1, pages.count)) }
         directory = page > 0 ? pages[page] : nil
+        // libtiff reads the first directory in any case.
+        for offset in [pages.first, directory].compactMap(\.self) {
+            try Self.checkFields(TIFFDirectory.fieldCount(bytes, at: offset))
+        }
         let memory = TIFFMemory(bytes)
         // Sums of a header are checked before; this is for what a file claims elsewhere.
         guard let handle = memory.open(maximumAllocation: max(1 << 20, limits.maximumBytes.bytes)) else {
@@ -64,6 +68,18 @@ final class TIFFFile {
     }
 
     deinit { TIFFClose(handle) }
+
+    /// The most fields of a directory. TIFF 6.0 and its supplements define fewer than 200.
+    private static let maximumFields = 1_024
+
+    /// Refuses directories of very many fields: libtiff sorts all fields anew for each that it doesn't know.
+    private static func checkFields(_ count: Int) throws(ImageError) {
+        guard count <= maximumFields else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "a directory of the TIFF file has \(count) fields; at most \(maximumFields) are read")
+        }
+    }
 
     private static func openingError(_ bytes: UnsafeRawBufferPointer, _ message: String) -> ImageError {
         if message.contains("exceed") || message.contains("allocat") || message.contains("memory") {

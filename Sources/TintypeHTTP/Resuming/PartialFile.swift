@@ -14,7 +14,13 @@ final class PartialFile: Sendable {
         self.path = path
     }
 
-    deinit { close(descriptor) }
+    deinit { Self.unlockAndClose(descriptor) }
+
+    /// Closes a file, and gives up its lock, which a process that is being started may hold with a copy of the descriptor.
+    static func unlockAndClose(_ descriptor: Int32) {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// Appends bytes.
     /// - Returns: false if they could not be written. The file is then removed.

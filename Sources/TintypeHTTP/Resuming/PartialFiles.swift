@@ -41,7 +41,7 @@ struct PartialFiles: Sendable {
     private func readNow(_ key: PartialBodyKey) -> PartialBody? {
         let descriptor = Glibc.open(path(key), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
+        defer { PartialFile.unlockAndClose(descriptor) }
         var status = stat()
         guard flock(descriptor, LOCK_SH | LOCK_NB) == 0, fstat(descriptor, &status) == 0,
             Self.isOurs(status), status.st_size <= limit
@@ -119,7 +119,7 @@ struct PartialFiles: Sendable {
         var status = stat()
         // The bytes of a body are nobody else's, and nothing is written to a file that has another name.
         guard fstat(descriptor, &status) == 0, Self.isOurs(status) else {
-            close(descriptor)
+            PartialFile.unlockAndClose(descriptor)
             return nil
         }
         let file = PartialFile(descriptor: descriptor, path: path)

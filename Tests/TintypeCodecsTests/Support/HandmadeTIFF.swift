@@ -18,6 +18,8 @@ struct HandmadeTIFF {
     var profile: Data?
     /// Whether the directory comes before the pixels.
     var directoryIsFirst = false
+    /// Fields that no reader knows.
+    var unknownFields = 0
 
     init(_ width: Int, _ height: Int) { (self.width, self.height) = (width, height) }
 
@@ -95,6 +97,7 @@ struct HandmadeTIFF {
             entries[278] = longs([rowsPerStrip ?? height])
             entries[279] = longs(parts.map(\.count))
         }
+        for tag in 0..<unknownFields { entries[40_000 + tag] = longs([1]) }
         var table = number(entries.count, 2)
         var values: [UInt8] = []
         let valuesStart = offset + 2 + entries.count * 12 + 4

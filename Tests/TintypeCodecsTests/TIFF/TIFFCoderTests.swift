@@ -132,6 +132,16 @@ struct TIFFCoderTests {
         TraitCoderChecks.expectTruncation(coder, data)
     }
 
+    @Test("a directory of thousands of fields is refused, and one of hundreds is read")
+    func fields() throws {
+        var file = HandmadeTIFF(2, 1)
+        file.unknownFields = 900
+        #expect(try coder.decode(file.data([[7], [9]])).pixels[1, 0].x == 9)
+        file.unknownFields = 1_020
+        expectCode(.limitExceeded) { try coder.info(file.data([[7], [9]])) }
+        expectCode(.limitExceeded) { try coder.decode(file.data([[7], [9]])) }
+    }
+
     @Test("rows that are there of a file whose end is missing are given where that is allowed")
     func partial() throws {
         // The directory before the pixels, two strips, of which the second is missing.
