@@ -1,7 +1,7 @@
 /// A pool that reuses the memory of released pixel buffers.
 ///
 /// Fresh memory is expensive: the kernel clears each page when it is first used, which can take as long as decoding a JPEG. The
-/// pool allocates blocks in size classes (four for each power of two, so at most a quarter is unused) and keeps up to ``limit``
+/// pool allocates blocks in size classes (eight for each power of two, so at most an eighth is unused) and keeps up to ``limit``
 /// bytes of free ones.
 ///
 /// - Complexity: allocating and releasing a block are O(1).
@@ -116,11 +116,11 @@ public final class PixelBufferPool: Sendable {
         PixelMemory.release(base, capacity: capacity)
     }
 
-    /// Returns the smallest size class for `bytes`: 1, 1.25, 1.5 or 1.75 × a power of two; whole huge pages for large blocks.
+    /// Returns the smallest size class for `bytes`: a power of two and a number of its eighths; whole huge pages for large blocks.
     static func sizeClass(_ bytes: Int) -> Int {
         let wanted = max(bytes, 1_024)
         let power = 1 << (Int.bitWidth - 1 - wanted.leadingZeroBitCount)
-        let step = power / 4
+        let step = power / 8
         let size = (wanted + step - 1) / step * step
         guard size >= PixelMemory.mappingThreshold else { return size }
         return (size + PixelMemory.hugePage - 1) & ~(PixelMemory.hugePage - 1)
