@@ -8,10 +8,11 @@ internal import TintypeCore
 /// exactly: gray of 16 bits, which it truncates, CMYK with a profile, CIELab, and pages with more samples than colors.
 struct TIFFLayout {
     enum Color: Equatable { case gray, invertedGray, rgb, cmyk, lab(LabEncoding) }
-    enum Sample { case uint8, uint12, uint16, uint32, int32, float32, float64 }
+    enum Sample { case uint8, uint12, uint16, uint32, int32, float16, float32, float64 }
 
     let color: Color
     let sample: Sample
+    let range: TIFFSampleRange
     let alpha: TIFFAlpha?
     let samplesPerPixel: Int
     /// True if each sample has its own strips or tiles.
@@ -30,6 +31,7 @@ struct TIFFLayout {
         guard let color = Self.color(handle), let sample = Self.sample(handle, color) else { return nil }
         self.color = color
         self.sample = sample
+        range = TIFFSampleRange(handle, sample, isGray: color == .gray || color == .invertedGray)
         alpha = file.alpha
         // libtiff does as well itself what has 8 bits and no more than its colors.
         let isPlain = color == .gray || color == .invertedGray || color == .rgb
@@ -63,6 +65,7 @@ struct TIFFLayout {
         case (16, SAMPLEFORMAT_UINT), (16, SAMPLEFORMAT_VOID): return .uint16
         case (32, SAMPLEFORMAT_UINT) where !isLab, (32, SAMPLEFORMAT_VOID) where !isLab: return .uint32
         case (32, SAMPLEFORMAT_INT) where !isLab: return .int32
+        case (16, SAMPLEFORMAT_IEEEFP) where !isLab: return .float16
         case (32, SAMPLEFORMAT_IEEEFP): return .float32
         case (64, SAMPLEFORMAT_IEEEFP): return .float64
         default: return nil
@@ -73,7 +76,7 @@ struct TIFFLayout {
         switch sample {
         case .uint8: 8
         case .uint12: 12
-        case .uint16: 16
+        case .uint16, .float16: 16
         case .uint32, .int32, .float32: 32
         case .float64: 64
         }

@@ -4,8 +4,8 @@ internal import TintypeCore
 
 /// Makes premultiplied RGBA of 8 or 16 bits of a page's samples.
 ///
-/// Numbers of 12 and 16 bits are rounded to 8, after their colors are converted, or kept. Of 32 bits and floating point no file says
-/// what is white: values from 0 to 255 are shown as they are, others are cut off, as other readers do.
+/// Numbers of 12 and 16 bits are rounded to 8, after their colors are converted, or kept. ``TIFFSampleRange`` says what is white in numbers of
+/// 32 bits and of floating point.
 final class TIFFRows {
     private let bands: TIFFSampleBands
     private let layout: TIFFLayout
@@ -130,9 +130,9 @@ final class TIFFRows {
     private func copy(_ sample: Int, _ y: Int, to row: UnsafeMutableRawPointer, _ component: Int) {
         guard let samples = bands.samples(sample, y) else { return }
         if working == .rgba8 {
-            samples.copy(layout.sample, to: row.assumingMemoryBound(to: UInt8.self) + component)
+            samples.copy(layout.sample, layout.range, to: row.assumingMemoryBound(to: UInt8.self) + component)
         } else {
-            samples.copy(layout.sample, to: row.assumingMemoryBound(to: UInt16.self) + component)
+            samples.copy(layout.sample, layout.range, to: row.assumingMemoryBound(to: UInt16.self) + component)
         }
     }
 }

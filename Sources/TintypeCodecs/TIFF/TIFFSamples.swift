@@ -8,28 +8,22 @@ struct TIFFSamples {
     let count: Int
 
     /// Writes the samples in 8 bits to every fourth byte.
-    func copy(_ sample: TIFFLayout.Sample, to target: UnsafeMutablePointer<UInt8>) {
+    func copy(_ sample: TIFFLayout.Sample, _ range: TIFFSampleRange, to target: UnsafeMutablePointer<UInt8>) {
         switch sample {
         case .uint8: each(UInt8.self, to: target) { $0 }
         case .uint12: each12(to: target) { UInt8(($0 * 255 + 2_047) / 4_095) }
         case .uint16: each(UInt16.self, to: target) { UInt8((UInt32($0) + 128) / 257) }
-        case .uint32: each(UInt32.self, to: target) { UInt8(min(255, $0)) }
-        case .int32: each(Int32.self, to: target) { UInt8(max(0, min(255, $0))) }
-        case .float32: each(Float.self, to: target) { $0.isNaN ? 0 : UInt8(min(255, max(0, $0))) }
-        case .float64: each(Double.self, to: target) { $0.isNaN ? 0 : UInt8(min(255, max(0, $0))) }
+        default: eachNumber(sample, to: target, range.levels(255)) { UInt8($0) }
         }
     }
 
     /// Writes the samples in 16 bits to every fourth word.
-    func copy(_ sample: TIFFLayout.Sample, to target: UnsafeMutablePointer<UInt16>) {
+    func copy(_ sample: TIFFLayout.Sample, _ range: TIFFSampleRange, to target: UnsafeMutablePointer<UInt16>) {
         switch sample {
         case .uint8: each(UInt8.self, to: target) { UInt16($0) * 257 }
         case .uint12: each12(to: target) { UInt16(($0 * 65_535 + 2_047) / 4_095) }
         case .uint16: each(UInt16.self, to: target) { $0 }
-        case .uint32: each(UInt32.self, to: target) { UInt16(min(255, $0)) * 257 }
-        case .int32: each(Int32.self, to: target) { UInt16(max(0, min(255, $0))) * 257 }
-        case .float32: each(Float.self, to: target) { $0.isNaN ? 0 : UInt16((min(255, max(0, $0)) * 257).rounded()) }
-        case .float64: each(Double.self, to: target) { $0.isNaN ? 0 : UInt16((min(255, max(0, $0)) * 257).rounded()) }
+        default: eachNumber(sample, to: target, range.levels(65_535)) { UInt16($0) }
         }
     }
 
@@ -46,7 +40,7 @@ struct TIFFSamples {
         case .float32: each(Float.self, to: target, spacing: 3) { sane($0) }
         case .float64: each(Double.self, to: target, spacing: 3) { sane(Float($0)) }
         // No layout has them.
-        case .uint12, .uint32, .int32: break
+        case .uint12, .uint32, .int32, .float16: break
         }
     }
 
@@ -58,6 +52,22 @@ struct TIFFSamples {
         for x in 0..<count {
             target[x * spacing] = level(address.loadUnaligned(as: Value.self))
             address += step * MemoryLayout<Value>.size
+        }
+    }
+
+    /// Writes the levels of numbers of 32 bits, or of floating point.
+    @inline(__always)
+    private func eachNumber<Level>(
+        _ sample: TIFFLayout.Sample, to target: UnsafeMutablePointer<Level>, _ levels: TIFFSampleRange.Levels,
+        _ level: (Double) -> Level
+    ) {
+        switch sample {
+        case .uint8, .uint12, .uint16: break
+        case .uint32: each(UInt32.self, to: target) { level(levels[Double($0)]) }
+        case .int32: each(Int32.self, to: target) { level(levels[Double($0)]) }
+        case .float16: each(UInt16.self, to: target) { level(levels[Double(Float16(bitPattern: $0))]) }
+        case .float32: each(Float.self, to: target) { level(levels[Double($0)]) }
+        case .float64: each(Double.self, to: target) { level(levels[$0]) }
         }
     }
 

@@ -18,6 +18,8 @@ struct HandmadeTIFF {
     var profile: Data?
     /// Whether the directory comes before the pixels.
     var directoryIsFirst = false
+    /// The smallest and the largest sample as the file states them.
+    var extremes: [Float] = []
     /// Fields that no reader knows.
     var unknownFields = 0
 
@@ -96,6 +98,11 @@ struct HandmadeTIFF {
             entries[273] = longs(offsets)
             entries[278] = longs([rowsPerStrip ?? height])
             entries[279] = longs(parts.map(\.count))
+        }
+        for (tag, extreme) in zip(340...341, extremes) {
+            entries[tag] = (
+                11, samples, Array(repeating: number(Int(extreme.bitPattern), 4), count: samples).flatMap(\.self)
+            )
         }
         for tag in 0..<unknownFields { entries[40_000 + tag] = longs([1]) }
         var table = number(entries.count, 2)

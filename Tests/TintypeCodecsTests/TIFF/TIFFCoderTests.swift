@@ -104,6 +104,37 @@ struct TIFFCoderTests {
                 && RasterSamples.distance(shown[1, 0], [0, 0, 0, 255]) <= 2)
     }
 
+    @Test(
+        "the range of floating point and of 32 bits is that of colors, or what the file states", .capability("COD-62"))
+    func ranges() throws {
+        func bytes<Number>(_ numbers: [Number]) -> [UInt8] {
+            numbers.flatMap { number in withUnsafeBytes(of: number) { Array($0) } }
+        }
+        func shown(_ bits: Int, _ format: Int, samples: Int = 3, _ pixels: [UInt8]) throws -> SIMD4<UInt8> {
+            try coder.decode(
+                page(1, 1, bits: bits, samples: samples, photometric: samples == 1 ? 1 : 2, format: format, pixels)
+            ).pixels[0, 0]
+        }
+        #expect(try shown(32, 3, bytes([Float(0.5), 1, -1])) == [128, 255, 0, 255])
+        #expect(try shown(64, 3, bytes([100 / 255.0, .nan, .infinity])) == [100, 0, 255, 255])
+        let halves: [UInt16] = [0x3800, 0x3C00, 0x7E00]
+        #expect(try shown(16, 3, bytes(halves)) == [128, 255, 0, 255])
+        #expect(try shown(16, 3, samples: 1, bytes([UInt16(0x3800)])) == [128, 128, 128, 255])
+        #expect(try shown(32, 1, bytes([UInt32.max / 2, .max, 0])) == [127, 255, 0, 255])
+        #expect(try shown(32, 2, bytes([Int32.max, -1, Int32.max / 4])) == [255, 0, 64, 255])
+        var file = HandmadeTIFF(3, 1)
+        file.bits = 32
+        file.sampleFormat = 3
+        let numbers: [Float] = [-1, 0, 3]
+        let pixels = numbers.map { [Int($0.bitPattern)] }
+        #expect(try coder.decode(file.data(pixels)).pixels[2, 0].x == 3)
+        file.extremes = [-1, 3]
+        let image = try coder.decode(file.data(pixels))
+        #expect((0..<3).map { image.pixels[$0, 0].x } == [0, 64, 255])
+        file.extremes = [3, 3]
+        #expect(try coder.decode(file.data(pixels)).pixels[2, 0].x == 3)
+    }
+
     @Test("straight and premultiplied alpha", arguments: [8, 16])
     func alpha(bits: Int) throws {
         let values: [UInt8] = [200, 100, 0, 128]
