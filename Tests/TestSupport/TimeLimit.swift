@@ -10,3 +10,11 @@ extension Trait where Self == TimeLimitTrait {
         .timeLimit(.minutes(ProcessInfo.processInfo.environment["TEST_MINUTES"].flatMap { Int($0) } ?? 10))
     }
 }
+
+extension Trait where Self == ConditionTrait {
+    /// Leaves a test out under a sanitizer, which takes memory, and maps files, of its own.
+    public static var withoutSanitizer: Self {
+        .disabled(
+            if: ProcessInfo.processInfo.environment["TEST_SANITIZER"] != nil, "a sanitizer takes memory of its own")
+    }
+}

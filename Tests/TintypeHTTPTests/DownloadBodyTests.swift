@@ -71,7 +71,7 @@ struct DownloadBodyTests {
         #expect(loaded.data == Data((0..<5).flatMap { _ in piece }))
     }
 
-    @Test("A body of 200 MB takes less than 10 MB above its size")
+    @Test("A body of 200 MB takes less than 10 MB above its size", .withoutSanitizer)
     func memory() async {
         // A process of its own, because other tests take memory too.
         await #expect(processExitsWith: .success) {

@@ -146,7 +146,7 @@ struct DownloadProcessTests {
 
     @Test(
         "A disk that fills up, at once or in the middle, doesn't stop a transfer, and leaves no file",
-        .capability("3.11"), arguments: [0, 1, 600, 2_000])
+        .capability("3.11"), .withoutSanitizer, arguments: [0, 1, 600, 2_000])
     func fullDisk(blocks: Int) async throws {
         let whole = 2_000_000
         let received = 1_500_000
@@ -173,6 +173,7 @@ struct DownloadProcessTests {
 
     @Test(
         "a body of 200 MB takes less than 10 MB above its size, progressive or not", .capability("3.9"),
+        .withoutSanitizer,
         arguments: ["plain", "progressive"], [true, false])
     func memory(kind: String, isAnnounced: Bool) async throws {
         let piece = Data(repeating: 7, count: 1_000_000)

@@ -54,6 +54,20 @@ struct PartialFileSafetyTests {
         #expect(flock(other, LOCK_SH | LOCK_NB) == 0)
     }
 
+    @Test("A file can be continued as soon as its transfer has ended, although something still refers to it")
+    func finish() async throws {
+        let folder = try TemporaryDirectory()
+        let files = PartialFiles(directory: folder.path, limit: 1_000_000)
+        let url = try #require(URL(string: "http://127.0.0.1/a"))
+        let key = try #require(PartialBodyKey(DownloadRequest(url: url), for: LoadRequest(url: url)))
+        let file = try #require(await files.open(key, validator: "\"1\"", total: 100, continuing: nil))
+        #expect(await file.append(Data(repeating: 1, count: 10)))
+        #expect(await files.read(key) == nil)
+        await file.finish(Data(repeating: 1, count: 5))
+        #expect(await files.read(key)?.bytes.count == 15)
+        withExtendedLifetime(file) {}
+    }
+
     @Test("A part of another date is an error, and tags that can't be sent back are not used")
     func dates() throws {
         let beginning = ArrivingBytes()

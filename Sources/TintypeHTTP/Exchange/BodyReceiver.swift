@@ -44,7 +44,7 @@ struct BodyReceiver: Sendable {
             try await receive(message, coding, plan, &sink)
         } catch {
             if coding == .identity, [.connectionLost, .incompleteBody, .timedOut, .cancelled].contains(error.code) {
-                if let file = plan.file { await sink.writeRest(to: file) }
+                if let file = plan.file { await sink.finish(file) }
                 resumption?.keep(sink.body, plan)
             } else {
                 await plan.file?.remove()
@@ -158,6 +158,15 @@ private struct Sink: ~Copyable {
         unwritten = Data()
         // A task of its own, because a cancelled one can't wait for a thread.
         hasFile = await Task { await file.append(bytes) }.value
+    }
+
+    /// Appends to the file what isn't there yet, and lets other transfers have it.
+    mutating func finish(_ file: PartialFile) async {
+        let bytes = hasFile ? unwritten : Data()
+        unwritten = Data()
+        hasFile = false
+        // A task of its own, because a cancelled one can't wait for a thread.
+        await Task { await file.finish(bytes) }.value
     }
 
     private static func noMemory(_ count: Int) -> ImageError {

@@ -28,6 +28,15 @@ final class PartialFile: Sendable {
         (try? await WorkQueue.files.perform { _ in self.appendNow(bytes) }) ?? false
     }
 
+    /// Appends the last bytes of an interrupted transfer. Other transfers may have the file from then on.
+    func finish(_ bytes: Data) async {
+        _ = try? await WorkQueue.files.perform { _ in
+            _ = self.appendNow(bytes)
+            // Not only in `deinit`: the queue releases what its work refers to some time after whoever waits goes on.
+            flock(self.descriptor, LOCK_UN)
+        }
+    }
+
     /// Removes the file, because its body is complete or useless.
     func remove() async {
         // The path may already belong to another transfer only after this one has released its lock.
