@@ -62,9 +62,9 @@ public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
 
 extension JXLCoder: ArrivingAnimationCoder {
     public func arrivedInfo(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        let info = try info(of: data, context: context)
         // Only the header of the next frame tells that all of a frame is there.
-        return info.keepingFrames(info.isComplete ? info.frameCount : info.frameCount - 1)
+        let info = try info(of: data, context: context)
+        return info.keepingFrames(info.frameCount - 1)
     }
 
     public func arrivingFrameDecoder(

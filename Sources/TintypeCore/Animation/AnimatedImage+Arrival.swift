@@ -132,10 +132,15 @@ extension AnimatedImage {
             }
             let coders = (coder.coders as? ImageCoders) ?? ImageCoders([coder.coders])
             extend(data, context: context)
-            // Tells if frames are missing.
+            // Tells if it can be played.
             _ = try coders.frameDecoder(for: data, options: options, context: context)
-            try replace(
-                data, try coders.info(of: data, hint: options.formatHint, context: context), isArriving: false)
+            let info = try coders.info(of: data, hint: options.formatHint, context: context)
+            guard info.isComplete || info.frameCount <= frameCount else {
+                throw ImageError(
+                    .truncatedImage, stage: .decode, reason: "the file ends in frame \(frameCount + 1) of the animation"
+                )
+            }
+            try replace(data, info, isArriving: false)
         } catch {
             interrupt(error)
         }

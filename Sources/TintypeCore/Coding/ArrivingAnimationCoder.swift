@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// Reads the frames of animations whose bytes are still arriving.
 public protocol ArrivingAnimationCoder: AnimatedImageCoder {
-    /// Returns the header of an animation with only those frames whose bytes are all there.
+    /// Returns the header of an animation with only those frames whose bytes are all there. The last one may be missing although it is there.
     /// - Parameters:
     ///   - data: the beginning of the file.
     ///   - context: the limits and the check for cancellation.

@@ -57,7 +57,10 @@ struct ArrivedFramesTests {
                 shown += 1
             }
         }
-        #expect(known == 5 && shown == 5)
+        // Of JPEG XL, only the end of the file tells that the last frame is there.
+        let isCertain = try coder.info(of: data).format != .jxl
+        #expect(known == (isCertain ? 5 : 4) && shown == known)
+        #expect(try decoder?.nextFrame()?.pixels == (isCertain ? nil : whole.frames[4].pixels))
         try decoder?.seek(to: 1)
         #expect(try decoder?.nextFrame()?.pixels == whole.frames[1].pixels)
     }
