@@ -8,7 +8,7 @@ import TintypeTesting
 @MainActor
 enum GTKAnimationTests {
     static let all = [
-        GTKTest("An animation shows the frame of each moment", .capability("AIV-02", "AIV-10")) { run in
+        GTKTest("An animation shows the frame of each moment", .capability("AIV-02", "AIV-10", "AIV-13")) { run in
             run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
             let picture = TintypePicture(manager: run.manager)
             await run.show(picture.widget)
