@@ -120,6 +120,8 @@ struct ArrivingPlaybackTests {
         let result = try await load.result.get()
         #expect(result.source == .network && display.log.count { $0 == "plays" } == 1)
         #expect(!animation.isArriving && animation.interruption == nil && animation.data == data)
+        // The bytes are in memory once.
+        #expect(result.data?.withUnsafeBytes(\.baseAddress) == animation.data.withUnsafeBytes(\.baseAddress))
         // The player is the same one, at the same place.
         #expect(display.player === player && player.currentFrameIndex == last && !display.log.contains("image"))
         for index in last + 1..<Self.frameCount {

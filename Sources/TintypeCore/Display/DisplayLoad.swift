@@ -205,6 +205,7 @@ public import FoundationEssentials
         stopIndicator()
         end = result
         delayedEnd = nil
+        arriving = nil
         binding?.didEnd(self)
         settings.onEvent?(.finished(result))
         for waiter in waiters { waiter.resume(returning: result) }

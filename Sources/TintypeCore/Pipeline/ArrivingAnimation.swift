@@ -7,8 +7,8 @@ struct ArrivingAnimation {
     private let context: DecodeContext
     /// The animation, once two of its frames are there. It grows from then on.
     private(set) var image: AnimatedImage?
-    /// True if the bytes can't become one.
-    private var hasFailed = false
+    /// The number of bytes from which on it is worth to look for two frames; `nil` if the bytes can't become an animation.
+    private var nextAttempt: Int? = 1
 
     /// - Parameter context: the context in which the first frame is decoded.
     init(_ coder: EntryCoder, options: DecodeOptions, context: DecodeContext) {
@@ -22,11 +22,13 @@ struct ArrivingAnimation {
             image.extend(data, context: context)
             return false
         }
-        guard !hasFailed, !data.isEmpty else { return false }
+        guard let least = nextAttempt, data.count >= least else { return false }
+        // With an eighth more each time, all attempts together read a few times the bytes of a large still image.
+        nextAttempt = data.count + max(1, data.count / 8)
         do throws(ImageError) {
             image = try AnimatedImage(arriving: data, options: options, coder, context: context)
         } catch {
-            hasFailed = ![.truncatedImage, .overBudget, .cancelled].contains(error.code)
+            if ![.truncatedImage, .overBudget, .cancelled].contains(error.code) { nextAttempt = nil }
         }
         return image != nil
     }
