@@ -9,6 +9,7 @@ import TintypeGTK
     private let memory: WidgetPointer = gtk_label_new(nil)
     private let disk: WidgetPointer = gtk_label_new(nil)
     private let cache = ImageCache.default
+    private var limits = CacheLimits.saved()
 
     init() {
         gtk_widget_set_halign(widget, GTK_ALIGN_CENTER)
@@ -41,12 +42,11 @@ import TintypeGTK
     }
 
     private func change(_ limit: WritableKeyPath<CacheLimits, Int?>, to megabytes: Int) {
-        var limits = CacheLimits.saved()
         limits[keyPath: limit] = megabytes
         limits.apply(to: cache)
+        do { try limits.save() } catch { return gtk_label_set_text(OpaquePointer(disk), "\(error)") }
         Task {
             do {
-                try limits.save()
                 try await cache.removeExpired()
                 refresh()
             } catch {
