@@ -250,4 +250,34 @@ struct ArrivingPlaybackTests {
         await display.waitForPlayer()
         #expect(display.played.allSatisfy { !$0.isArriving } && display.log == ["nothing", "image", "plays"])
     }
+
+    #if HTTP
+    @Test(
+        "A download is played while it arrives, and its bytes are held once, whether its length is known or not",
+        .capability("AIV-05", "3.1"), arguments: [true, false])
+    func download(isLengthKnown: Bool) async throws {
+        let data = try Self.animation(.gif)
+        let (half, gate) = (data.count / 2, gate)
+        let server = try await OriginServer.start { _ in
+            var response = OriginResponse(chunks: [data.prefix(half), data.dropFirst(half)], gate: gate)
+            if isLengthKnown { response.framing = .contentLength(nil) }
+            return response
+        }
+        var configuration = ImageManager.Configuration()
+        configuration.previewInterval = .zero
+        let manager = ImageManager(
+            cache: MemoryImageCache(), loader: ImageDownloader(), coders: ImageCoders.default,
+            configuration: configuration)
+        let display = PlayingDisplay(manager)
+        gate.open()
+        let load = display.setImage(request(server.url("/moving.gif")))
+        await display.waitForPlayer()
+        let animation = try #require(display.player?.image)
+        #expect(animation.isArriving && animation.data.count == half)
+        gate.open()
+        let result = try await load.result.get()
+        #expect(!animation.isArriving && animation.frameCount == Self.frameCount && display.played.count == 1)
+        #expect(result.data?.withUnsafeBytes(\.baseAddress) == animation.data.withUnsafeBytes(\.baseAddress))
+    }
+    #endif
 }
