@@ -13,6 +13,7 @@ guard let arguments = GalleryArguments(Array(CommandLine.arguments.dropFirst()))
 // The top level stays synchronous, so that the main actor is on this thread, the one of GTK.
 MainActorBridge.attach()
 ImageBinding.defaultManager = .shared
+CacheLimits.saved().apply(to: .default)
 guard gtk_init_check() != 0 else {
     FileHandle.standardError.write(Data("There is no display. On a machine without one, use xvfb-run.\n".utf8))
     exit(1)

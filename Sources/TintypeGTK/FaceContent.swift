@@ -78,7 +78,7 @@ internal import TintypeCore
             }
             if let delay = update.delay {
                 need = delay > .milliseconds(60) ? .after(delay) : .nextFrame
-            } else if player.isPlaying {
+            } else if player.isPlaying, !update.isWaiting {
                 need = .nextFrame
             }
         }

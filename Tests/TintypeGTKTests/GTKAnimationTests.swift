@@ -8,7 +8,7 @@ import TintypeTesting
 @MainActor
 enum GTKAnimationTests {
     static let all = [
-        GTKTest("An animation shows the frame of each moment", .capability("AIV-02", "AIV-10")) { run in
+        GTKTest("An animation shows the frame of each moment", .capability("AIV-02", "AIV-10", "AIV-13")) { run in
             run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
             let picture = TintypePicture(manager: run.manager)
             await run.show(picture.widget)
@@ -21,6 +21,60 @@ enum GTKAnimationTests {
                     return run.color(picture.state.faces[0], in: picture.widget) == color
                 }
             }
+        },
+        GTKTest("An animation plays while it is being loaded, and goes on when the rest arrives", .capability("AIV-05"))
+        {
+            run in
+            let (data, gate) = (Paint.animation(), OriginGate())
+            // The third frame is cut.
+            let cut = data.count - 20
+            run.loader.answer(
+                run.url("moving"), with: .chunks([data.prefix(cut), data.dropFirst(cut)], gate: gate))
+            gate.open()
+            let picture = TintypePicture(manager: run.manager)
+            await run.show(picture.widget)
+            WidgetState.usesFrameClock = false
+            let load = picture.setImage(ImageRequest(run.url("moving"), options: .progressiveLoad))
+            @MainActor func show(_ color: SIMD4<UInt8>, at milliseconds: Int) async {
+                await run.wait("the frame at \(milliseconds) ms") {
+                    _ = picture.state.advance(to: .milliseconds(milliseconds))
+                    return run.color(picture.state.faces[0], in: picture.widget) == color
+                }
+            }
+            await run.wait("the first frames are there") { picture.player != nil }
+            let player = picture.player
+            for (milliseconds, color) in [(0, Paint.red), (110, Paint.green), (900, Paint.green)] {
+                await show(color, at: milliseconds)
+            }
+            run.check(player?.image.isArriving == true && load.end == nil, "the load goes on")
+            // Until more arrives, no frame of the screen is needed.
+            if case .nothing = picture.state.advance(to: .milliseconds(950)) {} else { run.check(false, "it ticks") }
+            gate.open()
+            _ = try await load.result.get()
+            for (milliseconds, color) in [(960, Paint.blue), (1_070, Paint.red)] { await show(color, at: milliseconds) }
+            run.check(picture.player === player, "the player is another one")
+        },
+        GTKTest("A widget that is destroyed while its animation arrives leaves nothing behind", .capability("AIV-05")) {
+            run in
+            let (data, gate) = (Paint.animation(), OriginGate())
+            let cut = data.count - 20
+            run.loader.answer(
+                run.url("moving"), with: .chunks([data.prefix(cut), data.dropFirst(cut)], gate: gate))
+            gate.open()
+            weak var image: AnimatedImage?
+            let window = gtk_window_new()!
+            do {
+                let picture = TintypePicture(manager: run.manager)
+                gtk_window_set_child(
+                    UnsafeMutableRawPointer(window).assumingMemoryBound(to: GtkWindow.self), picture.widget)
+                gtk_window_present(UnsafeMutableRawPointer(window).assumingMemoryBound(to: GtkWindow.self))
+                picture.setImage(ImageRequest(run.url("moving"), options: .progressiveLoad))
+                await run.wait("the first frames are there") { picture.player != nil }
+                image = picture.player?.image
+            }
+            gtk_window_destroy(UnsafeMutableRawPointer(window).assumingMemoryBound(to: GtkWindow.self))
+            await run.wait("the load ends") { run.loader.runningLoads == 0 }
+            await run.wait("the animation goes") { image == nil }
         },
         GTKTest("The frame clock plays an animation while it is visible, and no longer", .capability("AIV-08")) { run in
             run.loader.answer(run.url("moving"), with: .data(Paint.animation()))

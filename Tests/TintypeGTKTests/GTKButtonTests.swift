@@ -38,7 +38,8 @@ enum GTKButtonTests {
             run.equal(button.imageURL(for: .pressed), run.url("red"))
             run.equal(button.backgroundImageURL(for: .disabled), run.url("gray"))
         },
-        GTKTest("A wrapped button keeps its label, and the loads of a state can be canceled") { run in
+        GTKTest("A wrapped button keeps its label, and the loads of a state can be canceled", .capability("VEW-21")) {
+            run in
             let gate = OriginGate()
             run.loader.answer(run.url("red"), with: .data(Paint.png(Paint.red)).waiting(at: gate))
             let widget = gtk_button_new_with_label("Label")!

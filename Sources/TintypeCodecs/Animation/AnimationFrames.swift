@@ -10,15 +10,13 @@ protocol AnimationFrames: FrameDecoder {
 }
 
 /// Frames of a file that is still arriving.
-protocol ArrivingFrames: AnimationFrames {
+protocol ArrivingFrames: AnimationFrames, ArrivingFrameDecoder {
     /// True if the end of the file has arrived.
     var isWhole: Bool { get }
     /// The next frame, if all of it is there.
     func arrivedFrame() throws(ImageError) -> ImageFrame?
     /// Returns the part of an incomplete first frame that has arrived; `nil` if there is none, or nothing has come since the last call.
     func arrivingPicture() throws(ImageError) -> ArrivingPicture?
-    /// Takes the bytes again with more of them at the end; the frames that have been given stay what they are.
-    func extend(_ data: Data) throws(ImageError)
 }
 
 /// A part of a picture.
@@ -26,6 +24,17 @@ struct ArrivingPicture {
     var pixels: PixelBuffer
     /// True if there are rows of which nothing is known, which are transparent.
     var isMissingRows: Bool
+}
+
+extension ImageInfo {
+    /// The information with only the first frames.
+    func keepingFrames(_ count: Int) -> ImageInfo {
+        var info = self
+        info.frameCount = max(1, count)
+        info.frameDurations = Array(frameDurations.prefix(count))
+        if info.frameCount == 1 { (info.loopCount, info.frameDurations) = (nil, []) }
+        return info
+    }
 }
 
 extension ArrivingFrames {

@@ -8,9 +8,14 @@ enum FramePurpose {
     case first
     /// They are given one after the other on request, and belong to the caller.
     case streaming
+    /// The same, of a file whose end may be missing.
+    case arriving
 
     /// The purpose of an image that is decoded under options.
     init(_ options: DecodeOptions) { self = options.firstFrameOnly ? .first : .all }
+
+    /// True if the end of the file may be missing.
+    func allowsPart(_ options: DecodeOptions) -> Bool { self == .arriving || options.allowsPartialImage }
 }
 
 /// The settings that the frame decoders of all formats make before the first frame: the size, the limits and the memory.
@@ -42,7 +47,7 @@ struct FrameSetup {
         let keptFrames = purpose == .all ? info.frameCount : 1
         try info.check(context.limits, output: outputSize, keptFrames: keptFrames, format: format)
         try Self.checkCanvas(info, stored: stored ?? info.size, bitmaps: bitmaps, context.limits)
-        guard purpose != .streaming else {
+        guard purpose == .all || purpose == .first else {
             reservation = nil
             return
         }

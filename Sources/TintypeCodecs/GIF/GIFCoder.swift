@@ -53,3 +53,18 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
         return try GIFEncoder(job: EncodeJob(image, for: target, options, context)).encode()
     }
 }
+
+extension GIFCoder: ArrivingAnimationCoder {
+    public func arrivedInfo(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        let limit = context.limits.maximumFrames
+        let blocks = try data.withBytes { bytes throws(ImageError) in try GIFBlocks(bytes, maximumFrames: limit) }
+        try context.limits.check(frameCount: blocks.frames.count)
+        return blocks.info.keepingFrames(blocks.frames.prefix(while: \.isComplete).count)
+    }
+
+    public func arrivingFrameDecoder(
+        for data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ArrivingFrameDecoder {
+        try GIFFrameDecoder(data, for: .arriving, options: options, context: context)
+    }
+}

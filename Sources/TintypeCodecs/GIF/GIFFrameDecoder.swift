@@ -20,7 +20,7 @@ final class GIFFrameDecoder: SeekableFrames {
         var blocks = try Self.blocks(of: data, context)
         if try Self.hasAllPixels(blocks, data, context) { blocks.completeLastFrame() }
         self.blocks = blocks
-        guard !blocks.isTruncated || options.allowsPartialImage else {
+        guard !blocks.isTruncated || purpose.allowsPart(options) else {
             throw .truncated("the GIF ends in the middle of frame \(max(1, blocks.frames.count))")
         }
         guard !blocks.frames.isEmpty else { throw .truncated("the GIF ends before its first frame") }

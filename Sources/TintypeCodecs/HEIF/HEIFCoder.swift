@@ -100,4 +100,23 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
         ImageFormat(sniffing: data) == .heif ? .heif : .heic
     }
 }
+
+extension HEIFCoder: ArrivingAnimationCoder {
+    public func arrivedInfo(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        guard let sequence = try HEIFSequence(fileOf: data, limits: context.limits) else {
+            return try info(of: data, context: context)
+        }
+        return sequence.info.keepingFrames(
+            (0..<sequence.info.frameCount).prefix { sequence.hasFrame($0, within: data.count) }.count)
+    }
+
+    public func arrivingFrameDecoder(
+        for data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ArrivingFrameDecoder {
+        guard let sequence = try HEIFSequence(fileOf: data, limits: context.limits) else {
+            throw .truncated("no frame of the sequence is there yet")
+        }
+        return try HEIFFrameDecoder(data, sequence: sequence, for: .arriving, options: options, context: context)
+    }
+}
 #endif

@@ -59,4 +59,18 @@ public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
         return try JXLEncoder(job: EncodeJob(image, for: target, options, context)).encode()
     }
 }
+
+extension JXLCoder: ArrivingAnimationCoder {
+    public func arrivedInfo(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        // Only the header of the next frame tells that all of a frame is there.
+        let info = try info(of: data, context: context)
+        return info.keepingFrames(info.frameCount - 1)
+    }
+
+    public func arrivingFrameDecoder(
+        for data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ArrivingFrameDecoder {
+        try JXLFrameDecoder(data, for: .arriving, options: options, context: context)
+    }
+}
 #endif

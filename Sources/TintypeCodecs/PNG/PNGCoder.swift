@@ -57,3 +57,18 @@ extension PNGChunks {
         return info
     }
 }
+
+extension PNGCoder: ArrivingAnimationCoder {
+    public func arrivedInfo(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+        try context.limits.check(frameCount: chunks.info.frameCount)
+        return chunks.info.keepingFrames(chunks.animation?.wholeFrames ?? 1)
+    }
+
+    public func arrivingFrameDecoder(
+        for data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ArrivingFrameDecoder {
+        let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
+        return try PNGFrameDecoder(data, chunks, for: .arriving, options: options, context: context)
+    }
+}

@@ -21,7 +21,7 @@ final class PNGFrameDecoder: SeekableFrames {
         animation = chunks.animation
         let info = chunks.info
         let isPartial = chunks.animation != nil && !info.isComplete && !options.firstFrameOnly
-        guard !isPartial || options.allowsPartialImage else {
+        guard !isPartial || purpose.allowsPart(options) else {
             throw .truncated("the PNG data ends before the animation does")
         }
         try context.limits.check(size: info.size, output: info.size)

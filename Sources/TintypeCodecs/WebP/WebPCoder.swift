@@ -50,3 +50,17 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
         try data.withBytes { bytes throws(ImageError) in try WebPContainer(bytes, limits: context.limits) }
     }
 }
+
+extension WebPCoder: ArrivingAnimationCoder {
+    public func arrivedInfo(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        let container = try container(data, context)
+        return container.info.keepingFrames(container.frames.prefix(while: \.isComplete).count)
+    }
+
+    public func arrivingFrameDecoder(
+        for data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ArrivingFrameDecoder {
+        try WebPFrameDecoder(
+            data, container: container(data, context), for: .arriving, options: options, context: context)
+    }
+}

@@ -15,7 +15,7 @@ final class WebPFrameDecoder: SeekableFrames {
         _ data: Data, container: WebPContainer, for purpose: FramePurpose, options: DecodeOptions,
         context: DecodeContext
     ) throws(ImageError) {
-        guard !container.isTruncated || options.allowsPartialImage else {
+        guard !container.isTruncated || purpose.allowsPart(options) else {
             throw .truncated("the WebP file ends in the middle of frame \(max(1, container.frames.count))")
         }
         guard !container.frames.isEmpty else { throw .truncated("the WebP file ends before its first frame") }

@@ -12,36 +12,34 @@ public import FoundationEssentials
 ///
 /// All players of one animation share its decoded frames. Loads of one URL return the same object as long as it is in memory.
 public final class AnimatedImage: Sendable {
-    /// The encoded animation.
-    public let data: Data
-    /// The contents of its header.
-    public let info: ImageInfo
     /// The first frame.
     public let poster: Image
     /// The options that frames are decoded with.
     public let options: DecodeOptions
-    /// The duration of each frame. It is 100 ms where the header doesn't tell.
-    public let frameDurations: [Duration]
 
-    private let coder: EntryCoder
+    let coder: EntryCoder
     private let pressure: MemoryPressure?
-    private let pools = Lock(Pools())
+    let contents: Lock<Contents>
+    let pools = Lock(Pools())
 
-    private struct Pools {
+    struct Pools {
         /// The frames without a transformer, which hold the decoder, and its place.
         var plain: AnimationFramePool?
         /// The frames by the key of their transformer.
         var transformed: [String: WeakPool] = [:]
         /// Keeps all frames.
         var preload: Preload?
+
+        /// All pools that are in use.
+        var all: [AnimationFramePool] { transformed.values.compactMap(\.pool) + (plain.map { [$0] } ?? []) }
     }
 
-    private struct WeakPool: Sendable {
+    struct WeakPool: Sendable {
         weak let pool: AnimationFramePool?
     }
 
     /// A member of a frame pool that wants all frames, as long as it lives.
-    private final class Preload: Sendable {
+    final class Preload: Sendable {
         private let pool: AnimationFramePool
         private let member: Int
 
@@ -79,22 +77,35 @@ public final class AnimatedImage: Sendable {
         pressure: MemoryPressure? = .system
     ) throws(ImageError) {
         let coders = (coder.coders as? ImageCoders) ?? ImageCoders([coder.coders])
-        self.data = data
         self.options = options
         self.coder = coder
         self.pressure = pressure
-        info = try coders.info(of: data, hint: options.formatHint, context: context)
+        let info = try coders.info(of: data, hint: options.formatHint, context: context)
         var first = options
         first.firstFrameOnly = true
         poster = try coders.decode(data, options: first, context: context)
-        let count = options.firstFrameOnly ? 1 : max(1, info.frameCount)
-        let durations = info.frameDurations
-        frameDurations =
-            count == 1 ? [.zero] : (0..<count).map { $0 < durations.count ? durations[$0] : FrameTiming.standard }
+        contents = Lock(Contents(data, info, firstFrameOnly: options.firstFrameOnly))
+    }
+
+    /// Creates the beginning of an animation: see ``AnimatedImage/init(arriving:options:_:context:)``.
+    init(
+        _ contents: Contents, poster: Image, options: DecodeOptions, _ coder: EntryCoder, pressure: MemoryPressure?
+    ) {
+        self.poster = poster
+        self.options = options
+        self.coder = coder
+        self.pressure = pressure
+        self.contents = Lock(contents)
     }
 
     // MARK: Properties
 
+    /// The encoded animation, as far as it has arrived.
+    public var data: Data { contents.withLock { $0.data } }
+    /// The contents of its header. While the animation arrives, only the frames that are there count.
+    public var info: ImageInfo { contents.withLock { $0.info } }
+    /// The duration of each frame. It is 100 ms where the header doesn't tell.
+    public var frameDurations: [Duration] { contents.withLock { $0.frameDurations } }
     public var frameCount: Int { frameDurations.count }
     /// True if there is more than one frame.
     public var isAnimated: Bool { frameCount > 1 }
@@ -163,13 +174,22 @@ public final class AnimatedImage: Sendable {
             if let pool = key.map({ pools.transformed[$0]?.pool }) ?? pools.plain { return pool }
             var properties = poster.properties
             properties.loopCount = 0
-            let pool = AnimationFramePool(
-                coder, properties: properties, transformer: transformer, pressure: pressure
-            ) { [data, options, coder, info, poster, isAnimated] context throws(ImageError) in
-                guard isAnimated else { return StillFrameDecoder(info: info, frame: poster.frames[0]) }
+            let source = AnimationFrameSource { [contents] in
+                contents.withLock { $0.data }
+            } open: { [contents, options, coder, poster] context throws(ImageError) in
+                let contents = contents.withLock { $0 }
                 let coders = (coder.coders as? ImageCoders) ?? ImageCoders([coder.coders])
-                return try coders.frameDecoder(for: data, options: options, context: context)
+                if !contents.isWhole, let arriving = coders.arrivingCoder(for: contents.data, hint: options.formatHint)
+                {
+                    return try arriving.arrivingFrameDecoder(for: contents.data, options: options, context: context)
+                }
+                guard contents.frameDurations.count > 1 else {
+                    return StillFrameDecoder(info: contents.info, frame: poster.frames[0])
+                }
+                return try coders.frameDecoder(for: contents.data, options: options, context: context)
             }
+            let pool = AnimationFramePool(
+                coder, properties: properties, transformer: transformer, pressure: pressure, source)
             if let key {
                 pools.transformed = pools.transformed.filter { $0.value.pool != nil }
                 pools.transformed[key] = WeakPool(pool: pool)
@@ -186,11 +206,12 @@ public final class AnimatedImage: Sendable {
     /// - Parameters:
     ///   - format: the format to write; `nil` for that of the animation.
     ///   - encodeOptions: the options to encode with.
-    /// - Throws: ``ImageError/Code/formatNotEncodable``, and the errors of decoding and encoding.
+    /// - Throws: ``ImageError/Code/truncatedImage`` if bytes are missing, ``ImageError/Code/formatNotEncodable``, and the errors of decoding
+    ///   and encoding.
     public func encoded(
         as format: ImageFormat? = nil, options encodeOptions: EncodeOptions = EncodeOptions()
     ) async throws(ImageError) -> Data {
-        let format = format ?? self.format
+        let (format, data) = (format ?? self.format, try wholeData)
         if format == self.format, encodeOptions.cacheKey.isEmpty, options == DecodeOptions() { return data }
         let image = try await coder.decode(data, options: options)
         return try await coder.processing.perform { [coder] isCancelled throws(ImageError) in
@@ -218,12 +239,15 @@ private final class StillFrameDecoder: FrameDecoder {
 }
 
 extension AnimatedImage: Hashable {
-    /// Returns true if both decode the same bytes with the same options.
+    /// Returns true if both decode the same bytes with the same options. An animation that isn't whole equals only itself.
     public static func == (left: AnimatedImage, right: AnimatedImage) -> Bool {
-        left === right || (left.options == right.options && left.data == right.data)
+        if left === right { return true }
+        let (one, other) = (left.contents.withLock { $0 }, right.contents.withLock { $0 })
+        return one.isWhole && other.isWhole && left.options == right.options && one.data == other.data
     }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(data.count) }
+    // Only of what doesn't change while bytes arrive.
+    public func hash(into hasher: inout Hasher) { hasher.combine(size) }
 }
 
 extension AnimatedImage: CustomStringConvertible {

@@ -16,6 +16,10 @@ extension AnimatedImagePlayer {
         var rate = 1.0
         var policy = LateFramePolicy.neverSkip
         var maximumBufferSize: ByteCount?
+        /// The number of passes that the program wants; `nil` for that of the image.
+        var ownLoopCount: Int?
+        /// True once it was told that the rest of the animation won't arrive.
+        var isInterruptionReported = false
         var shown: AnimationFrame?
         /// The member of the frame pool.
         var member = 0
@@ -55,7 +59,10 @@ extension AnimatedImagePlayer {
             timeline = new
             position = new.position(ofStep: step)
             neededStep = position.step
-            time = min(position.start + elapsed, position.end ?? position.start)
+            let latest = position.isWaiting ? .days(3_650) : position.end ?? position.start
+            time = min(position.start + elapsed, latest)
+            // The time for which it waited is over now, and not at the last advance.
+            if old.isWaiting, time < position.start + elapsed { lastTime = nil }
             awaited = nil
             // An end that has come by the change is still to be told.
             isShown = isShown && hasBegun && position.frame == shown?.index && !position.isFinished
@@ -78,7 +85,9 @@ extension AnimatedImagePlayer {
             var events: [PlaybackEvent] = []
             let old = neededStep
             let isNew = duePosition.map { show($0, lookup, &events) } ?? false
-            let update = Update(frame: shown, isNew: isNew, delay: delay, isFinished: isShown && position.isFinished)
+            let update = Update(
+                frame: shown, isNew: isNew, delay: delay, isFinished: isShown && position.isFinished,
+                isWaiting: isShown && position.isWaiting)
             return (update, events, neededStep != old)
         }
 

@@ -19,6 +19,8 @@ public final class AnimatedImagePlayer: Sendable {
     private let poster: PixelBuffer?
     private let state: Lock<State>
     private let demandOrder = Lock(())
+    /// The number by which the image knows the player while it arrives.
+    private let arrival = Lock<Int?>(nil)
     let observers = PlaybackObservers()
 
     /// Creates a player.
@@ -39,15 +41,21 @@ public final class AnimatedImagePlayer: Sendable {
         poster = transformer == nil ? image.poster.pixels : nil
         let needsPool = image.isAnimated || transformer != nil
         pool = needsPool ? image.framePool(transformer) : nil
-        let timeline = AnimationTimeline(durations: image.frameDurations, mode: mode, loopCount: image.loopCount)
+        let timeline = image.timeline(mode: mode, loopCount: nil)
         state = Lock(State(timeline: timeline, maximumBufferSize: maximumBufferSize))
         guard let pool else { return }
         let member = pool.join(
             .init(demand: demand(state.withLock { $0 }), onFrame: { [observers] in observers.wake() }))
         state.withLock { $0.member = member }
+        guard timeline.isArriving else { return }
+        let number = image.addObserver { [weak self] in self?.imageChanged() }
+        arrival.withLock { $0 = number }
+        // It may have changed before.
+        imageChanged()
     }
 
     deinit {
+        if let number = arrival.withLock({ $0 }) { image.removeObserver(number) }
         if let pool { pool.leave(state.withLock { $0.member }) }
         observers.finish()
     }
@@ -63,7 +71,10 @@ public final class AnimatedImagePlayer: Sendable {
     /// The number of passes; 0 to repeat the animation forever. At first that of the image.
     public var loopCount: Int {
         get { state.withLock { $0.timeline.loopCount } }
-        set { changeTimeline(loopCount: newValue) }
+        set {
+            state.withLock { $0.ownLoopCount = newValue }
+            changeTimeline()
+        }
     }
 
     /// The speed, 1 for that of the image. Zero, negative, and other numbers that aren't positive stop the animation.
@@ -176,14 +187,20 @@ public final class AnimatedImagePlayer: Sendable {
         observers.wake()
     }
 
-    private func changeTimeline(mode: PlaybackMode? = nil, loopCount: Int? = nil) {
-        change { state in
-            state.replaceTimeline(
-                AnimationTimeline(
-                    durations: image.frameDurations, mode: mode ?? state.timeline.mode,
-                    loopCount: loopCount ?? state.timeline.loopCount))
-        }
+    private func changeTimeline(mode: PlaybackMode? = nil) {
+        change { $0.replaceTimeline(image.timeline(mode: mode ?? $0.timeline.mode, loopCount: $0.ownLoopCount)) }
         updateDemand()
+    }
+
+    /// Goes on with the frames that have arrived, from the place where it is.
+    private func imageChanged() {
+        changeTimeline()
+        guard let error = image.interruption else { return }
+        let isNew = state.withLock { state in
+            defer { state.isInterruptionReported = true }
+            return !state.isInterruptionReported
+        }
+        if isNew { observers.send(.interrupted(error)) }
     }
 
     // MARK: Time
@@ -198,6 +215,8 @@ public final class AnimatedImagePlayer: Sendable {
         public var delay: Duration?
         /// True if the animation has ended, and the frame remains.
         public var isFinished: Bool
+        /// True if the frame remains until more of the animation has arrived: ``AnimatedImage/isArriving``.
+        public var isWaiting = false
     }
 
     /// Moves the animation to a time. Called by whoever shows it, for each refresh of the screen or when the next frame is due.

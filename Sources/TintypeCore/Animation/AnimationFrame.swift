@@ -18,6 +18,8 @@ public enum PlaybackEvent: Sendable {
     case loop(count: Int)
     /// A frame can't be decoded, and the one before it stays in its place. Reported once for each frame of an animation and player.
     case damagedFrame(index: Int, ImageError)
+    /// The rest of an animation that was arriving won't come; the frames that are there go on. Reported once.
+    case interrupted(ImageError)
     /// The last pass is complete, and the last frame remains.
     case end
 }

@@ -30,11 +30,9 @@ final class AnimationFramePool: Sendable {
     private let properties: Image.Properties
     private let subscription = MemoryPressure.Subscription()
 
-    /// - Parameter open: makes a decoder.
     init(
         _ coder: EntryCoder, properties: Image.Properties, transformer: (any ImageTransformer)?,
-        pressure: MemoryPressure? = .system,
-        open: @escaping @Sendable (DecodeContext) throws(ImageError) -> (any FrameDecoder)?
+        pressure: MemoryPressure? = .system, _ source: AnimationFrameSource
     ) {
         self.coder = coder
         self.properties = properties
@@ -44,7 +42,7 @@ final class AnimationFramePool: Sendable {
             state.withLock { !$0.isJobNeeded }
         }
         context.memoryPressure = pressure
-        reader = Lock(FrameReader { [context] () throws(ImageError) in try open(context) })
+        reader = Lock(FrameReader(source, context: context))
         subscription.replace(with: pressure) { [weak self] _ in self?.purge() }
     }
 
@@ -78,6 +76,9 @@ final class AnimationFramePool: Sendable {
         // Whoever decodes closes it afterwards.
         reader.withLockIfFree { if $0.seekPointInterval != nil { $0.close() } }
     }
+
+    /// Gives the decoder the bytes that have arrived. If it is at work, it takes them before its next frame.
+    func takeNewBytes() { reader.withLockIfFree { $0.takeNewBytes() } }
 
     func setDemand(_ demand: FrameDemand, of number: Int) {
         state.withLock { $0.members[number]?.demand = demand }
@@ -169,6 +170,8 @@ final class AnimationFramePool: Sendable {
             for observer in observers { observer() }
             next = state.withLock { $0.next() }
         }
+        // Bytes may have arrived during the last frame.
+        takeNewBytes()
         if state.withLock({ $0.members.isEmpty }) { closeReader() }
     }
 

@@ -10,6 +10,9 @@
 /// ``PlaybackMode/reversedBounce`` has both directions. After the last pass comes a last step, which remains: it shows the frame that
 /// the passes began with in these two modes, and in the others the frame that they ended with.
 ///
+/// The timeline of an animation that is arriving ends at the last frame that is there, and waits. Until the animation is whole, there is no way
+/// back: ``PlaybackMode/reverse`` and ``PlaybackMode/reversedBounce`` wait at the first frame.
+///
 /// - Complexity: O(log *n*) in the number of frames for each question; O(*n*) to create.
 public struct AnimationTimeline: Sendable, Hashable {
     /// A place in the playback of an animation.
@@ -25,8 +28,11 @@ public struct AnimationTimeline: Sendable, Hashable {
         /// The time at which the next frame is due; `nil` if this one remains.
         public var end: Duration?
 
+        /// True if the frame stays until more of the animation has arrived.
+        public var isWaiting = false
+
         /// True if nothing comes after this frame.
-        public var isFinished: Bool { end == nil }
+        public var isFinished: Bool { end == nil && !isWaiting }
     }
 
     /// The shortest time for which a frame is shown, so that no animation runs through endless passes in no time.
@@ -36,10 +42,14 @@ public struct AnimationTimeline: Sendable, Hashable {
     /// The number of passes; 0 for endless playback.
     public let loopCount: Int
     public let frameCount: Int
+    /// True if there will be more frames.
+    public let isArriving: Bool
     /// The number of frames that one pass shows.
     public let stepsPerPass: Int
     /// The times at which the steps of a pass begin, and at which it ends, in nanoseconds.
     private let starts: [Int64]
+    /// The order of the frames that are there.
+    private let order: PlaybackMode
 
     /// Creates a timeline.
     /// - Parameters:
@@ -47,17 +57,23 @@ public struct AnimationTimeline: Sendable, Hashable {
     ///     that a pass is shorter than 146 years.
     ///   - mode: the order of the frames.
     ///   - loopCount: the number of passes; 0, or a negative number, for endless playback.
-    public init(durations: [Duration], mode: PlaybackMode = .normal, loopCount: Int = 0) {
+    ///   - isArriving: true if there will be more frames.
+    public init(
+        durations: [Duration], mode: PlaybackMode = .normal, loopCount: Int = 0, isArriving: Bool = false
+    ) {
         self.mode = mode
         self.loopCount = max(0, loopCount)
+        self.isArriving = isArriving
         frameCount = max(1, durations.count)
-        stepsPerPass = mode.stepsPerPass(frameCount: frameCount)
+        order = isArriving ? .normal : mode
+        let waitsAtFirst = isArriving && (mode == .reverse || mode == .reversedBounce)
+        stepsPerPass = waitsAtFirst ? 1 : order.stepsPerPass(frameCount: frameCount)
         var starts: [Int64] = [0]
         starts.reserveCapacity(stepsPerPass + 1)
         var time: Int64 = 0
         let longest = Int64.max / 2 / Int64(stepsPerPass)
         for step in 0..<stepsPerPass {
-            let frame = mode.frame(atStep: step, frameCount: frameCount)
+            let frame = order.frame(atStep: step, frameCount: frameCount)
             let duration = frame < durations.count ? durations[frame] : Self.shortestDuration
             time += min(max(duration, Self.shortestDuration).inNanoseconds, longest)
             starts.append(time)
@@ -70,8 +86,9 @@ public struct AnimationTimeline: Sendable, Hashable {
 
     private var passNanoseconds: Int64 { starts[stepsPerPass] }
 
-    /// The step that remains after the last pass; `nil` for endless playback. A single frame always remains.
+    /// The step that remains after the last pass, or until more frames arrive; `nil` for endless playback. A single frame always remains.
     public var lastStep: Int? {
+        if isArriving { return stepsPerPass - 1 }
         if frameCount == 1 { return 0 }
         guard loopCount > 0 else { return nil }
         let (steps, overflow) = loopCount.multipliedReportingOverflow(by: stepsPerPass)
@@ -108,16 +125,16 @@ public struct AnimationTimeline: Sendable, Hashable {
         let (pass, place) = step.quotientAndRemainder(dividingBy: stepsPerPass)
         let start = Int64(pass) * passNanoseconds
         let isLast = step == lastStep
-        let framePlace = isLast && step > 0 && !mode.turnsAround ? stepsPerPass - 1 : place
+        let framePlace = isLast && step > 0 && !order.turnsAround ? stepsPerPass - 1 : place
         return Position(
-            step: step, frame: mode.frame(atStep: framePlace, frameCount: frameCount), completedLoops: pass,
+            step: step, frame: order.frame(atStep: framePlace, frameCount: frameCount), completedLoops: pass,
             start: .nanoseconds(start + starts[place]),
-            end: isLast ? nil : .nanoseconds(start + starts[place + 1]))
+            end: isLast ? nil : .nanoseconds(start + starts[place + 1]), isWaiting: isLast && isArriving)
     }
 
     /// Returns the first step of a pass that shows a frame.
     func step(showing frame: Int, inPass pass: Int) -> Int {
-        let place = (0..<stepsPerPass).first { mode.frame(atStep: $0, frameCount: frameCount) == frame } ?? 0
+        let place = (0..<stepsPerPass).first { order.frame(atStep: $0, frameCount: frameCount) == frame } ?? 0
         return pass * stepsPerPass + place
     }
 

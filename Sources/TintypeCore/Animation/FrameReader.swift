@@ -1,10 +1,21 @@
 internal import FoundationEssentials
 
+/// The origin of an animation's frames: bytes, of which more may arrive, and their decoder.
+struct AnimationFrameSource: Sendable {
+    /// Returns the bytes as far as they have arrived.
+    var data: @Sendable () -> Data
+    /// Opens a decoder for them.
+    var open: @Sendable (DecodeContext) throws(ImageError) -> (any FrameDecoder)?
+}
+
 /// The decoder of an animation, opened when it is needed, and its place. Used by one thread at a time.
 struct FrameReader {
-    private let open: () throws(ImageError) -> (any FrameDecoder)?
+    private let source: AnimationFrameSource
+    private let context: DecodeContext
     private var decoder: (any FrameDecoder)?
     private var next = 0
+    /// The number of bytes that the decoder has, at least.
+    private var bytes = 0
     /// The number of frames between two copies of the canvas; `nil` for as few as the decoder makes.
     var seekPointInterval: Int? {
         didSet {
@@ -15,7 +26,7 @@ struct FrameReader {
         }
     }
 
-    init(open: @escaping () throws(ImageError) -> (any FrameDecoder)?) { self.open = open }
+    init(_ source: AnimationFrameSource, context: DecodeContext) { (self.source, self.context) = (source, context) }
 
     /// Decodes a frame. After an error, the next call opens the animation again.
     mutating func frame(at index: Int) throws(ImageError) -> ImageFrame {
@@ -37,9 +48,27 @@ struct FrameReader {
         }
     }
 
+    /// Gives the decoder the bytes that have arrived since it was opened, so that it no longer holds the old ones.
+    mutating func takeNewBytes() {
+        // The next frame tells the error.
+        do throws(ImageError) { try extend() } catch { close() }
+    }
+
+    private mutating func extend() throws(ImageError) {
+        guard let arriving = decoder as? any ArrivingFrameDecoder else { return }
+        let data = source.data()
+        guard data.count > bytes else { return }
+        bytes = data.count
+        try arriving.extend(data)
+    }
+
     private mutating func opened() throws(ImageError) -> any FrameDecoder {
-        if let decoder { return decoder }
-        guard let new = try open() else {
+        if let decoder {
+            try extend()
+            return decoder
+        }
+        bytes = source.data().count
+        guard let new = try source.open(context) else {
             throw ImageError(.formatNotEnabled, stage: .decode, reason: "no coder reads the frames of the animation")
         }
         if let seekPointInterval { new.keepSeekPoints(every: seekPointInterval) }

@@ -14,6 +14,8 @@ public import FoundationEssentials
     private var observer: Task<Void, Never>?
     private var placeholderTimer: Task<Void, Never>?
     private var animationLoad: Task<Void, Never>?
+    /// The animation that is played while the rest of it arrives.
+    private var arriving: AnimatedImage?
     private var activeIndicator: (any ImageIndicator)?
     private var waiters: [CheckedContinuation<Result<ImageResult, ImageError>, Never>] = []
     /// The result that is reported when the transition has ended.
@@ -143,6 +145,7 @@ public import FoundationEssentials
     // MARK: Loading
 
     private func start(_ request: ImageRequest, _ manager: ImageManager, isFirst: Bool) {
+        arriving = nil
         var request = display?.adapted(request, for: slot) ?? request
         adaptedRequest = request
         // The frames of an animation are decoded when they are due.
@@ -176,10 +179,7 @@ public import FoundationEssentials
             if isCurrent { activeIndicator?.update(fraction: progress.fraction) }
             settings.onEvent?(event)
         case .preview(let image):
-            if isCurrent, !settings.isReload, !settings.options.contains(.avoidAutoSetImage) {
-                showsPreview = true
-                show(image, as: .preview)
-            }
+            if isCurrent, !settings.isReload, !settings.options.contains(.avoidAutoSetImage) { showPreview(image) }
             settings.onEvent?(event)
         case .finished(let result):
             task = nil
@@ -205,6 +205,7 @@ public import FoundationEssentials
         stopIndicator()
         end = result
         delayedEnd = nil
+        arriving = nil
         binding?.didEnd(self)
         settings.onEvent?(.finished(result))
         for waiter in waiters { waiter.resume(returning: result) }
@@ -225,6 +226,20 @@ public import FoundationEssentials
         guard isCurrent, let display else { return }
         binding?.didShow(key, in: slot)
         display.show(image.map { DisplayedImage($0, role: role) }, in: slot)
+    }
+
+    private func showPreview(_ image: Image) {
+        // The animation grows by itself.
+        guard arriving == nil || arriving !== image.animation else { return }
+        showsPreview = true
+        show(image, as: .preview)
+        guard let animation = image.animation, playsAnimations, isCurrent else { return }
+        arriving = animation
+        display?.play(animation, transformer: request?.transformer, in: slot)
+    }
+
+    private var playsAnimations: Bool {
+        adaptedRequest?.decodeOptions.firstFrameOnly == false && display?.playsAnimations(in: slot) == true
     }
 
     private func showPlaceholder(outdated: Image?, key: ImageKey) {
@@ -268,6 +283,10 @@ public import FoundationEssentials
             finish(result)
         case .success(let loaded):
             guard !settings.options.contains(.avoidAutoSetImage) else { return finish(result) }
+            if let arriving, arriving.data == loaded.data {
+                keepAnimation(arriving, loaded)
+                return finish(result)
+            }
             let content = DisplayedImage(loaded.image, role: .image)
             guard let transition = settings.transition,
                 loaded.source != .memory || settings.options.contains(.forceTransition)
@@ -293,6 +312,8 @@ public import FoundationEssentials
     private func showFailure() {
         guard !settings.isReload else { return }
         if let image = settings.failureImage { return show(image, as: .failure) }
+        // The frames that are there go on.
+        guard arriving == nil else { return }
         // A part of an image doesn't stay as if it were the whole.
         let wasDelayed = settings.options.contains(.delayPlaceholder) || placeholderTimer != nil
         if showsPreview || wasDelayed { show(settings.placeholder, as: .placeholder) }
@@ -311,5 +332,12 @@ public import FoundationEssentials
             guard let animation = found, animation.isAnimated else { return StillImages.insert(result.key) }
             display?.play(animation, transformer: request.transformer, in: slot)
         }
+    }
+
+    /// Lets the animation that has arrived go on where it is, and other displays find it.
+    private func keepAnimation(_ animation: AnimatedImage, _ result: ImageResult) {
+        binding?.didShow(result.key, in: slot)
+        guard let request = adaptedRequest, let manager = binding?.manager, !animation.isPartial else { return }
+        Task { await manager.keep(animation, for: request, result) }
     }
 }

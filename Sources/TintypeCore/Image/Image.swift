@@ -109,6 +109,11 @@ public struct Image: Sendable {
     /// The size of the pixels of all frames, in bytes.
     public var memoryCost: Int { storage.memoryCost }
 
+    /// The animation of a preview, whose frames can be played while more of them arrive; `nil` for other images.
+    ///
+    /// All previews of one load have the same animation, from the time on when two of its frames are there. See ``ImageRequest/isProgressive``.
+    public var animation: AnimatedImage? { storage.animation }
+
     /// Returns true if both are the same image, not merely equal ones.
     public func isIdentical(to other: Image) -> Bool { storage === other.storage }
 
@@ -117,6 +122,15 @@ public struct Image: Sendable {
         var properties = storage.properties
         change(&properties)
         return Image(storage: Storage(frames: storage.frames, properties: properties, response: storage.response))
+    }
+
+    /// Returns the same image as the first frame of an animation.
+    func with(_ animation: AnimatedImage?) -> Image {
+        guard animation !== storage.animation else { return self }
+        return Image(
+            storage: Storage(
+                frames: storage.frames, properties: storage.properties, animation: animation, response: storage.response
+            ))
     }
 
     /// Returns the same image for a cache, with the response that brought it.

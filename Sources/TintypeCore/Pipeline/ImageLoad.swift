@@ -150,7 +150,7 @@ final class ImageLoad: Sendable {
             return try await withNewest { [self] (preview: Image) in
                 // A preview that cannot be transformed is left out; the image itself will tell why.
                 if let image = try? await applyTransformer(to: preview, priority: context.priority) {
-                    context.update(.preview(image))
+                    context.update(.preview(image.with(preview.animation)))
                 }
             } during: { show in
                 await load.result(within: context) { update in
@@ -216,10 +216,11 @@ final class ImageLoad: Sendable {
     private func makeDecoded(_ hold: Downloads.Hold, _ context: Context) async throws(ImageError) -> PipelineOutput {
         guard key.isProgressive,
             let progressive = ProgressiveDecoding(
-                request.coder ?? environment.coders, options: options(), environment.configuration)
+                request.coder ?? environment.coders, options: options(), environment.configuration,
+                environment.entryCoder)
         else { return try await makeDecoded(hold, context, progressive: nil, onUpdate: context.update) }
         let arriving = Lock<ArrivingData?>(nil)
-        return try await withNewest { [environment] (data: ArrivingData) in
+        let result = await withNewest { [environment] (data: ArrivingData) in
             let preview = try? await environment.configuration.processing.perform(priority: context.priority) {
                 isCancelled in progressive.preview(of: data, isCancelled: isCancelled)
             }
@@ -241,7 +242,10 @@ final class ImageLoad: Sendable {
             } catch {
                 return .failure(error)
             }
-        }.get()
+        }
+        await progressive.endAnimation(
+            result.map { $0.bytes?.data ?? Data() }, on: environment.configuration.processing)
+        return try result.get()
     }
 
     private func makeDecoded(

@@ -70,6 +70,16 @@ extension ImageManager {
     }
 }
 
+extension ImageManager {
+    /// Keeps an animation that a display has played while it arrived, so that later loads return it.
+    func keep(_ animation: AnimatedImage, for request: ImageRequest, _ result: ImageResult) async {
+        var (request, environment) = prepared(request)
+        request.transformer = nil
+        let mark = environment.cache.removals?.mark
+        _ = await environment.stored(animation, for: request, result.image.storage.response, mark: mark)
+    }
+}
+
 extension LoadEnvironment {
     private func animationKey(_ request: ImageRequest) -> ImageKey {
         let plain = key(for: request)
@@ -94,7 +104,6 @@ extension LoadEnvironment {
     ) async throws(ImageError) -> (AnimatedImage, EncodedImage?) {
         guard !Task.isCancelled else { throw ImageError.cancelled }
         try check(request)
-        let key = animationKey(request)
         if let animation = animationInMemory(request), loaded == nil || loaded?.data == animation.data {
             return (animation, nil)
         }
@@ -114,21 +123,30 @@ extension LoadEnvironment {
                 try AnimatedImage(encoded.data, options: options, coder, context: context)
             }
         }
-        guard request.storeTo.contains(.memory), request.coderToken == 0, mayStore(encoded.response, for: request)
-        else { return (animated, encoded) }
-        // Another load may have come first: one object has the frames of all players.
+        return (await stored(animated, for: request, encoded.response, mark: mark), encoded)
+    }
+
+    /// Stores an animation in memory, if the request allows that.
+    /// - Returns: the equal one that is there already: one object has the frames of all players.
+    fileprivate func stored(
+        _ animated: AnimatedImage, for request: ImageRequest, _ response: StoredResponse?, mark: RemovalLog.Mark?
+    ) async -> AnimatedImage {
+        guard request.storeTo.contains(.memory), request.coderToken == 0, mayStore(response, for: request) else {
+            return animated
+        }
+        let key = animationKey(request)
         if let found = cache.memoryImage(forKey: key)?.storage, let other = found.animation, other == animated,
-            found.response == encoded.response
+            found.response == response
         {
-            return (other, encoded)
+            return other
         }
         let storage = Image.Storage(
             frames: animated.poster.frames, properties: animated.poster.properties, animation: animated,
-            response: encoded.response)
+            response: response)
         cache.storeInMemory(Image(storage: storage), forKey: key)
         if cache.removals?.hasRemoval(of: key, from: .memory, since: mark) ?? false {
             _ = try? await cache.remove(key, from: .memory)
         }
-        return (animated, encoded)
+        return animated
     }
 }

@@ -8,6 +8,7 @@ final class ProgressiveDecoding: Sendable {
     private struct State {
         /// The decoder, which is released after it has failed, with its memory.
         var decoder: (any ProgressiveDecoder)?
+        var animation: ArrivingAnimation
         var data: ArrivingData?
         var taken = 0
         var lastPreview: ContinuousClock.Instant?
@@ -29,7 +30,10 @@ final class ProgressiveDecoding: Sendable {
     private let isCancelled: Lock<@Sendable () -> Bool>
 
     /// - Returns: `nil` if the coder cannot decode while bytes arrive.
-    init?(_ coder: any ImageCoder, options: DecodeOptions, _ configuration: ImageManager.Configuration) {
+    init?(
+        _ coder: any ImageCoder, options: DecodeOptions, _ configuration: ImageManager.Configuration,
+        _ entryCoder: EntryCoder
+    ) {
         let isCancelled = Lock<@Sendable () -> Bool>({ false })
         let context = DecodeContext(
             limits: configuration.limits, pool: configuration.pool, budget: configuration.budget, admission: .preview
@@ -37,30 +41,59 @@ final class ProgressiveDecoding: Sendable {
         guard let progressive = coder as? any ProgressiveImageCoder,
             let decoder = try? progressive.progressiveDecoder(options: options, context: context)
         else { return nil }
-        state = Lock(State(decoder: decoder))
+        var entryCoder = entryCoder
+        entryCoder.coders = (coder as? ImageCoders) ?? ImageCoders([coder])
+        var frames = options
+        frames.firstFrameOnly = false
+        state = Lock(
+            State(decoder: decoder, animation: ArrivingAnimation(entryCoder, options: frames, context: context)))
         self.isCancelled = isCancelled
         interval = configuration.previewInterval
         now = configuration.now
     }
 
-    /// Decodes the bytes that have arrived, and returns a preview if enough time has passed since the last one.
+    /// Decodes the bytes that have arrived, and returns a preview if enough time has passed since the last one, or if the image turns out to be
+    /// an animation.
     func preview(of data: ArrivingData, isCancelled: @escaping @Sendable () -> Bool) -> Image? {
         state.withLockUnchecked { state in
-            guard let decoder = state.decoder else { return nil }
             self.isCancelled.withLock { $0 = isCancelled }
             state.data = data
-            let start = now()
-            do throws(ImageError) {
-                try state.take(data.data)
-                if let lastPreview = state.lastPreview, start < lastPreview + interval { return nil }
-                guard let preview = try decoder.preview() else { return nil }
-                // Counted from its end, so that slow previews leave as much time for other work.
-                state.lastPreview = now()
-                return preview
-            } catch {
-                state.decoder = nil
-                return nil
+            let bytes = data.data
+            let preview = preview(of: bytes, &state)
+            let isNew = state.animation.extend(bytes)
+            guard let animation = state.animation.image else { return preview }
+            return (preview ?? (isNew ? animation.poster : nil))?.with(animation)
+        }
+    }
+
+    private func preview(of bytes: Data, _ state: inout State) -> Image? {
+        guard let decoder = state.decoder else { return nil }
+        let start = now()
+        do throws(ImageError) {
+            try state.take(bytes)
+            if let lastPreview = state.lastPreview, start < lastPreview + interval { return nil }
+            guard let preview = try decoder.preview() else { return nil }
+            // Counted from its end, so that slow previews leave as much time for other work.
+            state.lastPreview = now()
+            return preview
+        } catch {
+            state.decoder = nil
+            return nil
+        }
+    }
+
+    /// Ends the animation with all bytes, or with the reason for which they didn't come.
+    func endAnimation(_ result: Result<Data, ImageError>, on queue: WorkQueue) async {
+        guard state.withLock({ $0.animation.image != nil }) else { return }
+        do throws(ImageError) {
+            let data = try result.get()
+            // Reads the whole file.
+            try await queue.perform { [self] isCancelled throws(ImageError) in
+                self.isCancelled.withLock { $0 = isCancelled }
+                state.withLockUnchecked { $0.animation.end(.success(data)) }
             }
+        } catch {
+            state.withLockUnchecked { $0.animation.end(.failure(error)) }
         }
     }
 

@@ -68,6 +68,34 @@ struct HEIFSequenceRefusalTests {
         #expect(image.frames == whole.frames && image.properties == whole.properties)
     }
 
+    @Test(
+        "frames that have arrived are decoded before the others are there", .capability("AIV-05"),
+        arguments: [true, false])
+    func arriving(movesForward: Bool) throws {
+        let pictures = try KnownPictures.encode(8, movesForward ? [:] : ["bframes": "2", "b-adapt": "0"])
+        let data = TestMovie(tracks: [HEIFTestSequence.track(pictures)]).data
+        let whole = try coder.decode(data)
+        var decoder: (any ArrivingFrameDecoder)?
+        var (shown, steps) = (0, 0)
+        for count in stride(from: 0, through: data.count, by: 50) + [data.count] {
+            let part = Data(data.prefix(count))
+            guard let info = try? coder.arrivedInfo(of: part, context: DecodeContext()), info.isAnimated else {
+                continue
+            }
+            let old = decoder
+            decoder =
+                try old
+                ?? coder.arrivingFrameDecoder(for: part, options: DecodeOptions(), context: DecodeContext())
+            try old?.extend(part)
+            if shown < info.frameCount { steps += 1 }
+            while shown < info.frameCount {
+                #expect(try decoder?.nextFrame()?.pixels == whole.frames[shown].pixels)
+                shown += 1
+            }
+        }
+        #expect(shown == 8 && steps > 2)
+    }
+
     @Test("damage ends in an image or an error")
     func damage() throws {
         try coder.survives(damageTo: try movie(4).data, cases: 400, seed: 31)

@@ -18,7 +18,7 @@ struct AnimatedImagePlayerTests {
 
     @Test(
         "every frame is shown in the order of the mode, and the loops are counted",
-        .capability("PLY-02", "PLY-04", "PLY-05", "PLY-10", "D15"),
+        .capability("PLY-02", "PLY-04", "PLY-05", "PLY-10", "AIV-11", "D15"),
         arguments: [
             (PlaybackMode.normal, [0, 1, 2, 0, 1, 2]), (.reverse, [2, 1, 0, 2, 1, 0]),
             (.bounce, [0, 1, 2, 1, 0, 1, 2, 1, 0]), (.reversedBounce, [2, 1, 0, 1, 2, 1, 0, 1, 2]),
@@ -36,7 +36,7 @@ struct AnimatedImagePlayerTests {
             switch event {
             case .frame(let index): frames.append(index)
             case .loop(let count): loops.append(count)
-            case .damagedFrame: Issue.record("no frame is damaged")
+            case .damagedFrame, .interrupted: Issue.record("nothing is damaged or missing")
             case .end: ends += 1
             }
             if ends > 0 { break }
@@ -102,7 +102,9 @@ struct AnimatedImagePlayerTests {
         #expect(update.frame?.index == 2 && update.frame?.completedLoops == 2 && update.delay == .milliseconds(30))
     }
 
-    @Test("a player that pauses keeps its place; one that stops returns to the first frame", .capability("PLY-09"))
+    @Test(
+        "a player that pauses keeps its place; one that stops returns to the first frame",
+        .capability("PLY-09", "AIV-07"))
     func controls() async throws {
         let player = try player(NumberedFramesCoder(count: 4))
         var driver = PlaybackDriver(player)
@@ -183,7 +185,16 @@ struct AnimatedImagePlayerTests {
         await task.value
     }
 
-    @Test("a still image is shown once, and ends", .capability("ANI-03", "PLY-01"))
+    @Test("The first frame is shown at once, without decoding it again", .capability("PLY-11"))
+    func poster() throws {
+        let coder = NumberedFramesCoder(count: 3)
+        let image = try coder.image()
+        coder.state.withLock { $0.decodes = [:] }
+        let update = AnimatedImagePlayer(image).advance(to: .zero)
+        #expect(update.isNew && update.frame?.index == 0 && update.frame?.pixels === image.poster.pixels)
+    }
+
+    @Test("a still image is shown once, and ends", .capability("ANI-03", "ANI-04", "PLY-01", "AIV-01"))
     func still() async throws {
         let player = AnimatedImagePlayer(try NumberedFramesCoder(count: 1).image())
         var shown = 0

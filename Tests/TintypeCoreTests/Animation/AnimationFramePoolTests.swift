@@ -41,9 +41,12 @@ struct AnimationFramePoolTests {
     @Test("another pass is no seek, for which decoders keep copies of the canvas", .capability("FPL-04"))
     func passes() throws {
         let coder = NumberedFramesCoder(count: 20)
-        var reader = FrameReader { () throws(ImageError) in
-            try coder.frameDecoder(for: NumberedFramesCoder.bytes, options: DecodeOptions(), context: DecodeContext())
+        let source = AnimationFrameSource {
+            NumberedFramesCoder.bytes
+        } open: { context throws(ImageError) in
+            try coder.frameDecoder(for: NumberedFramesCoder.bytes, options: DecodeOptions(), context: context)
         }
+        var reader = FrameReader(source, context: DecodeContext())
         for index in 0..<60 { _ = try reader.frame(at: index % 20) }
         #expect(coder.state.withLock { $0.seeks } == 0)
         _ = try reader.frame(at: 7)
@@ -63,13 +66,31 @@ struct AnimationFramePoolTests {
         var driver = PlaybackDriver(player)
         for pass in 1...3 {
             await driver.show(steps)
-            // The first one is the poster, too, and frames of the next pass may be decoded already.
+            // Frames of the next pass may be decoded already; see below for the exact numbers.
             #expect(coder.mostDecodes <= 2 * pass + 1, "pass \(pass)")
         }
         let timeline = AnimationTimeline(durations: image.frameDurations, mode: mode)
         #expect(driver.shown == (0..<3 * steps).map { timeline.position(ofStep: $0).frame })
         let (frames, copies) = (image.framePool().statistics.mostFrames, coder.state.withLock { $0.copies })
         #expect(frames + copies <= 48, "\(frames) frames and \(copies) copies of the canvas")
+    }
+
+    @Test(
+        "a frame is decoded once for each time that it is shown, and once on the way to the last frame",
+        .capability("PLY-04", "FPL-02", "3.5"),
+        arguments: [PlaybackMode.reverse, .bounce, .reversedBounce], 1...3)
+    func decodesOfPasses(mode: PlaybackMode, passes: Int) async throws {
+        let coder = NumberedFramesCoder(count: 500, loopCount: passes)
+        let image = try coder.image()
+        // Without the poster, which has a decoder of its own.
+        coder.state.withLock { $0.decodes = [:] }
+        let player = AnimatedImagePlayer(
+            image, mode: mode, maximumBufferSize: ByteCount(47 * NumberedFramesCoder.frameBytes))
+        var driver = PlaybackDriver(player)
+        await driver.show(.max)
+        // Bounce shows each frame twice in a pass, and the first time on the way.
+        let most = mode == .reverse ? passes + 1 : mode == .bounce ? 2 * passes : 2 * passes + 1
+        #expect(driver.isFinished && coder.mostDecodes == most)
     }
 
     @Test(
@@ -215,7 +236,7 @@ struct AnimationFramePoolTests {
         #expect(driver.shown == (0..<80).map { $0 % 40 })
     }
 
-    @Test("a cleared buffer is filled again", .capability("PLY-09"))
+    @Test("a cleared buffer is filled again", .capability("PLY-09", "AIV-06"))
     func clear() async throws {
         let coder = NumberedFramesCoder(count: 10)
         let player = AnimatedImagePlayer(try coder.image())

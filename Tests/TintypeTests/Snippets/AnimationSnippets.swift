@@ -47,6 +47,20 @@ struct AnimationSnippets {
         #expect(update.frame?.index == 0 || update.frame?.index == 1)
     }
 
+    @Test("A preview has the animation that is played while it arrives", .capability("AIV-05"))
+    func arriving() async throws {
+        let (manager, url) = (try bench.manager(), try animation())
+        // snippet: preview-animation
+        var player: AnimatedImagePlayer?
+        let task = manager.task(for: ImageRequest(url, options: .progressiveLoad))
+        for await case .preview(let preview) in task.events where player == nil {
+            player = preview.animation.map { AnimatedImagePlayer($0) }
+        }
+        // snippet.end
+        // A file may be there before its first preview.
+        #expect(player?.image.isArriving != true)
+    }
+
     @Test("The comments' samples of animations")
     func comments() async throws {
         let (manager, url) = (try bench.manager(), try animation())

@@ -34,4 +34,16 @@ struct DisplaySnippets {
         _ = try await load.result.get()
         #expect(portrait.pixels?.width == 20)
     }
+
+    @Test("A view plays an animation while it is loaded", .capability("AIV-05"))
+    func arriving() async throws {
+        let bench = try SnippetBench()
+        let url = try bench.folder.write(try bench.picture(20, 10).encoded(as: .gif), to: "moving.gif")
+        let picture = Portrait()
+        // snippet: play-arriving
+        picture.setImage(ImageRequest(url, options: .progressiveLoad))
+        // snippet.end
+        _ = try await picture.imageBinding.load()?.result.get()
+        #expect(picture.pixels?.width == 20)
+    }
 }

@@ -42,12 +42,8 @@ final class HEIFFrameDecoder: ArrivingFrames {
     var isWhole: Bool { info.isComplete }
 
     func arrivedFrame() throws(ImageError) -> ImageFrame? {
-        guard next < info.frameCount else { return nil }
-        let isThere = [sequence.image, sequence.alpha].allSatisfy { track in
-            // What is decoded up to a frame may lie behind it.
-            track.map { $0.samples.samples[$0.samples.order[next]].bytes.upperBound <= data.count } ?? true
-        }
-        return isThere ? try nextFrame() : nil
+        guard next < info.frameCount, sequence.hasFrame(next, within: data.count) else { return nil }
+        return try nextFrame()
     }
 
     func extend(_ data: Data) {

@@ -94,6 +94,14 @@ struct HEIFSequence {
         self = sequence
     }
 
+    /// True if all bytes of a frame are within the beginning of the file that has arrived.
+    func hasFrame(_ index: Int, within count: Int) -> Bool {
+        [image, alpha].allSatisfy { track in
+            // What is decoded up to a frame may lie behind it.
+            track.map { $0.samples.samples[$0.samples.order[index]].bytes.upperBound <= count } ?? true
+        }
+    }
+
     /// The names of auxiliary tracks and images of transparency (ISO/IEC 23008-12, sections 6.6.2.1.1 and annex B).
     static let alphaTypes: Set<String> = [
         "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1",

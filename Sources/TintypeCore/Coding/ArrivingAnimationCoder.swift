@@ -1,0 +1,36 @@
+public import FoundationEssentials
+
+/// Reads the frames of animations whose bytes are still arriving.
+public protocol ArrivingAnimationCoder: AnimatedImageCoder {
+    /// Returns the header of an animation with only those frames whose bytes are all there. The last one may be missing although it is there.
+    /// - Parameters:
+    ///   - data: the beginning of the file.
+    ///   - context: the limits and the check for cancellation.
+    /// - Throws: ``ImageError/Code/truncatedImage`` if the header is incomplete: more bytes may help.
+    func arrivedInfo(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo
+
+    /// Returns a decoder for the frames that have arrived, which takes more bytes later.
+    /// - Parameters:
+    ///   - data: the beginning of the file, with the first frame.
+    ///   - options: the options to decode with.
+    ///   - context: the limits, the memory, and the check for cancellation.
+    func arrivingFrameDecoder(
+        for data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any ArrivingFrameDecoder
+}
+
+/// The frames of one animation whose bytes are still arriving. Used by one thread at a time.
+public protocol ArrivingFrameDecoder: FrameDecoder {
+    /// Takes the bytes again, with more of them at the end. The place among the frames stays.
+    func extend(_ data: Data) throws(ImageError)
+}
+
+extension ImageCoders {
+    /// Returns the coder that reads the frames of an animation while its bytes arrive; `nil` if the coder that would decode the whole
+    /// animation can't.
+    func arrivingCoder(for data: Data, hint: ImageFormat?) -> (any ArrivingAnimationCoder)? {
+        let format = hint ?? ImageFormat(sniffing: data)
+        return coders.last { $0 is any AnimatedImageCoder && $0.canDecode(data, format: format) }
+            as? any ArrivingAnimationCoder
+    }
+}

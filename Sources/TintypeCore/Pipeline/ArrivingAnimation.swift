@@ -1,0 +1,43 @@
+internal import FoundationEssentials
+
+/// The animation of a load whose bytes are arriving, for the players of its previews. Used by one thread at a time.
+struct ArrivingAnimation {
+    private let options: DecodeOptions
+    private let coder: EntryCoder
+    private let context: DecodeContext
+    /// The animation, once two of its frames are there. It grows from then on.
+    private(set) var image: AnimatedImage?
+    /// The number of bytes from which on it is worth to look for two frames; `nil` if the bytes can't become an animation.
+    private var nextAttempt: Int? = 1
+
+    /// - Parameter context: the context in which the first frame is decoded.
+    init(_ coder: EntryCoder, options: DecodeOptions, context: DecodeContext) {
+        (self.coder, self.options, self.context) = (coder, options, context)
+    }
+
+    /// Takes all bytes that have arrived so far.
+    /// - Returns: true if there is an animation now, and was none before.
+    mutating func extend(_ data: Data) -> Bool {
+        if let image {
+            image.extend(data, context: context)
+            return false
+        }
+        guard let least = nextAttempt, data.count >= least else { return false }
+        // With an eighth more each time, all attempts together read a few times the bytes of a large still image.
+        nextAttempt = data.count + max(1, data.count / 8)
+        do throws(ImageError) {
+            image = try AnimatedImage(arriving: data, options: options, coder, context: context)
+        } catch {
+            if ![.truncatedImage, .overBudget, .cancelled].contains(error.code) { nextAttempt = nil }
+        }
+        return image != nil
+    }
+
+    /// Takes the end of the load: all bytes, or the reason for which they didn't come.
+    func end(_ result: Result<Data, ImageError>) {
+        switch result {
+        case .success(let data): image?.finish(data, context: context)
+        case .failure(let error): image?.interrupt(error)
+        }
+    }
+}
