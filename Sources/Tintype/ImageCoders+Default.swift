@@ -3,6 +3,15 @@ extension ImageCoders {
     public static let `default` = ImageCoders(
         traitCoders + [ICOCoder(png: PNGCoder()), BMPCoder(), WebPCoder(), GIFCoder(), PNGCoder(), JPEGCoder()])
 
+    /// The coders for a process that may end without harm.
+    package static let contained = ImageCoders(
+        `default`.coders.map { coder in
+            #if SVG
+            if coder is SVGCoder { return SVGCoder(isContained: true) }
+            #endif
+            return coder
+        })
+
     private static var traitCoders: [any ImageCoder] {
         var coders: [any ImageCoder] = []
         #if AVIF

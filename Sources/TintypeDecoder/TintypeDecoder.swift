@@ -6,7 +6,7 @@ import TintypeSandbox
 @main
 struct TintypeDecoder {
     static func main() {
-        let coders = ImageCoders.default
+        let coders = ImageCoders.contained
         let status = DecoderWorker(coders: coders).run {
             // Loads the libraries of text, and the fonts that text has by default.
             let text = """

@@ -79,6 +79,31 @@ struct IsolatedFormatTests {
         #expect(image.frames == expected.frames, "\(name)")
     }
 
+    #if SVG
+    @Test(
+        "a drawing that may end the process is drawn in another one, and one that does is an error",
+        .capability("ISO-01"))
+    func tiles() throws {
+        func drawing(_ place: String) -> Data {
+            Data(
+                """
+                <svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><filter id="f" x="\(place)" y="0" width="1" height="1">
+                <feFlood flood-color="red" width="2" height="2"/><feTile/></filter>
+                <rect width="20" height="10" filter="url(#f)"/></svg>
+                """.utf8)
+        }
+        let context = DecodeContext()
+        let image = try isolated.decode(drawing("0"), options: DecodeOptions(), context: context)
+        #expect(image.pixels[18, 8] == [255, 0, 0, 255])
+        do throws(ImageError) {
+            _ = try isolated.decode(drawing("9"), options: DecodeOptions(), context: context)
+            Issue.record("it was drawn")
+        } catch {
+            #expect(error.code == .decoderCrashed)
+        }
+    }
+    #endif
+
     @Test("every format is decoded as in the program, whole, as a thumbnail, and its header", .capability("ISO-01"))
     func formats() throws {
         for sample in try Self.samples() {

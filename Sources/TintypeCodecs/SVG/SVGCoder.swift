@@ -15,12 +15,18 @@ public import TintypeCore
 /// - The cost of filters, layers, dashes, markers and selectors is estimated before anything is drawn, from attributes and style
 ///   sheets: see ``DecodeLimits/maximumDrawingWork``. A document that can't be followed to its end, such as one with more than
 ///   256 elements within each other, is rejected.
+/// - A document with `feTile` isn't drawn in the program's own process, which librsvg ends if the tile is empty: isolated, it is.
 /// - Drawing cannot be canceled once it has begun.
 public struct SVGCoder: ImageCoder {
     /// The largest document, in bytes.
     public static let maximumBytes = 32 << 20
 
-    public init() {}
+    /// True in a process that may end without harm.
+    private let isContained: Bool
+
+    public init() { isContained = false }
+
+    package init(isContained: Bool) { self.isContained = isContained }
 
     public var decodableFormats: Set<ImageFormat> { [.svg] }
 
@@ -30,6 +36,11 @@ public struct SVGCoder: ImageCoder {
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let document = try SVGDocument(data, context: context)
+        guard isContained || !document.mayEndProcess else {
+            throw ImageError(
+                .decoderUnavailable, stage: .decode,
+                reason: "the SVG has an `feTile`, with which librsvg may end the process; isolated decoding draws it")
+        }
         let size = options.vectorSize(for: document.info.size)
         try document.info.check(context.limits, output: size, keptFrames: 1)
         let reservation = try context.reserve(

@@ -65,6 +65,9 @@ struct SVGContents {
         ImageError(.limitExceeded, stage: .decode, reason: "the SVG \(reason)")
     }
 
+    /// True if a filter repeats a part of a picture. librsvg 2.54 asserts that the part isn't empty, which it is outside of the canvas.
+    var hasTiles: Bool { named["fetile"] != nil }
+
     var isOverLimit: Bool { max(elements.count, references.count) > Self.maximumElements }
 
     // MARK: Reading

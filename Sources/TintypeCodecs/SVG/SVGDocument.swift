@@ -35,6 +35,9 @@ final class SVGDocument {
         guard !size.isEmpty else { throw .corrupt("the SVG has a size of \(size)") }
     }
 
+    /// True if librsvg may end the process that draws the document.
+    var mayEndProcess: Bool { limits.mayEndProcess }
+
     deinit { g_object_unref(handle) }
 
     /// The size in pixels of CSS, rounded up.

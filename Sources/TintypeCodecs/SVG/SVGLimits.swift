@@ -22,6 +22,8 @@ struct SVGLimits {
 
     /// The bytes that the images inside take when they are decoded.
     let imageBytes: Int
+    /// True if the document, or one inside, may make librsvg end the process.
+    let mayEndProcess: Bool
     private let contents: SVGContents
     private let drawn: SVGExpansion.Total
     /// The largest factor of all transformations, through all references.
@@ -34,6 +36,7 @@ struct SVGLimits {
         }
         var contents = try data.withBytes { bytes throws(ImageError) in try SVGContents(bytes) }
         var bytes = 0
+        var mayEndProcess = contents.hasTiles
         var count = contents.elements.count
         var own = contents.elements.reduce(into: SVGCost()) { $0 += $1.cost }
         for image in contents.images {
@@ -46,12 +49,14 @@ struct SVGLimits {
             }
             bytes += content.bytes
             guard let drawing = content.drawing else { continue }
+            mayEndProcess = mayEndProcess || drawing.mayEndProcess
             contents.add(drawing.drawn, shownBy: image.element)
             contents.include(dashDensity: drawing.contents.dashDensity)
             count += drawing.contents.elements.count
             own += drawing.drawn.cost
         }
         imageBytes = bytes
+        self.mayEndProcess = mayEndProcess
         var expansion = SVGExpansion(contents)
         drawn = try expansion.total()
         // Each reference may lead from the innermost element into the next one.

@@ -32,6 +32,22 @@ struct SVGCoderTests {
         #expect(pixel.x == pixel.w && (127...128).contains(pixel.w))
     }
 
+    @Test(
+        "a drawing with which librsvg may end the process is only drawn where that does no harm", .capability("COD-63"))
+    func tiles() throws {
+        let filter = "<filter id='f' x='9' y='9' width='.5' height='.5'><feFlood/><feTile/></filter>"
+        let outside = svg("width='20' height='10'", filter + "<rect width='9' height='9' filter='url(#f)'/>")
+        #expect(try coder.info(outside).size == PixelSize(width: 20, height: 10))
+        expectCode(.decoderUnavailable) { try coder.decode(outside) }
+        let address = "data:image/svg+xml;base64,\(outside.base64EncodedString())"
+        let inner = svg("width='20' height='10'", "<image href='\(address)' width='9' height='9'/>")
+        expectCode(.decoderUnavailable) { try coder.decode(inner) }
+        let prefixed = svg("xmlns:s='http://www.w3.org/2000/svg' width='2' height='2'", "<s:feTile/>")
+        expectCode(.decoderUnavailable) { try coder.decode(prefixed) }
+        let inside = outside.replacing(Data("x='9' y='9'".utf8), with: Data("x='0' y='0'".utf8))
+        #expect(try SVGCoder(isContained: true).decode(inside).size == PixelSize(width: 20, height: 10))
+    }
+
     @Test("a drawing is a still vector image, also one that says that it moves", .capability("COD-53", "MET-04"))
     func still() throws {
         let moving = "<rect width='9' height='9'><animate attributeName='x' from='0' to='9' dur='1s'/></rect>"
