@@ -82,7 +82,7 @@ struct IsolatedFormatTests {
     #if SVG
     @Test(
         "a drawing that may end the process is drawn in another one, and one that does is an error",
-        .capability("ISO-01"))
+        .capability("COD-63"))
     func tiles() throws {
         func drawing(_ place: String) -> Data {
             Data(
