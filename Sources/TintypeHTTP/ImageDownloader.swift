@@ -108,6 +108,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// Closes all connections.
     ///
     /// Loads that run or wait end with ``ImageError/Code/cancelled``, and later ones with ``ImageError/Code/loadingDisallowed``.
+    /// An attempt to connect that gets no answer can't be ended: the wait for it takes up to 5 s longer than ``Configuration/timeout``.
     /// Shutting down again does nothing.
     public func shutdown() async {
         running.withLock { $0.isShutDown = true }
