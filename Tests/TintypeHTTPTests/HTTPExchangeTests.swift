@@ -45,7 +45,7 @@ struct HTTPExchangeTests {
             request.path.hasSuffix("1") ? .redirect(to: "/") : OriginResponse(bytes)
         }
         let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 8, maximumDownloadsPerHost: 4))
-        let count = 2_000
+        let count = 10_000
         let ends = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<count {
                 let url = server.url("/\(number)", host: number % 3 == 0 ? "localhost" : nil)
