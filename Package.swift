@@ -210,6 +210,7 @@ let package = Package(
             name: "TintypeHTTPTests",
             dependencies: [
                 "TintypeHTTP", "TintypeTesting", "TestSupport", "DownloadHelper",
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
                 .product(name: "NIOEmbedded", package: "swift-nio", condition: http),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: http),

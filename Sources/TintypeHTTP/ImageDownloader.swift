@@ -108,6 +108,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// Closes all connections.
     ///
     /// Loads that run or wait end with ``ImageError/Code/cancelled``, and later ones with ``ImageError/Code/loadingDisallowed``.
+    /// An attempt to connect that gets no answer can't be ended: the wait for it takes up to 5 s longer than ``Configuration/timeout``.
     /// Shutting down again does nothing.
     public func shutdown() async {
         running.withLock { $0.isShutDown = true }
@@ -222,21 +223,31 @@ public final class ImageDownloader: ImageLoading, Sendable {
                 failure = error
             }
             guard let delay = delay(after: failure, of: load, server: visits.lastServer ?? server) else {
-                var error = failure
-                if error.response == nil { error.response = load.record.head }
-                configuration.observer?(.finished(id: load.id, load.record.metrics, error))
-                throw error
+                throw finish(load, with: failure)
             }
             let deadline = time.now() + delay
             configuration.observer?(.retrying(id: load.id, after: failure, delay: delay))
-            try await load.running.run { [time] () throws(ImageError) in
-                do { try await time.sleep(deadline) } catch { throw .cancelledTransfer }
+            do throws(ImageError) {
+                try await load.running.run { [time] () throws(ImageError) in
+                    do { try await time.sleep(deadline) } catch { throw .cancelledTransfer }
+                }
+            } catch {
+                throw finish(load, with: error)
             }
             load.record.update { metrics in
                 metrics.backoff += delay
                 metrics.attempts += 1
             }
         }
+    }
+
+    /// Tells the observer that a load failed for good.
+    /// - Returns: the error with the last response.
+    private func finish(_ load: Load, with failure: ImageError) -> ImageError {
+        var error = failure
+        if error.response == nil { error.response = load.record.head }
+        configuration.observer?(.finished(id: load.id, load.record.metrics, error))
+        return error
     }
 
     /// The delay before the next attempt; `nil` if there is none.

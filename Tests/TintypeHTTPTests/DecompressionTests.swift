@@ -130,6 +130,42 @@ struct DecompressionTests {
         #expect(try await ImageDownloader().load(LoadRequest(url: url)).data.count == 5_000_000)
     }
 
+    @Test("A bomb between two codings ends at the limit of bytes, although nothing comes out of it")
+    func bombBetweenCodings() async throws {
+        // The zeros follow the end of the inner body.
+        let body = try gzip(try gzip(text) + Data(count: 20_000_000))
+        let server = try await OriginServer.start([
+            "/a": OriginResponse(body, headers: ["Content-Encoding": "gzip, gzip"])
+        ])
+        let request = LoadRequest(url: server.url("/a"))
+        let small = ImageDownloader(.init(maximumBytes: .megabytes(1)))
+        #expect(try await failure(small, request).code == .bodyTooLarge)
+        #expect(try await ImageDownloader(.init(maximumBytes: .megabytes(30))).load(request).data == text)
+    }
+
+    @Test(
+        "A body that fills the blocks of the decoder is complete",
+        arguments: ["zstd", "gzip"], [131_072, 262_144, 524_288])
+    func wholeBlocks(_ coding: String, count: Int) throws {
+        let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) })
+        let body = try packed(coding, data)
+        for size in [1_000, body.count - 1, body.count] {
+            #expect(try decoded([coding], body, pieceSize: size) == data, "\(size)")
+        }
+        #expect(try decoded([coding], body + body, pieceSize: body.count) == data + data)
+        #expect(throws: ImageError.self) { try decoded([coding], body.dropLast(), pieceSize: body.count) }
+    }
+
+    @Test("Frames of Zstandard that are to be skipped are skipped", arguments: [1, 5, 100_000])
+    func skippedFrames(_ pieceSize: Int) throws {
+        let skipped = Data([0x50, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 1, 2, 3])
+        let frame = try packed("zstd", text)
+        #expect(try decoded(["zstd"], skipped + frame + skipped + frame, pieceSize: pieceSize) == text + text)
+        #expect(try decoded(["zstd"], frame + skipped, pieceSize: pieceSize) == text)
+        #expect(try decoded(["zstd"], skipped, pieceSize: pieceSize).isEmpty)
+        #expect(throws: ImageError.self) { try decoded(["zstd"], frame + skipped.dropLast(), pieceSize: pieceSize) }
+    }
+
     @Test("Zstandard with a window over 8 MB is refused")
     func window() async throws {
         // The header has no size, so that the window counts.

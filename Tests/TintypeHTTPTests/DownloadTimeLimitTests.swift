@@ -127,6 +127,24 @@ struct DownloadTimeLimitTests {
         #expect(still.configuration.timeout == limit)
     }
 
+    @Test(
+        "Each time limit ends a secure connection whose handshake gets no answer, and so does a cancellation",
+        arguments: [(15, nil, nil), (60, 5, nil), (60, nil, 10), (60, nil, nil)] as [(Int, Int?, Int?)])
+    func handshake(idle: Int, firstByte: Int?, total: Int?) async throws {
+        let silence = try SilentPort()
+        let downloader = ImageDownloader(
+            .init(
+                timeout: .seconds(idle), totalTimeout: total.map { .seconds($0) },
+                firstByteTimeout: firstByte.map { .seconds($0) }), clock: clock)
+        let url = try #require(URL(string: "https://127.0.0.1:\(silence.port)/a"))
+        let load = Task { try await failure(downloader, LoadRequest(url: url)) }
+        try await clock.waitForSleepers(1)
+        let limit = min(idle, firstByte ?? idle, total ?? idle)
+        if limit < 60 { clock.advance(by: .seconds(limit)) } else { load.cancel() }
+        #expect(try await load.value.code == (limit < 60 ? .timedOut : .cancelled))
+        #expect(downloader.statistics.active == 0)
+    }
+
     @Test("Time limits also work with the real clock")
     func realClock() async throws {
         let server = try await OriginServer.start(["/a": OriginResponse(bytes).silence(after: 100)])

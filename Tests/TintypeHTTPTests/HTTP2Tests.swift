@@ -143,6 +143,62 @@ struct HTTP2Tests {
         #expect(try await patient.load(LoadRequest(url: url)).data == bytes)
     }
 
+    @Test("Informational responses are skipped, and a change of the protocol is an error", arguments: [103, 101])
+    func informational(status: Int) async throws {
+        let server = try await server { _ in
+            var response = OriginResponse(bytes)
+            response.informational = [103, status]
+            return response
+        }
+        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: trusting))
+        let request = LoadRequest(url: server.url("/a", host: "localhost"))
+        if status == 101 {
+            #expect(try await failure(downloader, request).code == .badResponse)
+        } else {
+            #expect(try await downloader.load(request).data == bytes)
+        }
+    }
+
+    @Test("Cancellations and streams that break end every load once, and the connection goes on")
+    func races() async throws {
+        let server = try await server { request in
+            guard request.path.hasSuffix("7") else { return OriginResponse(bytes) }
+            var response = OriginResponse(bytes).announcing(contentLength: bytes.count)
+            response.steps = [.bytes(bytes.prefix(100)), .resetStream(code: 2)]
+            return response
+        }
+        let downloader = ImageDownloader(
+            .init(maximumConcurrentDownloads: 20, timeout: .seconds(60), tls: trusting))
+        let count = 500
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<count {
+                let url = server.url("/\(number)", host: "localhost")
+                let load = Task { () -> ImageError.Code? in
+                    do throws(ImageError) {
+                        #expect(try await downloader.load(LoadRequest(url: url)).data == bytes)
+                        return nil
+                    } catch {
+                        return error.code
+                    }
+                }
+                group.addTask {
+                    for _ in 0..<number % 61 { await Task.yield() }
+                    if number % 3 == 0 { load.cancel() }
+                    let code = await load.value
+                    if number % 3 != 0 {
+                        #expect((number % 10 == 7) == (code != nil) && code != .cancelled, "\(number)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let totals = downloader.statistics
+        #expect(totals.succeeded + totals.cancelled + totals.failed == count)
+        #expect(totals.active == 0 && totals.waiting == 0)
+        let url = server.url("/0", host: "localhost")
+        #expect(try await downloader.load(LoadRequest(url: url)).data == bytes)
+    }
+
     @Test("A body that isn't as long as announced is an error", arguments: [0, 100, 10_000])
     func lyingLength(announced: Int) async throws {
         let server = try await server { _ in OriginResponse(bytes).announcing(contentLength: announced) }

@@ -55,6 +55,21 @@ struct HostileServerTests {
         #expect(try await downloader.load(LoadRequest(url: server.url("/a"))).data == Data("hi".utf8))
     }
 
+    @Test("A change of the protocol that nobody asked for is an error, whatever follows")
+    func switchedProtocol() async throws {
+        let response = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+        for fields in ["", "Upgrade: h2c\r\nConnection: upgrade\r\n", "Content-Length: 2\r\n"] {
+            for rest in ["", "hi", response] {
+                let text = "HTTP/1.1 101 Switching Protocols\r\n\(fields)\r\n\(rest)"
+                for pieces in [[Data(text.utf8)], text.utf8.map { Data([$0]) }] {
+                    let server = try await OriginServer.start { _ in Self.raw(pieces) }
+                    let error = try await failure(downloader, LoadRequest(url: server.url("/a")))
+                    #expect([.badStatus, .badResponse, .connectionLost].contains(error.code), "\(error)")
+                }
+            }
+        }
+    }
+
     @Test("A head without end is an error, whichever part of it is long")
     func endlessHead() async throws {
         let long = String(repeating: "a", count: 2_000_000)

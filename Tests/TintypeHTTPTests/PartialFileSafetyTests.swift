@@ -83,6 +83,17 @@ struct PartialFileSafetyTests {
         #expect(RangeRules.strongValidator(HTTPFields(["ETag": "\"a\u{1}b\""])) == nil)
     }
 
+    @Test("A body that is complete is not kept, because no rest of it could be requested", arguments: [10, 11, nil])
+    func complete(total: Int?) async throws {
+        let body = ArrivingBytes()
+        #expect(body.append(Data(repeating: 1, count: 10)))
+        let url = try #require(URL(string: "http://127.0.0.1/a"))
+        let key = try #require(PartialBodyKey(DownloadRequest(url: url), for: LoadRequest(url: url)))
+        let partials = PartialDownloads.memory
+        partials.put(PartialBody(bytes: body, validator: "\"1\"", total: total), for: key)
+        #expect((await partials.take(key) == nil) == (total == 10))
+    }
+
     @Test("Requests with other methods, conditions, or ranges of their own are left alone")
     func others() {
         let url = URL(filePath: "/")

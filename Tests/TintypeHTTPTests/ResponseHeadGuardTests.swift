@@ -23,8 +23,8 @@ struct ResponseHeadGuardTests {
     }
 
     @Test(
-        "A status that isn't from 100 to 999 ends the stream",
-        arguments: ["-5", "0", "000", "099", "1000", "+20", "abc", ""])
+        "A status that isn't from 100 to 999, or is 101, ends the stream",
+        arguments: ["-5", "0", "000", "099", "101", "1000", "+20", "abc", ""])
     func invalid(_ status: String) throws {
         let channel = try stream()
         #expect(throws: HTTPParserError.invalidStatus) { try channel.writeInbound(head(status)) }
@@ -33,7 +33,7 @@ struct ResponseHeadGuardTests {
         #expect(received == nil)
     }
 
-    @Test("Other heads, and trailers, pass", arguments: ["100", "200", "304", "999"])
+    @Test("Other heads, and trailers, pass", arguments: ["100", "103", "200", "304", "999"])
     func valid(_ status: String) throws {
         let channel = try stream()
         try channel.writeInbound(head(status))

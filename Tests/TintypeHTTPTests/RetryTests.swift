@@ -33,6 +33,31 @@ struct RetryTests {
             clock: clock)
     }
 
+    @Test("An observer learns of the end of a load that is cancelled during a delay", arguments: [true, false])
+    func cancelledDelay(byDownloader: Bool) async throws {
+        let server = try await OriginServer.start { _ in .status(503) }
+        let ends = Watched<[ImageError?]>([])
+        let delays = Watched(0)
+        let downloader = ImageDownloader(
+            .init(
+                retry: policy,
+                observer: { event in
+                    switch event {
+                    case .retrying: delays.update { $0 += 1 }
+                    case .finished(_, _, let error): ends.update { $0.append(error) }
+                    default: break
+                    }
+                }),
+            clock: clock)
+        let url = server.url("/a")
+        let load = Task { try await failure(downloader, LoadRequest(url: url)) }
+        try await delays.wait { $0 == 1 }
+        if byDownloader { downloader.cancelAll() } else { load.cancel() }
+        #expect(try await load.value.code == .cancelled)
+        #expect(ends.value.map { $0?.code } == [.cancelled] && downloader.statistics.cancelled == 1)
+        #expect(server.requestCount() == 1)
+    }
+
     @Test("A transfer that fails is repeated after a delay, until it succeeds", .capability("3.4"))
     func repeats() async throws {
         let script = Script(.status(503), .status(500), OriginResponse(bytes))

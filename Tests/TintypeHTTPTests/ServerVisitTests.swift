@@ -54,6 +54,26 @@ struct ServerVisitTests {
         #expect(try await downloader.load(LoadRequest(url: first.url("/own"))).data == bytes)
     }
 
+    @Test("A target whose name is unknown counts by itself")
+    func unknown() async throws {
+        struct Resolver: HostResolving {
+            func addresses(of host: String) async throws(ImageError) -> [IPAddress] {
+                throw ImageError(.connectionFailed, stage: .load, reason: "the host name is unknown")
+            }
+        }
+        let first = try await OriginServer.start([
+            "/a": .redirect(to: "http://unknown.example/"), "/own": OriginResponse(bytes),
+        ])
+        let loopback = try #require(IPNetwork("127.0.0.1"))
+        let networkGuard = NetworkGuard(ports: nil, allowedNetworks: [loopback], resolver: Resolver())
+        let downloader = ImageDownloader(
+            .init(circuitBreaker: .init(failureThreshold: 1), networkGuard: networkGuard), clock: clock)
+        #expect(try await failure(downloader, LoadRequest(url: first.url("/a"))).code == .connectionFailed)
+        #expect(try await downloader.load(LoadRequest(url: first.url("/own"))).data == bytes)
+        #expect(try await failure(downloader, LoadRequest(url: first.url("/a"))).code == .hostUnavailable)
+        #expect(first.requestCount() == 3)
+    }
+
     @Test("Repetitions count for the server that fails")
     func budget() async throws {
         let target = try await OriginServer.start { _ in .status(503) }

@@ -44,14 +44,15 @@ struct ContentCoding: Equatable {
     }
 
     /// Returns a decoder; `nil` for bytes that aren't encoded.
+    /// - Parameter limit: the most bytes that one coding may hand to the next.
     /// - Throws: ``ImageError/Code/outOfMemory``.
-    func decoder() throws(ImageError) -> (any ContentDecoding)? {
+    func decoder(limit: Int = .max) throws(ImageError) -> (any ContentDecoding)? {
         var decoder: (any ContentDecoding)?
         // The last coding that was applied is the first to be removed.
         for format in formats {
             let inner = decoder
             let outer = try Self.decoder(format)
-            decoder = inner.map { SuccessiveDecoder(outer, then: $0) } ?? outer
+            decoder = inner.map { SuccessiveDecoder(outer, then: $0, limit: limit) } ?? outer
         }
         return decoder
     }
@@ -84,19 +85,28 @@ protocol ContentDecoding: AnyObject {
 }
 
 /// Two decoders, of which the second one gets the output of the first.
+///
+/// The output of the first is limited. A few bytes may expand to any number, of which the second makes nothing.
 private final class SuccessiveDecoder: ContentDecoding {
     private let first: any ContentDecoding
     private let second: any ContentDecoding
+    /// The number of bytes that the first may still hand to the second.
+    private var rest: Int
 
-    init(_ first: any ContentDecoding, then second: any ContentDecoding) {
+    init(_ first: any ContentDecoding, then second: any ContentDecoding, limit: Int) {
         self.first = first
         self.second = second
+        rest = limit
     }
 
     func decode(
         _ bytes: UnsafeRawBufferPointer, receive: (UnsafeRawBufferPointer) throws(ImageError) -> Void
     ) throws(ImageError) {
-        try first.decode(bytes) { decoded throws(ImageError) in try second.decode(decoded, receive: receive) }
+        try first.decode(bytes) { decoded throws(ImageError) in
+            guard decoded.count <= rest else { throw .expandedTooMuch }
+            rest -= decoded.count
+            try second.decode(decoded, receive: receive)
+        }
     }
 
     func finish() throws(ImageError) {
@@ -108,6 +118,9 @@ private final class SuccessiveDecoder: ContentDecoding {
 extension ImageError {
     static let cutCompression = ImageError(
         .incompleteBody, stage: .load, reason: "the compressed response body ends too early")
+
+    static let expandedTooMuch = ImageError(
+        .bodyTooLarge, stage: .load, reason: "the compressed response body expands more than the limit allows")
 
     static let noMemoryToDecompress = ImageError(
         .outOfMemory, stage: .load, reason: "there is no memory to decompress the response body")

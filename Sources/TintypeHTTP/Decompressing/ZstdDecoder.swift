@@ -39,6 +39,8 @@ final class ZstdDecoder: ContentDecoding {
             guard ZSTD_isError(status) == 0 else { throw .undecodable(String(cString: ZSTD_getErrorName(status))) }
             if output.pos > 0 { try receive(UnsafeRawBufferPointer(rebasing: block[..<output.pos])) }
             isAtEnd = status == 0
+            // After the end of a frame, a call without bytes would ask for another frame.
+            if isAtEnd, input.pos == input.size { return }
             // Room is left in the block only if the input is used up.
             if input.pos == input.size, output.pos < output.size { return }
             guard input.pos > start || output.pos > 0 else { throw .undecodable("no progress") }

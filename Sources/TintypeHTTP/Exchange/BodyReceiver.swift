@@ -63,8 +63,8 @@ struct BodyReceiver: Sendable {
         _ message: RequestSender.Response, _ coding: ContentCoding, _ plan: BodyResumption.Plan, _ sink: inout Sink
     ) async throws(ImageError) {
         try sink.begin()
-        let decoder = try coding.decoder()
         let wireLimit = coding == .identity ? Int.max : Self.wireLimit(sink.limit)
+        let decoder = try coding.decoder(limit: wireLimit)
         var received = 0
         do {
             while let pieces = try await message.exchange.pieces() {
@@ -79,7 +79,9 @@ struct BodyReceiver: Sendable {
                     try piece.withUnsafeReadableBytes { bytes in
                         guard let decoder else { return try sink.take(bytes) }
                         try decoder.decode(bytes) { decoded throws(ImageError) in
-                            guard decoded.count <= ratioLimit - sink.body.count else { throw Self.ratioExceeded }
+                            guard decoded.count <= ratioLimit - sink.body.count else {
+                                throw ImageError.expandedTooMuch
+                            }
                             try sink.take(decoded)
                         }
                     }
@@ -115,9 +117,6 @@ struct BodyReceiver: Sendable {
         let product = Double(received) * max(1, ratio)
         return product < 1e18 ? max(Self.ratioFloor, Int(product)) : .max
     }
-
-    private static let ratioExceeded = ImageError(
-        .bodyTooLarge, stage: .load, reason: "the compressed response body expands more than the limit allows")
 }
 
 /// The body that arrives, its progress, and the bytes that aren't in its file yet.

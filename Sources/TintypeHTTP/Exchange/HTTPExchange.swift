@@ -146,7 +146,11 @@ final class HTTPExchange: HTTPClientResponseDelegate {
 
     func didFinishRequest(task: HTTPClient.Task<Void>) { end(.success(())) }
 
-    func didReceiveError(task: HTTPClient.Task<Void>, _ error: any Error) { end(.failure(error)) }
+    func didReceiveError(task: HTTPClient.Task<Void>, _ error: any Error) {
+        // The library also says so if a connection closes while it gets the request. A cancellation of ours has ended the exchange already.
+        let isCancelledByLibrary = error as? HTTPClientError == .cancelled
+        end(.failure(isCancelledByLibrary ? HTTPClientError.remoteConnectionClosed : error))
+    }
 }
 
 extension HTTPExchange.State {

@@ -8,6 +8,8 @@ internal import NIOHTTP2
 ///
 /// - The library ignores a head with a status below 100, and traps when the body follows. Its conversion of HTTP/2 also traps for a
 ///   negative status.
+/// - The library takes 101 for the response, and traps when another head follows on an HTTP/2 stream, where 101 doesn't exist (RFC 9113,
+///   section 8.6).
 /// - The parser limits the size of header fields, but not that of the reason phrase, nor the number of informational responses (1xx).
 enum ResponseHeadGuard {
     /// The largest number of bytes before the end of a head, including informational responses.
@@ -31,9 +33,10 @@ enum ResponseHeadGuard {
         }
     }
 
-    /// Returns true if a text is a status from 100 to 999.
-    static func isStatus(_ text: String) -> Bool {
-        text.utf8.count == 3 && text.utf8.first != UInt8(ascii: "0") && text.utf8.allSatisfy { 0x30...0x39 ~= $0 }
+    /// Returns true if a text is a status of HTTP/2: from 100 to 999, except 101.
+    static func isStreamStatus(_ text: String) -> Bool {
+        text.utf8.count == 3 && text != "101" && text.utf8.first != UInt8(ascii: "0")
+            && text.utf8.allSatisfy { 0x30...0x39 ~= $0 }
     }
 }
 
@@ -108,7 +111,7 @@ private final class StreamStatusCheck: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isRejected else { return }
         if case .headers(let frame) = unwrapInboundIn(data), let status = frame.headers.first(name: ":status"),
-            !ResponseHeadGuard.isStatus(status)
+            !ResponseHeadGuard.isStreamStatus(status)
         {
             isRejected = true
             context.fireErrorCaught(HTTPParserError.invalidStatus)

@@ -46,9 +46,11 @@ public final class PartialDownloads: Sendable {
         return await files.read(key) ?? body
     }
 
-    /// Keeps the beginning of a body in memory, unless it is in a file.
+    /// Keeps the beginning of a body in memory, unless it is in a file. A whole body has no rest that could be requested.
     func put(_ body: PartialBody, for key: PartialBodyKey) {
-        guard files == nil, body.bytes.count > 0, body.bytes.count <= Self.memoryLimit else { return }
+        guard files == nil, body.bytes.count > 0, body.bytes.count <= Self.memoryLimit,
+            body.bytes.count < body.total ?? .max
+        else { return }
         state.withLock { state in
             _ = state.remove(key)
             state.bodies[key] = body

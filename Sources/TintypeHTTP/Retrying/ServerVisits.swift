@@ -56,7 +56,8 @@ final class ServerVisits: Sendable {
 
     /// Notes that a request is about to be sent, perhaps to another server. That of the previous request has answered, with a redirect.
     ///
-    /// A redirected request doesn't wait for a slot of its host, because the limits of time have begun. Later downloads wait for it.
+    /// A redirected request doesn't wait for a slot of its host, because the limits of time have begun, and because the downloads that have the
+    /// slots of that host may wait for the slot of the downloader that this one has. Later downloads wait for it.
     /// - Throws: ``ImageError/Code/hostUnavailable`` if the other server isn't asked at present.
     func enter(_ url: URL) throws(ImageError) {
         let server = url.server

@@ -87,7 +87,12 @@ struct OriginConnection: Sendable {
             head += "Connection: close\r\n"
             isWhole = false
         }
-        if response.sendsHead { try await write(Data((head + "\r\n").utf8)) }
+        if response.sendsHead {
+            let hints = response.informational.map {
+                "HTTP/1.1 \($0) \(HTTPResponseStatus(statusCode: $0).reasonPhrase)\r\n\r\n"
+            }
+            try await write(Data((hints.joined() + head + "\r\n").utf8))
+        }
         guard request.method != "HEAD" else { return .open }
 
         for step in response.steps {
@@ -116,6 +121,10 @@ struct OriginConnection: Sendable {
         for (name, value) in response.headers { head.headers.add(name: name.lowercased(), value: value) }
         if case .contentLength(let announced) = response.framing, response.status != 304 || announced != nil {
             head.headers.replaceOrAdd(name: "content-length", value: "\(announced ?? response.bodyBytes)")
+        }
+        for status in response.informational {
+            let hint = HTTPResponseHead(version: .http2, status: HTTPResponseStatus(statusCode: status))
+            try await channel.writeAndFlush(HTTPServerResponsePart.head(hint))
         }
         try await channel.writeAndFlush(HTTPServerResponsePart.head(head))
         for step in request.method == "HEAD" ? [] : response.steps {

@@ -47,6 +47,8 @@ public struct OriginResponse: Sendable {
     public var status = 200
     /// The header fields, in the order in which they are sent.
     public var headers: [(name: String, value: String)] = []
+    /// The statuses of the informational responses (1xx) that are sent before the head.
+    public var informational: [Int] = []
     /// A Boolean value that is false if the steps contain every byte, and no head is sent.
     public var sendsHead = true
     /// The way in which the end of the body is marked.

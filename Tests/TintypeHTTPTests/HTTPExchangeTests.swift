@@ -1,0 +1,79 @@
+#if HTTP
+import AsyncHTTPClient
+import Foundation
+import TestSupport
+import Testing
+import TintypeCore
+import TintypeTesting
+
+@testable import TintypeHTTP
+
+@Suite("Exchanges with a server", .timeLimited)
+struct HTTPExchangeTests {
+    private let client = SharedHTTPClient(.init(.init(), HTTPClientRoute()))
+
+    @Test("A request that the client library gives up is no cancellation, and one that is closed is")
+    func givenUp() async throws {
+        let server = try await OriginServer.start { _ in OriginResponse(bytes).silence(after: 10) }
+        let address = server.url("/a").absoluteString
+        for isClosed in [true, false] {
+            let client = SharedHTTPClient(.init(.init(), HTTPClientRoute()))
+            let exchange = HTTPExchange(client: client)
+            _ = try await exchange.head(of: HTTPClient.Request(url: address))
+            if isClosed { exchange.close() }
+            try await client.client.shutdown()
+            let expected = isClosed ? HTTPClientError.cancelled : .remoteConnectionClosed
+            await #expect(throws: expected) { while try await exchange.pieces() != nil {} }
+        }
+    }
+
+    @Test("An exchange that is closed before its request sends none")
+    func closedBefore() async throws {
+        let server = try await OriginServer.start { _ in OriginResponse(bytes) }
+        let exchange = HTTPExchange(client: client)
+        exchange.close()
+        let address = server.url("/a").absoluteString
+        await #expect(throws: HTTPClientError.cancelled) {
+            try await exchange.head(of: HTTPClient.Request(url: address))
+        }
+        #expect(server.acceptedConnections == 0)
+    }
+
+    @Test("Cancellations at any time end every load once, and leave no slot and no connection behind")
+    func races() async throws {
+        let server = try await OriginServer.start { request in
+            request.path.hasSuffix("1") ? .redirect(to: "/") : OriginResponse(bytes)
+        }
+        let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 8, maximumDownloadsPerHost: 4))
+        let count = 10_000
+        let ends = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<count {
+                let url = server.url("/\(number)", host: number % 3 == 0 ? "localhost" : nil)
+                let load = Task {
+                    do throws(ImageError) {
+                        #expect(try await downloader.load(LoadRequest(url: url)).data == bytes)
+                    } catch {
+                        #expect(error.code == .cancelled, "\(error)")
+                    }
+                    return 1
+                }
+                group.addTask {
+                    // Each waits for another number of steps of the others.
+                    for _ in 0..<number % 61 { await Task.yield() }
+                    if number % 5 != 0 { load.cancel() }
+                    if number % 500 == 499 { downloader.cancelAll() }
+                    return await load.value
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        let totals = downloader.statistics
+        #expect(ends == count && totals.succeeded + totals.cancelled == count && totals.failed == 0)
+        #expect(totals.active == 0 && totals.waiting == 0)
+        #expect(try await downloader.load(LoadRequest(url: server.url("/0"))).data == bytes)
+        await downloader.shutdown()
+        await downloader.shutdown()
+        try await server.waitForOpenConnections(atMost: 0)
+    }
+}
+#endif
