@@ -15,7 +15,8 @@ public import TintypeCore
 /// - The cost of filters, layers, dashes, markers and selectors is estimated before anything is drawn, from attributes and style
 ///   sheets: see ``DecodeLimits/maximumDrawingWork``. A document that can't be followed to its end, such as one with more than
 ///   256 elements within each other, is rejected.
-/// - A document with `feTile` isn't drawn in the program's own process, which librsvg ends if the tile is empty: isolated, it is.
+/// - librsvg ends the process where an `feTile` repeats an empty part of a picture. A document in which that can't be excluded is
+///   an error, unless it is isolated.
 /// - Drawing cannot be canceled once it has begun.
 public struct SVGCoder: ImageCoder {
     /// The largest document, in bytes.
@@ -39,7 +40,9 @@ public struct SVGCoder: ImageCoder {
         guard isContained || !document.mayEndProcess else {
             throw ImageError(
                 .decoderUnavailable, stage: .decode,
-                reason: "the SVG has an `feTile`, with which librsvg may end the process; isolated decoding draws it")
+                reason:
+                    "the SVG has an `feTile` whose tile may be empty, with which librsvg ends the process; isolated decoding draws it"
+            )
         }
         let size = options.vectorSize(for: document.info.size)
         try document.info.check(context.limits, output: size, keptFrames: 1)

@@ -27,6 +27,8 @@ struct SVGContents {
     private(set) var images: [(element: Int, address: [UInt8])] = []
     /// True if reading stopped at a mistake: what follows isn't known.
     private(set) var isIncomplete = false
+    /// True if librsvg may end the process that draws the document.
+    private(set) var mayEndProcess = false
     /// The most dashes for a unit of length.
     private(set) var dashDensity = 0.0
     /// The largest factor of all transformations around an element, and its own.
@@ -54,6 +56,7 @@ struct SVGContents {
         if let refusal = reading.refusal { throw Self.refusal(refusal) }
         self = reading.contents
         isIncomplete = reading.isIncomplete
+        mayEndProcess = reading.tiles.mayBeEmpty
         try apply(SVGStyleSheet(reading.styleSheets), depth: reading.deepest)
         references.sort { $0.element < $1.element }
         sumLayers()
@@ -64,9 +67,6 @@ struct SVGContents {
     static func refusal(_ reason: String) -> ImageError {
         ImageError(.limitExceeded, stage: .decode, reason: "the SVG \(reason)")
     }
-
-    /// True if a filter repeats a part of a picture. librsvg 2.54 asserts that the part isn't empty, which it is outside of the canvas.
-    var hasTiles: Bool { named["fetile"] != nil }
 
     var isOverLimit: Bool { max(elements.count, references.count) > Self.maximumElements }
 

@@ -36,7 +36,7 @@ struct SVGLimits {
         }
         var contents = try data.withBytes { bytes throws(ImageError) in try SVGContents(bytes) }
         var bytes = 0
-        var mayEndProcess = contents.hasTiles
+        var mayEndProcess = contents.mayEndProcess
         var count = contents.elements.count
         var own = contents.elements.reduce(into: SVGCost()) { $0 += $1.cost }
         for image in contents.images {

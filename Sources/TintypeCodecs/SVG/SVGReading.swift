@@ -1,11 +1,13 @@
 #if SVG
 internal import CXML
 internal import FoundationEssentials
+internal import Glibc
 internal import TintypeCore
 
 /// The state of reading a document.
 final class SVGReading {
     private(set) var contents = SVGContents()
+    private(set) var tiles = SVGTiles()
     /// The reason for which the document is refused.
     private(set) var refusal: String?
     /// True if reading stopped at a mistake in the document.
@@ -119,6 +121,7 @@ final class SVGReading {
             styleDepth = open.count
             styleSheets.append([])
         }
+        tiles.begin(name, depth: open.count) { Self.value(of: $0, in: attributes, count) }
         var reader = SVGAttributes(element: name)
         for index in 0..<count {
             // Name, prefix, namespace, where the value begins, where it ends.
@@ -136,6 +139,20 @@ final class SVGReading {
         if contents.isOverLimit {
             refuse("has more elements or references than the limit of \(SVGContents.maximumElements)", parser)
         }
+    }
+
+    /// Returns the value of an attribute without a prefix; with any, of an address.
+    private static func value(
+        of name: String, in attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ count: Int
+    ) -> String? {
+        for index in 0..<count {
+            guard let attributes, let attribute = attributes[index * 5], let first = attributes[index * 5 + 3],
+                let last = attributes[index * 5 + 4], attributes[index * 5 + 1] == nil || name == "href",
+                strcmp(UnsafeRawPointer(attribute).assumingMemoryBound(to: CChar.self), name) == 0
+            else { continue }
+            return String(decoding: UnsafeBufferPointer(start: first, count: last - first), as: UTF8.self)
+        }
+        return nil
     }
 
     private func end() {

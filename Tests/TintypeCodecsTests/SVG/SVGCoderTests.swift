@@ -35,17 +35,46 @@ struct SVGCoderTests {
     @Test(
         "a drawing with which librsvg may end the process is only drawn where that does no harm", .capability("COD-63"))
     func tiles() throws {
-        let filter = "<filter id='f' x='9' y='9' width='.5' height='.5'><feFlood/><feTile/></filter>"
-        let outside = svg("width='20' height='10'", filter + "<rect width='9' height='9' filter='url(#f)'/>")
-        #expect(try coder.info(outside).size == PixelSize(width: 20, height: 10))
-        expectCode(.decoderUnavailable) { try coder.decode(outside) }
+        func drawing(
+            _ filter: String = "", flood: String = "", shape: String = "<rect width='9' height='9' filter='url(#f)'/>",
+            root: String = "width='20' height='10'", extra: String = ""
+        ) -> Data {
+            svg(root, "<filter id='f' \(filter)><feFlood \(flood)/><feTile/></filter>\(shape)\(extra)")
+        }
+        let user = "filterUnits='userSpaceOnUse'"
+        for data in [
+            drawing(), drawing("x='0' y='0' width='1' height='1'"), drawing(flood: "x='1' y='1' width='2' height='2'"),
+            drawing("\(user) x='5' y='5' width='10' height='3'", shape: "<g filter='url(#f)'/>"), drawing(user),
+            drawing(shape: "<circle r='9'/>"), drawing(shape: "<rect width='9' height='9' filter='none'/>"),
+            drawing(root: "viewBox='100 100 20 10'", extra: "").replacing(
+                Data("<rect width".utf8), with: Data("<rect x='100' y='105' width".utf8)),
+            svg("xmlns:s='http://www.w3.org/2000/svg' width='2' height='2'", "<rect width='1' height='1'/>"),
+        ] {
+            #expect(throws: Never.self) { try coder.decode(data) }
+        }
+        let outside = drawing("x='9' y='9' width='.5' height='.5'")
         let address = "data:image/svg+xml;base64,\(outside.base64EncodedString())"
-        let inner = svg("width='20' height='10'", "<image href='\(address)' width='9' height='9'/>")
-        expectCode(.decoderUnavailable) { try coder.decode(inner) }
-        let prefixed = svg("xmlns:s='http://www.w3.org/2000/svg' width='2' height='2'", "<s:feTile/>")
-        expectCode(.decoderUnavailable) { try coder.decode(prefixed) }
-        let inside = outside.replacing(Data("x='9' y='9'".utf8), with: Data("x='0' y='0'".utf8))
-        #expect(try SVGCoder(isContained: true).decode(inside).size == PixelSize(width: 20, height: 10))
+        for data in [
+            outside, drawing(flood: "x='30' y='0' width='2' height='2'"),
+            drawing(flood: "x='1' y='1' width='0' height='2'"),
+            drawing("\(user) x='25' y='0' width='9' height='9'"), drawing(flood: "x='-50%' y='0' width='1' height='1'"),
+            drawing(shape: "<circle r='9' filter='url(#f)'/>"),
+            drawing(shape: "<rect x='99' width='9' height='9' filter='url(#f)'/>"),
+            drawing(shape: "<g transform='translate(99)'><rect width='9' height='9' filter='url(#f)'/></g>"),
+            drawing(shape: "<rect width='9' height='9' style='FILTER:url(#f)'/>"), drawing(extra: "<style/>"),
+            drawing(extra: "<use href='#f'/>"), drawing(shape: "<rect width='9' height='9' filter='url(#g)'/>"),
+            drawing(root: "width='100%' height='10'"), drawing(root: "width='2' height='1' viewBox='19 19 2 1'"),
+            drawing(extra: "<filter id='f'/>"), drawing("primitiveUnits='objectBoundingBox'"),
+            drawing("xlink:href='#f'"),
+            drawing(root: "width='20' height='10' preserveAspectRatio='xMinYMin slice'"),
+            svg("width='2' height='2'", "<feTile/>"),
+            svg("width='20' height='10'", "<image href='\(address)' width='9' height='9'/>"),
+        ] {
+            #expect(try coder.info(data).format == .svg)
+            expectCode(.decoderUnavailable) { try coder.decode(data) }
+        }
+        #expect(
+            try SVGCoder(isContained: true).decode(drawing(extra: "<style/>")).size == PixelSize(width: 20, height: 10))
     }
 
     @Test("a drawing is a still vector image, also one that says that it moves", .capability("COD-53", "MET-04"))
