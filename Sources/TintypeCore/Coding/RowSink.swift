@@ -1,7 +1,7 @@
 /// Receives the rows of an image as a coder decodes them, and produces upright pixels of the requested size.
 ///
-/// If the size does not change, rows are decoded directly into the final buffer, or rotated a few at a time. Otherwise each row
-/// passes through a scratch row into a ``RowResampler``, so the full bitmap never exists.
+/// If the size does not change, rows are decoded directly into the final buffer, or rotated a few at a time. Otherwise they are decoded
+/// into the memory of a ``RowResampler``, so the full bitmap never exists.
 ///
 /// ```swift
 /// var sink = try RowSink(stored: size, output: output, orientation: .right, context: context)
@@ -15,7 +15,7 @@ public struct RowSink: ~Copyable {
     private let stored: PixelSize
     private let orientation: Orientation
     private let context: DecodeContext
-    /// The whole picture, or the scratch row for the resampler.
+    /// The whole picture, or the row for ``deepResampler``. ``resampler`` and ``turned`` have rows of their own.
     private var pixels: MutablePixelBuffer
     private var resampler: RowResampler?
     /// Used instead of ``pixels`` for pictures that are not stored upright and keep their size.
@@ -74,8 +74,10 @@ public struct RowSink: ~Copyable {
     }
 
     /// Returns the address for the next row's pixels, with room for the stored width in premultiplied RGBA of the format.
+    ///
+    /// The contents are undefined, and ``commitRow()`` changes the address.
     public func rowToFill() -> UnsafeMutableRawPointer {
-        turned?.rowToFill() ?? pixels.row(min(rows, stored.height - 1) * rowStep)
+        resampler?.rowToFill() ?? turned?.rowToFill() ?? pixels.row(min(rows, stored.height - 1) * rowStep)
     }
 
     /// The memory of the whole picture, if rows are decoded directly into it: a coder may use the part after the row that it
@@ -89,7 +91,7 @@ public struct RowSink: ~Copyable {
     /// - Throws: ``ImageError/Code/cancelled``
     public mutating func commitRow() throws(ImageError) {
         precondition(rows < stored.height, "more rows than the image has")
-        resampler?.push(UnsafeRawPointer(pixels.row(0)))
+        resampler?.commitRow()
         deepResampler?.push(UnsafeRawPointer(pixels.row(0)))
         turned?.commitRow()
         rows += 1

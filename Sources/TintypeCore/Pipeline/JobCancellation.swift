@@ -47,9 +47,10 @@ final class JobCancellation: Sendable {
 
     /// Runs an inner job in the task of this one.
     /// - Parameter leave: gives up this job's place among the subscribers of the inner job; called at most once.
+    /// - Returns: the value of the inner job; `nil` if nobody waits for this job any longer.
     func runInnerJob<Value: Sendable>(
         leave: @escaping @Sendable () -> Void, _ body: () async -> Value
-    ) async -> Value {
+    ) async -> Value? {
         let wasRequested = state.withLock { state in
             state.leaveInnerJob = leave
             return state.isRequested
@@ -60,8 +61,9 @@ final class JobCancellation: Sendable {
             state.leaveInnerJob = nil
             return state.isRequested
         }
-        // Now only this job would need the task.
-        if isRequested { cancelTask() }
-        return value
+        guard isRequested else { return value }
+        // Now only this job would need the task. It may be so young that it isn't known yet, and can't be cancelled: therefore no value.
+        cancelTask()
+        return nil
     }
 }

@@ -102,10 +102,11 @@ final class TaskCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             let (job, context) = begin(key, as: id, priority: priority.value, within: outer, lingering, onUpdate)
         {
             // It has joined: a request to leave that comes after the end leaves nothing behind.
-            outcome = await outer.runInnerJob(leave: { [self] in leave(id, mayJoinLater: false) }) {
+            let inner = await outer.runInnerJob(leave: { [self] in leave(id, mayJoinLater: false) }) {
                 let outcome = await work(context)
                 return finish(job, outcome).contains(id) ? outcome : .failure(.cancelled)
             }
+            outcome = inner ?? .failure(.cancelled)
         } else {
             outcome = await withTaskCancellationHandler {
                 await withUnsafeContinuation { continuation in

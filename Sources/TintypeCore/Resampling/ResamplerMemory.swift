@@ -9,8 +9,7 @@ struct ResamplerMemory {
     private let block: PixelMemory
     private let sumRows: Int
     private let sums: UnsafeMutablePointer<Int32>
-    private let copies: UnsafeMutableRawPointer
-    private let rowBytes: Int
+    private let ownRows: UnsafeMutableRawPointer
     private let capacity: Int
     /// The addresses of the last `capacity` rows, twice in sequence, so that any consecutive rows are consecutive here.
     private let addresses: UnsafeMutablePointer<UnsafePointer<UInt8>?>
@@ -23,27 +22,26 @@ struct ResamplerMemory {
     ///   - pool: the memory.
     init(width: Int, rows: Int, sums sumRows: Int, pool: PixelBufferPool) throws(ImageError) {
         blocks = (width + 15) / 16
-        rowBytes = width * 4
         capacity = rows
         self.sumRows = sumRows
-        let copyBytes = rows * blocks * 64
+        let ownBytes = rows * blocks * 64
         let sumBytes = sumRows * blocks * 256
         let pairBytes = (blocks + 1) * 128
         let addressBytes = 2 * rows * MemoryLayout<UnsafePointer<UInt8>?>.stride
-        let bytes = copyBytes + sumBytes + pairBytes + addressBytes
+        let bytes = ownBytes + sumBytes + pairBytes + addressBytes
         guard let block = pool.take(bytes) else {
             throw ImageError(
                 .outOfMemory, stage: .decode, reason: "the system has no \(ByteCount(bytes)) to resample in")
         }
         self.block = block
-        copies = block.base
-        sums = (copies + copyBytes).bindMemory(to: Int32.self, capacity: sumBytes / 4)
-        pairs = (copies + copyBytes + sumBytes).bindMemory(to: Int16.self, capacity: pairBytes / 2)
-        addresses = (copies + copyBytes + sumBytes + pairBytes)
+        ownRows = block.base
+        sums = (ownRows + ownBytes).bindMemory(to: Int32.self, capacity: sumBytes / 4)
+        pairs = (ownRows + ownBytes + sumBytes).bindMemory(to: Int16.self, capacity: pairBytes / 2)
+        addresses = (ownRows + ownBytes + sumBytes + pairBytes)
             .bindMemory(to: UnsafePointer<UInt8>?.self, capacity: 2 * rows)
         // A row that never arrives is read with weight zero, so its address must be valid.
         for index in 0..<2 * rows {
-            (addresses + index).initialize(to: UnsafePointer(copies.assumingMemoryBound(to: UInt8.self)))
+            (addresses + index).initialize(to: UnsafePointer(ownRows.assumingMemoryBound(to: UInt8.self)))
         }
     }
 
@@ -55,15 +53,8 @@ struct ResamplerMemory {
     /// Returns the addresses of source rows, beginning with a row.
     func rows(from row: Int) -> UnsafeMutablePointer<UnsafePointer<UInt8>?> { addresses + row % capacity }
 
-    /// Returns the address for the copy of a source row.
-    func copy(at row: Int) -> UnsafeMutableRawPointer { copies + row % capacity * blocks * 64 }
-
-    /// Stores a copy of a source row.
-    func keepCopy(of source: UnsafeRawPointer, at row: Int) {
-        let copy = copy(at: row)
-        copy.copyMemory(from: source, byteCount: rowBytes)
-        keep(copy, at: row)
-    }
+    /// Returns the memory for a source row, in place of the row `capacity` rows above it.
+    func row(_ row: Int) -> UnsafeMutableRawPointer { ownRows + row % capacity * blocks * 64 }
 
     /// Stores the address of a source row.
     func keep(_ source: UnsafeRawPointer, at row: Int) {

@@ -16,20 +16,20 @@ struct RowNarrower {
         pool: PixelBufferPool, kernels: cresample_kernels
     ) throws(ImageError) {
         guard source.width / 4 >= part.size.width, part.size.height / 4 >= source.height else { return nil }
-        memory = try ResamplerMemory(width: source.width, rows: 2, sums: 0, pool: pool)
+        memory = try ResamplerMemory(width: source.width, rows: 1, sums: 0, pool: pool)
         pass = HorizontalPass(
             source: source.width, extent: extent.width, target: target.width, part: part.columns, kernels: kernels)
         self.kernels = kernels
     }
 
-    /// Returns the row at the target's width, valid until the next call.
-    func narrow(_ source: UnsafeRawPointer) -> UnsafeRawPointer {
-        memory.keepCopy(of: source, at: 0)
-        // Rows are summed in pairs. The second has weight zero, so its memory is free for the result.
+    /// Returns the memory for a row at the source's width.
+    func rowToFill() -> UnsafeMutableRawPointer { memory.row(0) }
+
+    /// Writes the row that was filled at the target's width; `target` has room for a multiple of 4 pixels.
+    func narrow(to target: UnsafeMutableRawPointer) {
+        // Rows are summed in pairs. The second has weight zero.
         let one: [Int16] = [1 << 14, 0]
         kernels.accumulate(memory.pairs, memory.sums(of: 0), true, memory.rows(from: 0), one, 2, 14, memory.blocks)
-        let narrowed = memory.copy(at: 1)
-        pass.filter(memory.pairs, to: narrowed)
-        return UnsafeRawPointer(narrowed)
+        pass.filter(memory.pairs, to: target)
     }
 }

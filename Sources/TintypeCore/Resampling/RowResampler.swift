@@ -98,7 +98,18 @@ public struct RowResampler: ~Copyable {
     /// Adds the next row.
     /// - Parameter row: `source.width` pixels of premultiplied RGBA, 8 bits.
     public mutating func push(_ row: UnsafeRawPointer) {
-        memory.keepCopy(of: narrower?.narrow(row) ?? row, at: nextRow)
+        rowToFill().copyMemory(from: row, byteCount: source.width * 4)
+        commitRow()
+    }
+
+    /// Returns the memory that the next row is filtered from, with room for `source.width` pixels: a coder that decodes into it saves the copy.
+    func rowToFill() -> UnsafeMutableRawPointer { narrower?.rowToFill() ?? memory.row(nextRow) }
+
+    /// Adds the row that was filled.
+    mutating func commitRow() {
+        let row = memory.row(nextRow)
+        narrower?.narrow(to: row)
+        memory.keep(row, at: nextRow)
         advance()
     }
 

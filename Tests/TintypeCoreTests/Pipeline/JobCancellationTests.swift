@@ -74,6 +74,20 @@ struct JobCancellationTests {
         #expect(transforms.withLock { $0 } == 0)
     }
 
+    @Test("a job that nobody waits for any longer gets nothing from the one it ran, even before it knows its task")
+    func cancelledBeforeItsTaskIsKnown() async {
+        let job = JobCancellation()
+        let leaves = Lock(0)
+        let value = await job.runInnerJob(leave: { leaves.withLock { $0 += 1 } }) {
+            job.request()
+            return 1
+        }
+        #expect(value == nil)
+        #expect(leaves.withLock { $0 } == 1)
+        let needed = JobCancellation()
+        #expect(await needed.runInnerJob(leave: {}) { 1 } == 1)
+    }
+
     @Test("cancelAll ends every load, and the transfers with them", .capability("MGR-34"))
     func cancelAll() async throws {
         let bench = ManagerBench(answer: nil)
