@@ -9,7 +9,7 @@ struct ZipfSpeed {
 
     private var urlCount: Int { isSmoke ? 20 : 500 }
     private var requestCount: Int { isSmoke ? 200 : 10_000 }
-    private var rounds: Int { isSmoke ? 1 : 11 }
+    private var rounds: Int { isSmoke ? 1 : 7 }
 
     /// One variant of an image.
     private struct Wanted: Hashable {
@@ -18,14 +18,20 @@ struct ZipfSpeed {
     }
 
     func run() async throws {
-        let files = try pictures()
+        for size in [PixelSize(width: 816, height: 612), PixelSize(width: 1_632, height: 1_224)] {
+            try await compare(try pictures(size), size)
+        }
+    }
+
+    private func compare(_ files: [Data], _ size: PixelSize) async throws {
         let wanted = draws()
         // In the order in which they are first needed.
         var seen: Set<Wanted> = []
         let distinct = wanted.filter { seen.insert($0).inserted }
         let requests = wanted.compactMap { Self.request($0) }
         print(
-            "\n### \(requestCount) requests for \(urlCount) URLs in 4 variants, Zipf 1.0, \(distinct.count) distinct images\n"
+            "\n### \(requestCount) requests for \(urlCount) URLs in 4 variants, Zipf 1.0, "
+                + "\(distinct.count) distinct images, JPEGs of \(size)\n"
         )
         row(
             "", "processor, s", "of these the kernel's", "wall, s", "above alone, %", "least",
@@ -151,22 +157,21 @@ struct ZipfSpeed {
         }
     }
 
-    /// JPEGs of half a megapixel, with shapes and noise.
-    private func pictures() throws -> [Data] {
+    /// JPEGs with shapes of many colors.
+    private func pictures(_ size: PixelSize) throws -> [Data] {
         var files: [Data] = []
-        for number in 0..<8 { files.append(try picture(number).encoded(as: .jpeg)) }
+        for number in 0..<8 { files.append(try picture(number, size).encoded(as: .jpeg)) }
         return files
     }
 
-    private func picture(_ number: Int) throws -> Image {
-        let size = PixelSize(width: 816, height: 612)
-        return try ImageRenderer(size: size, format: .init(isOpaque: true)).image { surface in
-            for step in 0..<400 {
+    private func picture(_ number: Int, _ size: PixelSize) throws -> Image {
+        try ImageRenderer(size: size, format: .init(isOpaque: true)).image { surface in
+            for step in 0..<size.pixelCount / 1_248 {
                 let mixed: Int = (step * 7_919 + number * 104_729) % 1_000
                 let value: Float = Float(mixed) / 1_000
                 let color = PixelColor(red: value, green: 1 - value, blue: value * value)
-                let x: Int = (step * 131 + number * 17) % 800
-                surface.fill(color, x: x, y: (step * 71) % 600, size: PixelSize(width: 60, height: 40))
+                let x: Int = (step * 131 + number * 17) % (size.width - 16)
+                surface.fill(color, x: x, y: (step * 71) % (size.height - 12), size: PixelSize(width: 60, height: 40))
             }
         }
     }
