@@ -16,12 +16,13 @@ enum LanczosFilter {
         let scale = extent / Double(target)
         let stretch = max(1, scale)
         let support = support(extent: extent, target: target)
+        let window = Window(step: 1 / stretch)
         var taps: [Double] = []
         for index in part ?? 0..<target {
             let center = (Double(index) + 0.5) * scale
             let first = max(0, Int(center - support + 0.5))
             let end = max(first + 1, min(source, Int(center + support + 0.5)))
-            values(from: (Double(first) + 0.5 - center) / stretch, step: 1 / stretch, count: end - first, into: &taps)
+            window.values(from: (Double(first) + 0.5 - center) / stretch, count: end - first, into: &taps)
             body(first, taps)
         }
     }
@@ -34,44 +35,53 @@ enum LanczosFilter {
         extent == Double(target) ? 0.5 : 3 * max(1, extent / Double(target))
     }
 
-    /// Calculates the Lanczos window with three lobes at `start`, `start + step` and so on.
+    /// The Lanczos window with three lobes, at equal steps.
     ///
     /// The sines of equal steps are calculated by rotation, which takes a tenth of the time of calculating each one.
-    private static func values(from start: Double, step: Double, count: Int, into taps: inout [Double]) {
-        taps.removeAll(keepingCapacity: true)
-        var fast = Rotation(angle: start * .pi, step: step * .pi)
-        var slow = Rotation(angle: start * .pi / 3, step: step * .pi / 3)
-        for index in 0..<count {
-            let x = start + Double(index) * step
-            let t = x * .pi
-            if abs(x) >= 3 {
-                taps.append(0)
-            } else if abs(t) < 1e-4 {
-                taps.append(1)
-            } else {
-                taps.append(3 * fast.sine * slow.sine / (t * t))
+    private struct Window {
+        private let step: Double
+        private let fastStep: Rotation
+        private let slowStep: Rotation
+
+        init(step: Double) {
+            self.step = step
+            fastStep = Rotation(angle: step * .pi)
+            slowStep = Rotation(angle: step * .pi / 3)
+        }
+
+        /// Calculates the window at `start`, `start + step` and so on.
+        func values(from start: Double, count: Int, into taps: inout [Double]) {
+            taps.removeAll(keepingCapacity: true)
+            var fast = Rotation(angle: start * .pi)
+            var slow = Rotation(angle: start * .pi / 3)
+            for index in 0..<count {
+                let x = start + Double(index) * step
+                let t = x * .pi
+                if abs(x) >= 3 {
+                    taps.append(0)
+                } else if abs(t) < 1e-4 {
+                    taps.append(1)
+                } else {
+                    taps.append(3 * fast.sine * slow.sine / (t * t))
+                }
+                fast.turn(by: fastStep)
+                slow.turn(by: slowStep)
             }
-            fast.advance()
-            slow.advance()
         }
     }
 
-    /// The sine and cosine of an angle that grows in equal steps.
+    /// The sine and cosine of an angle.
     private struct Rotation {
         private(set) var sine: Double
         private var cosine: Double
-        private let stepSine: Double
-        private let stepCosine: Double
 
-        init(angle: Double, step: Double) {
+        init(angle: Double) {
             sine = sin(angle)
             cosine = cos(angle)
-            stepSine = sin(step)
-            stepCosine = cos(step)
         }
 
-        mutating func advance() {
-            (sine, cosine) = (sine * stepCosine + cosine * stepSine, cosine * stepCosine - sine * stepSine)
+        mutating func turn(by step: Rotation) {
+            (sine, cosine) = (sine * step.cosine + cosine * step.sine, cosine * step.cosine - sine * step.sine)
         }
     }
 }
