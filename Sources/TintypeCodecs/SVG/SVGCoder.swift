@@ -32,18 +32,12 @@ public struct SVGCoder: ImageCoder {
     public var decodableFormats: Set<ImageFormat> { [.svg] }
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        try SVGDocument(data, context: context).info
+        try SVGDocument(data, context: context, isContained: isContained).info
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        let document = try SVGDocument(data, context: context)
-        guard isContained || !document.mayEndProcess else {
-            throw ImageError(
-                .decoderUnavailable, stage: .decode,
-                reason:
-                    "the SVG has an `feTile` whose tile may be empty, with which librsvg ends the process; isolated decoding draws it"
-            )
-        }
+        let document = try SVGDocument(data, context: context, isContained: isContained)
+        try document.checkMayDraw()
         let size = options.vectorSize(for: document.info.size)
         try document.info.check(context.limits, output: size, keptFrames: 1)
         let reservation = try context.reserve(
