@@ -38,7 +38,7 @@ extension ImageDownloader {
         public var order: DownloadOrder
         /// The longest time without any data: while connecting, before the response, and between two pieces of it.
         ///
-        /// Zero or less means 15 s.
+        /// Zero or less means 15 s. The time that closures of the program take doesn't count.
         public var timeout: Duration
         /// The longest time that a transfer may take, not counting the wait for its turn; `nil` for no limit.
         public var totalTimeout: Duration?
@@ -167,8 +167,8 @@ extension ImageDownloader {
         /// The time limits of a transfer, with their bounds.
         var paceLimits: TransferPace.Limits {
             TransferPace.Limits(
-                idle: idleLimit, total: totalTimeout.map { min($0, .longestLimit) },
-                firstByte: firstByteTimeout.map { min($0, .longestLimit) }, minimumSpeed: minimumSpeed)
+                idle: idleLimit, total: totalTimeout?.boundedLimit,
+                firstByte: firstByteTimeout?.boundedLimit, minimumSpeed: minimumSpeed)
         }
     }
 }

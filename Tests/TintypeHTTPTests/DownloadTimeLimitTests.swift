@@ -61,6 +61,59 @@ struct DownloadTimeLimitTests {
         #expect(try await task.value.data.count == 50)
     }
 
+    @Test(
+        "The time of a closure of the program is no silence of the server, but counts in the whole transfer",
+        .capability("DLC-02", "DLR-05"))
+    func closures() async throws {
+        let server = try await OriginServer.start(["/a": OriginResponse(bytes)])
+        for total in [nil, Duration.seconds(100)] {
+            let (clock, gate) = (ManualClock(), OriginGate())
+            let downloader = ImageDownloader(
+                .init(
+                    timeout: .seconds(10), totalTimeout: total, requestModifier: { _ in try await gate.pass() },
+                    firstByteTimeout: .seconds(5)), clock: clock)
+            let task = Task { try await downloader.load(LoadRequest(url: server.url("/a"))) }
+            try await gate.waitForArrivals(1)
+            clock.advance(by: .seconds(99))
+            // The check has found no fault, and sleeps again.
+            try await clock.waitForSleepers(1)
+            if total == nil {
+                gate.openForGood()
+                #expect(try await task.value.data == bytes)
+            } else {
+                clock.advance(by: .seconds(1))
+                let error = await #expect(throws: ImageError.self) { try await task.value }
+                #expect(error?.reason == "the transfer took longer than 100 s")
+            }
+        }
+    }
+
+    @Test("A load that is cancelled while it reads the body of an error ends as cancelled", .capability("DLR-14"))
+    func cancelledWhileDraining() async throws {
+        let server = try await OriginServer.start(["/a": OriginResponse(bytes, status: 404).silence(after: 10)])
+        let downloader = ImageDownloader(clock: clock)
+        let task = Task { try await downloader.load(LoadRequest(url: server.url("/a"))) }
+        // One sleeper watches the transfer, the other one the body.
+        try await clock.waitForSleepers(2)
+        task.cancel()
+        let error = await #expect(throws: ImageError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test("Time limits out of the range of clocks are bounded", arguments: [Int.min, -1, 0, Int.max])
+    func bounds(_ seconds: Int) async throws {
+        let limit = Duration.seconds(seconds)
+        let server = try await OriginServer.start(["/a": OriginResponse(bytes)])
+        let idle = ImageDownloader(.init(timeout: limit))
+        #expect(try await idle.load(LoadRequest(url: server.url("/a"))).data == bytes)
+        let others = ImageDownloader(.init(totalTimeout: limit, firstByteTimeout: limit))
+        do {
+            #expect(try await others.load(LoadRequest(url: server.url("/a"))).data == bytes)
+        } catch {
+            #expect(seconds <= 0 && error.code == .timedOut)
+        }
+    }
+
     @Test("The duration of the whole transfer can be limited")
     func total() async throws {
         let gate = OriginGate()

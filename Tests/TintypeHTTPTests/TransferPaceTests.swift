@@ -56,6 +56,24 @@ struct TransferPaceTests {
         #expect(verdict10 == .fine(until: .seconds(14)))
     }
 
+    @Test("Nothing but the limit of the whole transfer counts while a closure of the program runs")
+    func pause() {
+        var pace = TransferPace(
+            .init(idle: .seconds(15), total: .seconds(100), firstByte: .seconds(5), minimumSpeed: 100), at: .zero)
+        pace.recordBody(1, at: .zero)
+        pace.recordPause()
+        var verdict = pace.check(at: .seconds(60))
+        #expect(verdict == .fine(until: .seconds(75)))
+        pace.recordResumption(at: .seconds(70))
+        verdict = pace.check(at: .seconds(79))
+        #expect(verdict == .fine(until: .seconds(80)))
+        verdict = pace.check(at: .seconds(80))
+        #expect(verdict == .exceeded("only 0 B arrived per second; the minimum is 100 B per second"))
+        pace.recordPause()
+        verdict = pace.check(at: .seconds(100))
+        #expect(verdict == .exceeded("the transfer took longer than 100 s"))
+    }
+
     @Test("A downloader ends a transfer that is too slow, and frees its slot", .capability("3.8"))
     func slowLoris() async throws {
         let clock = ManualClock()

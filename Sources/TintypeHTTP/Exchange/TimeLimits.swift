@@ -31,6 +31,12 @@ final class TimeLimits: Sendable {
     /// Notes that bytes of the body arrived.
     func recordBody(_ bytes: Int) { record { $0.recordBody(bytes, at: $1) } }
 
+    /// Notes that a closure of the program begins.
+    func recordPause() { pace.withLock { $0.recordPause() } }
+
+    /// Notes that a closure of the program has ended.
+    func recordResumption() { record { $0.recordResumption(at: $1) } }
+
     private func record(_ change: (inout TransferPace, Duration) -> Void) {
         let now = time.now()
         pace.withLock { change(&$0, now) }
@@ -97,4 +103,7 @@ struct Timekeeper: Sendable {
 extension Duration {
     /// The longest time limit. Longer ones overflow clocks, and never expire in practice.
     static let longestLimit = Duration.seconds(10 * 365 * 86_400)
+
+    /// A time limit in the range that clocks can handle.
+    var boundedLimit: Duration { max(.zero, min(self, .longestLimit)) }
 }

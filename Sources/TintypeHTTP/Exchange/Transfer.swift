@@ -90,7 +90,7 @@ struct Transfer: Sendable {
         request.targetSize = load.targetSize
         request = request.withCredentialsInHeader
         if let modify = load.hooks?.modifyRequest ?? context.configuration.requestModifier {
-            request = try await context.running.run { [request] () throws(ImageError) in
+            request = try await context.runClosure { [request] () throws(ImageError) in
                 var request = request
                 do { try await modify(&request) } catch {
                     throw .refused(.badRequest, by: "the request modifier", error)
@@ -112,7 +112,7 @@ struct Transfer: Sendable {
         else { return nil }
         challenges += 1
         let challenge = AuthenticationChallenge(url: request.url, field: field, attempt: challenges)
-        let credential = try await context.running.run { () throws(ImageError) -> HTTPCredential? in
+        let credential = try await context.runClosure { () throws(ImageError) -> HTTPCredential? in
             do { return try await provide(challenge) } catch {
                 throw .refused(.badRequest, by: "the closure for credentials", error)
             }
@@ -150,7 +150,7 @@ struct Transfer: Sendable {
             url: url, statusCode: Int(message.head.status.code),
             headers: HTTPFields(joining: Array(message.head.headers)))
         if let modify = load.hooks?.modifyResponse ?? context.configuration.responseModifier {
-            response = try await context.running.run { [response] () throws(ImageError) in
+            response = try await context.runClosure { [response] () throws(ImageError) in
                 var response = response
                 do { try await modify(&response) } catch {
                     throw .refused(.badResponse, by: "the response modifier", error)
@@ -178,6 +178,7 @@ struct Transfer: Sendable {
             try check(response, isRest: isRest, isContinuing: resumption?.partial != nil, for: load)
         } catch {
             await drain(message)
+            if context.running.isCancelled || Task.isCancelled { throw .cancelledTransfer }
             throw error
         }
         let receiver = BodyReceiver(context: context)
@@ -190,7 +191,7 @@ struct Transfer: Sendable {
             of: message, response, reporter, resumption, hasRange: request.headers["Range"] != nil)
         context.record.recordEnd(at: context.limits.now)
         if let decrypt = decryptor {
-            data = try await context.running.run { [data, response] () throws(ImageError) in
+            data = try await context.runClosure { [data, response] () throws(ImageError) in
                 do { return try await decrypt(data, response) } catch {
                     throw .refused(.badResponse, by: "the decryptor", error)
                 }

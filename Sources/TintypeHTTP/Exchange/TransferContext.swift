@@ -34,5 +34,14 @@ final class TransferContext: Sendable {
         self.countBytes = countBytes
         self.observeHead = observeHead
     }
+
+    /// Runs a closure of the program, whose time doesn't count as silence of the server.
+    func runClosure<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws(ImageError) -> Value
+    ) async throws(ImageError) -> Value {
+        limits.recordPause()
+        defer { limits.recordResumption() }
+        return try await running.run(work)
+    }
 }
 #endif

@@ -31,6 +31,8 @@ struct TransferPace: Sendable {
     private var requestStart: Duration?
     /// The beginning of the period in which the speed is measured, and the bytes since; `nil` before the body.
     private var period: (start: Duration, bytes: Int)?
+    /// True while a closure of the program runs, whose time the server isn't to blame for.
+    private var isPaused = false
 
     init(_ limits: Limits, at now: Duration) {
         self.limits = limits
@@ -51,13 +53,24 @@ struct TransferPace: Sendable {
         period = (start, count.addingReportingOverflow(bytes).partialValue)
     }
 
+    /// Notes that a closure of the program begins: until it ends, only the limit of the whole transfer counts.
+    mutating func recordPause() { isPaused = true }
+
+    /// Notes that a closure of the program has ended.
+    mutating func recordResumption(at now: Duration) {
+        isPaused = false
+        lastActivity = now
+        if period != nil { period = (now, 0) }
+    }
+
     mutating func check(at now: Duration) -> Verdict {
-        var next = lastActivity + limits.idle
+        var next = (isPaused ? now : lastActivity) + limits.idle
         if now >= next { return .exceeded("no data arrived for \(limits.idle.inWords)") }
         if let total = limits.total {
             if now >= start + total { return .exceeded("the transfer took longer than \(total.inWords)") }
             next = min(next, start + total)
         }
+        guard !isPaused else { return .fine(until: next) }
         if let firstByte = limits.firstByte {
             // Another request may be sent at any time, and isn't late before this.
             let end = (requestStart ?? now) + firstByte

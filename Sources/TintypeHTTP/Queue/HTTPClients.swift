@@ -8,6 +8,7 @@ internal import TintypeCore
 final class SharedHTTPClient: Sendable {
     let client: HTTPClient
     private let eventLoops: [any EventLoop]
+    private let ending = Lock<Task<Void, Never>?>(nil)
 
     init(_ configuration: HTTPClient.Configuration) {
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -22,6 +23,17 @@ final class SharedHTTPClient: Sendable {
         guard request.useTLS, !eventLoops.isEmpty else { return .indifferent }
         let number = UInt(bitPattern: request.host.hashValue) % UInt(eventLoops.count)
         return .delegate(on: eventLoops[Int(number)])
+    }
+
+    /// Closes all connections. Every caller waits until they are closed.
+    func shutdown() async {
+        let task = ending.withLock { ending in
+            // The only error says that the client is already shut down.
+            let task = ending ?? Task { [client] in try? await client.shutdown() }
+            ending = task
+            return task
+        }
+        await task.value
     }
 
     deinit {
@@ -96,8 +108,7 @@ final class HTTPClients: Sendable {
     /// Closes all connections, and waits until they are closed.
     func shutdown() async {
         let clients = state.withLock { Array($0.current.values) + $0.earlier.compactMap(\.client) }
-        // The only error says that a client is already shut down.
-        for shared in clients { try? await shared.client.shutdown() }
+        for client in clients { await client.shutdown() }
     }
 }
 

@@ -88,6 +88,6 @@ struct CircuitBreaker: Sendable {
     }
 
     private func open(at now: Duration) -> State {
-        .open(until: now + max(.zero, min(policy.pause, .longestLimit)))
+        .open(until: now + policy.pause.boundedLimit)
     }
 }

@@ -79,8 +79,8 @@ public struct RetryPolicy: Sendable {
 
     /// `baseDelay` · 2^(`attempts` − 1), at most ``maximumDelay``, without overflow.
     private func bound(attempts: Int) -> Duration {
-        var bound = max(.zero, min(baseDelay, .longestLimit))
-        let maximum = max(.zero, min(maximumDelay, .longestLimit))
+        var bound = baseDelay.boundedLimit
+        let maximum = maximumDelay.boundedLimit
         var remaining = attempts - 1
         while remaining > 0, bound != .zero, !(bound >= maximum) {
             bound *= 2
