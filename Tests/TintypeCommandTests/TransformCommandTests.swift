@@ -30,6 +30,22 @@ struct TransformCommandTests {
         return try Image(data: Data(contentsOf: URL(fileURLWithPath: folder.path + "/" + name)))
     }
 
+    @Test(
+        "A number out of its range is refused, with the range",
+        arguments: [
+            ("--resize", "0x4", "1 to 100000"), ("--blur", "-1", "0 to 1000000"), ("--blur", "1e9", "0 to 1000000"),
+            ("--sharpen", "-1", "0 to 1000"), ("--brightness", "-1", "0 to 1000"), ("--contrast", "1e4", "0 to 1000"),
+            ("--saturation", "nan", "0 to 1000"), ("--round", "-5", "from 0"), ("--pad", "-4", "0 to 100000"),
+        ])
+    func range(_ option: String, _ value: String, _ range: String) {
+        let error = #expect(throws: (any Error).self) {
+            try TintypeTool.parseAsRoot(["convert", "in.png", "out.png", option, value])
+        }
+        let message = error.map { TintypeTool.fullMessage(for: $0) } ?? ""
+        #expect(message.contains("The value '\(value)' is invalid"), "\(message)")
+        #expect(message.contains(range), "\(message)")
+    }
+
     @Test("Each option changes the image")
     func options() async throws {
         func size(_ options: String...) async throws -> String {

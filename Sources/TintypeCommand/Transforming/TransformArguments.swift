@@ -8,8 +8,8 @@ struct TransformArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Resize to this box. One side may be open: 1600x, x900. fit, the default, preserves the proportions, fill also \
-            crops to exactly the box, stretch does not preserve them.
+            Resize to this box, with sides of 1 to 100000 pixels. One side may be open: 1600x, x900. fit, the default, \
+            preserves the proportions, fill also crops to exactly the box, stretch does not preserve them.
             """, valueName: "WxH[:fit|fill|stretch]"))
     var resize: [ResizeArgument] = []
 
@@ -29,7 +29,9 @@ struct TransformArguments: ParsableArguments {
     @Option(help: "Flip horizontally, vertically, or both.")
     var flip: [FlipArgument] = []
 
-    @Option(help: ArgumentHelp("Round the corners.", valueName: "radius"))
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Round the corners with this radius, in pixels from 0.", valueName: "radius"))
     var round: [RoundArgument] = []
 
     @Flag(help: "Crop to a circle.")
@@ -41,10 +43,15 @@ struct TransformArguments: ParsableArguments {
             valueName: "width:#rrggbb"))
     var border: [BorderArgument] = []
 
-    @Option(help: ArgumentHelp("Blur with a Gaussian filter of this radius in pixels.", valueName: "sigma"))
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Blur with a Gaussian filter of this standard deviation, 0 to 1000000 pixels.", valueName: "sigma"))
     var blur: [BlurArgument] = []
 
-    @Option(help: ArgumentHelp("Sharpen edges; 0.5 is usual.", valueName: "amount"))
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Sharpen edges, from 0 to 1000; 0.5 is usual.", valueName: "amount"))
     var sharpen: [SharpenArgument] = []
 
     @Flag(help: "Remove color.")
@@ -56,13 +63,19 @@ struct TransformArguments: ParsableArguments {
     @Flag(help: "Invert colors.")
     var invert = false
 
-    @Option(help: ArgumentHelp("Multiply brightness; 1 changes nothing.", valueName: "amount"))
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Multiply brightness, from 0 to 1000; 1 changes nothing.", valueName: "amount"))
     var brightness: [BrightnessArgument] = []
 
-    @Option(help: ArgumentHelp("Multiply contrast; 1 changes nothing.", valueName: "amount"))
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Multiply contrast, from 0 to 1000; 1 changes nothing.", valueName: "amount"))
     var contrast: [ContrastArgument] = []
 
-    @Option(help: ArgumentHelp("Multiply saturation; 0 is gray, 1 changes nothing.", valueName: "amount"))
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Multiply saturation, from 0 to 1000; 0 is gray, 1 changes nothing.", valueName: "amount"))
     var saturation: [SaturationArgument] = []
 
     @Option(
@@ -81,7 +94,9 @@ struct TransformArguments: ParsableArguments {
         completion: .file())
     var overlay: [OverlayArgument] = []
 
-    @Option(help: ArgumentHelp("Add transparent pixels at all edges.", valueName: "pixels"))
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Add this number of transparent pixels at all edges, 0 to 100000.", valueName: "pixels"))
     var pad: [PadArgument] = []
 
     @Option(
