@@ -50,6 +50,7 @@ struct WholeSurfaceTests {
         task.cancel()
     }
 
+    #if HTTP
     @Test("A cache, a downloader, and a manager are configured, and local files still load")
     func configure() async throws {
         let cache = try ImageCache(
@@ -73,6 +74,7 @@ struct WholeSurfaceTests {
         let stacked = ImageManager(cache: both, loader: ImageLoaders([downloader, FileLoader(), DataURLLoader()]))
         #expect(try await stacked.image(for: bench.file()).size.width == 800)
     }
+    #endif
 
     @Test("A cache is used by hand")
     func cacheByHand() async throws {
