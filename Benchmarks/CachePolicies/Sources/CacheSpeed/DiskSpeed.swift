@@ -31,6 +31,7 @@ struct DiskSpeed {
             }
             comparison.report("put, \(kind / 1_000) KB")
         }
+        try await putsAtOnce(disk, bare, data)
         var random = Generator(state: 3)
         for kind in Self.sizes {
             let known = (0..<count).filter { size($0) == kind }
@@ -46,6 +47,38 @@ struct DiskSpeed {
         }
         await misses(disk)
         try await readers(disk, bare, count: count)
+    }
+
+    // MARK: Puts at once
+
+    /// Stores as loads cause them: nobody awaits one before the next begins.
+    private func putsAtOnce(_ disk: DiskCache, _ bare: BareFiles, _ data: [Int: Data]) async throws {
+        var first = 2_000_000
+        for kind in Self.sizes {
+            guard let data = data[kind] else { continue }
+            let entry = DiskCacheEntry(data: data, created: Date())
+            let block = isSmoke ? 10 : kind == Self.sizes[0] ? 400 : 100
+            var comparison = Comparison()
+            for _ in 0..<(isSmoke ? 2 : 40) {
+                let indices = first..<first + block
+                first += block
+                let one = await times { for index in indices { bare.put(index, data) } }
+                let other = try await times {
+                    // A group would search a list for each of its tasks that ends.
+                    let stores = indices.map { index in
+                        Task.detached { try await disk.store(entry, forKey: key(index)) }
+                    }
+                    for store in stores { try await store.value }
+                    await disk.flush()
+                }
+                let scale = 1_000 * Double(block)
+                comparison.blocks.0.add(one.wall / scale)
+                comparison.blocks.1.add(other.wall / scale)
+                comparison.processor.0.add(one.processor / scale)
+                comparison.processor.1.add(other.processor / scale)
+            }
+            comparison.report("put, \(kind / 1_000) KB, \(block) at once")
+        }
     }
 
     // MARK: Misses

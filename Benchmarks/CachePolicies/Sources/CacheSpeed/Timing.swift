@@ -120,6 +120,7 @@ func row(_ cells: [String]) {
 }
 
 func format(_ value: Double, digits: Int = 1) -> String {
+    guard value.isFinite else { return "" }
     let scale = [1.0, 10, 100][min(2, digits)]
     let rounded = (value * scale).rounded() / scale
     return digits == 0 ? "\(Int(rounded))" : "\(rounded)"
