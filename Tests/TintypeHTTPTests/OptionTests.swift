@@ -71,6 +71,54 @@ struct OptionTests {
         #expect(try sent("https://www.example.org/a/")?.utf8.count ?? 0 < 1_000)
     }
 
+    @Test("A connection without TLS can't replace or shadow a secure cookie, and prefixes of names are kept")
+    func secureCookies() throws {
+        let store = SessionCookies()
+        let secure = try #require(URL(string: "https://www.example.org/a/b"))
+        let plain = try #require(URL(string: "http://www.example.org/a/b"))
+        let below = try #require(URL(string: "http://x.www.example.org/a/b"))
+        store.store(["id=1; Secure; Path=/"], from: secure)
+        store.store(
+            ["id=2; Path=/", "id=3; Path=/a", "id=4; Domain=example.org", "id=; Path=/; Max-Age=0"], from: plain)
+        store.store(["id=5; Domain=example.org"], from: below)
+        #expect(store.cookies(for: secure) == "id=1" && store.cookies(for: plain) == nil)
+        store.store(["id=6; Secure; Path=/", "other=7"], from: secure)
+        #expect(store.cookies(for: secure) == "other=7; id=6")
+        store.removeAll()
+        let names = ["__Secure-a=1", "__Host-a=2; Secure", "__host-b=3; Secure; Path=/; Domain=www.example.org"]
+        store.store(names, from: secure)
+        #expect(store.cookies(for: secure) == nil)
+        store.store(["__Secure-a=1; Secure", "__Host-b=2; Secure; Path=/"], from: secure)
+        #expect(store.cookies(for: secure) == "__Secure-a=1; __Host-b=2")
+    }
+
+    @Test("A domain with many cookies keeps the newest, and those of others stay")
+    func manyCookies() throws {
+        let store = SessionCookies()
+        let good = try #require(URL(string: "https://example.org/"))
+        let greedy = try #require(URL(string: "https://example.net/"))
+        store.store(["a=1"], from: good)
+        for number in 0..<2_000 { store.store(["c\(number)=1"], from: greedy) }
+        #expect(store.cookies(for: good) == "a=1")
+        let kept = try #require(store.cookies(for: greedy)).split(separator: "; ")
+        #expect(kept.count == 50 && kept.last == "c1999=1")
+    }
+
+    @Test("A redirect that sets a cookie may lead back to the same URL, and ends at the limit if it always does")
+    func cookieGate() async throws {
+        let server = try await OriginServer.start { request in
+            request.header("Cookie") == "gate=1" && request.path == "/a"
+                ? OriginResponse(bytes) : .redirect(to: request.path).header("Set-Cookie", "gate=1")
+        }
+        let downloader = ImageDownloader(.init(maximumRedirects: 7, cookies: SessionCookies()))
+        #expect(try await downloader.load(LoadRequest(url: server.url("/a"))).data == bytes)
+        #expect(server.requestCount() == 2)
+        let error = try await failure(downloader, LoadRequest(url: server.url("/b")))
+        #expect(error.code == .badRedirect && error.reason.contains("more than 7 times"))
+        let without = try await failure(ImageDownloader(), LoadRequest(url: server.url("/a")))
+        #expect(without.reason.contains("in a circle"))
+    }
+
     @Test(
         "A challenge is answered with the credential that the program provides",
         .capability("DLC-07", "DLC-08", "DLC-09"))

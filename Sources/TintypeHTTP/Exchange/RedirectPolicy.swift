@@ -37,10 +37,11 @@ struct RedirectPolicy: Sendable {
     static func isRedirect(_ status: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) }
 
     /// Returns the request to send after a redirect.
+    /// - Parameter mayRepeat: True if a URL may be asked a second time, because the answer may differ now: the redirect has set a cookie.
     /// - Returns: `nil` if the response is not a redirect: its status is another one, or it has no location.
     /// - Throws: ``ImageError/Code/badRedirect``.
     mutating func next(
-        after request: DownloadRequest, status: Int, location: String?
+        after request: DownloadRequest, status: Int, location: String?, mayRepeat: Bool = false
     ) throws(ImageError) -> DownloadRequest? {
         guard Self.isRedirect(status), let location else { return nil }
         if chain.isEmpty { chain = [request.url] }
@@ -51,7 +52,7 @@ struct RedirectPolicy: Sendable {
             throw refused(
                 "the server redirected from https to http, where anybody could change the image: \(path(to: target))")
         }
-        guard !chain.contains(target) else {
+        guard mayRepeat || !chain.contains(target) else {
             throw refused("the server redirected in a circle: \(path(to: target))")
         }
         guard chain.count <= maximum else {

@@ -51,17 +51,16 @@ struct Transfer: Sendable {
             let response = try await sender.send(request, isRedirected: !redirects.chain.isEmpty)
             defer { sender.close(response) }
             let head = response.head
-            if let store = context.configuration.cookies {
-                let fields = head.headers["Set-Cookie"]
-                if !fields.isEmpty { store.store(fields, from: request.url) }
-            }
+            let newCookies = context.configuration.cookies == nil ? [] : head.headers["Set-Cookie"]
+            if !newCookies.isEmpty { context.configuration.cookies?.store(newCookies, from: request.url) }
             if head.status == .unauthorized, let answer = try await answer(head, to: request, &challenges) {
                 await drain(response)
                 request = answer
                 continue
             }
             let next = try redirects.next(
-                after: request, status: Int(head.status.code), location: head.headers.first(name: "Location"))
+                after: request, status: Int(head.status.code), location: head.headers.first(name: "Location"),
+                mayRepeat: !newCookies.isEmpty)
             guard let next else {
                 var loaded = try await receive(
                     response, to: request, for: load, resumption)

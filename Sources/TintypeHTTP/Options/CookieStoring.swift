@@ -19,6 +19,8 @@ public protocol CookieStoring: Sendable {
 /// accepts only domains of which the host is part, and that have a dot.
 public final class SessionCookies: CookieStoring {
     private static let maximumCount = 1_000
+    /// The most cookies of one domain, which so can't drive out all others.
+    private static let maximumPerDomain = 50
     private static let maximumBytes = 4_096
 
     private struct Cookie {
@@ -62,13 +64,20 @@ public final class SessionCookies: CookieStoring {
 
     public func store(_ fields: [String], from url: URL) {
         let now = now()
+        let isSecure = url.scheme?.lowercased() == "https"
         for cookie in fields.prefix(50).compactMap({ Self.parse($0, from: url, now: now) }) {
             cookies.withLock { cookies in
+                guard isSecure || !cookies.contains(where: { Self.isCookie(cookie, shadowing: $0) }) else { return }
                 cookies.removeAll {
                     $0.name == cookie.name && $0.domain == cookie.domain && $0.path == cookie.path
                 }
                 guard cookie.expiry.map({ $0 > now }) ?? true else { return }
                 cookies.append(cookie)
+                if cookies.count(where: { $0.domain == cookie.domain }) > Self.maximumPerDomain,
+                    let oldest = cookies.firstIndex(where: { $0.domain == cookie.domain })
+                {
+                    cookies.remove(at: oldest)
+                }
                 if cookies.count > Self.maximumCount { cookies.removeFirst() }
             }
         }
@@ -86,6 +95,7 @@ public final class SessionCookies: CookieStoring {
         var cookie = Cookie(
             name: name, value: value, domain: host, isHostOnly: true, path: defaultPath(of: url), isSecure: false)
         var maximumAge: Int?
+        var hasDomain = false
         for attribute in parts.dropFirst() {
             let pieces = attribute.split(separator: "=", maxSplits: 1).map { String($0).trimmed }
             let argument = pieces.count > 1 ? pieces[1] : ""
@@ -97,6 +107,7 @@ public final class SessionCookies: CookieStoring {
             case "domain" where !argument.isEmpty:
                 let domain = (argument.hasPrefix(".") ? String(argument.dropFirst()) : argument).lowercased()
                 guard domain == host || domain.contains(".") && isHost(host, below: domain) else { return nil }
+                hasDomain = true
                 cookie.domain = domain
                 cookie.isHostOnly = IPAddress(host) != nil
             default: break
@@ -105,7 +116,20 @@ public final class SessionCookies: CookieStoring {
         if let maximumAge { cookie.expiry = now.addingTimeInterval(Double(max(0, maximumAge))) }
         // Only a secure connection may set a cookie for secure connections (RFC 6265bis).
         guard !cookie.isSecure || url.scheme?.lowercased() == "https" else { return nil }
+        // The prefixes promise these attributes to the server.
+        let prefix = name.lowercased()
+        if prefix.hasPrefix("__secure-") || prefix.hasPrefix("__host-") {
+            guard cookie.isSecure else { return nil }
+        }
+        if prefix.hasPrefix("__host-") { guard !hasDomain, cookie.path == "/" else { return nil } }
         return cookie
+    }
+
+    /// True if a cookie that came without TLS would be sent in place of one, or beside one, that is for secure connections only (RFC 6265bis).
+    private static func isCookie(_ new: Cookie, shadowing old: Cookie) -> Bool {
+        old.isSecure && old.name == new.name && isPath(new.path, below: old.path)
+            && (new.domain == old.domain || isHost(new.domain, below: old.domain)
+                || isHost(old.domain, below: new.domain))
     }
 
     private static func isHost(_ host: String, below domain: String) -> Bool {
