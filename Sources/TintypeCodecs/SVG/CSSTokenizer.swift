@@ -12,7 +12,10 @@ struct CSSTokenizer {
         case hash([UInt8])
         /// A name after `@`, in lower case.
         case keyword(String)
+        /// A number, in pixels if it has a unit. Of units that depend on fonts or the canvas, any is as long as ``SVGNumber/longestUnit``.
         case number(Double)
+        /// A part of what the property refers to: a percentage, or a number of `em`.
+        case part(Double)
         case space
         /// Any other character.
         case mark(UInt8)
@@ -82,7 +85,7 @@ struct CSSTokenizer {
             return .keyword(String(decoding: name(), as: UTF8.self).lowercased())
         default: break
         }
-        if startsNumber { return .number(number()) }
+        if startsNumber { return number() }
         guard startsName(0) else {
             place += 1
             return .mark(first)
@@ -115,19 +118,16 @@ struct CSSTokenizer {
         return Self.isDigit(byte(sign)) || byte(sign) == UInt8(ascii: ".") && Self.isDigit(byte(sign + 1))
     }
 
-    private mutating func number() -> Double {
-        var (value, end) = SVGNumber.read(bytes, from: place) ?? (0, place + 1)
-        // A unit. Relative ones may be long: far more than any common font.
+    private mutating func number() -> Token {
+        let (value, end) = SVGNumber.read(bytes, from: place) ?? (0, place + 1)
         place = end
         if startsName(0) {
             let unit = String(decoding: name(), as: UTF8.self).lowercased()
-            value *= unit == "px" ? 1 : SVGNumber.longestUnit
-        } else if byte() == UInt8(ascii: "%") {
-            end += 1
-            place = end
-            value *= SVGNumber.longestUnit
+            return unit == "em" ? .part(value) : .number(value * (SVGNumber.units[unit] ?? SVGNumber.longestUnit))
         }
-        return value
+        guard byte() == UInt8(ascii: "%") else { return .number(value) }
+        place += 1
+        return .part(value / 100)
     }
 
     private mutating func name() -> [UInt8] {
@@ -208,6 +208,8 @@ struct CSSTokenizer {
 enum SVGNumber {
     /// A factor for any unit but the pixel: an inch has 96, and an em or a percent rarely more than a hundred.
     static let longestUnit = 100.0
+    /// The pixels of the absolute units (CSS Values and Units Module Level 4, section 6.2).
+    static let units = ["px": 1, "pt": 96.0 / 72, "pc": 16, "in": 96, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q": 2.4 / 2.54]
     /// Larger numbers count as this one, so that no product or sum of costs is infinite.
     private static let largest = 1e15
 

@@ -6,6 +6,8 @@ struct SVGAttributes {
     private(set) var cost = SVGCost()
     /// A length that no side of the element exceeds, in units of the drawing.
     private(set) var extent = 0.0
+    /// The size of the element.
+    private(set) var painting = SVGPainting()
     /// The factor of the element's transformations.
     private(set) var scale = 1.0
     /// The tile of the element, if it is a pattern.
@@ -25,6 +27,8 @@ struct SVGAttributes {
 
     mutating func read(_ attribute: String, _ value: ArraySlice<UInt8>, _ contents: inout SVGContents, index: Int) {
         pattern?.read(attribute, value)
+        // The corners of a rectangle are no radii of its own.
+        if name != "rect" || attribute != "rx" && attribute != "ry" { painting.read(attribute, value) }
         switch attribute {
         case "id": contents.name(index, Array(value))
         case "class": contents.add(classes: String(decoding: value, as: UTF8.self), to: index)
@@ -39,7 +43,7 @@ struct SVGAttributes {
         case "viewBox":
             for side in SVGNumber.all(value).dropFirst(2) { contents.fill(viewBox: side) }
         case "x", "y", "x1", "y1", "x2", "y2", "width", "height", "r", "rx", "ry", "cx", "cy":
-            measureShape(value)
+            measureShape(attribute, value)
         case "pathLength": cost.length += max(0, Self.number(value)?.value ?? 0)
         case "numOctaves", "radius", "order": readPrimitive(attribute, value)
         default:
@@ -50,7 +54,8 @@ struct SVGAttributes {
     }
 
     private static let others: Set<String> = [
-        "opacity", "mask", "filter", "mix-blend-mode", "isolation", "stroke-dasharray",
+        "opacity", "mask", "filter", "mix-blend-mode", "isolation", "stroke-dasharray", "stroke-width", "font-size", "font",
+        "vector-effect",
     ]
 
     private mutating func follow(_ value: ArraySlice<UInt8>, _ contents: inout SVGContents, _ index: Int) {
@@ -67,16 +72,19 @@ struct SVGAttributes {
         cost.vertices += Double(path.vertices)
         cost.length += path.length
         extent = max(extent, path.length)
+        painting.add(path)
     }
 
     /// Adds a number of a shape to the length of its outline: the number is at most that of all lines between two points.
-    private mutating func measureShape(_ value: ArraySlice<UInt8>) {
+    private mutating func measureShape(_ attribute: String, _ value: ArraySlice<UInt8>) {
         guard ["rect", "line", "circle", "ellipse"].contains(name), let (number, end) = Self.number(value) else {
             return
         }
         cost.vertices += 1
         let length = abs(number) * (end < value.endIndex ? SVGNumber.longestUnit : 1)
         cost.length += 7 * length
+        // The place of a shape is no part of its outline, except for a line.
+        if name == "line" || !["x", "y", "cx", "cy"].contains(attribute) { painting.length += 7 * length }
         extent += 2 * length
     }
 

@@ -74,7 +74,7 @@ struct SVGContents {
 
     mutating func begin(_ name: String) -> Int {
         named[name.lowercased(), default: []].append(elements.count)
-        elements.append(SVGElement())
+        elements.append(SVGElement(painting: SVGPainting(kind: SVGPainting.Kind(name))))
         return elements.count - 1
     }
 
@@ -100,7 +100,21 @@ struct SVGContents {
         // Its kernels may be as large as the picture, because its scale isn't known.
         if cost.kernels > 0 { cost.kernels = 1e15 }
         elements[element].cost += cost
+        // Each of its elements may be as large as the picture.
+        elements[element].painting.drawing += SVGPaintedArea.mostWork * cost.elements
         elements[element].drawingDepth = max(elements[element].drawingDepth, drawing.layerDepth + 1)
+    }
+
+    mutating func add(characters count: Int, to element: Int) { elements[element].painting.characters += Double(count) }
+
+    /// Counts the areas that elements paint.
+    /// - Parameters:
+    ///   - natural: the size of the drawing.
+    ///   - depth: the length of the longest chain of references.
+    mutating func measureAreas(natural: PixelSize, depth: Int) {
+        for (index, work) in SVGPaintedArea(self, natural: natural).work(depth: depth).enumerated() {
+            elements[index].cost.painting = work
+        }
     }
 
     mutating func include(dashDensity density: Double) { dashDensity = max(dashDensity, density) }
@@ -111,6 +125,7 @@ struct SVGContents {
         elements[element].scale = min((outer.map { elements[$0].scale } ?? 1) * attributes.scale, 1e15)
         largestScale = max(largestScale, elements[element].scale)
         longestExtent = max(longestExtent, attributes.extent)
+        elements[element].painting.take(attributes.painting)
         if let pattern = attributes.pattern { patterns[element] = pattern }
     }
 
@@ -149,6 +164,7 @@ struct SVGContents {
         if style.isLayer { elements[element].cost.layers = 1 }
         elements[element].cost.filters += style.filters
         dashDensity = max(dashDensity, style.dashDensity)
+        elements[element].painting.apply(style.painting)
     }
 
     /// Applies the rules to all elements that they may match.
@@ -164,7 +180,10 @@ struct SVGContents {
             // Dashes count for all elements.
             dashDensity = max(dashDensity, rule.style.dashDensity)
             sheetScale = max(sheetScale, rule.style.scale)
-            guard rule.style.isLayer || !rule.style.references.isEmpty || rule.style.filters > 0 else { continue }
+            guard
+                rule.style.isLayer || !rule.style.references.isEmpty || rule.style.filters > 0
+                    || rule.style.painting.isStyled
+            else { continue }
             for subject in rule.subjects {
                 for element in matches(of: subject) { apply(rule.style, to: element) }
                 guard !isOverLimit else { throw Self.refusal("has more references than \(Self.maximumElements)") }

@@ -10,6 +10,7 @@ struct SVGElement {
     var scale = 1.0
     /// The number of layers of the drawings that this element shows as images.
     var drawingDepth = 0
+    var painting = SVGPainting()
 }
 
 /// The cost of drawing elements, apart from the size of the picture.
@@ -27,6 +28,8 @@ struct SVGCost {
     var filters = 0.0
     /// The sum of the areas of kernels that grow with the size of the picture, in units of the drawing.
     var kernels = 0.0
+    /// The number of operations for each pixel of the canvas with which shapes, images and text are painted.
+    var painting = 0.0
 
     static func += (cost: inout SVGCost, other: SVGCost) { cost.add(other, times: 1) }
 
@@ -38,6 +41,7 @@ struct SVGCost {
         layers += count * other.layers
         filters += count * other.filters
         kernels += count * other.kernels
+        painting += count * other.painting
     }
 }
 #endif

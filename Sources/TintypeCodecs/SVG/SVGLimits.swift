@@ -26,6 +26,8 @@ struct SVGLimits {
     let mayEndProcess: Bool
     private let contents: SVGContents
     private let drawn: SVGExpansion.Total
+    /// The length of the longest chain of references.
+    private let deepest: Int
     /// The largest factor of all transformations, through all references.
     private let largestScale: Double
 
@@ -60,7 +62,8 @@ struct SVGLimits {
         var expansion = SVGExpansion(contents)
         drawn = try expansion.total()
         // Each reference may lead from the innermost element into the next one.
-        largestScale = min(pow(contents.largestScale * contents.sheetScale, Double(1 + expansion.deepest)), 1e15)
+        deepest = expansion.deepest
+        largestScale = min(pow(contents.largestScale * contents.sheetScale, Double(1 + deepest)), 1e15)
         self.contents = contents
         guard drawn.cost.elements <= Double(max(Self.freeElements, Self.maximumRepetition * count)) else {
             throw SVGContents.refusal(
@@ -83,6 +86,14 @@ struct SVGLimits {
 
     private static func number(_ value: Double) -> Int { value.isNaN ? 0 : Int(min(value, 1e15)) }
 
+    /// The operations for each pixel with which shapes, images, and text are painted, references followed.
+    private func painting(natural: PixelSize) throws(ImageError) -> Double {
+        var contents = contents
+        contents.measureAreas(natural: natural, depth: deepest)
+        var expansion = SVGExpansion(contents)
+        return try expansion.total().cost.painting
+    }
+
     /// The memory for the layers on top of each other.
     /// - Throws: ``ImageError/Code/limitExceeded`` if drawing at a size costs more than the limits allow.
     func layerBytes(natural: PixelSize, drawnAt size: PixelSize, _ limits: DecodeLimits) throws(ImageError) -> Int {
@@ -91,10 +102,11 @@ struct SVGLimits {
         if let side = contents.shortestViewBox { scale = max(scale, Double(max(size.width, size.height)) / side) }
         scale *= largestScale
         let kernels = min(drawn.cost.kernels * scale * scale, drawn.cost.kernels > 0 ? pixels * drawn.cost.filters : 0)
-        let work = pixels * (1 + drawn.cost.layers * Self.layerWork + drawn.cost.filters + kernels)
+        let painting = try painting(natural: natural)
+        let work = pixels * (1 + painting + drawn.cost.layers * Self.layerWork + drawn.cost.filters + kernels)
         guard work <= Double(limits.maximumDrawingWork) else {
             throw SVGContents.refusal(
-                "takes \(Self.number(work)) operations to draw its layers and filters at \(size), over the limit of "
+                "takes \(Self.number(work)) operations to draw at \(size), over the limit of "
                     + "\(limits.maximumDrawingWork)")
         }
         let bytes = pixels * 4 * Double(drawn.layerDepth)

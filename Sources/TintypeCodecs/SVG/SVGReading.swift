@@ -97,7 +97,12 @@ final class SVGReading {
 
     private func add(_ text: UnsafePointer<UInt8>?, _ count: Int, _ parser: UnsafeMutableRawPointer?) {
         guard let text, count > 0 else { return }
-        if let element = open.last { contents.add(SVGCost(characters: Double(count)), to: element) }
+        if let element = open.last {
+            contents.add(SVGCost(characters: Double(count)), to: element)
+            // Neither spaces nor the later bytes of a character.
+            let visible = UnsafeBufferPointer(start: text, count: count).count { $0 > 0x20 && $0 & 0xC0 != 0x80 }
+            contents.add(characters: visible, to: element)
+        }
         guard styleDepth > 0, open.count == styleDepth else { return }
         styleBytes += count
         guard styleBytes <= Self.maximumStyleBytes else {

@@ -12,6 +12,8 @@ struct SVGStyle {
     private(set) var scale = 1.0
     /// The most dashes for a unit of length.
     private(set) var dashDensity = 0.0
+    /// The properties on which the painted area depends.
+    private(set) var painting = SVGPainting()
 
     /// Reads the declarations of a block, without its braces.
     init(_ tokens: ArraySlice<CSSTokenizer.Token>) {
@@ -36,12 +38,12 @@ struct SVGStyle {
             references.append(target)
             if name.hasPrefix("marker") { markers.append(target) }
         }
+        painting.declare(name, value)
         let value = value.filter { $0 != .space && $0 != .mark(UInt8(ascii: ",")) }
         let word: String? = if case .name(let name)? = value.first { name } else { nil }
         switch name {
         case "opacity":
-            // A percentage is a number with a unit, and a hundred times as large.
-            if case .number(let opacity)? = value.first, (1..<SVGNumber.longestUnit).contains(opacity) { return }
+            if case .number(let opacity)? = value.first, opacity >= 1 { return }
             isLayer = true
         case "mask", "filter", "-webkit-mask":
             guard word != "none" else { return }
@@ -53,11 +55,16 @@ struct SVGStyle {
         case "isolation": isLayer = isLayer || word != "auto"
         case "stroke-dasharray":
             let numbers = value.compactMap { token -> Double? in
-                if case .number(let number) = token { number } else { nil }
+                switch token {
+                // Fonts and canvases are hardly smaller than a hundredth of a unit.
+                case .part(let part): part / 100
+                case .number(let number): number
+                default: nil
+                }
             }
             guard !numbers.isEmpty else { return }
             let sum = numbers.reduce(0, +)
-            // Units only make dashes longer than their numbers say: without them, there are as many as there may be.
+            // Without units that are counted as long as they may be, there are as many as there may be.
             let shortest = sum / (numbers.contains { $0 >= SVGNumber.longestUnit } ? SVGNumber.longestUnit : 1)
             if shortest > 0 { dashDensity = max(dashDensity, Double(numbers.count) / shortest) }
         default: break

@@ -21,7 +21,10 @@ enum SVGTransform {
             guard case .function(let name) = token else { continue }
             var numbers: [Double] = []
             for token in value[(index + 1)...] {
-                if case .number(let number) = token { numbers.append(number) }
+                switch token {
+                case .number(let number), .part(let number): numbers.append(number)
+                default: break
+                }
                 if token == .mark(UInt8(ascii: ")")) { break }
             }
             // The units of angles aren't kept.
