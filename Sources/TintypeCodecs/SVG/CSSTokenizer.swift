@@ -209,7 +209,9 @@ enum SVGNumber {
     /// A factor for any unit but the pixel: an inch has 96, and an em or a percent rarely more than a hundred.
     static let longestUnit = 100.0
     /// The pixels of the absolute units (CSS Values and Units Module Level 4, section 6.2).
-    static let units = ["px": 1, "pt": 96.0 / 72, "pc": 16, "in": 96, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q": 2.4 / 2.54]
+    static let units = [
+        "px": 1, "pt": 96.0 / 72, "pc": 16, "in": 96, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q": 2.4 / 2.54,
+    ]
     /// Larger numbers count as this one, so that no product or sum of costs is infinite.
     private static let largest = 1e15
 

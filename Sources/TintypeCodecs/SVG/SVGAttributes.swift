@@ -54,7 +54,8 @@ struct SVGAttributes {
     }
 
     private static let others: Set<String> = [
-        "opacity", "mask", "filter", "mix-blend-mode", "isolation", "stroke-dasharray", "stroke-width", "font-size", "font",
+        "opacity", "mask", "filter", "mix-blend-mode", "isolation", "stroke-dasharray", "stroke-width", "font-size",
+        "font",
         "vector-effect",
     ]
 

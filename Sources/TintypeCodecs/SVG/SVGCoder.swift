@@ -12,7 +12,7 @@ public import TintypeCore
 /// - Elements that draw each other repeatedly are counted before anything is drawn. A document is rejected if drawing it
 ///   involves more than 20 times its number of elements (and more than 50,000). Embedded images must be JPEG, PNG, GIF, WebP or
 ///   SVG, and must not exceed the limits of the context, even together.
-/// - The cost of filters, layers, dashes, markers and selectors is estimated before anything is drawn, from attributes and style
+/// - The cost of shapes, text, filters, layers, dashes, markers and selectors is estimated before anything is drawn, from attributes and style
 ///   sheets: see ``DecodeLimits/maximumDrawingWork``. A document that can't be followed to its end, such as one with more than
 ///   256 elements within each other, is rejected.
 /// - librsvg ends the process where an `feTile` repeats an empty part of a picture. A document in which that can't be excluded is

@@ -129,10 +129,12 @@ struct SVGContents {
         if let pattern = attributes.pattern { patterns[element] = pattern }
     }
 
-    /// The patterns, with what they take from each other.
+    /// The patterns that paint anything, with what they take from each other.
     var completePatterns: [SVGPattern] {
-        patterns.values.map { pattern in
-            var (pattern, next) = (pattern, pattern.target)
+        let painted = Set(references.filter { patterns[$0.element] == nil }.map(\.target))
+        return painted.compactMap { id in
+            guard var pattern = ids[id].flatMap({ patterns[$0] }) else { return nil }
+            var next = pattern.target
             // librsvg follows no more, nor circles.
             for _ in 0..<100 {
                 guard let target = next.flatMap({ ids[$0] }), let other = patterns[target] else { break }

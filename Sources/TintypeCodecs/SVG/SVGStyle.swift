@@ -56,9 +56,8 @@ struct SVGStyle {
         case "stroke-dasharray":
             let numbers = value.compactMap { token -> Double? in
                 switch token {
-                // Fonts and canvases are hardly smaller than a hundredth of a unit.
-                case .part(let part): part / 100
-                case .number(let number): number
+                // Fonts and canvases are hardly smaller than a unit.
+                case .part(let number), .number(let number): number
                 default: nil
                 }
             }

@@ -87,6 +87,13 @@ enum HostileDrawings {
         return document(body, side: side)
     }
 
+    /// Shapes that all cover the whole canvas.
+    /// - Parameter paint: the attributes that fill them.
+    static func coveringShapes(_ count: Int, _ paint: String, side: Int) -> Data {
+        let gradient = "<radialGradient id='g'><stop stop-color='red'/><stop offset='1'/></radialGradient>"
+        return document(gradient + times(count, "<rect width='\(side)' height='\(side)' \(paint)/>"), side: side)
+    }
+
     static func styledLayers(_ count: Int, side: Int) -> Data {
         document("<style>g{opacity:.99}</style>" + times(count, "<g>") + square + times(count, "</g>"), side: side)
     }

@@ -151,6 +151,16 @@ extension HostileFile {
         } twin: {
             HostileDrawings.layers(50, nested: false, side: 100)
         },
+        HostileFile("svg-shapes", "svg") {
+            HostileDrawings.coveringShapes(2_000 * $0, "fill-opacity='.5'", side: 4_000)
+        } twin: {
+            HostileDrawings.coveringShapes(200, "fill-opacity='.5'", side: 400)
+        },
+        HostileFile("svg-gradients", "svg") {
+            HostileDrawings.coveringShapes(500 * $0, "fill='url(#g)'", side: 4_000)
+        } twin: {
+            HostileDrawings.coveringShapes(50, "fill='url(#g)'", side: 400)
+        },
         HostileFile("svg-style-layers", "svg") {
             HostileDrawings.styledLayers(100 * $0, side: 8_000)
         } twin: {

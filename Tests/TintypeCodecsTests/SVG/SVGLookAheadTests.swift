@@ -198,6 +198,8 @@ struct SVGLookAheadTests {
             "<pattern id='p' width='.1' height='10%'><rect width='3' height='3'/></pattern>",
             "<pattern id='p' width='8' height='8' patternUnits='userSpaceOnUse' patternTransform='scale(2) rotate(45)'><rect width='4' height='4'/></pattern>",
             "<pattern id='q' width='8' height='8' patternUnits='userSpaceOnUse'><rect width='4' height='4'/></pattern><pattern id='p' href='#q'/>",
+            // Nothing is painted with it.
+            "<pattern id='unused' width='1020' height='1012'><rect width='30000' height='30000'/></pattern>",
         ]
         for pattern in patterns {
             let group =
