@@ -17,7 +17,7 @@ public import TintypeCore
     let state: PictureState
 
     /// Creates a button with a `GtkButton` of its own.
-    /// - Parameter manager: the manager that loads the images; `nil` for ``TintypeCore/ImageBinding/defaultManager``.
+    /// - Parameter manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
     public convenience init(manager: ImageManager? = nil) {
         self.init(wrapping: gtk_button_new(), manager: manager)
     }
@@ -25,7 +25,7 @@ public import TintypeCore
     /// Creates a button that adds images to a `GtkButton` of the program.
     /// - Parameters:
     ///   - widget: the button. Objects that wrap the same button share everything.
-    ///   - manager: the manager that loads the images; `nil` for ``TintypeCore/ImageBinding/defaultManager``.
+    ///   - manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
     public init(wrapping widget: WidgetPointer, manager: ImageManager? = nil) {
         self.widget = widget
         g_object_ref_sink(UnsafeMutableRawPointer(widget))

@@ -12,7 +12,7 @@ public import TintypeCore
 
     /// Creates a factory.
     /// - Parameters:
-    ///   - manager: the manager that loads the images; `nil` for ``TintypeCore/ImageBinding/defaultManager``.
+    ///   - manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
     ///   - makeWidget: makes the widget of an item around its picture; `nil` for the picture alone. It is called for each widget that the
     ///     view makes, and may change the picture.
     ///   - bind: sets the image of a picture for the item at a position.

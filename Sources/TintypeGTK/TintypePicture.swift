@@ -13,7 +13,7 @@ public import TintypeCore
     let state: PictureState
 
     /// Creates a picture with a `GtkPicture` of its own.
-    /// - Parameter manager: the manager that loads the images; `nil` for ``TintypeCore/ImageBinding/defaultManager``.
+    /// - Parameter manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
     public convenience init(manager: ImageManager? = nil) {
         self.init(wrapping: gtk_picture_new(), manager: manager)
     }
@@ -21,7 +21,7 @@ public import TintypeCore
     /// Creates a picture that shows its images in a widget of the program. Pictures that wrap the same widget share everything.
     /// - Parameters:
     ///   - widget: a `GtkPicture` or a `GtkImage`. In other widgets, nothing is shown.
-    ///   - manager: the manager that loads the images; `nil` for ``TintypeCore/ImageBinding/defaultManager``.
+    ///   - manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
     public init(wrapping widget: WidgetPointer, manager: ImageManager? = nil) {
         self.widget = widget
         g_object_ref_sink(UnsafeMutableRawPointer(widget))
@@ -56,7 +56,7 @@ public import TintypeCore
         set { state.playsAnimations = newValue }
     }
 
-    /// True if the image of the slot ``TintypeCore/ImageSlot/highlighted`` is shown, if there is one.
+    /// True if the image of the slot ``/Tintype/ImageSlot/highlighted`` is shown, if there is one.
     public var isHighlighted = false {
         didSet {
             state.faces.first?.order = isHighlighted ? [.highlighted, .image] : [.image]
