@@ -138,6 +138,19 @@ public final class ImageDownloader: ImageLoading, Sendable {
         url.scheme.map { configuration.schemes.contains($0.lowercased()) } ?? false
     }
 
+    /// The fields of a request with ``headers`` and those of ``Configuration/headerProvider``.
+    ///
+    /// Cookies of a store, and fields that closures add later, such as credentials for a challenge, aren't among them.
+    public func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] {
+        let own = self.headers
+        guard !own.isEmpty || configuration.headerProvider != nil else { return headers }
+        var fields = Configuration.defaultFields
+        fields.merge(own)
+        fields.merge(headers)
+        fields = configuration.headerProvider?(url, fields) ?? fields
+        return Dictionary(fields.all.map { ($0.name, $0.value) }) { first, _ in first }
+    }
+
     /// Loads the bytes of a URL.
     ///
     /// `user:password@` in the URL becomes a Basic authorization for its origin, and no error shows it. A GET whose kept connection

@@ -55,6 +55,7 @@ struct FetchCommandTests {
         #expect(try await fetch(url) == 0)
         for (policy, requests) in [
             ("cache-first", 1), ("cache-only", 1), ("http", 2), ("revalidate", 3), ("reload", 4),
+            ("stale-while-revalidate", 5),
         ] {
             #expect(try await fetch("--cache-policy", policy, url) == 0)
             #expect(server.requestCount() == requests)

@@ -172,7 +172,7 @@ final class HTTPCacheCaseRun: Sendable {
         downloads.acceptableStatusCodes = Set(200..<500).union([firstStatus])
         var configuration = ImageManager.Configuration()
         configuration.cachePolicy = .http
-        configuration.failureLifetime = .zero
+        configuration.failureLifetimes = .none
         configuration.date = { [self] in state.withLock { $0.now } }
         let manager = ImageManager(
             cache: cache, loader: ImageDownloader(downloads), coders: AnythingCoder(), configuration: configuration)

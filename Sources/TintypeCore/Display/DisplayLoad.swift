@@ -11,6 +11,8 @@ public import FoundationEssentials
     private weak var binding: ImageBinding?
 
     private var task: ImageTask?
+    /// The tasks of earlier loads of the same URL. They keep its transfer alive until this load has joined it.
+    private var inheritedTasks: [ImageTask] = []
     private var observer: Task<Void, Never>?
     private var placeholderTimer: Task<Void, Never>?
     private var animationLoad: Task<Void, Never>?
@@ -92,6 +94,21 @@ public import FoundationEssentials
         start(request, manager, isFirst: true)
     }
 
+    /// Takes the tasks of the slot's previous load over, so that its transfer goes on if both need the same one.
+    func inheritTransfer(of previous: DisplayLoad) {
+        guard !settings.options.contains(.avoidAutoCancelImage) else { return }
+        inheritedTasks = previous.inheritedTasks + [previous.task].compactMap(\.self)
+        previous.inheritedTasks = []
+        previous.task = nil
+        previous.observer?.cancel()
+    }
+
+    private func endInheritedTasks() {
+        let tasks = inheritedTasks
+        inheritedTasks = []
+        for task in tasks { task.cancel() }
+    }
+
     /// Ends the part of the load in its slot, because another load has taken the slot.
     func supersede(cancels: Bool) {
         invalidate()
@@ -133,7 +150,10 @@ public import FoundationEssentials
     /// Begins again, as the display wants the image now.
     func restart() {
         guard end == nil, delayedEnd == nil, !isSuspended, let request, let manager = binding?.manager else { return }
-        stopTransfer()
+        observer?.cancel()
+        stopIndicator()
+        inheritedTasks += [task].compactMap(\.self)
+        task = nil
         start(request, manager, isFirst: false)
     }
 
@@ -175,6 +195,7 @@ public import FoundationEssentials
     private func receive(_ event: ImageEvent) {
         switch event {
         case .progress(let progress):
+            endInheritedTasks()
             self.progress = progress
             if isCurrent { activeIndicator?.update(fraction: progress.fraction) }
             settings.onEvent?(event)
@@ -197,12 +218,14 @@ public import FoundationEssentials
         observer = nil
         stopIndicator()
         task?.cancel()
+        endInheritedTasks()
     }
 
     /// Reports the end.
     private func finish(_ result: Result<ImageResult, ImageError>) {
         guard end == nil else { return }
         stopIndicator()
+        endInheritedTasks()
         end = result
         delayedEnd = nil
         arriving = nil

@@ -52,6 +52,7 @@
         let previous = slots[slot]?.load
         slots[slot, default: Slot()].load = load
         running[ObjectIdentifier(load)] = load
+        if let request, previous?.request?.url == request.url, let previous { load.inheritTransfer(of: previous) }
         previous?.supersede(cancels: !settings.options.contains(.avoidAutoCancelImage))
         // The end of the previous load is reported to the program, which may have asked for another image.
         load.begin()

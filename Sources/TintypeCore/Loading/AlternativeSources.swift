@@ -41,6 +41,10 @@ public struct AlternativeSources: ImageLoading {
         loader.shouldRememberFailure(error, of: url)
     }
 
+    public func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] {
+        loader.requestHeaders(headers, for: url)
+    }
+
     /// Loads the bytes of the URL, or of the first alternative that has them.
     /// - Throws: the error of the URL of the request. Its reason lists the errors of the alternatives.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {

@@ -41,6 +41,11 @@ public struct ImageLoaders: ImageLoading {
         loader(for: url)?.shouldRememberFailure(error, of: url) ?? error.isPermanent
     }
 
+    /// The fields of the loader that loads the URL.
+    public func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] {
+        loader(for: url)?.requestHeaders(headers, for: url) ?? headers
+    }
+
     private func loader(for url: URL) -> (any ImageLoading)? {
         loaders.last { $0.canLoad(url) }
     }

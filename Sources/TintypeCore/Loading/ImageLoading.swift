@@ -27,6 +27,15 @@ public protocol ImageLoading: Sendable {
     ///   - error: the error of the load.
     ///   - url: the URL that failed.
     func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool
+
+    /// Returns the header fields of a request together with those that the loader adds to it, as far as it knows them now.
+    ///
+    /// By these the caches tell responses apart that were made for different users (``ImageManager/Configuration-swift.struct/credentialHeaders``) or
+    /// that vary on a field. The default is the fields of the request.
+    /// - Parameters:
+    ///   - headers: the fields of the request, which the loader doesn't replace.
+    ///   - url: the URL of the request.
+    func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String]
 }
 
 extension ImageLoading {
@@ -36,6 +45,8 @@ extension ImageLoading {
 
     /// ``ImageError/isPermanent``.
     public func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool { error.isPermanent }
+
+    public func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] { headers }
 }
 
 extension ImageError {

@@ -51,17 +51,15 @@ struct FailureMemory {
         var end: ContinuousClock.Instant
     }
 
+    /// Later times overflow the clock.
+    private static let longestLifetime = Duration.seconds(10 * 365 * 86_400)
+
     private var failures: [Key: Failure] = [:]
     private var order: [Key] = []
     /// The number of failures that are remembered; a lower limit takes effect with the next failure.
     var limit: Int
-    /// The time for which failures are remembered from now on.
-    var lifetime: Duration
 
-    init(limit: Int, lifetime: Duration) {
-        self.limit = limit
-        self.lifetime = lifetime
-    }
+    init(limit: Int) { self.limit = limit }
 
     var count: Int { failures.count }
 
@@ -83,9 +81,11 @@ struct FailureMemory {
         }
     }
 
-    mutating func insert(_ key: Key, url: URL, _ error: ImageError, at now: ContinuousClock.Instant) {
+    mutating func insert(
+        _ key: Key, url: URL, _ error: ImageError, for lifetime: Duration, at now: ContinuousClock.Instant
+    ) {
         guard limit > 0, lifetime > .zero else { return }
-        let failure = Failure(url: url.shortDescription, error: error, end: now + lifetime)
+        let failure = Failure(url: url.shortDescription, error: error, end: now + min(lifetime, Self.longestLifetime))
         if failures.updateValue(failure, forKey: key) == nil { order.append(key) }
         while failures.count > limit, let oldest = order.first { remove(oldest) }
     }

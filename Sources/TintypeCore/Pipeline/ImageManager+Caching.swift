@@ -123,8 +123,10 @@ extension ImageManager {
 
     // MARK: The end of a program
 
-    /// Waits until everything that was loaded before is stored where its request wanted it.
+    /// Waits until everything that was loaded before is stored where its request wanted it, also what is revalidated in the background
+    /// (``CachePolicy/staleWhileRevalidate``).
     public func flush() async {
+        await shared.revalidations.wait()
         await shared.stores.wait()
         await cache.flush()
         await configuration.originalCache?.flush()

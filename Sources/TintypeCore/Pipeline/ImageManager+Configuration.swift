@@ -35,17 +35,24 @@ extension ImageManager {
         /// The connection to the network, as the program knows it: loads ask no source while it is ``NetworkStatus/offline``, and revalidate
         /// nothing while it is ``NetworkStatus/lowData``. Called by loads that would ask a source; it must not take long.
         public var networkStatus: @Sendable () -> NetworkStatus = { .online }
-        /// The header fields of requests, in lowercase, that identify a user. An image that was loaded with one of them is found only by requests
+        /// The header fields of requests that identify a user. An image that was loaded with one of them is found only by requests
         /// with the same value. The default is `authorization` and `cookie`.
-        public var credentialHeaders: Set<String> = ["authorization", "cookie"]
-        /// The header fields of requests, in lowercase, that don't change the answer: requests that differ only in these share a download.
-        public var insignificantHeaders: Set<String> = []
+        public var credentialHeaders: Set<String> = ["authorization", "cookie"] {
+            didSet { credentialHeaders = Set(credentialHeaders.map { $0.lowercased() }) }
+        }
+        /// The header fields of requests that don't change the answer: requests that differ only in these share a download.
+        public var insignificantHeaders: Set<String> = [] {
+            didSet { insignificantHeaders = Set(insignificantHeaders.map { $0.lowercased() }) }
+        }
         /// The limits for decoding.
         public var limits = DecodeLimits()
         /// The limit of ``ImageRequest/scalesDownLargeImages`` for the pixels of an image. The default is 60 MB.
         public var scaleDownLimit = ByteCount.megabytes(60)
-        /// The time for which a URL that failed isn't loaded again; zero for none. The default is 30 seconds.
-        public var failureLifetime = Duration.seconds(30)
+        /// The times for which a URL that failed isn't loaded again.
+        public var failureLifetimes = FailureLifetimes()
+        /// A closure that returns the time for which a URL that failed isn't loaded again: zero to remember nothing, or `nil` for the time of
+        /// ``failureLifetimes``. Local files aren't asked for.
+        public var failureLifetime: (@Sendable (ImageError, URL) -> Duration?)?
         /// The number of failed URLs that are remembered.
         public var failureLimit = 1_000
         /// True to compute a ``ThumbHash`` of each image whose bytes, thumbnail, or transformed image is stored on disk, and to store it with
@@ -79,7 +86,7 @@ extension ImageManager {
         /// default the one that is bootstrapped when the configuration is created.
         public var tracer: (any Tracer)? =
             InstrumentationSystem.tracer is NoOpTracer ? nil : InstrumentationSystem.tracer
-        /// The clock for ``failureLifetime`` and ``previewInterval``.
+        /// The clock for ``failureLifetimes`` and ``previewInterval``.
         public var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
         /// The wall clock for the dates of stored entries.
         public var date: @Sendable () -> Date = { Date() }

@@ -49,10 +49,7 @@ public final class ImageManager: Sendable {
         get { environment.configuration }
         set {
             change { $0.with(configuration: newValue) }
-            shared.failures.withLock { failures in
-                failures.limit = newValue.failureLimit
-                failures.lifetime = newValue.failureLifetime
-            }
+            shared.failures.withLock { $0.limit = newValue.failureLimit }
         }
     }
 

@@ -6,7 +6,8 @@ extension LoadEnvironment {
     /// The header fields of a request that can select a response.
     func selectingFields(of request: ImageRequest) -> SelectingFields {
         SelectingFields(
-            request.headers, ignoring: configuration.insignificantHeaders, credentials: configuration.credentialHeaders)
+            loaders.requestHeaders(request.headers, for: request.url), ignoring: configuration.insignificantHeaders,
+            credentials: configuration.credentialHeaders)
     }
 
     /// Returns true if a cached image is one for the request: with its credentials, and its values of the fields in `Vary`.
@@ -50,10 +51,9 @@ extension LoadEnvironment {
 
     /// The response of a transfer, as the caches keep it; `nil` if it says nothing that matters.
     func storedResponse(
-        _ loaded: LoadedData, of request: ImageRequest, renewing old: StoredResponse? = nil, requestTime: Date,
-        now: Date
+        _ loaded: LoadedData, of request: ImageRequest, with fields: SelectingFields,
+        renewing old: StoredResponse? = nil, requestTime: Date, now: Date
     ) -> StoredResponse? {
-        let fields = selectingFields(of: request)
         var headers = loaded.headers.byLowercaseName
         headers["last-modified"] = loaded.validators?.lastModified ?? headers["last-modified"]
         // A redirect is a response of its own, which isn't stored: how long the other URL's is fresh says nothing of this one.
@@ -93,12 +93,12 @@ extension LoadEnvironment {
         guard decodes else {
             let load = DataLoad(request, environment: self, trace: LoadTrace())
             guard !load.isRunning else { return }
-            Task.detached { _ = try? await load.image() }
+            shared.revalidations.run { _ = try? await load.image() }
             return
         }
         let key = key(for: request)
         let load = ImageLoad(request, key: key, environment: self, trace: LoadTrace())
         guard !shared.images.isRunning(load.key) else { return }
-        Task.detached { _ = try? await load.output(priority: LoadPriority(.low)) }
+        shared.revalidations.run { _ = try? await load.output(priority: LoadPriority(.low)) }
     }
 }

@@ -22,11 +22,13 @@ final class LoadEnvironment: Sendable {
         let data = TaskCoalescer<DataLoadKey, DataOutput>()
         let downloads = Downloads()
         let stores = PendingStores()
+        /// The revalidations in the background, whose answers are stored.
+        let revalidations = PendingStores()
         let counters = LoadCounters()
         let failures: Lock<FailureMemory>
 
         init(_ configuration: ImageManager.Configuration) {
-            failures = Lock(FailureMemory(limit: configuration.failureLimit, lifetime: configuration.failureLifetime))
+            failures = Lock(FailureMemory(limit: configuration.failureLimit))
         }
     }
 
@@ -181,8 +183,8 @@ final class LoadEnvironment: Sendable {
 
     func downloadKey(for request: ImageRequest) -> DownloadKey {
         DownloadKey(
-            url: request.url, headers: request.headers, ignoring: configuration.insignificantHeaders,
-            parts: request.box?.parts, targetSize: request.targetSize, loaders: loaderGeneration)
+            url: request.url, headers: loaders.requestHeaders(request.headers, for: request.url),
+            ignoring: configuration.insignificantHeaders, parts: request.box?.parts, targetSize: request.targetSize, loaders: loaderGeneration)
     }
 
     // MARK: Layers
@@ -325,10 +327,12 @@ final class LoadEnvironment: Sendable {
     // MARK: Failures
 
     func remember(_ error: ImageError, of url: URL, as key: FailureMemory.Key) {
-        guard !error.isCancellation, !loaders.isLocal(url), loaders.shouldRememberFailure(error, of: url) else {
-            return
-        }
+        guard !error.isCancellation, !loaders.isLocal(url) else { return }
+        let lifetime =
+            configuration.failureLifetime?(error, url)
+            ?? configuration.failureLifetimes.lifetime(
+                of: error, isTemporary: !loaders.shouldRememberFailure(error, of: url))
         let now = configuration.now()
-        shared.failures.withLock { $0.insert(key, url: url, error, at: now) }
+        shared.failures.withLock { $0.insert(key, url: url, error, for: lifetime, at: now) }
     }
 }

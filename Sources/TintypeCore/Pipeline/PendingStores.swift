@@ -39,6 +39,15 @@ final class PendingStores: Sendable {
         for continuation in finished { continuation.resume() }
     }
 
+    /// Runs other work that callers may wait for as they wait for writes, such as the revalidation of an image.
+    func run(_ work: @escaping @Sendable () async -> Void) {
+        let number = begin(bytes: 0, limit: ByteCount(.max)).number
+        Task.detached {
+            await work()
+            self.end(number, bytes: 0)
+        }
+    }
+
     /// Waits for the writes that are under way now; later ones don't prolong the wait.
     func wait() async {
         await withCheckedContinuation { continuation in

@@ -287,6 +287,8 @@ final class SourceLoad: Sendable {
         replacing cached: SourceBytes?, _ context: TaskCoalescer<DownloadKey, SourceBytes>.Context
     ) async -> Downloads.Outcome {
         let requestTime = environment.configuration.date()
+        // Those of now: the program may change what the loader adds.
+        let fields = environment.selectingFields(of: request)
         let mark = environment.originals.removals?.mark
         let arriving = isProgressive ? ArrivingData() : nil
         if let arriving { context.update(.arriving(arriving)) }
@@ -321,7 +323,7 @@ final class SourceLoad: Sendable {
             }
             await environment.invalidate(after: request, loaded)
             let bytes = try sourceBytes(
-                loaded, replacing: cached, requestTime: requestTime, loadTime: time, reservation: reservation)
+                loaded, replacing: cached, fields, requestTime: requestTime, loadTime: time, reservation: reservation)
             bytes.mark = mark
             forgetFailure(transferFailure)
             return .success(bytes)
@@ -332,12 +334,12 @@ final class SourceLoad: Sendable {
     }
 
     private func sourceBytes(
-        _ loaded: LoadedData, replacing cached: SourceBytes?, requestTime: Date, loadTime: StageTime,
-        reservation: BodyReservation
+        _ loaded: LoadedData, replacing cached: SourceBytes?, _ fields: SelectingFields, requestTime: Date,
+        loadTime: StageTime, reservation: BodyReservation
     ) throws(ImageError) -> SourceBytes {
         let now = environment.configuration.date()
         let response = environment.storedResponse(
-            loaded, of: request, renewing: cached?.entry.response, requestTime: requestTime, now: now)
+            loaded, of: request, with: fields, renewing: cached?.entry.response, requestTime: requestTime, now: now)
         if loaded.isNotModified {
             guard let cached else {
                 throw ImageError(
