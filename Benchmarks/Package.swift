@@ -28,6 +28,14 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ],
             path: "DownloadSpeed/Sources"),
+        // What scripts/soak runs.
+        .executableTarget(
+            name: "Soak",
+            dependencies: [
+                .product(name: "Tintype", package: "tintype"),
+                .product(name: "TintypeTesting", package: "tintype"),
+            ],
+            path: "Soak/Sources"),
         // What scripts/cache-speed runs. Here too, so that a smoke run of it needs no other build of Tintype.
         .target(name: "CAllocations", path: "CachePolicies/Sources/CAllocations"),
         .executableTarget(

@@ -184,7 +184,8 @@ final class LoadEnvironment: Sendable {
     func downloadKey(for request: ImageRequest) -> DownloadKey {
         DownloadKey(
             url: request.url, headers: loaders.requestHeaders(request.headers, for: request.url),
-            ignoring: configuration.insignificantHeaders, parts: request.box?.parts, targetSize: request.targetSize, loaders: loaderGeneration)
+            ignoring: configuration.insignificantHeaders, parts: request.box?.parts, targetSize: request.targetSize,
+            loaders: loaderGeneration)
     }
 
     // MARK: Layers
