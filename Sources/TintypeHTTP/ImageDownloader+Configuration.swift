@@ -10,6 +10,13 @@ extension ImageDownloader {
         /// An error that the closure throws ends the load with ``ImageError/Code/badRequest``.
         public typealias RequestModifier = DownloadHooks.RequestModifier
 
+        /// Changes the request that follows a redirect, or refuses the redirect by throwing an error, which ends the load with
+        /// ``ImageError/Code/badRedirect``.
+        ///
+        /// It is called for each redirect that the downloader would follow, with the head of the redirect. The network guard checks the changed
+        /// request too.
+        public typealias RedirectModifier = DownloadHooks.RedirectModifier
+
         /// Changes the head of a response before it is checked.
         ///
         /// An error that the closure throws ends the load with ``ImageError/Code/badResponse``. The closure does not see redirects
@@ -59,6 +66,8 @@ extension ImageDownloader {
         public var schemes: Set<String>
         /// A closure that changes each request.
         public var requestModifier: RequestModifier?
+        /// A closure that changes or refuses the request that follows each redirect.
+        public var redirectModifier: RedirectModifier?
         /// A closure that changes the head of each response.
         public var responseModifier: ResponseModifier?
         /// A closure that returns the header fields for each URL.
@@ -72,8 +81,8 @@ extension ImageDownloader {
         public var networkGuard: NetworkGuard?
         /// The longest wait for the beginning of a response, after the request was sent; `nil` for no limit but ``timeout``.
         public var firstByteTimeout: Duration?
-        /// The smallest number of bytes of a body per second, on average over 10 s; `nil` for no limit. It ends transfers that send
-        /// a byte now and then, and would occupy their slot for hours.
+        /// The smallest number of bytes of a body per second, on average over 10 s; `nil` for no limit. The default, 100, ends transfers that
+        /// send a byte now and then, and would occupy their slot for hours.
         public var minimumSpeed: Int?
         /// The largest size of a body compared with its compressed size, from 1 MB on; `nil` for no limit but ``maximumBytes``.
         public var maximumDecompressionRatio: Double?
@@ -109,9 +118,10 @@ extension ImageDownloader {
             maximumBytes: ByteCount = .megabytes(200), maximumRedirects: Int = 5,
             acceptableStatusCodes: Set<Int>? = Set(200..<300), acceptableContentTypes: Set<String>? = nil,
             schemes: Set<String> = ["http", "https"], requestModifier: RequestModifier? = nil,
-            responseModifier: ResponseModifier? = nil, headerProvider: HeaderProvider? = nil,
+            redirectModifier: RedirectModifier? = nil, responseModifier: ResponseModifier? = nil,
+            headerProvider: HeaderProvider? = nil,
             retry: RetryPolicy = .none, circuitBreaker: CircuitBreakerPolicy? = nil, networkGuard: NetworkGuard? = nil,
-            firstByteTimeout: Duration? = nil, minimumSpeed: Int? = nil, maximumDecompressionRatio: Double? = nil,
+            firstByteTimeout: Duration? = nil, minimumSpeed: Int? = 100, maximumDecompressionRatio: Double? = nil,
             maximumRedirectsPerOrigin: Int? = nil, maximumDownloadsPerHost: Int? = nil,
             partialDownloads: PartialDownloads? = .memory, minimumProgressInterval: Double = 0,
             cookies: (any CookieStoring)? = nil, credentials: CredentialProvider? = nil, decryptor: Decryptor? = nil,
@@ -129,6 +139,7 @@ extension ImageDownloader {
             self.acceptableContentTypes = acceptableContentTypes
             self.schemes = schemes
             self.requestModifier = requestModifier
+            self.redirectModifier = redirectModifier
             self.responseModifier = responseModifier
             self.headerProvider = headerProvider
             self.retry = retry

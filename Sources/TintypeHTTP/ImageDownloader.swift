@@ -109,8 +109,9 @@ public final class ImageDownloader: ImageLoading, Sendable {
     ///
     /// Loads that run or wait end with ``ImageError/Code/cancelled``, and later ones with ``ImageError/Code/loadingDisallowed``.
     /// An attempt to connect that gets no answer can't be ended: the wait for it takes up to 5 s longer than ``Configuration/timeout``.
-    /// Shutting down again does nothing.
+    /// Shutting down again does nothing, and neither does shutting down ``shared``, which belongs to the whole program.
     public func shutdown() async {
+        guard self !== Self.shared else { return }
         running.withLock { $0.isShutDown = true }
         cancelAll()
         await clients.shutdown()
@@ -119,8 +120,9 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// Waits until all loads have ended, and closes all connections.
     ///
     /// Loads that begin later end with ``ImageError/Code/loadingDisallowed``. If the downloader is suspended, those that wait for their turn
-    /// never end; cancel them, or use ``shutdown()``.
+    /// never end; cancel them, or use ``shutdown()``. Does nothing for ``shared``.
     public func finishAndShutdown() async {
+        guard self !== Self.shared else { return }
         await withCheckedContinuation { continuation in
             let isIdle = running.withLock { running in
                 running.isShutDown = true
@@ -241,8 +243,11 @@ public final class ImageDownloader: ImageLoading, Sendable {
             let deadline = time.now() + delay
             configuration.observer?(.retrying(id: load.id, after: failure, delay: delay))
             do throws(ImageError) {
-                try await load.running.run { [time] () throws(ImageError) in
+                try await load.running.run { [time, configuration, failure] () throws(ImageError) in
                     do { try await time.sleep(deadline) } catch { throw .cancelledTransfer }
+                    do { try await configuration.retry.waitUntilReady?(failure) } catch {
+                        throw Task.isCancelled ? .cancelledTransfer : failure
+                    }
                 }
             } catch {
                 throw finish(load, with: error)

@@ -10,7 +10,7 @@ enum GTKButtonTests {
     static let all = [
         GTKTest(
             "A button has an image and a background for each state, or else those of the normal state",
-            .capability("VEW-20", "D19")
+            .capability("VEW-20", "AFD-14", "D19")
         ) { run in
             for (name, color) in [
                 ("red", Paint.red), ("green", Paint.green), ("blue", Paint.blue), ("gray", Paint.gray),

@@ -109,6 +109,14 @@ struct DownloadTests {
         try await server.waitForOpenConnections(atMost: 0)
     }
 
+    @Test("The downloader that the program shares can't be shut down", .capability("DLR-01"))
+    func sharedDownloader() async throws {
+        let server = try await OriginServer.start(["/a": OriginResponse(bytes)])
+        await ImageDownloader.shared.shutdown()
+        await ImageDownloader.shared.finishAndShutdown()
+        #expect(try await ImageDownloader.shared.load(LoadRequest(url: server.url("/a"))).data == bytes)
+    }
+
     @Test("Header fields can change after the downloader was created", .capability("DLR-02"))
     func liveHeaders() async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes) }

@@ -48,7 +48,7 @@ struct DownloadTimeLimitTests {
         let gate = OriginGate()
         let pieces = (0..<5).map { Data(repeating: UInt8($0), count: 10) }
         let server = try await OriginServer.start(["/a": OriginResponse(chunks: pieces, gate: gate)])
-        let downloader = ImageDownloader(.init(timeout: .seconds(10)), clock: clock)
+        let downloader = ImageDownloader(.init(timeout: .seconds(10), minimumSpeed: nil), clock: clock)
         let reports = Reports()
         let request = reports.request(server.url("/a"))
         let task = Task { try await downloader.load(request) }

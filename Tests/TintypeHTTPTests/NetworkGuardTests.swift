@@ -115,7 +115,19 @@ struct NetworkGuardTests {
         #expect(error.code == .loadingDisallowed && server.acceptedConnections == 0)
     }
 
-    @Test("If one address doesn't answer, the next one is tried")
+    @Test("If an attempt to connect to an address gets no answer, the next one is tried", .capability("3.10"))
+    func silentAddress() async throws {
+        let server = try await OriginServer.start { _ in OriginResponse(bytes) }
+        let silent = try FullPort(host: "127.0.0.4", port: server.port)
+        let networkGuard = NetworkGuard(
+            ports: nil, allowedNetworks: [try network("127.0.0.0/8")],
+            resolver: ScriptedResolver(["127.0.0.4", "127.0.0.1"]))
+        let downloader = ImageDownloader(.init(timeout: .seconds(4), networkGuard: networkGuard))
+        #expect(try await downloader.load(LoadRequest(url: server.url("/a", host: "two.example"))).data == bytes)
+        withExtendedLifetime(silent) {}
+    }
+
+    @Test("If one address refuses the connection, the next one is tried")
     func nextAddress() async throws {
         let server = try await OriginServer.start { _ in OriginResponse(bytes) }
         let networkGuard = NetworkGuard(

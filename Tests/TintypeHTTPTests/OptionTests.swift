@@ -254,7 +254,7 @@ struct OptionTests {
     @Test("The environment names the proxy of a URL", .capability("DLC-04"))
     func environment() throws {
         func proxy(_ url: String, _ environment: [String: String]) throws -> String? {
-            let server = ProxyOptions.server(for: try #require(URL(string: url)), in: environment)
+            let server = try ProxyOptions.server(for: try #require(URL(string: url)), in: environment)
             return server.map { "\($0.kind) \($0.user ?? "-") \($0.host):\($0.port)" }
         }
         let both = [
@@ -270,6 +270,12 @@ struct OptionTests {
         #expect(try proxy("http://x/", ["all_proxy": "socks5://s"]) == "socks5 - s:1080")
         #expect(try proxy("http://x/", ["http_proxy": "one", "no_proxy": "*"]) == nil)
         #expect(try proxy("http://x/", ["http_proxy": ""]) == nil)
+        for text in ["https://p", "ftp://p", "socks5://me:secret@p", "http://p:99999"] {
+            let error = #expect(throws: ImageError.self) { try proxy("http://x/", ["http_proxy": text]) }
+            #expect(error?.code == .badRequest && error?.reason.contains("http_proxy") == true, "\(text)")
+            #expect(error?.reason.contains("secret") == false)
+        }
+        #expect(ProxyServer("socks5://me@p") == nil)
         #expect(ProxyServer("ftp://x") == nil && ProxyServer("http://x:99999") == nil && ProxyServer("") == nil)
     }
 

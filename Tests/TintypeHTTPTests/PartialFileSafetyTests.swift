@@ -35,6 +35,25 @@ struct PartialFileSafetyTests {
         #expect(try Data(contentsOf: URL(filePath: path)).count > 10)
     }
 
+    @Test("Only files that the downloader has named are ever removed")
+    func cleaning() async throws {
+        let folder = try TemporaryDirectory()
+        let digits = String(repeating: "0a", count: 16)
+        let names = ["movie.partial", "\(digits)0.partial", "\(digits.uppercased()).partial", "\(digits).partial"]
+        for name in names {
+            let url = try folder.write(Data(count: 1_000), to: name)
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date.distantPast, .posixPermissions: 0o600], ofItemAtPath: url.path)
+        }
+        let files = PartialFiles(directory: folder.path, limit: 100)
+        let url = try #require(URL(string: "http://127.0.0.1/a"))
+        let key = try #require(PartialBodyKey(DownloadRequest(url: url), for: LoadRequest(url: url)))
+        let file = await files.open(key, validator: "\"1\"", total: 100, continuing: nil)
+        #expect(file != nil)
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(left == (names.dropLast() + ["\(key.digest.prefix(32)).partial"]).sorted())
+    }
+
     @Test(
         "The lock of a file ends with its transfer, although a process that is being started has a copy of its descriptor"
     )

@@ -58,6 +58,50 @@ struct RetryTests {
         #expect(server.requestCount() == 1)
     }
 
+    @Test("Another attempt waits until the program is ready for it, for example connected", .capability("3.4"))
+    func waits() async throws {
+        let script = Script(.status(503), OriginResponse(bytes))
+        let server = try await OriginServer.start { _ in script.next() }
+        let gate = OriginGate()
+        let waiting = Watched<[Int?]>([])
+        var patient = policy
+        patient.baseDelay = .zero
+        patient.waitUntilReady = { error in
+            waiting.update { $0.append(error.statusCode) }
+            try await gate.pass()
+        }
+        let downloader = ImageDownloader(.init(retry: patient), clock: clock)
+        let url = server.url("/a")
+        async let loaded = downloader.load(LoadRequest(url: url))
+        try await waiting.wait { $0 == [503] }
+        #expect(server.requestCount() == 1)
+        gate.openForGood()
+        #expect(try await loaded.data == bytes)
+    }
+
+    @Test(
+        "A program that isn't ready for another attempt ends the load with its error, and a cancelled load ends at once"
+    )
+    func notReady() async throws {
+        let server = try await OriginServer.start { _ in .status(503) }
+        var impatient = policy
+        impatient.baseDelay = .zero
+        impatient.waitUntilReady = { _ in throw ImageError(.notCached, stage: .load, reason: "offline for good") }
+        let downloader = ImageDownloader(.init(retry: impatient), clock: clock)
+        #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).statusCode == 503)
+        #expect(server.requestCount() == 1)
+        let isWaiting = Watched(false)
+        impatient.waitUntilReady = { _ in
+            isWaiting.update { $0 = true }
+            try await Task.sleep(for: .seconds(3_600))
+        }
+        let other = ImageDownloader(.init(retry: impatient), clock: clock)
+        let load = Task { try await failure(other, LoadRequest(url: server.url("/b"))) }
+        try await isWaiting.wait { $0 }
+        load.cancel()
+        #expect(try await load.value.isCancellation)
+    }
+
     @Test("A transfer that fails is repeated after a delay, until it succeeds", .capability("3.4"))
     func repeats() async throws {
         let script = Script(.status(503), .status(500), OriginResponse(bytes))

@@ -80,7 +80,8 @@ struct TransferPaceTests {
         let gate = OriginGate()
         let pieces = (0..<100).map { _ in Data([1]) }
         let server = try await OriginServer.start { _ in OriginResponse(chunks: pieces, gate: gate).chunked() }
-        let downloader = ImageDownloader(.init(minimumSpeed: 10), clock: clock)
+        // The limit is there by default.
+        let downloader = ImageDownloader(clock: clock)
         let reports = Reports()
         let request = reports.request(server.url("/a"))
         async let error = failure(downloader, request)
@@ -92,6 +93,32 @@ struct TransferPaceTests {
         #expect(try await error.code == .timedOut)
         #expect(try await error.reason.contains("per second"))
         #expect(downloader.statistics.active == 0)
+    }
+
+    @Test("Six servers that send a byte now and then don't keep a downloader busy for ever", .capability("3.8"))
+    func sixSlowServers() async throws {
+        let clock = ManualClock()
+        let gate = OriginGate()
+        let server = try await OriginServer.start { request in
+            guard request.path != "/good" else { return OriginResponse(bytes) }
+            return OriginResponse(chunks: (0..<100).map { _ in Data([1]) }, gate: gate).chunked()
+        }
+        let downloader = ImageDownloader(clock: clock)
+        let reports = (0..<6).map { _ in Reports() }
+        let slow = reports.enumerated().map { number, reports in
+            let request = reports.request(server.url("/\(number)"))
+            return Task { try await failure(downloader, request) }
+        }
+        try await server.waitForRequests(6)
+        let url = server.url("/good")
+        let good = Task { try await downloader.load(LoadRequest(url: url)) }
+        for count in 1...5 {
+            for _ in reports { gate.open() }
+            for reports in reports { try await reports.waitForBytes(count) }
+            clock.advance(by: .seconds(2))
+        }
+        for load in slow { #expect(try await load.value.code == .timedOut) }
+        #expect(try await good.value.data == bytes)
     }
 
     @Test("A downloader ends a transfer whose response doesn't begin")

@@ -15,6 +15,8 @@ public import FoundationEssentials
 public struct DownloadHooks: Sendable {
     /// Changes a request before it is sent.
     public typealias RequestModifier = @Sendable (inout DownloadRequest) async throws -> Void
+    /// Changes the request that follows a redirect, whose head it is given, or throws an error to refuse the redirect.
+    public typealias RedirectModifier = @Sendable (inout DownloadRequest, DownloadResponse) async throws -> Void
     /// Changes the head of a response before it is checked.
     public typealias ResponseModifier = @Sendable (inout DownloadResponse) async throws -> Void
     /// Returns the decrypted bytes of a body.
@@ -27,6 +29,8 @@ public struct DownloadHooks: Sendable {
     public var identifier: String
     /// Changes the request; `nil` for the downloader's closure.
     public var modifyRequest: RequestModifier?
+    /// Changes or refuses the request that follows a redirect; `nil` for the downloader's closure.
+    public var modifyRedirect: RedirectModifier?
     /// Changes the head of the response; `nil` for the downloader's closure.
     public var modifyResponse: ResponseModifier?
     /// Decrypts the body; `nil` for the downloader's closure.
@@ -34,11 +38,12 @@ public struct DownloadHooks: Sendable {
 
     /// Creates hooks. Each parameter sets the property of the same name.
     public init(
-        identifier: String, modifyRequest: RequestModifier? = nil, modifyResponse: ResponseModifier? = nil,
-        decrypt: Decryptor? = nil
+        identifier: String, modifyRequest: RequestModifier? = nil, modifyRedirect: RedirectModifier? = nil,
+        modifyResponse: ResponseModifier? = nil, decrypt: Decryptor? = nil
     ) {
         self.identifier = identifier
         self.modifyRequest = modifyRequest
+        self.modifyRedirect = modifyRedirect
         self.modifyResponse = modifyResponse
         self.decrypt = decrypt
     }

@@ -35,6 +35,14 @@ extension ImageError {
         }
     }
 
+    /// True if a server didn't answer the attempt to connect.
+    var isConnectTimeout: Bool {
+        guard code == .timedOut else { return false }
+        if case HTTPClientError.connectTimeout? = underlying as? HTTPClientError { return true }
+        if case ChannelError.connectTimeout? = underlying as? ChannelError { return true }
+        return false
+    }
+
     static let cancelledTransfer = ImageError(.cancelled, stage: .load, reason: "the load was cancelled")
 
     static let impossiblePort = ImageError(

@@ -65,12 +65,25 @@ struct RedirectPolicy: Sendable {
         return Self.request(request, redirectedTo: target, status: status)
     }
 
+    /// Puts the URL that the program wants in the place of the last target.
+    /// - Throws: ``ImageError/Code/badRedirect`` if it can't be loaded.
+    mutating func replaceLast(with url: URL) throws(ImageError) {
+        guard isPossible(url) else {
+            throw refused("the program redirected to \(url.shortDescription), which can’t be loaded over HTTP")
+        }
+        chain[chain.count - 1] = url
+    }
+
     private func target(_ location: String, of base: URL) -> URL? {
-        guard let url = URL(string: location, relativeTo: base)?.absoluteURL.withoutCredentials,
-            let scheme = url.scheme?.lowercased(), schemes.contains(scheme),
-            let host = url.host(), !host.isEmpty, url.hasPossiblePort
-        else { return nil }
+        guard let url = URL(string: location, relativeTo: base)?.absoluteURL.withoutCredentials, isPossible(url) else {
+            return nil
+        }
         return url
+    }
+
+    private func isPossible(_ url: URL) -> Bool {
+        guard let scheme = url.scheme?.lowercased(), let host = url.host() else { return false }
+        return schemes.contains(scheme) && !host.isEmpty && url.hasPossiblePort
     }
 
     /// A location for a message. What is not a URL is not shown, because it may hold anything.

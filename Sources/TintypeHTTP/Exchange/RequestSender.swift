@@ -60,14 +60,17 @@ struct RequestSender: Sendable {
     }
 
     private func send(_ request: DownloadRequest, to addresses: [IPAddress]?) async throws(ImageError) -> Response {
-        let proxy = context.configuration.proxy.server(for: request.url)
+        let proxy = try context.configuration.proxy.server(for: request.url)
         guard let addresses else { return try await send(request, HTTPClientRoute(proxy: proxy)) }
         var failure: ImageError?
-        for address in addresses.prefix(Self.maximumAddresses) {
-            let route = HTTPClientRoute(proxy: proxy, host: request.url.connectionHost, address: address)
+        let candidates = addresses.prefix(Self.maximumAddresses)
+        for (index, address) in candidates.enumerated() {
+            let route = HTTPClientRoute(
+                proxy: proxy, host: request.url.connectionHost, address: address,
+                isLastAddress: index == candidates.count - 1)
             do throws(ImageError) {
                 return try await send(request, route)
-            } catch  where error.code == .connectionFailed {
+            } catch  where error.code == .connectionFailed || error.isConnectTimeout && !route.isLastAddress {
                 failure = error
             }
         }

@@ -58,6 +58,7 @@ struct Transfer: Sendable {
                 request = answer
                 continue
             }
+            let redirected = request.url
             let next = try redirects.next(
                 after: request, status: Int(head.status.code), location: head.headers.first(name: "Location"),
                 mayRepeat: !newCookies.isEmpty)
@@ -70,6 +71,10 @@ struct Transfer: Sendable {
             await drain(response)
             context.record.update { $0.redirects += 1 }
             request = next
+            if let modify = load.hooks?.modifyRedirect ?? context.configuration.redirectModifier {
+                request = try await modified(next, by: modify, after: head, of: redirected)
+                try redirects.replaceLast(with: request.url)
+            }
             challenges = 0
         }
     }
@@ -99,6 +104,23 @@ struct Transfer: Sendable {
             request = request.withCredentialsInHeader
         }
         return request
+    }
+
+    /// The request that follows a redirect, as the program wants it.
+    private func modified(
+        _ next: DownloadRequest, by modify: @escaping DownloadHooks.RedirectModifier, after head: HTTPResponseHead,
+        of url: URL
+    ) async throws(ImageError) -> DownloadRequest {
+        let response = DownloadResponse(
+            url: url, statusCode: Int(head.status.code), headers: HTTPFields(joining: Array(head.headers)))
+        let request = try await context.runClosure { () throws(ImageError) in
+            var request = next
+            do { try await modify(&request, response) } catch {
+                throw .refused(.badRedirect, by: "the redirect to \(next.url.shortDescription)", error)
+            }
+            return request
+        }
+        return request.withCredentialsInHeader
     }
 
     /// Returns the request with a credential for a challenge; `nil` if there is none.

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import TintypeCore
 
 /// The proxy for the connections of a downloader.
 ///
@@ -9,20 +10,21 @@ public enum ProxyOptions: Sendable, Hashable {
     /// All connections go through a server.
     case server(ProxyServer)
     /// The environment variables `https_proxy`, `http_proxy`, `all_proxy`, and `no_proxy` decide, in lowercase or uppercase.
-    /// `HTTP_PROXY` in uppercase is ignored, because clients of a CGI program can set it.
+    /// `HTTP_PROXY` in uppercase is ignored, because clients of a CGI program can set it. A value that names no usable proxy makes loads end with
+    /// ``ImageError/Code/badRequest``: no connection bypasses a proxy.
     case environment
 
     /// Returns the proxy for a URL; `nil` for a direct connection.
-    func server(for url: URL) -> ProxyServer? {
+    func server(for url: URL) throws(ImageError) -> ProxyServer? {
         switch self {
-        case .none: nil
-        case .server(let server): server
-        case .environment: Self.server(for: url, in: ProcessInfo.processInfo.environment)
+        case .none: return nil
+        case .server(let server): return server
+        case .environment: return try Self.server(for: url, in: ProcessInfo.processInfo.environment)
         }
     }
 
     /// Returns the proxy that an environment names for a URL.
-    static func server(for url: URL, in environment: [String: String]) -> ProxyServer? {
+    static func server(for url: URL, in environment: [String: String]) throws(ImageError) -> ProxyServer? {
         func value(_ name: String) -> String? {
             let upper = name == "http_proxy" ? nil : environment[name.uppercased()]
             return (environment[name] ?? upper).flatMap { $0.isEmpty ? nil : $0 }
@@ -30,7 +32,16 @@ public enum ProxyOptions: Sendable, Hashable {
         guard let host = url.connectionHost?.lowercased() else { return nil }
         if let exceptions = value("no_proxy"), isException(host, in: exceptions) { return nil }
         let scheme = url.scheme?.lowercased() == "https" ? "https_proxy" : "http_proxy"
-        return (value(scheme) ?? value("all_proxy")).flatMap { ProxyServer($0) }
+        for name in [scheme, "all_proxy"] {
+            guard let text = value(name) else { continue }
+            if let server = ProxyServer(text) { return server }
+            throw ImageError(
+                .badRequest, stage: .load,
+                reason:
+                    "the environment variable \(name) names no proxy of a supported kind: http, or socks5 without a password"
+            )
+        }
+        return nil
     }
 
     private static func isException(_ host: String, in list: String) -> Bool {
@@ -75,7 +86,7 @@ public struct ProxyServer: Sendable, Hashable {
     }
 
     /// Creates a proxy from text such as `http://user:password@proxy:8080`, `socks5://proxy:1080`, or `proxy:8080`.
-    /// - Parameter text: the URL of the proxy. Without a scheme, it is `http`. The default port is 8080, or 1080 for SOCKS.
+    /// - Parameter text: the URL of the proxy. Without a scheme, it is `http`. The default port is 8080, or 1080 for SOCKS, which takes no user name.
     public init?(_ text: String) {
         let full = text.contains("://") ? text : "http://" + text
         guard let url = URL(string: full), let host = url.connectionHost, url.hasPossiblePort else { return nil }
@@ -88,6 +99,7 @@ public struct ProxyServer: Sendable, Hashable {
         port = url.port ?? (kind == .http ? 8_080 : 1_080)
         user = url.user(percentEncoded: false)
         password = url.password(percentEncoded: false)
+        guard kind == .http || user == nil && password == nil else { return nil }
     }
 }
 

@@ -49,6 +49,16 @@ struct HTTPClientRoute: Hashable, Sendable {
     /// The host whose connections go to ``address``; `nil` if the library resolves hosts.
     var host: String?
     var address: IPAddress?
+    /// False if there is another address to try when this one doesn't answer.
+    var isLastAddress = true
+
+    /// The longest attempt to connect to an address that isn't the last one: longer than a lost packet or two delay it.
+    private static let addressPatience = Duration.seconds(4)
+
+    /// The time limit of an attempt to connect, given that of the downloader.
+    func connectLimit(_ limit: Duration) -> Duration {
+        isLastAddress ? limit + .seconds(5) : min(limit / 4, Self.addressPatience)
+    }
 }
 
 /// The clients of a downloader: one for each route, and earlier ones until their last transfers end.
@@ -115,8 +125,8 @@ final class HTTPClients: Sendable {
 extension HTTPClient.Configuration {
     init(_ configuration: ImageDownloader.Configuration, _ route: HTTPClientRoute) {
         // The downloader has redirects and time limits of its own. The client's limit comes later, and only makes sure that no attempt
-        // to connect goes on unwatched.
-        let limit = TimeAmount(configuration.idleLimit + .seconds(5))
+        // to connect goes on unwatched, unless there is another address to try.
+        let limit = TimeAmount(route.connectLimit(configuration.idleLimit))
         self.init(redirectConfiguration: .disallow, timeout: Timeout(connect: limit))
         // The slots limit the number of connections.
         connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256

@@ -38,6 +38,12 @@ struct PartialFiles: Sendable {
         directory + "/" + key.digest.prefix(32) + Self.fileExtension
     }
 
+    /// True for the names that ``path(_:)`` makes. Files of other programs may be in the directory too.
+    private static func isName(_ name: String) -> Bool {
+        name.hasSuffix(fileExtension) && name.utf8.count == 32 + fileExtension.utf8.count
+            && name.utf8.prefix(32).allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
     private func readNow(_ key: PartialBodyKey) -> PartialBody? {
         let descriptor = Glibc.open(path(key), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
@@ -150,8 +156,7 @@ struct PartialFiles: Sendable {
             }
             var status = stat()
             let path = directory + "/" + name
-            guard name.hasSuffix(Self.fileExtension), lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG
-            else { continue }
+            guard Self.isName(name), lstat(path, &status) == 0, Self.isOurs(status) else { continue }
             files.append((path, status.st_mtim.tv_sec, Int(status.st_size)))
         }
         let oldest = time(nil) - Self.maximumAge

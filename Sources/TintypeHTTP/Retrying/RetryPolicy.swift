@@ -29,13 +29,17 @@ public struct RetryPolicy: Sendable {
     public var isRetryable: @Sendable (ImageError) -> Bool
     /// Returns a random number from 0 to 1 for each delay.
     public var jitter: @Sendable () -> Double
+    /// Waits after the delay until another attempt makes sense, for example until the computer is connected again; `nil`, the default, doesn't
+    /// wait. An error that the closure throws ends the load with the error of the last attempt.
+    public var waitUntilReady: (@Sendable (ImageError) async throws -> Void)?
 
     /// Creates a policy. Each parameter sets the property of the same name.
     public init(
         maximumAttempts: Int = 3, baseDelay: Duration = .milliseconds(500), maximumDelay: Duration = .seconds(30),
         maximumRetryAfter: Duration = .minutes(1), retriesPerMinute: Int = 100,
         isRetryable: @escaping @Sendable (ImageError) -> Bool = { RetryPolicy.isTransient($0) },
-        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
+        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
+        waitUntilReady: (@Sendable (ImageError) async throws -> Void)? = nil
     ) {
         self.maximumAttempts = maximumAttempts
         self.baseDelay = baseDelay
@@ -44,6 +48,7 @@ public struct RetryPolicy: Sendable {
         self.retriesPerMinute = retriesPerMinute
         self.isRetryable = isRetryable
         self.jitter = jitter
+        self.waitUntilReady = waitUntilReady
     }
 
     /// A single attempt.

@@ -229,7 +229,7 @@ struct ImageManagerTests {
         #expect(bench.loader.calls.isEmpty)
     }
 
-    @Test("a URL that nobody can load is an error that names it", .capability("MGR-04", "ERR-01"))
+    @Test("a URL that nobody can load is an error that names it", .capability("MGR-04", "ERR-01", "AFD-03"))
     func unknownScheme() async {
         let bench = ManagerBench()
         let error = await bench.failure(ImageRequest(URL(string: "gopher://host/a.png")!))

@@ -108,7 +108,8 @@ struct RequestSourceTests {
     }
 
     @Test(
-        "a request's method and body reach the loader; others share neither download nor image", .capability("MGR-03"))
+        "a request's method and body reach the loader; others share neither download nor image",
+        .capability("MGR-03", "AFD-02"))
     func message() async throws {
         let manager = bench.manager
         let url = URL(string: "test:render")!

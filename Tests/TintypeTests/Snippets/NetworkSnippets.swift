@@ -147,6 +147,17 @@ struct NetworkSnippets {
         #expect(server.requestCount() == 1)
     }
 
+    @Test("The activity of a downloader is shown")
+    func activity() async throws {
+        let server = try await OriginServer.start(["/a": OriginResponse(Data([1]))])
+        // snippet: network-activity
+        let activity = NetworkActivity { isActive in show(isActive) }
+        let downloader = ImageDownloader(.init(observer: activity.observe))
+        // snippet.end
+        _ = try await downloader.load(LoadRequest(url: server.url("/a")))
+        #expect(activity.transferCount == 0 && !activity.isActive)
+    }
+
     @Test("A downloader has certificates and a proxy")
     func connection() throws {
         let folder = try TemporaryDirectory()

@@ -1,0 +1,155 @@
+public import TintypeCore
+
+/// The activity of downloaders, for an indicator that doesn't flicker.
+///
+/// It begins when transfers have run for a while, and ends when none has run for a while.
+///
+/// ```swift
+/// let activity = NetworkActivity { isActive in show(isActive) }
+/// let downloader = ImageDownloader(.init(observer: activity.observe))
+/// ```
+public final class NetworkActivity: Sendable {
+    /// The phases of the activity.
+    enum Phase: Equatable {
+        case idle
+        /// Transfers run, but not for long enough.
+        case beginning
+        case active
+        /// No transfer runs, but not for long enough.
+        case ending
+    }
+
+    fileprivate struct State {
+        var phase = Phase.idle
+        var transfers: Set<Transfer> = []
+        /// The number of the timer that counts.
+        var timer = 0
+        /// The reported values that the closure has not been called with.
+        var reports: [Bool] = []
+        var isReporting = false
+    }
+
+    /// A transfer of one of the sources of events.
+    fileprivate struct Transfer: Hashable {
+        var source: Int
+        var id: Int
+    }
+
+    private let activationDelay: Duration
+    private let completionDelay: Duration
+    private let time: Timekeeper
+    private let action: @Sendable (Bool) -> Void
+    private let state = Lock(State())
+
+    /// Creates an activity that measures its delays with a given clock, such as one that a test controls.
+    /// - Parameters:
+    ///   - activationDelay: the time that transfers run before the activity begins.
+    ///   - completionDelay: the time without transfers after which it ends.
+    ///   - clock: the clock of the delays.
+    ///   - action: called with true when the activity begins, and with false when it ends; on any thread, one call at a time.
+    public init<C: Clock>(
+        activationDelay: Duration = .seconds(1), completionDelay: Duration = .milliseconds(170), clock: C,
+        action: @escaping @Sendable (Bool) -> Void
+    ) where C.Duration == Duration {
+        self.activationDelay = activationDelay.boundedLimit
+        self.completionDelay = completionDelay.boundedLimit
+        time = Timekeeper(clock)
+        self.action = action
+    }
+
+    /// Creates an activity. The default delays are those of AFNetworking.
+    /// - Parameters:
+    ///   - activationDelay: the time that transfers run before the activity begins.
+    ///   - completionDelay: the time without transfers after which it ends.
+    ///   - action: called with true when the activity begins, and with false when it ends; on any thread, one call at a time.
+    public convenience init(
+        activationDelay: Duration = .seconds(1), completionDelay: Duration = .milliseconds(170),
+        action: @escaping @Sendable (Bool) -> Void
+    ) {
+        self.init(
+            activationDelay: activationDelay, completionDelay: completionDelay, clock: ContinuousClock(), action: action
+        )
+    }
+
+    /// True while the activity is reported.
+    public var isActive: Bool { state.withLock { [.active, .ending].contains($0.phase) } }
+
+    /// The number of transfers that run.
+    public var transferCount: Int { state.withLock { $0.transfers.count } }
+
+    /// Notes an event of a downloader: the `observer` of its configuration.
+    public func observe(_ event: DownloadEvent) { observe(event, of: 0) }
+
+    /// Notes an event of one of several downloaders.
+    /// - Parameters:
+    ///   - event: the event.
+    ///   - source: a number for the downloader, because each numbers its own transfers.
+    public func observe(_ event: DownloadEvent, of source: Int) {
+        switch event {
+        case .started(let id, _): change { $0.insert(Transfer(source: source, id: id)) }
+        case .retrying(let id, _, _), .finished(let id, _, _): change { $0.remove(Transfer(source: source, id: id)) }
+        case .responded, .suspended, .resumed: break
+        }
+    }
+
+    private func change(_ body: (inout Set<Transfer>) -> Void) {
+        let timer = state.withLock { state -> (Int, Duration)? in
+            body(&state.transfers)
+            switch (state.phase, state.transfers.isEmpty) {
+            case (.idle, false): return state.begin(.beginning, activationDelay)
+            case (.beginning, true): state.phase = .idle
+            case (.active, true): return state.begin(.ending, completionDelay)
+            case (.ending, false): state.phase = .active
+            default: break
+            }
+            return nil
+        }
+        guard let (number, delay) = timer else { return }
+        let deadline = time.now() + delay
+        Task { [weak self, time] in
+            try? await time.sleep(deadline)
+            self?.end(number)
+        }
+    }
+
+    /// Ends the delay of a timer, unless another phase has begun since.
+    private func end(_ timer: Int) {
+        state.withLock { state in
+            guard state.timer == timer else { return }
+            switch state.phase {
+            case .beginning: state.set(.active)
+            case .ending: state.set(.idle)
+            case .idle, .active: break
+            }
+        }
+        report()
+    }
+
+    /// Calls the closure, outside the lock and in order.
+    private func report() {
+        while let isActive = state.withLock({ $0.nextReport() }) {
+            action(isActive)
+            state.withLock { $0.isReporting = false }
+        }
+    }
+}
+
+extension NetworkActivity.State {
+    /// Begins a phase that a timer ends.
+    fileprivate mutating func begin(_ phase: NetworkActivity.Phase, _ delay: Duration) -> (Int, Duration) {
+        self.phase = phase
+        timer += 1
+        return (timer, delay)
+    }
+
+    fileprivate mutating func set(_ phase: NetworkActivity.Phase) {
+        self.phase = phase
+        reports.append(phase == .active)
+    }
+
+    fileprivate mutating func nextReport() -> Bool? {
+        guard !isReporting, !reports.isEmpty else { return nil }
+        isReporting = true
+        return reports.removeFirst()
+    }
+}
