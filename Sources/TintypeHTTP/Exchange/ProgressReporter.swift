@@ -5,11 +5,10 @@ internal import TintypeCore
 /// Bytes wait until the next report is due, so that none is lost. An attempt that continues where the last one ended continues its
 /// reports, too.
 struct ProgressReporter {
-    private let request: LoadRequest
+    private let load: ImageDownloader.Load
     private let interval: Double
     /// False if the bytes are of no use to the caller, because they are encrypted.
     private let showsBytes: Bool
-    private let state: Lock<State>
 
     struct State: Sendable {
         /// The number of bytes that were reported in the current sequence.
@@ -20,12 +19,12 @@ struct ProgressReporter {
     private var reported = 0
     private var expected: Int?
 
-    /// - Parameter state: the state that the attempts of a load share.
-    init(interval: Double, showsBytes: Bool, state: Lock<State>, request: LoadRequest) {
+    private var state: Lock<State> { load.progress }
+
+    init(interval: Double, showsBytes: Bool, load: ImageDownloader.Load) {
         self.interval = interval.isFinite ? min(max(interval, 0), 1) : 0
         self.showsBytes = showsBytes
-        self.state = state
-        self.request = request
+        self.load = load
     }
 
     /// Begins a body.
@@ -44,7 +43,7 @@ struct ProgressReporter {
         reported = known ?? 0
         if known == nil {
             state.withLock { $0.reported = 0 }
-            request.reportBeginning(expected: expected)
+            load.request.reportBeginning(expected: expected)
         }
         finish(bytes)
     }
@@ -65,7 +64,7 @@ struct ProgressReporter {
     }
 
     private mutating func report(_ bytes: ArrivingBytes, _ received: Int) {
-        request.report(bytes, from: reported, expected: expected, showsBytes: showsBytes)
+        load.request.report(bytes, from: reported, expected: expected, showsBytes: showsBytes)
         reported = received
         state.withLock { $0.reported = received }
     }

@@ -80,7 +80,8 @@ public final class PartialDownloads: Sendable {
 
 extension PartialDownloads.State {
     fileprivate mutating func remove(_ key: PartialBodyKey) -> PartialBody? {
-        guard let body = bodies.removeValue(forKey: key) else { return nil }
+        // The hash of a key takes a while, and usually there is nothing.
+        guard !bodies.isEmpty, let body = bodies.removeValue(forKey: key) else { return nil }
         bytes -= body.bytes.count
         order.removeAll { $0 == key }
         return body
