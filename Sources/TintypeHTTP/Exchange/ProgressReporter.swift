@@ -20,11 +20,14 @@ struct ProgressReporter {
     private var expected: Int?
 
     private var state: Lock<State> { load.progress }
+    /// False if nobody gets reports.
+    private let isActive: Bool
 
     init(interval: Double, showsBytes: Bool, load: ImageDownloader.Load) {
         self.interval = interval.isFinite ? min(max(interval, 0), 1) : 0
         self.showsBytes = showsBytes
         self.load = load
+        isActive = load.request.isReported
     }
 
     /// Begins a body.
@@ -32,6 +35,7 @@ struct ProgressReporter {
     ///   - bytes: the buffer of the body, with the bytes at its beginning that are here already.
     ///   - expected: the size of the whole body.
     mutating func begin(_ bytes: ArrivingBytes, expected: Int?) {
+        guard isActive else { return }
         self.expected = expected
         let count = bytes.count
         let known = state.withLock { state in
@@ -50,6 +54,7 @@ struct ProgressReporter {
 
     /// Reports the bytes that have arrived, if that is due.
     mutating func update(_ bytes: ArrivingBytes) {
+        guard isActive else { return }
         let received = bytes.count
         if let expected, expected > 0, interval > 0, received < expected {
             guard Double(received - reported) / Double(expected) >= interval else { return }
@@ -59,6 +64,7 @@ struct ProgressReporter {
 
     /// Reports what hasn't been reported.
     mutating func finish(_ bytes: ArrivingBytes) {
+        guard isActive else { return }
         let received = bytes.count
         if received > reported { report(bytes, received) }
     }

@@ -24,6 +24,9 @@ public final class PartialDownloads: Sendable {
     private let state = Lock(State())
     private let files: PartialFiles?
 
+    /// True if bytes are written to files as they arrive.
+    var hasFiles: Bool { files != nil }
+
     private init(files: PartialFiles?) { self.files = files }
 
     /// Keeps interrupted transfers in memory, up to 32 MB.
