@@ -22,8 +22,8 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// The configuration that the downloader was created with.
     public let configuration: Configuration
-    private let clients: HTTPClients
-    private let tls: TLSConfigurations
+    let clients: HTTPClients
+    let tls: TLSConfigurations
     private let slots: DownloadSlots
     private let time: Timekeeper
     private let watch: TransferWatch
@@ -54,7 +54,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
         slots = DownloadSlots(limit: configuration.maximumConcurrentDownloads, order: configuration.order)
         liveHeaders = Lock(configuration.headers)
         tls = TLSConfigurations(configuration.tls)
-        clients = HTTPClients { SharedHTTPClient(.init(configuration, $0)) }
+        clients = HTTPClients { [tls] in SharedHTTPClient(.init(configuration, $0, tls.common)) }
         servers = ServerRecords(retry: configuration.retry, breaker: configuration.circuitBreaker, now: time.now)
         hostSlots = configuration.maximumDownloadsPerHost.map { HostSlots(limit: $0, order: configuration.order) }
     }
@@ -185,13 +185,21 @@ public final class ImageDownloader: ImageLoading, Sendable {
         .loadingDisallowed, stage: .load, reason: "the downloader is shut down")
 
     /// A load, over all of its attempts.
-    private struct Load: Sendable {
+    final class Load: Sendable {
         let request: LoadRequest
         let id: Int
         let running = RunningLoad()
         let record = TransferRecord()
         let progress = Lock(ProgressReporter.State())
+
+        init(request: LoadRequest, id: Int) {
+            self.request = request
+            self.id = id
+        }
     }
+
+    /// Notes bytes of a body that arrived.
+    func countBytes(_ count: Int) { totals.withLock { $0.receivedBytes += count } }
 
     private func beginLoad(of request: LoadRequest) throws(ImageError) -> Load {
         let load = running.withLock { running -> Load? in
@@ -218,7 +226,6 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// Attempts a load until it succeeds, or the policy gives up.
     private func loadWithRetries(_ load: Load) async throws(ImageError) -> LoadedData {
         try check(load.request.url)
-        let server = load.request.url.server
         while true {
             let failure: ImageError
             let visits = ServerVisits(servers, hostSlots)
@@ -237,7 +244,8 @@ public final class ImageDownloader: ImageLoading, Sendable {
             } catch {
                 failure = error
             }
-            guard let delay = delay(after: failure, of: load, server: visits.lastServer ?? server) else {
+            let server = visits.lastServer ?? load.request.url.server
+            guard let delay = delay(after: failure, of: load, server: server) else {
                 throw finish(load, with: failure)
             }
             let deadline = time.now() + delay
@@ -283,13 +291,12 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// One attempt.
     /// - Parameter visits: The servers that the attempt asks.
     private func loadInTurn(_ load: Load, _ visits: ServerVisits) async throws(ImageError) -> LoadedData {
-        let request = load.request
         let start = time.now()
         let wait = StageStopwatch.beginWait()
         let cancel = try load.running.beginAttempt()
         if hostSlots != nil {
             try await load.running.run { () throws(ImageError) in
-                try await visits.acquireSlot(request.url, request.priority)
+                try await visits.acquireSlot(load.request.url, load.request.priority)
             }
         }
         defer { visits.releaseSlot() }
@@ -299,21 +306,13 @@ public final class ImageDownloader: ImageLoading, Sendable {
         let now = time.now()
         load.record.update { $0.waiting += now - start }
         totals.withLock { $0.started += 1 }
-        configuration.observer?(.started(id: load.id, url: request.url.withoutCredentials))
+        configuration.observer?(.started(id: load.id, url: load.request.url.withoutCredentials))
 
-        let limits = TimeLimits(configuration.paceLimits, watch: watch)
-        var configuration = configuration
-        configuration.headers = headers
+        let limits = TimeLimits(configuration.paceLimits, watch: watch, at: now)
         let context = TransferContext(
-            clients: clients, tls: tls, configuration: configuration, limits: limits, record: load.record,
-            running: load.running, visits: visits, progress: load.progress
-        ) { [totals] count in
-            totals.withLock { $0.receivedBytes += count }
-        } observeHead: { [observer = configuration.observer] head in
-            observer?(.responded(id: load.id, head))
-        }
-        let loaded = try await limits.run(cancel: cancel) { () throws(ImageError) in
-            try await Transfer(context: context).run(request)
+            downloader: self, load: load, headers: headers, limits: limits, visits: visits)
+        let loaded = try await limits.run(from: now, cancel: cancel) { () throws(ImageError) in
+            try await Transfer(context: context).run()
         }
         guard !load.running.isCancelled else { throw .cancelledTransfer }
         return loaded

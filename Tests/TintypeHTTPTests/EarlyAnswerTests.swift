@@ -18,7 +18,7 @@ struct EarlyAnswerTests {
     @Test("An answer before the end of the request's body is the answer", arguments: End.allCases, [200, 413])
     func early(_ end: End, _ status: Int) async throws {
         let server = try HastyServer(status: status, end: end)
-        let downloader = ImageDownloader(.init(timeout: end == .ignores ? .seconds(1) : .seconds(30)))
+        let downloader = ImageDownloader(.init(timeout: end == .ignores ? .seconds(10) : .seconds(30)))
         let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/a"))
         let request = LoadRequest(url: url, method: "POST", body: Self.upload)
         do throws(ImageError) {

@@ -7,22 +7,42 @@ import Tintype
 import TintypeTesting
 
 /// Compares `ImageDownloader` with a bare loop of the HTTP client that it is built on: `DownloadSpeed URL COUNT [ROOTS]`, or `DownloadSpeed serve`,
-/// which serves files until its input ends. scripts/download-speed runs it.
+/// which serves files until its input ends. scripts/download-speed runs it. For a profiler, `--only bare` or `--only tintype` at the end runs one
+/// of the two, once.
 @main
 struct DownloadSpeed {
     static let atATime = 64
     static let files = 500
 
-    static func main() async throws {
-        let arguments = CommandLine.arguments
+    static func main() {
+        // Not asynchronous, because valgrind can't follow the end of the first thread, which an asynchronous program begins with.
+        Task.detached {
+            do {
+                try await run()
+                exit(0)
+            } catch {
+                FileHandle.standardError.write(Data("\(error)\n".utf8))
+                exit(1)
+            }
+        }
+        while true { pause() }
+    }
+
+    private static func run() async throws {
+        var arguments = CommandLine.arguments
+        var only: String?
+        if let option = arguments.firstIndex(of: "--only") {
+            only = arguments.dropFirst(option + 1).first
+            arguments.removeSubrange(option...)
+        }
         if arguments.count == 2, arguments[1] == "serve" { return try await serve() }
         guard (3...4).contains(arguments.count), let base = URL(string: arguments[1]), let count = Int(arguments[2])
         else {
-            FileHandle.standardError.write(Data("usage: DownloadSpeed URL COUNT [ROOTS]\n".utf8))
+            FileHandle.standardError.write(Data("usage: DownloadSpeed URL COUNT [ROOTS] [--only bare|tintype]\n".utf8))
             exit(64)
         }
         let roots = try arguments.count > 3 ? Data(contentsOf: URL(filePath: arguments[3])) : nil
-        try await compare(base, count: count, roots: roots)
+        try await compare(base, count: count, roots: roots, only: only)
     }
 
     /// Serves random bytes of 20 KB at any path.
@@ -35,7 +55,7 @@ struct DownloadSpeed {
         await server.stop()
     }
 
-    private static func compare(_ base: URL, count: Int, roots: Data?) async throws {
+    private static func compare(_ base: URL, count: Int, roots: Data?, only: String?) async throws {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = atATime
         configuration.decompression = .disabled
@@ -64,6 +84,12 @@ struct DownloadSpeed {
             return try await downloader.load(LoadRequest(url: url)).data.count
         }
 
+        if let only {
+            let time = try await run(count, base, only == "bare" ? bare : tintype)
+            print("\(only): \(String(format: "%.2f", time)) µs of processor time per request, with connecting")
+            await downloader.shutdown()
+            return try await client.shutdown()
+        }
         let blocks = max(1, count / 1_000)
         let each = count / blocks
         // The first block of each warms up connections and memory.

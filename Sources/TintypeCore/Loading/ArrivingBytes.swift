@@ -77,7 +77,7 @@ package final class ArrivingBytes: Sendable {
         let own = state.withLock { state -> Data? in
             guard state.count > 0 else { return Data() }
             guard isKnownUniquelyReferenced(&state.block), let base = state.block.base else { return nil }
-            let memory = realloc(base, state.count) ?? base
+            let memory = state.count < state.block.capacity ? realloc(base, state.count) ?? base : base
             let data = Data(bytesNoCopy: memory, count: state.count, deallocator: .free)
             (state.block.base, state.block.capacity, state.count) = (nil, 0, 0)
             return data

@@ -45,7 +45,9 @@ public struct DownloadResponse: Sendable, Hashable {
         // Bytes, because it is asked for several times in a load, and characters are ten times slower.
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || 0x09...0x0D ~= $0 }
         let type = field.utf8.drop(while: isSpace).prefix { $0 != UInt8(ascii: ";") && !isSpace($0) }
-        return type.isEmpty ? nil : Substring(type).lowercased()
+        guard !type.isEmpty else { return nil }
+        let isLowercase = type.allSatisfy { $0 < 0x80 && !(0x41...0x5A).contains($0) }
+        return isLowercase ? String(Substring(type)) : Substring(type).lowercased()
     }
 }
 

@@ -89,6 +89,8 @@ public struct LoadRequest: Sendable {
     /// bytes are of no use.
     package var observe: (@Sendable (LoadProgress, ArrivingBytes?) -> Void)?
     private var isObserved: Bool
+    /// True if somebody gets reports.
+    package var isReported: Bool { observe != nil || isObserved }
 
     public init(
         url: URL, headers: [String: String] = [:], method: String = "GET", body: Data? = nil,

@@ -1,34 +1,37 @@
-internal import Glibc
+public import Glibc
 
-/// A mutual-exclusion lock around a value.
+/// A mutual-exclusion lock around a value. Copies share the lock and the value.
 ///
 /// Tintype has one lock type so that ThreadSanitizer can follow every lock: `Synchronization.Mutex` keeps its slow path in a
 /// library that is not instrumented, which causes false reports. An uncontended `withLock` costs about 16 ns.
 ///
 /// No code of another component (a delegate, a coder, a continuation) is ever called while the lock is held.
 // Sendable: the value is accessed only between lock and unlock.
-package final class Lock<State: ~Copyable>: @unchecked Sendable {
-    private let memory: LockedMemory<State>
+@usableFromInline
+package struct Lock<State: ~Copyable>: @unchecked Sendable {
+    @usableFromInline package let storage: LockStorage<State>
 
+    @inlinable
     package init(_ state: consuming sending State) {
-        memory = LockedMemory(at: LockedMemory<State>.allocate())
-        memory.initialize(state)
-    }
-
-    deinit {
-        memory.deinitialize()
-        memory.base.deallocate()
+        storage = .make(state)
     }
 
     /// Runs `body` with exclusive access to the value.
     ///
     /// The signature is that of `Mutex.withLock` (SE-0433): a value that isn't `Sendable` can neither leave the lock nor enter
     /// it while a reference remains elsewhere.
-    @inline(__always)
+    // Inlinable, and so is the type, because other modules would call it without knowing the types, which takes several times as long.
+    @inlinable @inline(__always)
     package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending State) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        try memory.withLock(body)
+        let (mutex, state) = storage.pointers
+        pthread_mutex_lock(mutex)
+        defer {
+            pthread_mutex_unlock(mutex)
+            withExtendedLifetime(storage) {}
+        }
+        return try body(&state.pointee)
     }
 
     /// Runs `body` with exclusive access to the value, without the compiler's check that no part of it leaves the lock.
@@ -38,16 +41,64 @@ package final class Lock<State: ~Copyable>: @unchecked Sendable {
     func withLockUnchecked<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        memory.lock()
-        defer { memory.unlock() }
-        return try body(&memory.state.pointee)
+        let (mutex, state) = storage.pointers
+        pthread_mutex_lock(mutex)
+        defer {
+            pthread_mutex_unlock(mutex)
+            withExtendedLifetime(storage) {}
+        }
+        return try body(&state.pointee)
     }
 
     /// Runs `body` if no other thread holds the lock.
     /// - Returns: `nil` if the lock is held.
     func withLockIfFree<Result>(_ body: (inout sending State) -> sending Result) -> sending Result? {
-        memory.withLockIfFree(body)
+        let (mutex, state) = storage.pointers
+        guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+        defer {
+            pthread_mutex_unlock(mutex)
+            withExtendedLifetime(storage) {}
+        }
+        return body(&state.pointee)
     }
+}
+
+/// The mutex and the value of a ``Lock``, in one block of memory: a load creates about ten locks.
+///
+/// They are behind pointers, because Swift checks each use of an object's variable for overlapping access. The mutex already prevents that,
+/// and the check costs as much as the mutex.
+@usableFromInline
+package final class LockStorage<State: ~Copyable>: ManagedBuffer<pthread_mutex_t, State> {
+    @inlinable
+    package static func make(_ state: consuming sending State) -> LockStorage {
+        let storage = unsafeDowncast(create(minimumCapacity: 1) { _ in pthread_mutex_t() }, to: LockStorage.self)
+        let (mutex, memory) = storage.pointers
+        initializeMutex(mutex)
+        memory.initialize(to: state)
+        return storage
+    }
+
+    /// The mutex and the value, which are there as long as this object is.
+    @inlinable @inline(__always)
+    package var pointers: (UnsafeMutablePointer<pthread_mutex_t>, UnsafeMutablePointer<State>) {
+        withUnsafeMutablePointers { ($0, $1) }
+    }
+
+    deinit {
+        let (mutex, state) = pointers
+        pthread_mutex_destroy(mutex)
+        state.deinitialize(count: 1)
+    }
+}
+
+/// Initializes a mutex that spins before it sleeps, because work under a lock takes less time than waking a thread.
+@usableFromInline
+func initializeMutex(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) {
+    var attributes = pthread_mutexattr_t()
+    pthread_mutexattr_init(&attributes)
+    pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ADAPTIVE_NP))
+    pthread_mutex_init(mutex, &attributes)
+    pthread_mutexattr_destroy(&attributes)
 }
 
 /// Several values, each with its own lock, for data that is divided to avoid contention.
@@ -96,10 +147,9 @@ final class StripedLock<State: ~Copyable>: @unchecked Sendable {
     }
 }
 
-/// A mutex, followed by the value that it guards. The owner manages the memory.
+/// A mutex of a ``StripedLock``, followed by the value that it guards. The owner manages the memory.
 ///
-/// It is behind a pointer, because Swift checks each use of an object's variable for overlapping access. The mutex already
-/// prevents that, and the check costs as much as the mutex.
+/// It is behind a pointer, for the same reason as those of ``LockStorage``.
 // Sendable: the owner accesses the value only between lock and unlock.
 private struct LockedMemory<State: ~Copyable>: @unchecked Sendable {
     /// Threads that write to the same cache line wait for each other.
@@ -112,14 +162,6 @@ private struct LockedMemory<State: ~Copyable>: @unchecked Sendable {
     static var stride: Int { (stateOffset + MemoryLayout<State>.size + cacheLine - 1) / cacheLine * cacheLine }
 
     let base: UnsafeMutableRawPointer
-
-    /// Memory for one value. No more aligned than `malloc` is: memory with another alignment takes several times as long to get, and
-    /// a load creates about ten locks.
-    static func allocate() -> UnsafeMutableRawPointer {
-        .allocate(
-            byteCount: stateOffset + MemoryLayout<State>.size,
-            alignment: max(MemoryLayout<pthread_mutex_t>.alignment, MemoryLayout<State>.alignment))
-    }
 
     /// Memory for several values, each in cache lines of its own.
     static func allocateStripes(count: Int) -> UnsafeMutableRawPointer {
@@ -140,12 +182,7 @@ private struct LockedMemory<State: ~Copyable>: @unchecked Sendable {
     func initialize(_ value: consuming sending State) {
         base.bindMemory(to: pthread_mutex_t.self, capacity: 1).initialize(to: pthread_mutex_t())
         (base + Self.stateOffset).bindMemory(to: State.self, capacity: 1).initialize(to: value)
-        // Spins before it sleeps, because work under a lock takes less time than waking a thread.
-        var attributes = pthread_mutexattr_t()
-        pthread_mutexattr_init(&attributes)
-        pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ADAPTIVE_NP))
-        pthread_mutex_init(mutex, &attributes)
-        pthread_mutexattr_destroy(&attributes)
+        initializeMutex(mutex)
     }
 
     func deinitialize() {
@@ -163,11 +200,5 @@ private struct LockedMemory<State: ~Copyable>: @unchecked Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&state.pointee)
-    }
-
-    func withLockIfFree<Result>(_ body: (inout sending State) -> sending Result) -> sending Result? {
-        guard pthread_mutex_trylock(mutex) == 0 else { return nil }
-        defer { pthread_mutex_unlock(mutex) }
-        return body(&state.pointee)
     }
 }

@@ -70,7 +70,7 @@ struct BodyReceiver: Sendable {
             while let pieces = try await message.exchange.pieces() {
                 let count = pieces.reduce(0) { $0 + $1.readableBytes }
                 context.limits.recordBody(count)
-                context.countBytes(count)
+                context.downloader.countBytes(count)
                 context.record.update { $0.receivedBytes += count }
                 for piece in pieces {
                     received += piece.readableBytes

@@ -67,19 +67,22 @@ final class HTTPExchange: HTTPClientResponseDelegate {
     /// - Returns: all pieces that wait; `nil` at the end of the body.
     /// - Throws: the error of the client library. If the calling task is cancelled, this is `HTTPClientError.cancelled`.
     func pieces() async throws -> [ByteBuffer]? {
-        try await withTaskCancellationHandler {
-            await news()
-            let (pieces, demand, end) = state.withLock { state in
-                defer { (state.pieces, state.waiting) = ([], 0) }
-                return (state.pieces, state.demand.take(), state.end)
+        // A small response is here already.
+        if !state.withLock({ $0.hasNews }) {
+            await withTaskCancellationHandler {
+                await news()
+            } onCancel: {
+                close()
             }
-            demand?.succeed()
-            guard pieces.isEmpty else { return pieces }
-            try end?.get()
-            return nil
-        } onCancel: {
-            close()
         }
+        let (pieces, demand, end) = state.withLock { state in
+            defer { (state.pieces, state.waiting) = ([], 0) }
+            return (state.pieces, state.demand.take(), state.end)
+        }
+        demand?.succeed()
+        guard pieces.isEmpty else { return pieces }
+        try end?.get()
+        return nil
     }
 
     /// Ends the exchange. Unless the response is complete, its connection is closed, and what follows fails.

@@ -5,11 +5,10 @@ internal import TintypeCore
 /// Bytes wait until the next report is due, so that none is lost. An attempt that continues where the last one ended continues its
 /// reports, too.
 struct ProgressReporter {
-    private let request: LoadRequest
+    private let load: ImageDownloader.Load
     private let interval: Double
     /// False if the bytes are of no use to the caller, because they are encrypted.
     private let showsBytes: Bool
-    private let state: Lock<State>
 
     struct State: Sendable {
         /// The number of bytes that were reported in the current sequence.
@@ -20,12 +19,15 @@ struct ProgressReporter {
     private var reported = 0
     private var expected: Int?
 
-    /// - Parameter state: the state that the attempts of a load share.
-    init(interval: Double, showsBytes: Bool, state: Lock<State>, request: LoadRequest) {
+    private var state: Lock<State> { load.progress }
+    /// False if nobody gets reports.
+    private let isActive: Bool
+
+    init(interval: Double, showsBytes: Bool, load: ImageDownloader.Load) {
         self.interval = interval.isFinite ? min(max(interval, 0), 1) : 0
         self.showsBytes = showsBytes
-        self.state = state
-        self.request = request
+        self.load = load
+        isActive = load.request.isReported
     }
 
     /// Begins a body.
@@ -33,6 +35,7 @@ struct ProgressReporter {
     ///   - bytes: the buffer of the body, with the bytes at its beginning that are here already.
     ///   - expected: the size of the whole body.
     mutating func begin(_ bytes: ArrivingBytes, expected: Int?) {
+        guard isActive else { return }
         self.expected = expected
         let count = bytes.count
         let known = state.withLock { state in
@@ -44,13 +47,14 @@ struct ProgressReporter {
         reported = known ?? 0
         if known == nil {
             state.withLock { $0.reported = 0 }
-            request.reportBeginning(expected: expected)
+            load.request.reportBeginning(expected: expected)
         }
         finish(bytes)
     }
 
     /// Reports the bytes that have arrived, if that is due.
     mutating func update(_ bytes: ArrivingBytes) {
+        guard isActive else { return }
         let received = bytes.count
         if let expected, expected > 0, interval > 0, received < expected {
             guard Double(received - reported) / Double(expected) >= interval else { return }
@@ -60,12 +64,13 @@ struct ProgressReporter {
 
     /// Reports what hasn't been reported.
     mutating func finish(_ bytes: ArrivingBytes) {
+        guard isActive else { return }
         let received = bytes.count
         if received > reported { report(bytes, received) }
     }
 
     private mutating func report(_ bytes: ArrivingBytes, _ received: Int) {
-        request.report(bytes, from: reported, expected: expected, showsBytes: showsBytes)
+        load.request.report(bytes, from: reported, expected: expected, showsBytes: showsBytes)
         reported = received
         state.withLock { $0.reported = received }
     }

@@ -23,7 +23,7 @@ struct RedirectPolicy: Sendable {
     let maximum: Int
     /// The largest number of redirects of one origin; `nil` for no limit of its own.
     let maximumPerOrigin: Int?
-    /// The schemes to which redirects may lead, in lowercase.
+    /// The schemes to which redirects may lead, in lowercase, as far as they are `http` or `https`.
     let schemes: Set<String>
     /// Every requested URL, in order.
     private(set) var chain: [URL] = []
@@ -31,7 +31,7 @@ struct RedirectPolicy: Sendable {
     init(maximum: Int, maximumPerOrigin: Int? = nil, schemes: Set<String> = ["http", "https"]) {
         self.maximum = max(0, maximum)
         self.maximumPerOrigin = maximumPerOrigin
-        self.schemes = schemes.intersection(["http", "https"])
+        self.schemes = schemes
     }
 
     static func isRedirect(_ status: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) }
@@ -83,7 +83,7 @@ struct RedirectPolicy: Sendable {
 
     private func isPossible(_ url: URL) -> Bool {
         guard let scheme = url.scheme?.lowercased(), let host = url.host() else { return false }
-        return schemes.contains(scheme) && !host.isEmpty && url.hasPossiblePort
+        return ["http", "https"].contains(scheme) && schemes.contains(scheme) && !host.isEmpty && url.hasPossiblePort
     }
 
     /// A location for a message. What is not a URL is not shown, because it may hold anything.

@@ -29,12 +29,12 @@ struct RequestSender: Sendable {
     func send(_ request: DownloadRequest, isRedirected: Bool) async throws(ImageError) -> Response {
         // A request modifier may have changed the URL.
         guard request.url.hasPossiblePort else { throw .impossiblePort }
-        try context.visits.enter(request.url)
+        let server = try context.visits.enter(request.url)
         let addresses = try await addresses(for: request.url, isRedirected: isRedirected)
         do throws(ImageError) {
-            return try await send(request, to: addresses)
+            return try await send(request, to: server, at: addresses)
         } catch  where error.code == .connectionLost && request.method == "GET" && request.body == nil {
-            return try await send(request, to: addresses)
+            return try await send(request, to: server, at: addresses)
         }
     }
 
@@ -59,9 +59,11 @@ struct RequestSender: Sendable {
         }
     }
 
-    private func send(_ request: DownloadRequest, to addresses: [IPAddress]?) async throws(ImageError) -> Response {
+    private func send(
+        _ request: DownloadRequest, to server: String, at addresses: [IPAddress]?
+    ) async throws(ImageError) -> Response {
         let proxy = try context.configuration.proxy.server(for: request.url)
-        guard let addresses else { return try await send(request, HTTPClientRoute(proxy: proxy)) }
+        guard let addresses else { return try await send(request, to: server, HTTPClientRoute(proxy: proxy)) }
         var failure: ImageError?
         let candidates = addresses.prefix(Self.maximumAddresses)
         for (index, address) in candidates.enumerated() {
@@ -69,7 +71,7 @@ struct RequestSender: Sendable {
                 proxy: proxy, host: request.url.connectionHost, address: address,
                 isLastAddress: index == candidates.count - 1)
             do throws(ImageError) {
-                return try await send(request, route)
+                return try await send(request, to: server, route)
             } catch  where error.code == .connectionFailed || error.isConnectTimeout && !route.isLastAddress {
                 failure = error
             }
@@ -77,7 +79,9 @@ struct RequestSender: Sendable {
         throw failure ?? ImageError(.connectionFailed, stage: .load, reason: "the host has no address")
     }
 
-    private func send(_ request: DownloadRequest, _ route: HTTPClientRoute) async throws(ImageError) -> Response {
+    private func send(
+        _ request: DownloadRequest, to server: String, _ route: HTTPClientRoute
+    ) async throws(ImageError) -> Response {
         // The request itself stays without the provider's fields, so that no redirect takes them elsewhere.
         var fields = context.configuration.headerProvider?(request.url, request.headers) ?? request.headers
         if let store = context.configuration.cookies, let cookies = store.cookies(for: request.url) {
@@ -87,10 +91,11 @@ struct RequestSender: Sendable {
             fields["Host"] = (request.url.host() ?? "") + (request.url.port.map { ":\($0)" } ?? "")
         }
         let message = try message(request, route, fields)
-        let exchange = HTTPExchange(client: context.clients.client(for: request.url, route))
+        let exchange = HTTPExchange(client: context.downloader.clients.client(for: server, route))
         let wait = context.running.beginWait { exchange.close() }
-        context.limits.recordRequest()
-        context.record.recordRequest(at: context.limits.now)
+        let now = context.limits.now
+        context.limits.recordRequest(at: now)
+        context.record.recordRequest(at: now)
         do {
             let head = try await exchange.head(of: message)
             context.limits.recordActivity()
@@ -110,7 +115,8 @@ struct RequestSender: Sendable {
             return try HTTPClient.Request(
                 url: try address(of: request.url, route), method: HTTPMethod(rawValue: request.method),
                 headers: HTTPHeaders(fields.all), body: request.body.map { .bytes($0) },
-                tlsConfiguration: isSecure ? try context.tls.configuration(for: request.url.connectionHost) : nil)
+                tlsConfiguration: isSecure ? try context.downloader.tls.exception(for: request.url.connectionHost) : nil
+            )
         } catch {
             throw ImageError(transferError: error, at: .request)
         }

@@ -3,20 +3,21 @@ internal import TintypeCore
 /// The time limits of one transfer, as a ``TransferPace`` decides.
 final class TimeLimits: Sendable {
     private let time: Timekeeper
-    private let pace: Lock<TransferPace>
+    private let state: Lock<State>
     private let watch: TransferWatch
-    private let expiry = Lock(Expiry())
 
-    private struct Expiry {
+    private struct State {
+        var pace: TransferPace
+        /// The error, after a limit was exceeded.
         var error: ImageError?
         /// Cancels the transfer; `nil` while it doesn't run.
         var cancel: (@Sendable () -> Void)?
     }
 
-    init(_ limits: TransferPace.Limits, watch: TransferWatch) {
+    init(_ limits: TransferPace.Limits, watch: TransferWatch, at now: Duration) {
         self.watch = watch
         time = watch.time
-        pace = Lock(TransferPace(limits, at: time.now()))
+        state = Lock(State(pace: TransferPace(limits, at: now)))
     }
 
     /// The time since an arbitrary moment.
@@ -26,20 +27,20 @@ final class TimeLimits: Sendable {
     func recordActivity() { record { $0.recordHead(at: $1) } }
 
     /// Notes that a request is sent.
-    func recordRequest() { record { $0.recordRequest(at: $1) } }
+    func recordRequest(at now: Duration) { state.withLock { $0.pace.recordRequest(at: now) } }
 
     /// Notes that bytes of the body arrived.
     func recordBody(_ bytes: Int) { record { $0.recordBody(bytes, at: $1) } }
 
     /// Notes that a closure of the program begins.
-    func recordPause() { pace.withLock { $0.recordPause() } }
+    func recordPause() { state.withLock { $0.pace.recordPause() } }
 
     /// Notes that a closure of the program has ended.
     func recordResumption() { record { $0.recordResumption(at: $1) } }
 
     private func record(_ change: (inout TransferPace, Duration) -> Void) {
         let now = time.now()
-        pace.withLock { change(&$0, now) }
+        state.withLock { change(&$0.pace, now) }
     }
 
     /// Runs `work` for at most the given time and ignores its result.
@@ -57,34 +58,36 @@ final class TimeLimits: Sendable {
     ///
     /// - Throws: ``ImageError/Code/timedOut`` if the work ended because of `cancel`, and the errors of `work`.
     func run<Value>(
-        cancel: @escaping @Sendable () -> Void, _ work: () async throws(ImageError) -> Value
+        from now: Duration, cancel: @escaping @Sendable () -> Void, _ work: () async throws(ImageError) -> Value
     ) async throws(ImageError) -> Value {
-        expiry.withLock { $0.cancel = cancel }
-        let id = watch.begin(self)
+        state.withLock { $0.cancel = cancel }
+        let id = watch.begin(self, at: now)
         defer {
             watch.end(id)
-            expiry.withLock { $0.cancel = nil }
+            state.withLock { $0.cancel = nil }
         }
         do throws(ImageError) {
             return try await work()
         } catch {
-            guard error.isCancellation, let expired = expiry.withLock({ $0.error }) else { throw error }
+            guard error.isCancellation, let expired = state.withLock({ $0.error }) else { throw error }
             throw expired
         }
     }
 
     /// The time of the next check; `nil` if a limit is exceeded.
     func nextCheck(at now: Duration) -> Duration? {
-        switch pace.withLock({ $0.check(at: now) }) {
-        case .fine(let next): return next
-        case .exceeded(let reason):
-            expiry.withLock { $0.error = ImageError(.timedOut, stage: .load, reason: reason) }
-            return nil
+        state.withLock { state in
+            switch state.pace.check(at: now) {
+            case .fine(let next): return next
+            case .exceeded(let reason):
+                state.error = ImageError(.timedOut, stage: .load, reason: reason)
+                return nil
+            }
         }
     }
 
     /// Cancels the transfer, whose limit is exceeded.
-    func expire() { expiry.withLock { $0.cancel }?() }
+    func expire() { state.withLock { $0.cancel }?() }
 }
 
 /// A clock without its type. Times are counted from its creation.

@@ -14,17 +14,20 @@ struct Transfer: Sendable {
     /// The longest wait for the body of a redirect or an error.
     private static let drainPatience = Duration.milliseconds(250)
 
-    func run(_ load: LoadRequest) async throws(ImageError) -> LoadedData {
+    private var load: ImageDownloader.Load { context.load }
+
+    func run() async throws(ImageError) -> LoadedData {
         context.record.recordRequest(at: context.limits.now)
-        let plain = try await firstRequest(load)
-        guard let partials = context.configuration.partialDownloads, let key = PartialBodyKey(plain, for: load) else {
-            return try await run(plain, load, nil)
+        let plain = try await firstRequest()
+        guard let partials = context.configuration.partialDownloads, let key = PartialBodyKey(plain, for: load.request)
+        else {
+            return try await run(plain, nil)
         }
         let partial = await partials.take(key)
         var resumption = BodyResumption(partials: partials, key: key, partial: partial)
         if let partial {
             do throws(ImageError) {
-                return try await run(plain.continuing(partial), load, resumption)
+                return try await run(plain.continuing(partial), resumption)
             } catch  where context.record.head == nil || error.code == .badStatus && !error.refusesRange {
                 // Nothing was said about the bytes, so they are still of use.
                 partials.put(partial, for: key)
@@ -35,11 +38,11 @@ struct Transfer: Sendable {
                 resumption.partial = nil
             }
         }
-        return try await run(plain, load, resumption)
+        return try await run(plain, resumption)
     }
 
     private func run(
-        _ first: DownloadRequest, _ load: LoadRequest, _ resumption: BodyResumption?
+        _ first: DownloadRequest, _ resumption: BodyResumption?
     ) async throws(ImageError) -> LoadedData {
         var request = first
         var redirects = RedirectPolicy(
@@ -63,8 +66,7 @@ struct Transfer: Sendable {
                 after: request, status: Int(head.status.code), location: head.headers.first(name: "Location"),
                 mayRepeat: !newCookies.isEmpty)
             guard let next else {
-                var loaded = try await receive(
-                    response, to: request, for: load, resumption)
+                var loaded = try await receive(response, to: request, resumption)
                 loaded.isRedirected = !redirects.chain.isEmpty
                 return loaded
             }
@@ -81,19 +83,20 @@ struct Transfer: Sendable {
 
     // MARK: - Request
 
-    private func firstRequest(_ load: LoadRequest) async throws(ImageError) -> DownloadRequest {
+    private func firstRequest() async throws(ImageError) -> DownloadRequest {
         var headers = ImageDownloader.Configuration.defaultFields
-        headers["Priority"] = load.priority.value.httpPriority
-        headers.merge(context.configuration.headers)
-        if let validators = load.validators {
+        headers["Priority"] = load.request.priority.value.httpPriority
+        headers.merge(context.headers)
+        if let validators = load.request.validators {
             headers["If-None-Match"] = validators.entityTag
             headers["If-Modified-Since"] = validators.lastModified
         }
-        headers.merge(load.headers)
-        var request = DownloadRequest(url: load.url, method: load.method, headers: headers, body: load.body)
-        request.targetSize = load.targetSize
-        request = request.withCredentialsInHeader
-        if let modify = load.hooks?.modifyRequest ?? context.configuration.requestModifier {
+        headers.merge(load.request.headers)
+        var request = DownloadRequest(
+            url: load.request.url, method: load.request.method, headers: headers, body: load.request.body)
+        request.targetSize = load.request.targetSize
+        request.moveCredentialsToHeader()
+        if let modify = load.request.hooks?.modifyRequest ?? context.configuration.requestModifier {
             request = try await context.runClosure { [request] () throws(ImageError) in
                 var request = request
                 do { try await modify(&request) } catch {
@@ -101,7 +104,7 @@ struct Transfer: Sendable {
                 }
                 return request
             }
-            request = request.withCredentialsInHeader
+            request.moveCredentialsToHeader()
         }
         return request
     }
@@ -163,14 +166,13 @@ struct Transfer: Sendable {
     // MARK: - Response
 
     private func receive(
-        _ message: RequestSender.Response, to request: DownloadRequest, for load: LoadRequest,
-        _ resumption: BodyResumption?
+        _ message: RequestSender.Response, to request: DownloadRequest, _ resumption: BodyResumption?
     ) async throws(ImageError) -> LoadedData {
         let url = request.url
         var response = DownloadResponse(
             url: url, statusCode: Int(message.head.status.code),
             headers: HTTPFields(joining: Array(message.head.headers)))
-        if let modify = load.hooks?.modifyResponse ?? context.configuration.responseModifier {
+        if let modify = load.request.hooks?.modifyResponse ?? context.configuration.responseModifier {
             response = try await context.runClosure { [response] () throws(ImageError) in
                 var response = response
                 do { try await modify(&response) } catch {
@@ -179,14 +181,15 @@ struct Transfer: Sendable {
                 return response
             }
         }
+        let mimeType = response.mimeType
         let head = SourceResponse(
-            url: url, statusCode: response.statusCode, mimeType: response.mimeType,
+            url: url, statusCode: response.statusCode, mimeType: mimeType,
             networkProtocol: message.head.version.description, headers: response.headers)
         context.record.recordHead(head, at: context.limits.now)
-        context.observeHead(head)
+        context.configuration.observer?(.responded(id: load.id, head))
         let validators = CacheValidators(
             entityTag: response.headers["ETag"], lastModified: response.headers["Last-Modified"])
-        if response.statusCode == 304, load.validators?.isEmpty == false {
+        if response.statusCode == 304, load.request.validators?.isEmpty == false {
             await drain(message)
             var answer = LoadedData.notModified(
                 url: url, validators: validators.isEmpty ? nil : validators, statusCode: response.statusCode)
@@ -196,18 +199,17 @@ struct Transfer: Sendable {
         // The rest of an interrupted transfer stands for all of it.
         let isRest = response.statusCode == 206 && resumption?.partial != nil
         do throws(ImageError) {
-            try check(response, isRest: isRest, isContinuing: resumption?.partial != nil, for: load)
+            try check(response, isRest: isRest, isContinuing: resumption?.partial != nil)
         } catch {
             await drain(message)
             if context.running.isCancelled || Task.isCancelled { throw .cancelledTransfer }
             throw error
         }
         let receiver = BodyReceiver(context: context)
-        let decryptor = load.hooks?.decrypt ?? context.configuration.decryptor
+        let decryptor = load.request.hooks?.decrypt ?? context.configuration.decryptor
         let reporter = ProgressReporter(
             interval: context.configuration.minimumProgressInterval, showsBytes: decryptor == nil,
-            state: context.progress,
-            request: load)
+            load: load)
         var data = try await receiver.body(
             of: message, response, reporter, resumption, hasRange: request.headers["Range"] != nil)
         context.record.recordEnd(at: context.limits.now)
@@ -222,7 +224,7 @@ struct Transfer: Sendable {
             }
         }
         var loaded = LoadedData(
-            data: data, url: url, statusCode: isRest ? 200 : response.statusCode, mimeType: response.mimeType,
+            data: data, url: url, statusCode: isRest ? 200 : response.statusCode, mimeType: mimeType,
             validators: validators.isEmpty ? nil : validators, networkProtocol: message.head.version.description)
         loaded.headers = response.headers
         if isRest {
@@ -233,7 +235,7 @@ struct Transfer: Sendable {
     }
 
     private func check(
-        _ response: DownloadResponse, isRest: Bool, isContinuing: Bool, for load: LoadRequest
+        _ response: DownloadResponse, isRest: Bool, isContinuing: Bool
     ) throws(ImageError) {
         let status = response.statusCode
         if status == 416, isContinuing {
@@ -242,7 +244,8 @@ struct Transfer: Sendable {
         if !isRest, let acceptable = context.configuration.acceptableStatusCodes, !acceptable.contains(status) {
             let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
             let name = phrase.isEmpty ? "HTTP \(status)" : "HTTP \(status) \(phrase)"
-            let place = response.url == load.url.withoutCredentials ? "" : " at \(response.url.shortDescription)"
+            let place =
+                response.url == load.request.url.withoutCredentials ? "" : " at \(response.url.shortDescription)"
             throw ImageError(
                 .badStatus, stage: .load, reason: "\(name)\(place)", statusCode: status)
         }

@@ -22,9 +22,9 @@ final class TransferWatch: Sendable {
 
     /// Watches a transfer.
     /// - Returns: a number for ``end(_:)``.
-    func begin(_ limits: TimeLimits) -> Int {
+    func begin(_ limits: TimeLimits, at now: Duration) -> Int {
         // A transfer is never too slow at its beginning.
-        let next = limits.nextCheck(at: time.now()) ?? time.now()
+        let next = limits.nextCheck(at: now) ?? now
         let (id, old) = state.withLock { state -> (Int, Task<Void, Never>?) in
             state.lastID += 1
             state.transfers[state.lastID] = limits

@@ -2,6 +2,7 @@
 internal import AsyncHTTPClient
 internal import FoundationEssentials
 internal import NIOCore
+internal import NIOSSL
 internal import TintypeCore
 
 /// A client of the library, with its connections, which close when it is released.
@@ -94,8 +95,9 @@ final class HTTPClients: Sendable {
     init(_ makeClient: @escaping @Sendable (HTTPClientRoute) -> SharedHTTPClient) { self.makeClient = makeClient }
 
     /// Returns the client for a request, which has to be retained until the end of the response.
-    func client(for url: URL, _ route: HTTPClientRoute) -> SharedHTTPClient {
-        let server = "\(url.server) \(route.address?.description ?? "")"
+    /// - Parameter server: the scheme, host, and port.
+    func client(for server: String, _ route: HTTPClientRoute) -> SharedHTTPClient {
+        let server = route.address.map { "\(server) \($0.description)" } ?? server
         if let client = state.withLock({ $0.client(for: server, route) }) { return client }
         let new = makeClient(route)
         // Previous clients are released outside the lock.
@@ -123,11 +125,13 @@ final class HTTPClients: Sendable {
 }
 
 extension HTTPClient.Configuration {
-    init(_ configuration: ImageDownloader.Configuration, _ route: HTTPClientRoute) {
+    init(
+        _ configuration: ImageDownloader.Configuration, _ route: HTTPClientRoute, _ tls: TLSConfiguration? = nil
+    ) {
         // The downloader has redirects and time limits of its own. The client's limit comes later, and only makes sure that no attempt
         // to connect goes on unwatched, unless there is another address to try.
         let limit = TimeAmount(route.connectLimit(configuration.idleLimit))
-        self.init(redirectConfiguration: .disallow, timeout: Timeout(connect: limit))
+        self.init(tlsConfiguration: tls, redirectConfiguration: .disallow, timeout: Timeout(connect: limit))
         // The slots limit the number of connections.
         connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
         // A server that refuses the connection is an answer: there is nothing to wait for.

@@ -17,12 +17,16 @@ struct BodyResumption: Sendable {
         var total: Int?
         /// The end of the part that arrives, if it is one.
         var partEnd: Int?
-        /// The validator of the bytes; `nil` if they can't be continued after an interruption.
-        var validator: String?
+        /// The validator of the earlier bytes, if the rest of them arrives.
+        var continuedValidator: String?
+        /// The fields of the response, which may have a validator, if a whole body arrives that a later transfer could continue.
+        var headers: HTTPFields?
         /// The file of the bytes.
         var file: PartialFile?
         /// True if the rest of an earlier transfer arrives.
         var isContinued: Bool { prefix != nil }
+        /// The validator of the bytes; `nil` if they can't be continued after an interruption. Most transfers never need it.
+        var validator: String? { continuedValidator ?? headers.flatMap { RangeRules.strongValidator($0) } }
     }
 
     /// Returns the plan for a successful response.
@@ -48,14 +52,14 @@ struct BodyResumption: Sendable {
                 throw error
             }
             plan.prefix = partial.bytes
-            plan.validator = partial.validator
+            plan.continuedValidator = partial.validator
         } else {
             // The beginning is of no use anymore: the bytes have changed, or the server sends no parts.
             if partial != nil { await partials.discard(key) }
             guard response.statusCode == 200, !isEncoded, RangeRules.allowsRanges(response.headers) else { return plan }
-            plan.validator = RangeRules.strongValidator(response.headers)
+            plan.headers = response.headers
         }
-        if let validator = plan.validator {
+        if partials.hasFiles, let validator = plan.validator {
             plan.file = await partials.file(
                 key, validator: validator, total: plan.total, continuing: plan.isContinued ? partial : nil)
         }

@@ -24,6 +24,9 @@ public final class PartialDownloads: Sendable {
     private let state = Lock(State())
     private let files: PartialFiles?
 
+    /// True if bytes are written to files as they arrive.
+    var hasFiles: Bool { files != nil }
+
     private init(files: PartialFiles?) { self.files = files }
 
     /// Keeps interrupted transfers in memory, up to 32 MB.
@@ -80,7 +83,8 @@ public final class PartialDownloads: Sendable {
 
 extension PartialDownloads.State {
     fileprivate mutating func remove(_ key: PartialBodyKey) -> PartialBody? {
-        guard let body = bodies.removeValue(forKey: key) else { return nil }
+        // The hash of a key takes a while, and usually there is nothing.
+        guard !bodies.isEmpty, let body = bodies.removeValue(forKey: key) else { return nil }
         bytes -= body.bytes.count
         order.removeAll { $0 == key }
         return body

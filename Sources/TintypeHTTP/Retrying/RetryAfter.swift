@@ -24,9 +24,14 @@ enum RetryAfter {
 extension String {
     /// The text without spaces and tabs at its ends.
     var trimmed: String {
+        guard let first = utf8.first, let last = utf8.last, Self.isSpace(first) || Self.isSpace(last) else {
+            return self
+        }
         var text = self[...]
         while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
         while let last = text.last, last == " " || last == "\t" { text.removeLast() }
         return String(text)
     }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 }

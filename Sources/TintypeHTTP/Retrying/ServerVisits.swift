@@ -7,6 +7,7 @@ internal import TintypeCore
 /// Each server counts for its own circuit breaker. The attempt has a slot of one host at a time: that of the last request.
 final class ServerVisits: Sendable {
     private struct Visit {
+        let url: URL
         let server: String
         let isProbe: Bool
         /// True if a request was sent.
@@ -35,7 +36,7 @@ final class ServerVisits: Sendable {
     /// - Throws: ``ImageError/Code/hostUnavailable``.
     func begin(at url: URL) throws(ImageError) {
         let server = url.server
-        let visit = Visit(server: server, isProbe: try servers.admit(server))
+        let visit = Visit(url: url, server: server, isProbe: try servers.admit(server))
         state.withLock { $0.visit = visit }
     }
 
@@ -58,22 +59,26 @@ final class ServerVisits: Sendable {
     ///
     /// A redirected request doesn't wait for a slot of its host, because the limits of time have begun, and because the downloads that have the
     /// slots of that host may wait for the slot of the downloader that this one has. Later downloads wait for it.
+    /// - Returns: the ``FoundationEssentials/URL/server`` of the request.
     /// - Throws: ``ImageError/Code/hostUnavailable`` if the other server isn't asked at present.
-    func enter(_ url: URL) throws(ImageError) {
-        let server = url.server
+    func enter(_ url: URL) throws(ImageError) -> String {
+        // Usually it is the first URL, and taking it apart again takes much longer than comparing it.
+        let known = state.withLock { $0.visit?.url == url ? $0.visit?.server : nil }
+        let server = known ?? url.server
         let previous = state.withLock { state -> Visit? in
             state.lastServer = server
             guard state.visit?.server == server else { return state.visit }
             state.visit?.isAsked = true
             return nil
         }
-        guard let previous else { return }
+        guard let previous else { return server }
         // A request modifier may have changed the first URL.
         record(previous.isAsked ? nil : .cancelledTransfer, of: previous)
         moveSlot(to: url)
         do throws(ImageError) {
-            let visit = Visit(server: server, isProbe: try servers.admit(server), isAsked: true)
+            let visit = Visit(url: url, server: server, isProbe: try servers.admit(server), isAsked: true)
             state.withLock { $0.visit = visit }
+            return server
         } catch {
             state.withLock { $0.visit = nil }
             throw ImageError(

@@ -50,11 +50,38 @@ struct HTTPFieldsTests {
         #expect(sorted == sorted.sorted())
     }
 
+    @Test("Names are told apart and sorted, however long their common beginning is", arguments: 0..<20)
+    func beginnings(seed: Int) {
+        var random = SeededRandom(seed: UInt64(seed))
+        let names = (0..<60).map { _ in
+            let end = (0..<Int.random(in: 0...3, using: &random)).map { _ in
+                "aB-\0é".randomElement(using: &random) ?? "a"
+            }
+            return String("Content-Length".prefix(Int.random(in: 0...14, using: &random))) + String(end)
+        }
+        let list = names.enumerated().map { (name: $1, value: "\($0)") }
+        let fields = HTTPFields(joining: list)
+        var added = HTTPFields()
+        for (name, value) in list { added.add(name, value) }
+        #expect(added.byLowercaseName == fields.byLowercaseName)
+        let model = Dictionary(grouping: list) { Self.lowercase($0.name) }.mapValues { $0.map(\.value) }
+        #expect(fields.all.map { Self.lowercase($0.name) } == model.keys.sorted { $0.lexicographicallyPrecedes($1) })
+        for (name, value) in list {
+            #expect(fields[name] == model[Self.lowercase(name)]?.joined(separator: ", "), "\(name) \(value)")
+        }
+    }
+
+    /// The bytes of a name with ASCII letters in lowercase.
+    private static func lowercase(_ name: String) -> [UInt8] {
+        name.utf8.map { 0x41...0x5A ~= $0 ? $0 + 0x20 : $0 }
+    }
+
     @Test(
         "A media type is the part before the first semicolon or space",
         arguments: [
             ("image/PNG; q=1", "image/png"), (" \timage/webp ;x", "image/webp"), ("image/a b", "image/a"), ("", nil),
-            ("  ", nil), (";image/png", nil), ("image/é", "image/é"),
+            ("  ", nil), (";image/png", nil), ("image/é", "image/é"), ("image/É", "image/é"),
+            ("Image/SVG+xml", "image/svg+xml"),
         ])
     func mediaType(field: String, type: String?) throws {
         let url = try #require(URL(string: "https://example.org"))
