@@ -15,6 +15,46 @@ struct DiskCacheForeignTests: DiskCacheSuite {
         Set(try FileManager.default.subpathsOfDirectory(atPath: path))
     }
 
+    @Test(
+        "in the directory of another program, nothing is made, whatever its files are called",
+        arguments: ["data/ab/notes.txt", "entries/notes.txt", "entries/", "data/", "trash/notes.txt", "journal/a"])
+    func foreignDirectory(file: String) async throws {
+        if file.hasSuffix("/") {
+            let folder = "\(path)/\(file)"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } else {
+            try directory.write(Data("x".utf8), to: "cache/\(file)")
+        }
+        let before = try names()
+        let cache = DiskCache.temporary(path)
+        #expect(await cache.usage() == CacheUsage())
+        #expect(await cache.entry(forKey: key(1)) == nil)
+        #expect(await cache.entries().isEmpty)
+        #expect(await cache.variants(ofSource: "1").isEmpty)
+        #expect(try await cache.verify() == CacheVerification())
+        _ = try await cache.removeExpired()
+        _ = try? await cache.remove(key(1))
+        _ = try? await cache.removeAll(ofSource: "1")
+        try? await cache.removeAll()
+        await cache.close()
+        #expect(try names() == before)
+    }
+
+    @Test("beside the database of another program, nothing is made")
+    func foreignDatabase() async throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        var handle: OpaquePointer?
+        #expect(sqlite3_open(path + "/index.sqlite", &handle) == SQLITE_OK)
+        #expect(sqlite3_exec(handle, "CREATE TABLE a (b)", nil, nil, nil) == SQLITE_OK)
+        sqlite3_close(handle)
+        let cache = DiskCache.temporary(path)
+        await #expect(throws: ImageError.self) { try await cache.removeAll() }
+        await #expect(throws: ImageError.self) { try await cache.put(someBytes(1), "a") }
+        _ = await cache.usage()
+        await cache.close()
+        #expect(try names() == ["index.sqlite"])
+    }
+
     @Test("an import from a folder above takes no file of a cache of Tintype, and from such a cache it is refused")
     func importOfCaches() async throws {
         let other = DiskCache.temporary(directory.path + "/caches/other")

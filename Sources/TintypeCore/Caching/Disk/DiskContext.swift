@@ -100,7 +100,7 @@ final class DiskContext: Sendable {
 
     private func checkContents(of directory: OpenDirectory) {
         hasImports = directory.exists(Self.importsMark)
-        mayHaveLegacyFiles = (try? directory.status(LegacyLayout.files))?.isDirectory == true
+        mayHaveLegacyFiles = LegacyLayout.mayHaveFiles(directory)
     }
 
     // MARK: Errors

@@ -47,11 +47,16 @@ final class DiskStore: Sendable {
                 throw context.failure(error, .cacheUnavailable)
             }
             if let reason = opened.reasonAgainstWriting { throw context.unavailable(reason) }
+            if !opened.exists(Self.marker), opened.exists(DiskIndex.file) {
+                // In the directory of another program, nothing is made.
+                context.use(opened)
+                try keeper.checkIndex()
+            }
             var isOurs = false
             do throws(FileError) {
                 // Other processes may be clearing it.
                 for _ in 0..<8 where !isOurs { isOurs = try makeEntriesFolder(in: opened) }
-                if !opened.exists(Journal.folder) { try opened.makeFolder(Journal.folder) }
+                if isOurs, !opened.exists(Journal.folder) { try opened.makeFolder(Journal.folder) }
             } catch {
                 throw context.failure(error, .cacheUnavailable)
             }
@@ -288,15 +293,22 @@ final class DiskStore: Sendable {
     func directoryForRemoving() throws(ImageError) -> OpenDirectory? {
         guard let directory = try context.existingDirectory() else { return nil }
         do throws(FileError) {
-            guard try directory.isPresent(EntryName.root) ? true : directory.isPresent(DiskIndex.file) else {
-                return nil
-            }
+            guard try mayHaveEntries(directory) else { return nil }
         } catch {
             throw context.failure(error, .cacheUnavailable)
         }
         let prepared = try directoryForWriting()
         adoptLegacyFiles(in: prepared)
         return prepared
+    }
+
+    /// False if a directory has certainly no entries, and may even be no cache.
+    private func mayHaveEntries(_ directory: OpenDirectory) throws(FileError) -> Bool {
+        if try directory.isPresent(Self.marker) { return true }
+        if try directory.isPresent(DiskIndex.file) { return true }
+        if context.mayHaveLegacyFiles { return true }
+        guard try directory.isPresent(EntryName.root) else { return false }
+        return try !directory.list(EntryName.root).isEmpty
     }
 
     func remove(_ key: ImageKey) throws(ImageError) -> Bool {
