@@ -164,8 +164,9 @@ final class DiskIndex {
         state.usage.entries += 1
         state.usage.bytes += new.size
         try Self.check(state.usage)
-        var id = new.id
-        while try !insert(new, id: id) { id += 1 }
+        var (id, step) = (new.id, Int64(1))
+        // Ever farther, so that many entries of one moment don't try all ids of the others.
+        while try !insert(new, id: id) { (id, step) = (id > .max - step ? 1 : id + step, min(2 * step, 1 << 40)) }
     }
 
     /// - Returns: false if another row has the id.
@@ -274,15 +275,16 @@ final class DiskIndex {
     // MARK: Ids
 
     /// An id for an entry that was stored at a time.
-    static func id(at time: Int64, sequence: Int) -> Int64 { clamped(time) << 12 | Int64(sequence & 0xFFF) }
-
-    /// The time of storing, in microseconds since 1970.
-    static func time(of id: Int64) -> Int64 { id >> 12 }
+    static func id(at time: Int64, sequence: Int) -> Int64 { unit(of: time) << 12 | Int64(sequence & 0xFFF) }
 
     /// The lowest id of entries that were stored in a later millisecond.
-    static func firstID(after time: Int64) -> Int64 { clamped((time / 1_000 + 1) * 1_000) << 12 }
+    static func firstID(after time: Int64) -> Int64 { unit(of: (time / 1_000 + 1) * 1_000) << 12 }
 
-    private static func clamped(_ time: Int64) -> Int64 { min(max(1, time), 1 << 51 - 1) }
+    /// A number of 51 bits for a time: its microseconds, which reach to 2041, but only its milliseconds from 2036 on.
+    private static func unit(of time: Int64) -> Int64 {
+        let last: Int64 = 1 << 51 - 1 << 47
+        return time < last ? max(1, time) : min(last + (time - last) / 1_000, 1 << 51 - 1)
+    }
 }
 
 /// Telling whose a database is, making the tables, and noticing a loss of power.

@@ -1,0 +1,38 @@
+import Foundation
+import TestSupport
+import Testing
+import TintypeTesting
+
+@testable import TintypeCore
+
+/// Clocks, limits, and paths that nobody has, until somebody has them.
+@Suite("Disk cache: extremes", .timeLimited)
+struct DiskCacheExtremesTests: DiskCacheSuite {
+    let directory: TemporaryDirectory
+    init() throws { directory = try TemporaryDirectory() }
+
+    @Test(
+        "a cache whose clock shows a far year keeps, lists, and sweeps entries in their order",
+        arguments: [2041, 2050, 9_000])
+    func farYears(year: Int) async throws {
+        let clock = WallClock(Date(timeIntervalSince1970: Double(year - 1970) * 31_556_952))
+        let cache = DiskCache.temporary(
+            path, capacity: .gigabytes(1), maximumAge: .days(7), expiry: .byModification, clock: clock)
+        // More than there are ids in a microsecond, and in a millisecond.
+        try await fill(cache, 0..<4_200)
+        clock.advance(.days(1))
+        try await fill(cache, 4_200..<4_210)
+        await cache.flush()
+        #expect(await cache.usage().entries == 4_210)
+        let listed = await cache.entries(limit: 10_000).map(\.key)
+        #expect(Set(listed).count == 4_210)
+        if year < 6_000 { #expect(listed.suffix(10) == (4_200..<4_210).map { key($0) }[...]) }
+        clock.advance(.seconds(6.5 * 86_400))
+        if year < 6_000 {
+            try await cache.removeExpired()
+            #expect(await cache.usage().entries == 10)
+        }
+        #expect(await cache.entry(forKey: key(4_205)) != nil)
+        #expect(await cache.entry(forKey: key(5)) == nil)
+    }
+}
