@@ -35,4 +35,28 @@ struct DiskCacheExtremesTests: DiskCacheSuite {
         #expect(await cache.entry(forKey: key(4_205)) != nil)
         #expect(await cache.entry(forKey: key(5)) == nil)
     }
+
+    @Test("a free space that no volume has is an error, also on a volume without any")
+    func unlimitedFreeSpace() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = DiskCache.temporary(path, minimumFreeSpace: .unlimited, files: faulty)
+        faulty.fail { operation, _ in operation == "free space" ? 0 : nil }
+        let error = await #expect(throws: ImageError.self) { try await fill(cache, 0..<1) }
+        #expect(error?.code == .cacheWriteFailed && error?.reason.contains("stay free") == true)
+    }
+
+    @Test("limits of any value hold, and end no program", arguments: [Int.min, -1, 0, 1, .max])
+    func anyLimits(limit: Int) async throws {
+        let cache = DiskCache.temporary(path, maximumCount: limit)
+        try await fill(cache, 0..<3)
+        await cache.flush()
+        #expect(await cache.usage().entries == min(3, max(0, limit)))
+        cache.configuration.maximumCount = nil
+        cache.configuration.maximumAge = .seconds(limit)
+        try await cache.removeExpired()
+        cache.configuration.capacity = ByteCount(limit)
+        try? await fill(cache, 3..<6)
+        await cache.flush()
+        #expect(await cache.usage().entries <= (limit > 4_096 ? 6 : 0))
+    }
 }

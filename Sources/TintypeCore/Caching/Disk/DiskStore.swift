@@ -267,7 +267,7 @@ final class DiskStore: Sendable {
         let wanted = configuration.minimumFreeSpace.bytes
         func missing() -> Int? {
             guard wanted > 0, let free = directory.freeSpace, free - size < wanted else { return nil }
-            return wanted - (free - size)
+            return wanted - max(0, free - size)
         }
         guard let needed = missing() else { return }
         evict(freeing: needed)
