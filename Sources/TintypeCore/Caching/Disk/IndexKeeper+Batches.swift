@@ -22,7 +22,11 @@ extension IndexKeeper {
         context.checkDirectory()
         let configuration = context.limits.withLock { $0 }
         let evicted = try withIndex { index, directory throws(SQLiteError) in
-            guard !index.isReadOnly else { return CacheSweep() }
+            guard !index.isReadOnly else {
+                // Stores must not go on without end where the index alone can't be written.
+                if directory.reasonAgainstWriting == nil { noteFailure() }
+                return CacheSweep()
+            }
             if needsComparison {
                 try index.transaction { () throws(SQLiteError) in index.state.nextFolder = 0 }
                 needsComparison = false

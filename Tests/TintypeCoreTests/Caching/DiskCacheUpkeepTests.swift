@@ -1,0 +1,45 @@
+import Foundation
+import TestSupport
+import Testing
+import TintypeTesting
+
+@testable import TintypeCore
+
+@Suite("Disk cache: upkeep", .timeLimited)
+struct DiskCacheUpkeepTests: DiskCacheSuite {
+    let directory: TemporaryDirectory
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func journals() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path + "/journal")
+    }
+
+    @Test(
+        "an index that was opened while the volume was read-only is written once the volume is writable",
+        .enabled(if: DiskCacheVolumeTests.mayMount), arguments: [true, false])
+    func remountedVolume(isAfterRestart: Bool) async throws {
+        let volume = directory.path + "/volume"
+        try FileManager.default.createDirectory(atPath: volume, withIntermediateDirectories: true)
+        try #require(DiskCacheVolumeTests.run("/bin/mount", "-t", "tmpfs", "-o", "size=16m", "none", volume))
+        defer { DiskCacheVolumeTests.run("/bin/umount", "-l", volume) }
+        let place = volume + "/cache"
+        var cache = DiskCache.temporary(place)
+        try await fill(cache, 0..<10)
+        await cache.close()
+        if isAfterRestart {
+            let database = try Database(path: place + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
+            try database.execute("UPDATE state SET boot = 'another', closed = 0")
+        }
+        try #require(DiskCacheVolumeTests.run("/bin/mount", "-o", "remount,ro", volume))
+        cache = DiskCache.temporary(place, maximumCount: 20)
+        #expect(await cache.usage().entries == 10)
+        #expect(await cache.entry(forKey: key(1)) != nil)
+        await #expect(throws: ImageError.self) { try await fill(cache, 10..<11) }
+        try #require(DiskCacheVolumeTests.run("/bin/mount", "-o", "remount,rw", volume))
+        try await fill(cache, 10..<200)
+        await cache.flush()
+        #expect(await cache.usage().entries <= 20)
+        #expect(try DiskCacheTests.payloadFiles(place).count <= 20)
+        await cache.close()
+    }
+}
