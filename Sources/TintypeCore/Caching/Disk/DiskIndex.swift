@@ -317,13 +317,20 @@ extension DiskIndex {
     static func identify(_ database: Database) throws(SQLiteError) -> Identity {
         let statement = try database.prepare(
             """
-            SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)
+            SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master),
+                (SELECT count(*) FROM sqlite_master WHERE type IN ('trigger', 'view'))
             FROM pragma_application_id, pragma_user_version
             """)
         guard try statement.step() else { return .foreign }
         let (application, version, tables) = (statement.integer(0), statement.integer(1), statement.integer(2))
         if application == applicationID {
-            if version == self.version { return .ours }
+            if version == self.version {
+                // They would run with each batch.
+                guard statement.integer(3) == 0 else {
+                    throw SQLiteError(code: SQLITE_CORRUPT, message: "the index has triggers or views")
+                }
+                return .ours
+            }
             return (1..<self.version).contains(version) ? .older : .newer(version: version)
         }
         return application == 0 && version == 0 && tables == 0 ? .new : .foreign
