@@ -259,7 +259,11 @@ extension IndexKeeper {
             for _ in 0..<count {
                 let folder = index.state.sweepFolder & (EntryName.folders - 1)
                 _ = try compare(folder, with: index, directory)
-                try index.transaction { () throws(SQLiteError) in index.state.sweepFolder = folder + 1 }
+                try index.transaction { () throws(SQLiteError) in
+                    index.state.sweepFolder = folder + 1
+                    // A total that is only a little wrong shows itself nowhere else.
+                    if folder + 1 == EntryName.folders { try index.recount() }
+                }
             }
         }
     }
