@@ -55,6 +55,41 @@ struct DiskCacheForeignTests: DiskCacheSuite {
         #expect(try names() == ["index.sqlite"])
     }
 
+    @Test("a cache is cleared though a file or a link has the name of its trash", arguments: [true, false])
+    func trashIsTaken(isLink: Bool) async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<20)
+        let other = directory.path + "/other"
+        try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+        if isLink {
+            #expect(symlink(other, path + "/trash") == 0)
+        } else {
+            try directory.write(Data("x".utf8), to: "cache/trash")
+        }
+        #expect(mkdir("\(path)/\(EntryName(key(30)).path)", 0o700) == 0 || errno == ENOENT)
+        try await cache.removeAll()
+        #expect(await cache.entry(forKey: key(3)) == nil)
+        #expect(try DiskCacheTests.payloadFiles(path).isEmpty)
+        #expect(await cache.usage() == CacheUsage())
+        #expect(try FileManager.default.contentsOfDirectory(atPath: other).isEmpty)
+        var status = stat()
+        #expect(lstat(path + "/trash", &status) == 0)
+        try await fill(cache, 0..<3)
+        #expect(await cache.usage().entries == 3)
+    }
+
+    @Test("clearing a full disk says so where it can't look")
+    func clearingWithoutDescriptors() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = DiskCache.temporary(path, files: faulty)
+        try await fill(cache, 0..<20)
+        faulty.fail { operation, _ in operation == "create directory" ? ENOSPC : operation == "list" ? EMFILE : nil }
+        await #expect(throws: ImageError.self) { try await cache.removeAll() }
+        faulty.fail { operation, _ in operation == "create directory" ? ENOSPC : nil }
+        try await cache.removeAll()
+        #expect(try DiskCacheTests.payloadFiles(path).isEmpty)
+    }
+
     @Test("an import from a folder above takes no file of a cache of Tintype, and from such a cache it is refused")
     func importOfCaches() async throws {
         let other = DiskCache.temporary(directory.path + "/caches/other")
