@@ -90,6 +90,22 @@ struct DiskCacheForeignTests: DiskCacheSuite {
         #expect(try DiskCacheTests.payloadFiles(path).isEmpty)
     }
 
+    @Test("a file of another program that was cleared with the entries doesn't replace a later one of its name")
+    func laterForeignFile() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = DiskCache.temporary(path, files: faulty)
+        try await fill(cache, 0..<3)
+        try directory.write(Data("old".utf8), to: "cache/entries/ab/notes.txt")
+        faulty.fail { operation, path in operation == "list" && path == "trash" ? EMFILE : nil }
+        try await cache.removeAll()
+        try directory.write(Data("new".utf8), to: "cache/entries/ab/notes.txt")
+        faulty.fail { _, _ in nil }
+        try await cache.removeAll()
+        let files = try names().filter { $0.hasSuffix("notes.txt") }
+        let contents = files.compactMap { FileManager.default.contents(atPath: "\(path)/\($0)") }
+        #expect(Set(contents) == [Data("old".utf8), Data("new".utf8)])
+    }
+
     @Test("an import from a folder above takes no file of a cache of Tintype, and from such a cache it is refused")
     func importOfCaches() async throws {
         let other = DiskCache.temporary(directory.path + "/caches/other")

@@ -132,7 +132,7 @@ extension DiskStore {
         let foreign = ((try? directory.list(path)) ?? []).filter { !isOfCache($0) }
         guard !foreign.isEmpty else { return }
         try? prepared.makeFolder(place)
-        for file in foreign { try? prepared.rename("\(path)/\(file)", to: "\(place)/\(file)") }
+        for file in foreign { try? prepared.renameUnlessExisting("\(path)/\(file)", to: "\(place)/\(file)") }
         try? prepared.removeDirectory(path)
     }
 }
