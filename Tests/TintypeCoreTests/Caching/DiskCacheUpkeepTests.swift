@@ -14,6 +14,16 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         try FileManager.default.contentsOfDirectory(atPath: path + "/journal")
     }
 
+    @Test("a program that only removes doesn't gather names without end", .timeLimited)
+    func removalsAlone() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<1)
+        await cache.flush()
+        for number in 1..<600 { try await cache.remove(key(number)) }
+        while cache.store.pending.unwritten.entries >= 512 { await Task.yield() }
+        #expect(cache.store.pending.unwritten.entries < 512)
+    }
+
     @Test(
         "an index with triggers or constraints of others is made anew",
         arguments: [
