@@ -24,6 +24,18 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         #expect(cache.store.pending.unwritten.entries < 512)
     }
 
+    @Test("the journal of a store that failed goes with the next batch")
+    func journalOfFailedStore() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<1)
+        let journal = try cache.store.pending.begin(EntryName(key(7)), in: cache.store.directoryForWriting())
+        await cache.flush()
+        cache.store.pending.end(journal)
+        await cache.flush()
+        #expect(cache.store.pending.isEmpty)
+        #expect(try journals().isEmpty)
+    }
+
     @Test(
         "an index with triggers or constraints of others is made anew",
         arguments: [

@@ -53,7 +53,7 @@ extension IndexKeeper {
         let time = context.time
         var unresolved: [EntryName: PendingWrites.Change] = [:]
         do throws(SQLiteError) {
-            guard !batch.changes.isEmpty || !uses.isEmpty || !dead.isEmpty else {
+            guard !batch.changes.isEmpty || !batch.journals.isEmpty || !uses.isEmpty || !dead.isEmpty else {
                 // Another process may have changed the totals.
                 index.state = try index.committedState()
                 return false

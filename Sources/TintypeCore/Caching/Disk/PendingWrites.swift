@@ -158,7 +158,9 @@ final class PendingWrites: Sendable {
     func abandon(removesJournals: Bool) {
         let journals = state.withLock { state in
             let uses = state.retired + [state.current].compactMap(\.self)
-            let isDone = state.changes.isEmpty && uses.allSatisfy { $0.count == 0 }
+            // A batch that another thread is writing may yet fail.
+            let isDone =
+                state.changes.isEmpty && state.taken == CacheUsage() && uses.allSatisfy { $0.count == 0 }
             state.current = nil
             state.retired = []
             state.changes = [:]
