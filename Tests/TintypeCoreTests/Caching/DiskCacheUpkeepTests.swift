@@ -36,6 +36,20 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         #expect(try journals().isEmpty)
     }
 
+    @Test("the use of an entry that was replaced since leaves the new one its time")
+    func useBeforeReplacement() async throws {
+        let clock = WallClock(Date())
+        let cache = DiskCache.temporary(path, clock: clock)
+        try await fill(cache, 0..<1)
+        clock.advance(.seconds(100))
+        #expect(await cache.entry(forKey: key(0)) != nil)
+        clock.advance(.seconds(100))
+        try await fill(cache, 0..<1)
+        await cache.flush()
+        let modified = try cache.store.directoryForWriting().status(of: EntryName(key(0))).modified
+        #expect(abs(modified - clock.date.cacheTime) < 2_000_001)
+    }
+
     @Test(
         "an index with triggers or constraints of others is made anew",
         arguments: [
