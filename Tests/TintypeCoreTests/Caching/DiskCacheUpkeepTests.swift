@@ -89,6 +89,24 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         #expect(try DiskCacheTests.payloadFiles(path).count <= 100)
     }
 
+    @Test("an entry that the disk can't read holds up no journal, and counts")
+    func unreadableEntry() async throws {
+        let faulty = FaultyFileSystem()
+        var cache: DiskCache? = DiskCache.temporary(path)
+        try await fill(try #require(cache), 0..<5)
+        await cache?.close()
+        try await fill(try #require(cache), 1..<5)
+        cache = nil
+        try await waitForRelease(ofCacheAt: path)
+        let bad = EntryName(key(2)).path
+        faulty.fail { operation, path in operation == "read" && path == bad ? EIO : nil }
+        let next = DiskCache.temporary(path, files: faulty)
+        await next.flush()
+        #expect(next.store.pending.isEmpty)
+        #expect(try journals().isEmpty)
+        #expect(await next.usage().entries == 5)
+    }
+
     @Test(
         "an index that was opened while the volume was read-only is written once the volume is writable",
         .enabled(if: DiskCacheVolumeTests.mayMount), arguments: [true, false])

@@ -217,7 +217,7 @@ extension PendingWrites.Change {
             var found = DiskIndex.Row(
                 name: name, id: DiskIndex.id(at: modified, sequence: Int(name.sourceLow & 0xFFF)),
                 size: status.allocatedSize, accessed: modified, created: modified)
-            if let (description, _) = try directory.description(of: name.path) {
+            if let (description, _) = try readableDescription(of: name, in: directory) {
                 found.id = DiskIndex.id(at: description.stored, sequence: Int(name.sourceLow & 0xFFF))
                 found.created = description.entry.created.cacheTime
                 found.expires = description.entry.expires?.cacheTime
@@ -226,6 +226,18 @@ extension PendingWrites.Change {
             return .present(found)
         } catch {
             return error.isMissing ? .absent : .unknown
+        }
+    }
+
+    /// The description of a file; `nil` if it is damaged, or the disk is. Other errors may pass.
+    private func readableDescription(
+        of name: EntryName, in directory: OpenDirectory
+    ) throws(FileError) -> (EntryFile.Description, FileStatus)? {
+        do throws(FileError) {
+            return try directory.description(of: name.path)
+        } catch {
+            guard error.isPermanent else { throw error }
+            return nil
         }
     }
 }

@@ -20,6 +20,8 @@ struct FileError: Error, Sendable, CustomStringConvertible {
     /// True for errors by which a directory that can't be used shows itself.
     var isOfDirectory: Bool { operation.hasSuffix("directory") }
     static let notDirectory = ENOTDIR
+    /// True if a file can't be read, and won't be.
+    var isPermanent: Bool { [EIO, EACCES, EPERM].contains(code) }
 
     /// The part that all errors of one kind share, so that the log names each kind once.
     var cause: String { code == ENOTDIR ? "not a directory" : "\(operation) \(code)" }
