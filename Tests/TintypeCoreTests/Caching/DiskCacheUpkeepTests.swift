@@ -107,6 +107,28 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         #expect(await next.usage().entries == 5)
     }
 
+    @Test("a damaged file that was mended in its place is not removed for what it was")
+    func mendedFile() async throws {
+        let clock = WallClock()
+        let cache = DiskCache.temporary(path, clock: clock)
+        try await fill(cache, 0..<1)
+        let file = try #require(await cache.path(forKey: key(0)))
+        let good = try Data(contentsOf: URL(fileURLWithPath: file))
+        func write(_ data: Data) throws {
+            let handle = try #require(FileHandle(forWritingAtPath: file))
+            try handle.write(contentsOf: data)
+            try handle.close()
+        }
+        var damaged = good
+        damaged[3] ^= 1
+        try write(damaged)
+        #expect(cache.store.reader.entry(forKey: key(0)) == nil)
+        try write(good)
+        #expect(utimes(file, nil) == 0)
+        await cache.flush()
+        #expect(await cache.entry(forKey: key(0)) != nil)
+    }
+
     @Test(
         "an index that was opened while the volume was read-only is written once the volume is writable",
         .enabled(if: DiskCacheVolumeTests.mayMount), arguments: [true, false])

@@ -360,7 +360,7 @@ final class DiskStore: Sendable {
     func perform(_ discard: ReadNotes.Discard, of name: EntryName) {
         defer { notes.finish(discard, of: name) }
         guard let directory = context.openDirectory(), directory.reasonAgainstWriting == nil,
-            (try? directory.status(of: name))?.inode == discard.inode,
+            (try? directory.status(of: name))?.isSameFile(as: discard.status) == true,
             let removed = try? removeFiles([name], in: directory), removed > 0
         else { return }
         if discard.isDamaged { context.counters.withLock { $0.corruptions += 1 } }
