@@ -100,10 +100,10 @@ final class Journal: Sendable {
     }
 
     /// The names of the journal. Records that are incomplete or damaged are skipped.
-    /// - Returns: `nil` for a file that is longer than any journal.
+    /// - Returns: `nil` for a file that is longer than any journal, or can't be read.
     private var names: [EntryName]? {
         var status = stat()
-        guard fstat(file, &status) == 0 else { return [] }
+        guard fstat(file, &status) == 0 else { return nil }
         guard status.st_size <= Self.maximumSize else { return nil }
         // A name is worth looking at once.
         var names: Set<EntryName> = []
@@ -111,7 +111,9 @@ final class Journal: Sendable {
         var offset = 0
         while offset < Int(status.st_size) {
             let count = pread(file, &buffer, buffer.count, offset)
-            guard count > 0 else { break }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            if count == 0 { break }
             buffer.withUnsafeBytes { bytes in
                 for start in stride(from: 0, to: count - Self.recordSize + 1, by: Self.recordSize) {
                     func number(_ index: Int) -> UInt64 {
@@ -126,7 +128,7 @@ final class Journal: Sendable {
         return Array(names)
     }
 
-    /// Some of the journals whose writers have ended, with their names; without names if the file is longer than any journal. The caller
+    /// Some of the journals whose writers have ended, with their names; without names if they can't be read. The caller
     /// removes them when the names are in the index.
     static func dead(in directory: OpenDirectory) -> [(journal: Journal, names: [EntryName]?)] {
         var dead: [(journal: Journal, names: [EntryName]?)] = []
