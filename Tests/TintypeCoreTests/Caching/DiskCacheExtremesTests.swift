@@ -59,4 +59,23 @@ struct DiskCacheExtremesTests: DiskCacheSuite {
         await cache.flush()
         #expect(await cache.usage().entries <= (limit > 4_096 ? 6 : 0))
     }
+
+    @Test("a path that is too long for the index is refused, rather than filled without limits", arguments: [491, 492])
+    func longPath(length: Int) async throws {
+        var long = directory.path
+        while long.utf8.count < length {
+            long += "/" + String(repeating: "d", count: min(200, max(1, length - long.utf8.count - 1)))
+        }
+        guard long.utf8.count == length else { return }
+        let cache = DiskCache.temporary(long, maximumCount: 10)
+        guard length <= DiskStore.longestDirectory else {
+            let error = await #expect(throws: ImageError.self) { try await fill(cache, 0..<1) }
+            #expect(error?.code == .cacheUnavailable && error?.reason.contains("longer") == true)
+            return
+        }
+        try await fill(cache, 0..<20)
+        await cache.flush()
+        #expect(await cache.usage().entries <= 10)
+        #expect(!cache.store.keeper.hasFailed)
+    }
 }

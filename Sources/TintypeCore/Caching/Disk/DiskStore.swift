@@ -8,6 +8,8 @@ internal import Glibc
 final class DiskStore: Sendable {
     /// The names that may wait while the index can't be used, and the space that their files may take.
     static let (maximumWaiting, maximumWaitingBytes) = (16 * IndexKeeper.batchSize, 64 << 20)
+    /// The length in bytes of the longest directory that SQLite can open an index and its journal in.
+    static let longestDirectory = 491
     /// Names the folder of entries as this cache's. A folder without it belongs to another program.
     static let marker = "entries/.tintype"
 
@@ -45,6 +47,9 @@ final class DiskStore: Sendable {
                 opened = try context.makeDirectory()
             } catch {
                 throw context.failure(error, .cacheUnavailable)
+            }
+            guard path.utf8.count <= Self.longestDirectory else {
+                throw context.unavailable("its path is longer than SQLite allows; use a shorter one")
             }
             if let reason = opened.reasonAgainstWriting { throw context.unavailable(reason) }
             if !opened.exists(Self.marker), opened.exists(DiskIndex.file) {
