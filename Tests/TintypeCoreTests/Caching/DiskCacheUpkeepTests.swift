@@ -157,4 +157,16 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         #expect(try DiskCacheTests.payloadFiles(place).count <= 20)
         await cache.close()
     }
+
+    @Test("a folder that can't be listed to its end is an error, not a shorter one")
+    func brokenListing() throws {
+        try directory.write(Data("x".utf8), to: "cache/a")
+        let stream = try #require(opendir(path))
+        defer { closedir(stream) }
+        let file = open(path + "/a", O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        #expect(dup2(file, dirfd(stream)) >= 0)
+        let error = #expect(throws: FileError.self) { try OpenFile.names(in: stream, of: "cache") }
+        #expect(error?.code == ENOTDIR)
+    }
 }
