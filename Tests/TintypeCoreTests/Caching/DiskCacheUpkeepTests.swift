@@ -169,4 +169,20 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         let error = #expect(throws: FileError.self) { try OpenFile.names(in: stream, of: "cache") }
         #expect(error?.code == ENOTDIR)
     }
+
+    @Test(
+        "a new index gets the entries of folders that could not be listed at first",
+        arguments: ["entries", EntryName(source: "3").path.split(separator: "/").dropLast().joined(separator: "/")])
+    func unreadableFolder(folder: String) async throws {
+        let faulty = FaultyFileSystem()
+        var cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<20)
+        await cache.close()
+        try FileManager.default.removeItem(atPath: path + "/index.sqlite")
+        cache = DiskCache.temporary(path, files: faulty)
+        faulty.fail { operation, path in operation == "list" && path == folder ? EMFILE : nil }
+        _ = await cache.usage()
+        faulty.fail { _, _ in nil }
+        #expect(await cache.usage().entries == 20)
+    }
 }

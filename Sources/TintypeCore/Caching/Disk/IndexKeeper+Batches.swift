@@ -230,21 +230,26 @@ extension IndexKeeper {
 
     // MARK: The index and the files
 
-    /// Compares some folders with an index that was made anew; true if more are left.
+    /// Compares some folders with an index that was made anew; true if more are left that can be read now.
     func compareSlice() throws(ImageError) -> Bool {
         let isLeft = try withIndex { index, directory throws(SQLiteError) in
             var folder = index.state.nextFolder
             guard folder < EntryName.folders, !index.isReadOnly else { return false }
             var names = 0
+            var isReadable = true
             while folder < EntryName.folders, names < Self.sliceSize {
-                names += try compare(folder, with: index, directory)
+                guard let count = try compare(folder, with: index, directory) else {
+                    isReadable = false
+                    break
+                }
+                names += count
                 folder += 1
             }
             try index.transaction { () throws(SQLiteError) in
                 index.state.nextFolder = folder
                 if folder == EntryName.folders { try index.recount() }
             }
-            return folder < EntryName.folders
+            return isReadable && folder < EntryName.folders
         }
         guard let isLeft else { return false }
         // What was found may be too much.
@@ -269,10 +274,10 @@ extension IndexKeeper {
     }
 
     /// Gives the files of a folder rows, removes rows without files, and unfinished files that a crash left behind.
-    /// - Returns: the number of entries.
+    /// - Returns: the number of entries; `nil` if the folder can't be read now, such as without free descriptors.
     private func compare(
         _ folder: Int, with index: DiskIndex, _ directory: OpenDirectory
-    ) throws(SQLiteError) -> Int {
+    ) throws(SQLiteError) -> Int? {
         let path = EntryName.folderPath(folder)
         let time = context.time
         let files: [String]
@@ -280,7 +285,7 @@ extension IndexKeeper {
             files = try directory.list(path, onlyFiles: true)
         } catch {
             // A folder that can't be read is not an empty one.
-            guard error.isMissing else { return 0 }
+            guard error.isMissing else { return error.isPermanent || error.isOfNoFolder ? 0 : nil }
             files = []
         }
         for file in files where WriterName.unfinished(file) != nil {
@@ -290,6 +295,7 @@ extension IndexKeeper {
         let names = Set(files.compactMap { EntryName($0) })
         let rows = Set(try index.names(inFolder: folder))
         let different = Array(names.symmetricDifference(rows))
+        var isComplete = true
         for start in stride(from: 0, to: different.count, by: Self.sliceSize) {
             try index.transaction { () throws(SQLiteError) in
                 for name in different[start..<min(start + Self.sliceSize, different.count)] {
@@ -297,12 +303,12 @@ extension IndexKeeper {
                     switch PendingWrites.Change().look(at: name, in: directory, now: time) {
                     case .present(let row): if try index.row(name) == nil { try index.put(row) }
                     case .absent: try index.remove(name)
-                    case .unknown: break
+                    case .unknown: isComplete = false
                     }
                 }
             }
         }
-        return names.count
+        return isComplete ? names.count : nil
     }
 
     // MARK: Queries

@@ -129,8 +129,9 @@ final class IndexKeeper: Sendable {
         do throws(SQLiteError) {
             let index = try DiskIndex(opened, isReadOnly: !isWritable)
             if isWritable {
-                let folders = ((try? directory.list(EntryName.root)) ?? []).filter { EntryName.isFolder($0) }
-                try index.begin(isNew: isNew, isEmpty: folders.isEmpty) { Journal.dead(in: directory).isEmpty }
+                // Where they can't be listed, there may be entries.
+                let isEmpty = (try? directory.list(EntryName.root))?.contains { EntryName.isFolder($0) } == false
+                try index.begin(isNew: isNew, isEmpty: isEmpty) { Journal.dead(in: directory).isEmpty }
             }
             state.index = index
         } catch {
