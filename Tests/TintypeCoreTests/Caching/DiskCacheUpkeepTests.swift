@@ -185,4 +185,20 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         faulty.fail { _, _ in nil }
         #expect(await cache.usage().entries == 20)
     }
+
+    @Test("records behind one that was cut are read")
+    func cutRecord() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let folder = try OpenDirectory.open(path, faults: nil)
+        do {
+            let journal = try Journal.create(in: folder)
+            try journal.append(EntryName(key(1)))
+            let handle = try #require(FileHandle(forWritingAtPath: "\(path)/\(journal.path)"))
+            try handle.seekToEnd()
+            try handle.write(contentsOf: Data(repeating: 7, count: 16))
+            try handle.close()
+            try journal.append(EntryName(key(2)))
+        }
+        #expect(Set(Journal.dead(in: folder).flatMap { $0.names ?? [] }) == [EntryName(key(1)), EntryName(key(2))])
+    }
 }
