@@ -129,4 +129,19 @@ struct DiskCacheForeignTests: DiskCacheSuite {
         }
         #expect(await cache.usage().entries == 1)
     }
+
+    @Test("a directory that others may write to from some time on is only read from the next batch on")
+    func laterPermissions() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<3)
+        #expect(chmod(path, 0o777) == 0)
+        await cache.flush()
+        let error = await #expect(throws: ImageError.self) { try await fill(cache, 3..<4) }
+        #expect(error?.reason.contains("other users may write to it") == true)
+        #expect(await cache.entry(forKey: key(1)) != nil)
+        #expect(chmod(path, 0o700) == 0)
+        try await fill(cache, 3..<5)
+        #expect(await cache.usage().entries == 5)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/journal").isEmpty)
+    }
 }
