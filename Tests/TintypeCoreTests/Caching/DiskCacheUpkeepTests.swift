@@ -201,4 +201,30 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         }
         #expect(Set(Journal.dead(in: folder).flatMap { $0.names ?? [] }) == [EntryName(key(1)), EntryName(key(2))])
     }
+
+    @Test(
+        "on a volume that is too small, older entries go for new ones, also where the index can't be written",
+        .enabled(if: DiskCacheVolumeTests.mayMount), arguments: ["size=600k", "size=16m,nr_inodes=100"])
+    func smallVolume(options: String) async throws {
+        let volume = directory.path + "/volume"
+        try FileManager.default.createDirectory(atPath: volume, withIntermediateDirectories: true)
+        try #require(DiskCacheVolumeTests.run("/bin/mount", "-t", "tmpfs", "-o", options, "none", volume))
+        defer { DiskCacheVolumeTests.run("/bin/umount", "-l", volume) }
+        let cache = DiskCache.temporary(volume + "/cache", minimumFreeSpace: 1)
+        var failures = 0
+        for number in 0..<400 {
+            do {
+                try await fill(cache, number..<number + 1)
+            } catch {
+                failures += 1
+            }
+        }
+        #expect(failures < 20)
+        #expect(await cache.contains(key(399)))
+        #expect(await cache.usage().entries >= 10)
+        try await cache.removeAll()
+        try await fill(cache, 0..<3)
+        #expect(await cache.usage().entries == 3)
+        await cache.close()
+    }
 }

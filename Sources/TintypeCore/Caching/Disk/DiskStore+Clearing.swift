@@ -77,6 +77,12 @@ extension DiskStore {
                 guard error.isMissing else { throw error }
             }
         }
+        removeEmptyFolders(in: directory)
+    }
+
+    /// Removes folders without entries: on a volume that has no room for files, folders take it, too.
+    func removeEmptyFolders(in directory: OpenDirectory) {
+        for folder in 0..<EntryName.folders { try? directory.removeDirectory(EntryName.folderPath(folder)) }
     }
 
     /// True for the names of files in the folders of entries.

@@ -163,6 +163,7 @@ final class DiskStore: Sendable {
                     // Files, or the user's quota, may have run out, which the free space doesn't tell.
                     hasFreed = true
                     evict(freeing: max(new.size, min(pending.usage.bytes / 20, 1 << 20)))
+                    removeEmptyFolders(in: directory)
                     continue
                 }
                 guard error.isMissing, attempts < 8 else { throw context.failure(error, .cacheWriteFailed) }
@@ -288,7 +289,8 @@ final class DiskStore: Sendable {
         do throws(ImageError) {
             _ = try keeper.writeIndex(freeing: bytes)
         } catch {
-            keeper.removeOldestFiles(freeing: bytes)
+            // The index needs some room, too.
+            keeper.removeOldestFiles(freeing: max(bytes, min(pending.usage.bytes / 20, 1 << 20)))
         }
     }
 

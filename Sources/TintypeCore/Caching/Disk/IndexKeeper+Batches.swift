@@ -171,12 +171,23 @@ extension IndexKeeper {
 
     /// Removes the files of the least recently used entries where the disk is so full that the index can't be written.
     func removeOldestFiles(freeing bytes: Int) {
+        guard let directory = context.openDirectory() else { return }
         var left = bytes
-        _ = try? withIndex { index, directory throws(SQLiteError) in
-            for row in try index.oldest(limit: Self.sliceSize) where left > 0 {
+        func remove(_ rows: some Sequence<DiskIndex.Row>) {
+            for row in rows where left > 0 {
                 if (try? directory.remove(row.name.path)) != nil { left -= row.size }
             }
         }
+        _ = try? withIndex { index, _ throws(SQLiteError) in
+            // The files of the first rows may be gone: no row was removed with them.
+            var (seen, limit) = (0, Self.sliceSize)
+            while left > 0, seen < limit {
+                let rows = try index.oldest(limit: limit)
+                remove(rows.dropFirst(seen))
+                (seen, limit) = (rows.count, rows.count == limit ? 4 * limit : rows.count)
+            }
+        }
+        remove(pending.oldestRows)
         needsComparison = true
         _ = try? writeIndex()
     }

@@ -170,6 +170,11 @@ final class PendingWrites: Sendable {
         if removesJournals { for journal in journals { journal.remove() } }
     }
 
+    /// The rows that wait, those that were used least recently first.
+    var oldestRows: [DiskIndex.Row] {
+        state.withLock { $0.changes.values.compactMap(\.row) }.sorted { $0.accessed < $1.accessed }
+    }
+
     // MARK: Numbers
 
     var isEmpty: Bool { state.withLock { $0.changes.isEmpty && $0.retired.isEmpty } }
