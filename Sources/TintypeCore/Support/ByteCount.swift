@@ -25,7 +25,7 @@ public struct ByteCount: Hashable, Comparable, Sendable, ExpressibleByIntegerLit
     /// The count with one decimal in the largest unit that fits, such as `2.5 MB`.
     public var description: String {
         if self == .unlimited { return "unlimited" }
-        for (size, unit) in [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")] where abs(bytes) >= size {
+        for (size, unit) in [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")] where bytes.magnitude >= size {
             let tenths = (Double(bytes) / Double(size) * 10).rounded() / 10
             return "\(tenths) \(unit)"
         }

@@ -164,21 +164,20 @@ public final class DiskCache: DiskCaching {
             }
         }
         guard await order.turn(of: ticket) else { return }
-        let isBatchDue = try await write { [encoded] store throws(ImageError) in
-            try store.store(entry, encoded: encoded, forKey: key)
-            return store.isBatchDue
-        }
-        if isBatchDue { writeIndexLater() } else { startTimer() }
+        try await write { [encoded] store throws(ImageError) in try store.store(entry, encoded: encoded, forKey: key) }
+        writeIndexWhenDue()
         maintainOnce()
     }
 
     @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool {
         order.cancel { $0 == key }
+        defer { writeIndexWhenDue() }
         return try await inOrder(EntryName(key)) { store throws(ImageError) in try store.remove(key) }
     }
 
     @discardableResult public func removeAll(ofSource source: String) async throws(ImageError) -> Int {
         order.cancel { $0.source == source }
+        defer { writeIndexWhenDue() }
         return try await inOrder(EntryName(source: source)) { store throws(ImageError) in
             try store.removeAll(ofSource: source)
         }
@@ -338,6 +337,11 @@ public final class DiskCache: DiskCaching {
                 try store.keeper.writeIndex()
             }
         }
+    }
+
+    /// Sees to it that the names that wait get into the index.
+    private func writeIndexWhenDue() {
+        if store.isBatchDue { writeIndexLater() } else if !store.pending.isEmpty { startTimer() }
     }
 
     /// Writes the index after ``batchDelay``, unless a batch comes first. If it can't be written then, it is tried again.

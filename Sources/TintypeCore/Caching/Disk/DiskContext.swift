@@ -67,10 +67,10 @@ final class DiskContext: Sendable {
     /// Opens the directory, and creates it if need be. It is not yet the one that others use.
     func makeDirectory() throws(FileError) -> OpenDirectory { try OpenDirectory.make(path, faults: faults) }
 
-    /// Forgets the directory if the path leads to another one, or none, by now.
+    /// Forgets the directory if the path leads to another one, or none, by now, or it may not be written to any more.
     func checkDirectory() {
         guard let open = directory.withLock({ $0 }) else { return }
-        if open.isCurrent { checkContents(of: open) } else { forget(open) }
+        if open.isCurrent, open.reasonAgainstWriting == nil { checkContents(of: open) } else { forget(open) }
     }
 
     /// Lets all use a directory from now on.
@@ -100,7 +100,7 @@ final class DiskContext: Sendable {
 
     private func checkContents(of directory: OpenDirectory) {
         hasImports = directory.exists(Self.importsMark)
-        mayHaveLegacyFiles = (try? directory.status(LegacyLayout.files))?.isDirectory == true
+        mayHaveLegacyFiles = LegacyLayout.mayHaveFiles(directory)
     }
 
     // MARK: Errors

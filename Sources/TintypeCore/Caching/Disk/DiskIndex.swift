@@ -164,8 +164,9 @@ final class DiskIndex {
         state.usage.entries += 1
         state.usage.bytes += new.size
         try Self.check(state.usage)
-        var id = new.id
-        while try !insert(new, id: id) { id += 1 }
+        var (id, step) = (new.id, Int64(1))
+        // Ever farther, so that many entries of one moment don't try all ids of the others.
+        while try !insert(new, id: id) { (id, step) = (id > .max - step ? 1 : id + step, min(2 * step, 1 << 40)) }
     }
 
     /// - Returns: false if another row has the id.
@@ -274,15 +275,16 @@ final class DiskIndex {
     // MARK: Ids
 
     /// An id for an entry that was stored at a time.
-    static func id(at time: Int64, sequence: Int) -> Int64 { clamped(time) << 12 | Int64(sequence & 0xFFF) }
-
-    /// The time of storing, in microseconds since 1970.
-    static func time(of id: Int64) -> Int64 { id >> 12 }
+    static func id(at time: Int64, sequence: Int) -> Int64 { unit(of: time) << 12 | Int64(sequence & 0xFFF) }
 
     /// The lowest id of entries that were stored in a later millisecond.
-    static func firstID(after time: Int64) -> Int64 { clamped((time / 1_000 + 1) * 1_000) << 12 }
+    static func firstID(after time: Int64) -> Int64 { unit(of: (time / 1_000 + 1) * 1_000) << 12 }
 
-    private static func clamped(_ time: Int64) -> Int64 { min(max(1, time), 1 << 51 - 1) }
+    /// A number of 51 bits for a time: its microseconds, which reach to 2041, but only its milliseconds from 2036 on.
+    private static func unit(of time: Int64) -> Int64 {
+        let last: Int64 = 1 << 51 - 1 << 47
+        return time < last ? max(1, time) : min(last + (time - last) / 1_000, 1 << 51 - 1)
+    }
 }
 
 /// Telling whose a database is, making the tables, and noticing a loss of power.
@@ -315,13 +317,20 @@ extension DiskIndex {
     static func identify(_ database: Database) throws(SQLiteError) -> Identity {
         let statement = try database.prepare(
             """
-            SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)
+            SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master),
+                (SELECT count(*) FROM sqlite_master WHERE type IN ('trigger', 'view'))
             FROM pragma_application_id, pragma_user_version
             """)
         guard try statement.step() else { return .foreign }
         let (application, version, tables) = (statement.integer(0), statement.integer(1), statement.integer(2))
         if application == applicationID {
-            if version == self.version { return .ours }
+            if version == self.version {
+                // They would run with each batch.
+                guard statement.integer(3) == 0 else {
+                    throw SQLiteError(code: SQLITE_CORRUPT, message: "the index has triggers or views")
+                }
+                return .ours
+            }
             return (1..<self.version).contains(version) ? .older : .newer(version: version)
         }
         return application == 0 && version == 0 && tables == 0 ? .new : .foreign

@@ -52,8 +52,8 @@ extension DiskStore {
                 try directory.makeFolder(Self.trash)
                 return try directory.rename(EntryName.root, to: "\(Self.trash)/\(WriterName())")
             } catch {
-                // A full disk has no room for a folder.
-                if error.isOfFullDisk { return try removeEntriesInPlace(in: directory) }
+                // A full disk has no room for a folder, and its name may be that of a file or a link.
+                if error.isOfFullDisk || error.isOfNoFolder { return try removeEntriesInPlace(in: directory) }
                 // Another process may just have emptied the trash, and removed it.
                 guard error.isMissing else { throw error }
                 guard try directory.isPresent(EntryName.root) else { return }
@@ -64,10 +64,25 @@ extension DiskStore {
     private func removeEntriesInPlace(in directory: OpenDirectory) throws(FileError) {
         for folder in 0..<EntryName.folders {
             let path = EntryName.folderPath(folder)
-            for file in (try? directory.list(path)) ?? [] where isOfCache(file) {
-                try directory.remove("\(path)/\(file)")
+            do throws(FileError) {
+                for file in try directory.list(path) where isOfCache(file) {
+                    do throws(FileError) {
+                        try directory.remove("\(path)/\(file)")
+                    } catch {
+                        guard error.isMissing || error.isOfFolder else { throw error }
+                    }
+                }
+            } catch {
+                // A folder that can't be read is not an empty one.
+                guard error.isMissing else { throw error }
             }
         }
+        removeEmptyFolders(in: directory)
+    }
+
+    /// Removes folders without entries: on a volume that has no room for files, folders take it, too.
+    func removeEmptyFolders(in directory: OpenDirectory) {
+        for folder in 0..<EntryName.folders { try? directory.removeDirectory(EntryName.folderPath(folder)) }
     }
 
     /// True for the names of files in the folders of entries.
@@ -123,7 +138,7 @@ extension DiskStore {
         let foreign = ((try? directory.list(path)) ?? []).filter { !isOfCache($0) }
         guard !foreign.isEmpty else { return }
         try? prepared.makeFolder(place)
-        for file in foreign { try? prepared.rename("\(path)/\(file)", to: "\(place)/\(file)") }
+        for file in foreign { try? prepared.renameUnlessExisting("\(path)/\(file)", to: "\(place)/\(file)") }
         try? prepared.removeDirectory(path)
     }
 }

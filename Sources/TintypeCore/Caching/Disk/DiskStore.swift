@@ -8,6 +8,8 @@ internal import Glibc
 final class DiskStore: Sendable {
     /// The names that may wait while the index can't be used, and the space that their files may take.
     static let (maximumWaiting, maximumWaitingBytes) = (16 * IndexKeeper.batchSize, 64 << 20)
+    /// The length in bytes of the longest directory that SQLite can open an index and its journal in.
+    static let longestDirectory = 491
     /// Names the folder of entries as this cache's. A folder without it belongs to another program.
     static let marker = "entries/.tintype"
 
@@ -46,12 +48,20 @@ final class DiskStore: Sendable {
             } catch {
                 throw context.failure(error, .cacheUnavailable)
             }
+            guard path.utf8.count <= Self.longestDirectory else {
+                throw context.unavailable("its path is longer than SQLite allows; use a shorter one")
+            }
             if let reason = opened.reasonAgainstWriting { throw context.unavailable(reason) }
+            if !opened.exists(Self.marker), opened.exists(DiskIndex.file) {
+                // In the directory of another program, nothing is made.
+                context.use(opened)
+                try keeper.checkIndex()
+            }
             var isOurs = false
             do throws(FileError) {
                 // Other processes may be clearing it.
                 for _ in 0..<8 where !isOurs { isOurs = try makeEntriesFolder(in: opened) }
-                if !opened.exists(Journal.folder) { try opened.makeFolder(Journal.folder) }
+                if isOurs, !opened.exists(Journal.folder) { try opened.makeFolder(Journal.folder) }
             } catch {
                 throw context.failure(error, .cacheUnavailable)
             }
@@ -153,6 +163,7 @@ final class DiskStore: Sendable {
                     // Files, or the user's quota, may have run out, which the free space doesn't tell.
                     hasFreed = true
                     evict(freeing: max(new.size, min(pending.usage.bytes / 20, 1 << 20)))
+                    removeEmptyFolders(in: directory)
                     continue
                 }
                 guard error.isMissing, attempts < 8 else { throw context.failure(error, .cacheWriteFailed) }
@@ -262,7 +273,7 @@ final class DiskStore: Sendable {
         let wanted = configuration.minimumFreeSpace.bytes
         func missing() -> Int? {
             guard wanted > 0, let free = directory.freeSpace, free - size < wanted else { return nil }
-            return wanted - (free - size)
+            return wanted - max(0, free - size)
         }
         guard let needed = missing() else { return }
         evict(freeing: needed)
@@ -278,7 +289,8 @@ final class DiskStore: Sendable {
         do throws(ImageError) {
             _ = try keeper.writeIndex(freeing: bytes)
         } catch {
-            keeper.removeOldestFiles(freeing: bytes)
+            // The index needs some room, too.
+            keeper.removeOldestFiles(freeing: max(bytes, min(pending.usage.bytes / 20, 1 << 20)))
         }
     }
 
@@ -288,15 +300,22 @@ final class DiskStore: Sendable {
     func directoryForRemoving() throws(ImageError) -> OpenDirectory? {
         guard let directory = try context.existingDirectory() else { return nil }
         do throws(FileError) {
-            guard try directory.isPresent(EntryName.root) ? true : directory.isPresent(DiskIndex.file) else {
-                return nil
-            }
+            guard try mayHaveEntries(directory) else { return nil }
         } catch {
             throw context.failure(error, .cacheUnavailable)
         }
         let prepared = try directoryForWriting()
         adoptLegacyFiles(in: prepared)
         return prepared
+    }
+
+    /// False if a directory has certainly no entries, and may even be no cache.
+    private func mayHaveEntries(_ directory: OpenDirectory) throws(FileError) -> Bool {
+        if try directory.isPresent(Self.marker) { return true }
+        if try directory.isPresent(DiskIndex.file) { return true }
+        if context.mayHaveLegacyFiles { return true }
+        guard try directory.isPresent(EntryName.root) else { return false }
+        return try !directory.list(EntryName.root).isEmpty
     }
 
     func remove(_ key: ImageKey) throws(ImageError) -> Bool {
@@ -348,7 +367,7 @@ final class DiskStore: Sendable {
     func perform(_ discard: ReadNotes.Discard, of name: EntryName) {
         defer { notes.finish(discard, of: name) }
         guard let directory = context.openDirectory(), directory.reasonAgainstWriting == nil,
-            (try? directory.status(of: name))?.inode == discard.inode,
+            (try? directory.status(of: name))?.isSameFile(as: discard.status) == true,
             let removed = try? removeFiles([name], in: directory), removed > 0
         else { return }
         if discard.isDamaged { context.counters.withLock { $0.corruptions += 1 } }

@@ -94,7 +94,7 @@ final class EntryReader: Sendable {
                 switch bytes.withUnsafeBytes({ EntryFile.contents($0, key: key) }) {
                 case .foreign: return .none
                 case .damaged:
-                    notes.discard(name, inode: status.inode, isDamaged: true)
+                    notes.discard(name, status, isDamaged: true)
                     return .none
                 case .entry(let description):
                     guard description.codec == payloadCodec?.identifier else { return .none }
@@ -103,7 +103,7 @@ final class EntryReader: Sendable {
                     let lookup = use(entry, stored: description.stored, name, status)
                     guard case .found = lookup, payloadCodec != nil || encodedMemory != nil else { return lookup }
                     guard let decoded = decoded(entry) else {
-                        notes.discard(name, inode: status.inode, isDamaged: true)
+                        notes.discard(name, status, isDamaged: true)
                         return .none
                     }
                     encodedMemory?.keep(decoded, name: name, key: key, status: status, stored: description.stored)
@@ -114,7 +114,7 @@ final class EntryReader: Sendable {
             if atOnce { return .unknown }
             if error.code == EIO, let status = try? directory.status(of: name) {
                 // The medium is bad, or the name is that of a folder.
-                notes.discard(name, inode: status.inode, isDamaged: true)
+                notes.discard(name, status, isDamaged: true)
             } else if error.code != ELOOP {
                 context.note("\(context.path): \(error)", cause: error.cause)
             }
@@ -128,7 +128,7 @@ final class EntryReader: Sendable {
     ) -> DiskLookup {
         let aging = Aging(context)
         guard !isExpired(entry, stored: stored, name, modified: status.modified, aging) else {
-            notes.discard(name, inode: status.inode, isDamaged: false)
+            notes.discard(name, status, isDamaged: false)
             return .none
         }
         // A time in the future counts as now. It stays: the clock may be wrong that was set back.
@@ -212,27 +212,27 @@ final class EntryReader: Sendable {
             guard let (size, damage) = check(name, in: directory) else { continue }
             report.checked.entries += 1
             report.checked.bytes += size
-            guard let (key, inode) = damage else { continue }
+            guard let (key, status) = damage else { continue }
             report.damaged.append(key)
-            notes.discard(name, inode: inode, isDamaged: true)
+            notes.discard(name, status, isDamaged: true)
         }
         return report
     }
 
     /// Reads a file completely.
-    /// - Returns: the space that it takes, and its key and inode if it is damaged; `nil` if it is gone or can't be read now.
+    /// - Returns: the space that it takes, and its key and status if it is damaged; `nil` if it is gone or can't be read now.
     private func check(
         _ name: EntryName, in directory: OpenDirectory
-    ) -> (size: Int, damage: (key: ImageKey, inode: UInt64)?)? {
+    ) -> (size: Int, damage: (key: ImageKey, status: FileStatus)?)? {
         do throws(FileError) {
             guard case .bytes(let bytes, let status) = try directory.contents(of: name.path) else { return nil }
             let contents = bytes.withUnsafeBytes { EntryFile.contents($0, key: nil) }
             guard case .damaged = contents else { return (status.allocatedSize, nil) }
             let description = (try? directory.description(of: name.path)) ?? nil
-            return (status.allocatedSize, (description?.0.key ?? ImageKey(source: name.path), status.inode))
+            return (status.allocatedSize, (description?.0.key ?? ImageKey(source: name.path), status))
         } catch {
             guard error.code == EIO, let status = try? directory.status(of: name) else { return nil }
-            return (status.allocatedSize, (ImageKey(source: name.path), status.inode))
+            return (status.allocatedSize, (ImageKey(source: name.path), status))
         }
     }
 

@@ -22,7 +22,11 @@ extension IndexKeeper {
         context.checkDirectory()
         let configuration = context.limits.withLock { $0 }
         let evicted = try withIndex { index, directory throws(SQLiteError) in
-            guard !index.isReadOnly else { return CacheSweep() }
+            guard !index.isReadOnly else {
+                // Stores must not go on without end where the index alone can't be written.
+                if directory.reasonAgainstWriting == nil { noteFailure() }
+                return CacheSweep()
+            }
             if needsComparison {
                 try index.transaction { () throws(SQLiteError) in index.state.nextFolder = 0 }
                 needsComparison = false
@@ -49,7 +53,7 @@ extension IndexKeeper {
         let time = context.time
         var unresolved: [EntryName: PendingWrites.Change] = [:]
         do throws(SQLiteError) {
-            guard !batch.changes.isEmpty || !uses.isEmpty || !dead.isEmpty else {
+            guard !batch.changes.isEmpty || !batch.journals.isEmpty || !uses.isEmpty || !dead.isEmpty else {
                 // Another process may have changed the totals.
                 index.state = try index.committedState()
                 return false
@@ -167,12 +171,23 @@ extension IndexKeeper {
 
     /// Removes the files of the least recently used entries where the disk is so full that the index can't be written.
     func removeOldestFiles(freeing bytes: Int) {
+        guard let directory = context.openDirectory() else { return }
         var left = bytes
-        _ = try? withIndex { index, directory throws(SQLiteError) in
-            for row in try index.oldest(limit: Self.sliceSize) where left > 0 {
+        func remove(_ rows: some Sequence<DiskIndex.Row>) {
+            for row in rows where left > 0 {
                 if (try? directory.remove(row.name.path)) != nil { left -= row.size }
             }
         }
+        _ = try? withIndex { index, _ throws(SQLiteError) in
+            // The files of the first rows may be gone: no row was removed with them.
+            var (seen, limit) = (0, Self.sliceSize)
+            while left > 0, seen < limit {
+                let rows = try index.oldest(limit: limit)
+                remove(rows.dropFirst(seen))
+                (seen, limit) = (rows.count, rows.count == limit ? 4 * limit : rows.count)
+            }
+        }
+        remove(pending.oldestRows)
         needsComparison = true
         _ = try? writeIndex()
     }
@@ -226,21 +241,26 @@ extension IndexKeeper {
 
     // MARK: The index and the files
 
-    /// Compares some folders with an index that was made anew; true if more are left.
+    /// Compares some folders with an index that was made anew; true if more are left that can be read now.
     func compareSlice() throws(ImageError) -> Bool {
         let isLeft = try withIndex { index, directory throws(SQLiteError) in
             var folder = index.state.nextFolder
             guard folder < EntryName.folders, !index.isReadOnly else { return false }
             var names = 0
+            var isReadable = true
             while folder < EntryName.folders, names < Self.sliceSize {
-                names += try compare(folder, with: index, directory)
+                guard let count = try compare(folder, with: index, directory) else {
+                    isReadable = false
+                    break
+                }
+                names += count
                 folder += 1
             }
             try index.transaction { () throws(SQLiteError) in
                 index.state.nextFolder = folder
                 if folder == EntryName.folders { try index.recount() }
             }
-            return folder < EntryName.folders
+            return isReadable && folder < EntryName.folders
         }
         guard let isLeft else { return false }
         // What was found may be too much.
@@ -255,16 +275,20 @@ extension IndexKeeper {
             for _ in 0..<count {
                 let folder = index.state.sweepFolder & (EntryName.folders - 1)
                 _ = try compare(folder, with: index, directory)
-                try index.transaction { () throws(SQLiteError) in index.state.sweepFolder = folder + 1 }
+                try index.transaction { () throws(SQLiteError) in
+                    index.state.sweepFolder = folder + 1
+                    // A total that is only a little wrong shows itself nowhere else.
+                    if folder + 1 == EntryName.folders { try index.recount() }
+                }
             }
         }
     }
 
     /// Gives the files of a folder rows, removes rows without files, and unfinished files that a crash left behind.
-    /// - Returns: the number of entries.
+    /// - Returns: the number of entries; `nil` if the folder can't be read now, such as without free descriptors.
     private func compare(
         _ folder: Int, with index: DiskIndex, _ directory: OpenDirectory
-    ) throws(SQLiteError) -> Int {
+    ) throws(SQLiteError) -> Int? {
         let path = EntryName.folderPath(folder)
         let time = context.time
         let files: [String]
@@ -272,7 +296,7 @@ extension IndexKeeper {
             files = try directory.list(path, onlyFiles: true)
         } catch {
             // A folder that can't be read is not an empty one.
-            guard error.isMissing else { return 0 }
+            guard error.isMissing else { return error.isPermanent || error.isOfNoFolder ? 0 : nil }
             files = []
         }
         for file in files where WriterName.unfinished(file) != nil {
@@ -282,6 +306,7 @@ extension IndexKeeper {
         let names = Set(files.compactMap { EntryName($0) })
         let rows = Set(try index.names(inFolder: folder))
         let different = Array(names.symmetricDifference(rows))
+        var isComplete = true
         for start in stride(from: 0, to: different.count, by: Self.sliceSize) {
             try index.transaction { () throws(SQLiteError) in
                 for name in different[start..<min(start + Self.sliceSize, different.count)] {
@@ -289,12 +314,12 @@ extension IndexKeeper {
                     switch PendingWrites.Change().look(at: name, in: directory, now: time) {
                     case .present(let row): if try index.row(name) == nil { try index.put(row) }
                     case .absent: try index.remove(name)
-                    case .unknown: break
+                    case .unknown: isComplete = false
                     }
                 }
             }
         }
-        return names.count
+        return isComplete ? names.count : nil
     }
 
     // MARK: Queries

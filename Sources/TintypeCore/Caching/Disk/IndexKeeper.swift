@@ -39,6 +39,8 @@ final class IndexKeeper: Sendable {
     /// The number of uses of the index that failed since a batch was written.
     var failures: Int { flags.withLock { $0.failures } }
 
+    func noteFailure() { flags.withLock { $0.failures += 1 } }
+
     /// True if the index missed a change of the files, so that all folders have to be compared with it.
     var needsComparison: Bool {
         get { flags.withLock { $0.needsComparison } }
@@ -61,7 +63,9 @@ final class IndexKeeper: Sendable {
                     return try body(index, directory)
                 } catch {
                     failure = error
-                    flags.withLock { $0.failures += 1 }
+                    noteFailure()
+                    // Opened again, it may be writable: the volume was read-only for a while.
+                    if error.primaryCode == SQLITE_READONLY { state.index = nil }
                     guard error.isDamageOfIndex else { break }
                     moveIndexAway(&state, in: directory, error)
                 }
@@ -87,12 +91,14 @@ final class IndexKeeper: Sendable {
     /// - Returns: `nil` if there is none, and none may be made; ``State/refusal`` has the reason, if any.
     private func openIndex(_ state: inout State, in directory: OpenDirectory) throws(SQLiteError) -> DiskIndex? {
         let status = try? directory.status(DiskIndex.file)
-        if let index = state.index, state.directory === directory, let status, status.inode == state.inode {
+        let isWritable = directory.reasonAgainstWriting == nil
+        if let index = state.index, index.isReadOnly != isWritable, state.directory === directory, let status,
+            status.inode == state.inode
+        {
             return index
         }
         state.index = nil
         state.refusal = nil
-        let isWritable = directory.reasonAgainstWriting == nil
         guard try prepareFiles(&state, status, in: directory, isWritable: isWritable) else { return nil }
         let path = "\(directory.path)/\(DiskIndex.file)"
         var database: Database? = try Database(
@@ -123,8 +129,9 @@ final class IndexKeeper: Sendable {
         do throws(SQLiteError) {
             let index = try DiskIndex(opened, isReadOnly: !isWritable)
             if isWritable {
-                let folders = ((try? directory.list(EntryName.root)) ?? []).filter { EntryName.isFolder($0) }
-                try index.begin(isNew: isNew, isEmpty: folders.isEmpty) { Journal.dead(in: directory).isEmpty }
+                // Where they can't be listed, there may be entries.
+                let isEmpty = (try? directory.list(EntryName.root))?.contains { EntryName.isFolder($0) } == false
+                try index.begin(isNew: isNew, isEmpty: isEmpty) { Journal.dead(in: directory).isEmpty }
             }
             state.index = index
         } catch {

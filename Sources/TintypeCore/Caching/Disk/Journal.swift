@@ -100,33 +100,33 @@ final class Journal: Sendable {
     }
 
     /// The names of the journal. Records that are incomplete or damaged are skipped.
-    /// - Returns: `nil` for a file that is longer than any journal.
+    /// - Returns: `nil` for a file that is longer than any journal, or can't be read.
     private var names: [EntryName]? {
         var status = stat()
-        guard fstat(file, &status) == 0 else { return [] }
-        guard status.st_size <= Self.maximumSize else { return nil }
+        guard fstat(file, &status) == 0, status.st_size <= Self.maximumSize,
+            let bytes = try? FileBytes(of: file, count: Int(status.st_size), path: { path })
+        else { return nil }
         // A name is worth looking at once.
         var names: Set<EntryName> = []
-        var buffer = [UInt8](repeating: 0, count: 2_048 * Self.recordSize)
-        var offset = 0
-        while offset < Int(status.st_size) {
-            let count = pread(file, &buffer, buffer.count, offset)
-            guard count > 0 else { break }
-            buffer.withUnsafeBytes { bytes in
-                for start in stride(from: 0, to: count - Self.recordSize + 1, by: Self.recordSize) {
-                    func number(_ index: Int) -> UInt64 {
-                        UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 8 * index, as: UInt64.self))
-                    }
-                    guard let base = bytes.baseAddress, tintype_xxh3(base + start, 24) == number(3) else { continue }
-                    names.insert(EntryName(sourceHigh: number(0), sourceLow: number(1), variant: number(2)))
+        bytes.withUnsafeBytes { bytes in
+            var start = 0
+            while start + Self.recordSize <= bytes.count, let base = bytes.baseAddress {
+                func number(_ index: Int) -> UInt64 {
+                    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 8 * index, as: UInt64.self))
                 }
+                guard tintype_xxh3(base + start, 24) == number(3) else {
+                    // A part of a record shifts those that follow.
+                    start += 1
+                    continue
+                }
+                names.insert(EntryName(sourceHigh: number(0), sourceLow: number(1), variant: number(2)))
+                start += Self.recordSize
             }
-            offset += count
         }
         return Array(names)
     }
 
-    /// Some of the journals whose writers have ended, with their names; without names if the file is longer than any journal. The caller
+    /// Some of the journals whose writers have ended, with their names; without names if they can't be read. The caller
     /// removes them when the names are in the index.
     static func dead(in directory: OpenDirectory) -> [(journal: Journal, names: [EntryName]?)] {
         var dead: [(journal: Journal, names: [EntryName]?)] = []

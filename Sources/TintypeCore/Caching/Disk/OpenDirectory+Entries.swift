@@ -99,11 +99,14 @@ extension OpenDirectory {
         try name.withPath { path throws(FileError) in try status(path) }
     }
 
-    /// Sets the time of the last use of an entry, in microseconds since 1970.
+    /// Sets the time of the last use of an entry, in microseconds since 1970, unless it was replaced or used since.
     func setTime(_ time: Int64, of name: EntryName) {
         let file = name.withPath { openForReading($0) }
         guard file >= 0 else { return }
-        _ = OpenFile.setTime(time, of: file)
+        var information = stat()
+        if fstat(file, &information) == 0, FileStatus(information).modified < time {
+            _ = OpenFile.setTime(time, of: file)
+        }
         close(file)
     }
 

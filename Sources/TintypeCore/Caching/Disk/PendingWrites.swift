@@ -158,7 +158,9 @@ final class PendingWrites: Sendable {
     func abandon(removesJournals: Bool) {
         let journals = state.withLock { state in
             let uses = state.retired + [state.current].compactMap(\.self)
-            let isDone = state.changes.isEmpty && uses.allSatisfy { $0.count == 0 }
+            // A batch that another thread is writing may yet fail.
+            let isDone =
+                state.changes.isEmpty && state.taken == CacheUsage() && uses.allSatisfy { $0.count == 0 }
             state.current = nil
             state.retired = []
             state.changes = [:]
@@ -166,6 +168,11 @@ final class PendingWrites: Sendable {
             return isDone ? uses.map(\.journal) : []
         }
         if removesJournals { for journal in journals { journal.remove() } }
+    }
+
+    /// The rows that wait, those that were used least recently first.
+    var oldestRows: [DiskIndex.Row] {
+        state.withLock { $0.changes.values.compactMap(\.row) }.sorted { $0.accessed < $1.accessed }
     }
 
     // MARK: Numbers
@@ -215,7 +222,7 @@ extension PendingWrites.Change {
             var found = DiskIndex.Row(
                 name: name, id: DiskIndex.id(at: modified, sequence: Int(name.sourceLow & 0xFFF)),
                 size: status.allocatedSize, accessed: modified, created: modified)
-            if let (description, _) = try directory.description(of: name.path) {
+            if let (description, _) = try readableDescription(of: name, in: directory) {
                 found.id = DiskIndex.id(at: description.stored, sequence: Int(name.sourceLow & 0xFFF))
                 found.created = description.entry.created.cacheTime
                 found.expires = description.entry.expires?.cacheTime
@@ -224,6 +231,18 @@ extension PendingWrites.Change {
             return .present(found)
         } catch {
             return error.isMissing ? .absent : .unknown
+        }
+    }
+
+    /// The description of a file; `nil` if it is damaged, or the disk is. Other errors may pass.
+    private func readableDescription(
+        of name: EntryName, in directory: OpenDirectory
+    ) throws(FileError) -> (EntryFile.Description, FileStatus)? {
+        do throws(FileError) {
+            return try directory.description(of: name.path)
+        } catch {
+            guard error.isPermanent else { throw error }
+            return nil
         }
     }
 }

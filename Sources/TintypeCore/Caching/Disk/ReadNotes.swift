@@ -1,8 +1,8 @@
 /// Work that reading leaves to the cache's threads: the uses of entries, and files to remove.
 final class ReadNotes: Sendable {
     struct Discard {
-        /// Of the file that was read: a file that has its name since is another one.
-        var inode: UInt64
+        /// That of the file that was read. One that has its name since may even have its inode.
+        var status: FileStatus
         var isDamaged: Bool
     }
 
@@ -44,9 +44,9 @@ final class ReadNotes: Sendable {
         }
     }
 
-    func discard(_ name: EntryName, inode: UInt64, isDamaged: Bool) {
+    func discard(_ name: EntryName, _ status: FileStatus, isDamaged: Bool) {
         state.withLock { state in
-            state.discards[name] = Discard(inode: inode, isDamaged: isDamaged)
+            state.discards[name] = Discard(status: status, isDamaged: isDamaged)
             state.isDue = true
         }
     }
@@ -91,7 +91,7 @@ final class ReadNotes: Sendable {
     /// Forgets a file that was removed.
     func finish(_ discard: Discard, of name: EntryName) {
         state.withLock { state in
-            if state.discards[name]?.inode == discard.inode { state.discards[name] = nil }
+            if state.discards[name]?.status == discard.status { state.discards[name] = nil }
         }
     }
 

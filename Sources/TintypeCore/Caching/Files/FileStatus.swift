@@ -13,11 +13,15 @@ struct FileError: Error, Sendable, CustomStringConvertible {
     var isExisting: Bool { code == EEXIST }
     /// True if the name is that of a folder, where a file should be.
     var isOfFolder: Bool { code == EISDIR }
+    /// True if the name is that of a file or a link, where a folder should be.
+    var isOfNoFolder: Bool { code == ENOTDIR || code == ELOOP }
     /// True if the volume, or what the user may have of it, is full.
     var isOfFullDisk: Bool { code == ENOSPC || code == EDQUOT }
     /// True for errors by which a directory that can't be used shows itself.
     var isOfDirectory: Bool { operation.hasSuffix("directory") }
     static let notDirectory = ENOTDIR
+    /// True if a file can't be read, and won't be.
+    var isPermanent: Bool { [EIO, EACCES, EPERM].contains(code) }
 
     /// The part that all errors of one kind share, so that the log names each kind once.
     var cause: String { code == ENOTDIR ? "not a directory" : "\(operation) \(code)" }

@@ -99,7 +99,7 @@ extension OpenDirectory {
             throw FileError(operation: "list", path: path, code: code)
         }
         defer { closedir(stream) }
-        return OpenFile.names(in: stream, onlyFiles: onlyFiles)
+        return try OpenFile.names(in: stream, of: path, onlyFiles: onlyFiles)
     }
 
     /// The status of a file, or of a link itself.

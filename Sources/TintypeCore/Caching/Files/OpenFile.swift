@@ -102,10 +102,21 @@ enum OpenFile {
     }
 
     /// The names that a directory stream has left, without `.` and `..`.
-    /// - Parameter onlyFiles: true to leave out folders, links, and devices, as far as the file system tells.
-    static func names(in stream: OpaquePointer, onlyFiles: Bool = false) -> [String] {
+    /// - Parameters:
+    ///   - path: the path of the directory, for the error.
+    ///   - onlyFiles: true to leave out folders, links, and devices, as far as the file system tells.
+    static func names(
+        in stream: OpaquePointer, of path: String, onlyFiles: Bool = false
+    ) throws(FileError) -> [String] {
         var names: [String] = []
-        while let entry = readdir(stream) {
+        while true {
+            // At the end it stays as it is.
+            errno = 0
+            guard let entry = readdir(stream) else {
+                let code = errno
+                guard code == 0 else { throw FileError(operation: "list", path: path, code: code) }
+                return names
+            }
             let type = Int(entry.pointee.d_type)
             if onlyFiles, type != Int(DT_REG), type != Int(DT_UNKNOWN) { continue }
             let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
@@ -113,7 +124,6 @@ enum OpenFile {
             }
             if name != ".", name != ".." { names.append(name) }
         }
-        return names
     }
 
     /// Sets the times of the last change and the last use, in microseconds since 1970.

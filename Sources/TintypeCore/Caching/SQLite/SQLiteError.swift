@@ -12,8 +12,10 @@ struct SQLiteError: Error, Sendable, CustomStringConvertible {
     /// True if the file is damaged, or isn't a database.
     var isCorruption: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
 
-    /// True if the database is damaged, truncated, or without its tables.
-    var isDamageOfIndex: Bool { isCorruption || primaryCode == SQLITE_ERROR || code == SQLITE_IOERR | (2 << 8) }
+    /// True if the database is damaged, truncated, without its tables, or has tables that refuse rows.
+    var isDamageOfIndex: Bool {
+        isCorruption || [SQLITE_ERROR, SQLITE_CONSTRAINT].contains(primaryCode) || code == SQLITE_IOERR | (2 << 8)
+    }
 
     var description: String { "\(message) (SQLite \(code))" }
 }

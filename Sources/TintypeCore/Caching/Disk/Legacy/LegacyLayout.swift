@@ -28,6 +28,18 @@ enum LegacyLayout {
         return id
     }
 
+    /// False if a directory has certainly no files of this layout. A folder of their name may be another program's.
+    static func mayHaveFiles(_ directory: OpenDirectory) -> Bool {
+        guard (try? directory.status(files))?.isDirectory == true else { return false }
+        if [movedIndex, index, DiskStore.marker].contains(where: directory.exists) { return true }
+        guard let folders = try? directory.list(files) else { return true }
+        return folders.contains { folder in
+            folder.utf8.count == 2
+                && (try? directory.list("\(files)/\(folder)"))?.contains { id(ofFile: $0, inFolder: folder) != nil }
+                    ?? false
+        }
+    }
+
     /// The last 20 bits of the ids of a key's files.
     static func tag(of key: ImageKey) -> Int64 {
         func hash(_ text: String) -> UInt64 {

@@ -120,6 +120,11 @@ extension DiskStore {
     ) throws(ImageError) -> (files: [ImportableFile], foreign: Int) {
         var found: [ImportableFile] = []
         var foreign = 0
+        guard ![directory, directory + "/.."].contains(where: isDirectoryOfTintype) else {
+            throw ImageError(
+                .cacheUnavailable, stage: .cache, source: directory,
+                reason: "it is a disk cache of Tintype, not one of SDWebImage")
+        }
         do throws(FileError) {
             try collect(directory, depth: 0, &found, &foreign, isCancelled: isCancelled)
         } catch {
@@ -133,6 +138,12 @@ extension DiskStore {
 
     private static let deepest = 4
 
+    /// True for the directory of a cache like this one. Its journals have names as SDWebImage gives them.
+    private func isDirectoryOfTintype(_ path: String) -> Bool {
+        func has(_ name: String) -> Bool { ForeignFile.status("\(path)/\(name)") != nil }
+        return has(Self.marker) || has(Journal.folder) && has(DiskIndex.file)
+    }
+
     private func collect(
         _ directory: String, depth: Int, _ found: inout [ImportableFile], _ foreign: inout Int, isCancelled: () -> Bool
     ) throws(FileError) {
@@ -143,6 +154,7 @@ extension DiskStore {
                 continue
             }
             if status.isDirectory {
+                if isDirectoryOfTintype(path) { continue }
                 // Of the directories inside, one that cannot be read is nobody's loss.
                 if depth < Self.deepest {
                     try? collect(path, depth: depth + 1, &found, &foreign, isCancelled: isCancelled)

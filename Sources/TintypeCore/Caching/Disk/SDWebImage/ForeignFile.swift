@@ -46,7 +46,7 @@ struct ForeignFile: Sendable {
     static func list(_ path: String) throws(FileError) -> [String] {
         guard let directory = opendir(path) else { throw FileError(operation: "list", path: path, code: errno) }
         defer { closedir(directory) }
-        return OpenFile.names(in: directory)
+        return try OpenFile.names(in: directory, of: path)
     }
 
     static func remove(_ path: String) throws(FileError) {
