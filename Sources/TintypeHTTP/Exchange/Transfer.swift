@@ -73,7 +73,7 @@ struct Transfer: Sendable {
             await drain(response)
             context.record.update { $0.redirects += 1 }
             request = next
-            if let modify = load.hooks?.modifyRedirect ?? context.configuration.redirectModifier {
+            if let modify = load.request.hooks?.modifyRedirect ?? context.configuration.redirectModifier {
                 request = try await modified(next, by: modify, after: head, of: redirected)
                 try redirects.replaceLast(with: request.url)
             }
@@ -116,14 +116,15 @@ struct Transfer: Sendable {
     ) async throws(ImageError) -> DownloadRequest {
         let response = DownloadResponse(
             url: url, statusCode: Int(head.status.code), headers: HTTPFields(joining: Array(head.headers)))
-        let request = try await context.runClosure { () throws(ImageError) in
+        var request = try await context.runClosure { () throws(ImageError) in
             var request = next
             do { try await modify(&request, response) } catch {
                 throw .refused(.badRedirect, by: "the redirect to \(next.url.shortDescription)", error)
             }
             return request
         }
-        return request.withCredentialsInHeader
+        request.moveCredentialsToHeader()
+        return request
     }
 
     /// Returns the request with a credential for a challenge; `nil` if there is none.
