@@ -60,7 +60,7 @@ struct RequestSender: Sendable {
     }
 
     private func send(_ request: DownloadRequest, to addresses: [IPAddress]?) async throws(ImageError) -> Response {
-        let proxy = context.configuration.proxy.server(for: request.url)
+        let proxy = try context.configuration.proxy.server(for: request.url)
         guard let addresses else { return try await send(request, HTTPClientRoute(proxy: proxy)) }
         var failure: ImageError?
         for address in addresses.prefix(Self.maximumAddresses) {

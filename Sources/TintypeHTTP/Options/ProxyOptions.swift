@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import TintypeCore
 
 /// The proxy for the connections of a downloader.
 ///
@@ -9,20 +10,21 @@ public enum ProxyOptions: Sendable, Hashable {
     /// All connections go through a server.
     case server(ProxyServer)
     /// The environment variables `https_proxy`, `http_proxy`, `all_proxy`, and `no_proxy` decide, in lowercase or uppercase.
-    /// `HTTP_PROXY` in uppercase is ignored, because clients of a CGI program can set it.
+    /// `HTTP_PROXY` in uppercase is ignored, because clients of a CGI program can set it. A proxy of another kind is an error.
     case environment
 
     /// Returns the proxy for a URL; `nil` for a direct connection.
-    func server(for url: URL) -> ProxyServer? {
+    /// - Throws: ``ImageError/Code/connectionFailed`` if the environment names a proxy that can't be used.
+    func server(for url: URL) throws(ImageError) -> ProxyServer? {
         switch self {
         case .none: nil
         case .server(let server): server
-        case .environment: Self.server(for: url, in: ProcessInfo.processInfo.environment)
+        case .environment: try Self.server(for: url, in: ProcessInfo.processInfo.environment)
         }
     }
 
     /// Returns the proxy that an environment names for a URL.
-    static func server(for url: URL, in environment: [String: String]) -> ProxyServer? {
+    static func server(for url: URL, in environment: [String: String]) throws(ImageError) -> ProxyServer? {
         func value(_ name: String) -> String? {
             let upper = name == "http_proxy" ? nil : environment[name.uppercased()]
             return (environment[name] ?? upper).flatMap { $0.isEmpty ? nil : $0 }
@@ -30,7 +32,17 @@ public enum ProxyOptions: Sendable, Hashable {
         guard let host = url.connectionHost?.lowercased() else { return nil }
         if let exceptions = value("no_proxy"), isException(host, in: exceptions) { return nil }
         let scheme = url.scheme?.lowercased() == "https" ? "https_proxy" : "http_proxy"
-        return (value(scheme) ?? value("all_proxy")).flatMap { ProxyServer($0) }
+        guard let name = [scheme, "all_proxy"].first(where: { value($0) != nil }), let text = value(name) else {
+            return nil
+        }
+        // A direct connection could lead around a proxy that filters or hides. The value isn't shown, because it may have a password.
+        guard let server = ProxyServer(text) else {
+            throw ImageError(
+                .connectionFailed, stage: .load,
+                reason: "the proxy in the environment variable \(name) can’t be used; give http://HOST:PORT or "
+                    + "socks5://HOST:PORT, or name the host in no_proxy")
+        }
+        return server
     }
 
     private static func isException(_ host: String, in list: String) -> Bool {
