@@ -108,12 +108,13 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// Closes all connections.
     ///
     /// Loads that run or wait end with ``ImageError/Code/cancelled``, and later ones with ``ImageError/Code/loadingDisallowed``.
-    /// An attempt to connect that gets no answer can't be ended: the wait for it takes up to 5 s longer than ``Configuration/timeout``.
+    /// An attempt to connect that gets no answer can't be ended: the wait for it takes up to 5 s longer than ``Configuration/timeout``, and then
+    /// leaves it alone.
     /// Shutting down again does nothing.
     public func shutdown() async {
         running.withLock { $0.isShutDown = true }
         cancelAll()
-        await clients.shutdown()
+        await clients.shutdown(within: configuration.idleLimit + .seconds(5), time)
     }
 
     /// Waits until all loads have ended, and closes all connections.

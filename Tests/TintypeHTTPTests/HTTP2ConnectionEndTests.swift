@@ -42,7 +42,7 @@ struct HTTP2ConnectionEndTests {
     }
 
     @Test("After the end is sent, the connection closes, and nothing more is read")
-    func end() async throws {
+    func end() throws {
         let channel = EmbeddedChannel(handler: HTTP2ConnectionEnd())
         try channel.connect(to: .init(ipAddress: "127.0.0.1", port: 1)).wait()
         try channel.writeInbound(ByteBuffer(bytes: [1]))

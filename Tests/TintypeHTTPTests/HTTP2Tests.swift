@@ -224,6 +224,25 @@ struct HTTP2Tests {
         #expect(server.acceptedConnections == 3)
     }
 
+    @Test("A server that agrees to HTTP/2 and falls silent holds up neither a load nor the shutdown")
+    func silent() async throws {
+        var tls = certificates.good
+        tls.isSilent = true
+        let server = try await OriginServer.start(tls: tls) { _ in OriginResponse(bytes) }
+        let clock = ManualClock()
+        let downloader = ImageDownloader(.init(timeout: .seconds(15), tls: trusting), clock: clock)
+        let request = LoadRequest(url: server.url("/a", host: "localhost"))
+        let load = Task { try await failure(downloader, request) }
+        try await clock.waitForSleepers(1)
+        while server.acceptedConnections == 0 { await Task.yield() }
+        clock.advance(by: .seconds(15))
+        #expect(try await load.value.code == .timedOut)
+        let shutdown = Task { await downloader.shutdown() }
+        try await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(20))
+        await shutdown.value
+    }
+
     @Test("Servers are asked for HTTP/1.1 only where the configuration says so, as that for URLs of strangers does")
     func without() async throws {
         #expect(ImageDownloader.Configuration().usesHTTP2 && !ImageDownloader.Configuration.untrustedURLs.usesHTTP2)

@@ -79,35 +79,5 @@ struct KeptConnectionTests {
         }
         #expect(server.acceptedConnections == 1)
     }
-
-    @Test("A request that gets a connection with remains of another response is sent once more")
-    func waiting() async throws {
-        let (gate, others) = (OriginGate(), OriginGate())
-        let server = try await OriginServer.start { request in
-            switch request.path {
-            case "/a":
-                Self.raw([.wait(gate), .bytes(Data("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi\(Self.evil)".utf8))])
-            case "/b": OriginResponse(Data("good".utf8))
-            default: OriginResponse(chunks: [bytes], gate: others)
-            }
-        }
-        // So many connections to one server are open at once, that the next request waits for one of them.
-        let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 300, timeout: .seconds(60)))
-        let requests = (["/a"] + (1..<256).map { "/\($0)" }).map { LoadRequest(url: server.url($0)) }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for request in requests { group.addTask { _ = try await downloader.load(request) } }
-            try await server.waitForRequests(256)
-            let last = LoadRequest(url: server.url("/b"))
-            group.addTask {
-                let loaded = try await downloader.load(last)
-                #expect(loaded.data == Data("good".utf8))
-            }
-            while downloader.statistics.active < 257 { await Task.yield() }
-            gate.openForGood()
-            try await server.waitForRequests(1, "/b")
-            others.openForGood()
-            try await group.waitForAll()
-        }
-    }
 }
 #endif

@@ -40,6 +40,11 @@ struct OriginConnection: Sendable {
         if isClosed { channel.close(promise: nil) }
     }
 
+    /// Begins a connection on which nothing is answered.
+    static func startSilently(on channel: any Channel, state: OriginState) {
+        if register(channel, state).isClosed { channel.close(promise: nil) }
+    }
+
     /// - Returns: the number of the connection, and true if the server has stopped.
     private static func register(_ channel: any Channel, _ state: OriginState) -> (number: Int, isClosed: Bool) {
         let (number, isClosed) = state.seen.update { seen in
