@@ -106,6 +106,11 @@ extension ImageDownloader {
         public var tls: TLSOptions
         /// The proxy for connections.
         public var proxy: ProxyOptions
+        /// True if servers may choose HTTP/2; false if they are asked for HTTP/1.1 only. The default is true.
+        ///
+        /// Until a server has sent its first settings of HTTP/2, the client library keeps what it sends without a limit. So
+        /// ``untrustedURLs`` has false.
+        public var usesHTTP2: Bool
         /// The path of a Unix domain socket to connect to in place of every host, for `http` only; `nil` for none.
         public var unixSocketPath: String?
         /// A closure that observes downloads. It is called on any thread, and should return soon.
@@ -125,7 +130,8 @@ extension ImageDownloader {
             maximumRedirectsPerOrigin: Int? = nil, maximumDownloadsPerHost: Int? = nil,
             partialDownloads: PartialDownloads? = .memory, minimumProgressInterval: Double = 0,
             cookies: (any CookieStoring)? = nil, credentials: CredentialProvider? = nil, decryptor: Decryptor? = nil,
-            tls: TLSOptions = TLSOptions(), proxy: ProxyOptions = .none, unixSocketPath: String? = nil,
+            tls: TLSOptions = TLSOptions(), proxy: ProxyOptions = .none, usesHTTP2: Bool = true,
+            unixSocketPath: String? = nil,
             observer: (@Sendable (DownloadEvent) -> Void)? = nil
         ) {
             self.maximumConcurrentDownloads = maximumConcurrentDownloads
@@ -157,6 +163,7 @@ extension ImageDownloader {
             self.decryptor = decryptor
             self.tls = tls
             self.proxy = proxy
+            self.usesHTTP2 = usesHTTP2
             self.unixSocketPath = unixSocketPath
             self.observer = observer
         }

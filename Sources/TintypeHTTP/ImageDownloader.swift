@@ -108,13 +108,14 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// Closes all connections.
     ///
     /// Loads that run or wait end with ``ImageError/Code/cancelled``, and later ones with ``ImageError/Code/loadingDisallowed``.
-    /// An attempt to connect that gets no answer can't be ended: the wait for it takes up to 5 s longer than ``Configuration/timeout``.
+    /// An attempt to connect that gets no answer can't be ended: the wait for it takes up to 5 s longer than ``Configuration/timeout``, and then
+    /// leaves it alone.
     /// Shutting down again does nothing, and neither does shutting down ``shared``, which belongs to the whole program.
     public func shutdown() async {
         guard self !== Self.shared else { return }
         running.withLock { $0.isShutDown = true }
         cancelAll()
-        await clients.shutdown()
+        await clients.shutdown(within: configuration.idleLimit + .seconds(5), time)
     }
 
     /// Waits until all loads have ended, and closes all connections.

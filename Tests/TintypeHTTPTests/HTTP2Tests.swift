@@ -199,6 +199,75 @@ struct HTTP2Tests {
         #expect(try await downloader.load(LoadRequest(url: url)).data == bytes)
     }
 
+    @Test(
+        "A connection that breaks the rules ends its transfers at once, and the next one has another connection",
+        arguments: [
+            // Data of no stream, a wrong size of settings, and a window that overflows.
+            [0, 0, 1, 0, 0, 0, 0, 0, 0, 97], [0, 0, 1, 4, 0, 0, 0, 0, 0, 1],
+            [0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7F, 0xFF, 0xFF, 0xFF, 0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7F, 0xFF, 0xFF, 0xFF],
+        ] as [[UInt8]])
+    func brokenRules(frames: [UInt8]) async throws {
+        let server = try await server { request in
+            var response = OriginResponse(bytes).announcing(contentLength: bytes.count)
+            if request.path == "/broken" {
+                response.steps = [.bytes(bytes.prefix(1_000)), .frames(Data(frames)), .silence]
+            }
+            return response
+        }
+        // Without an end of the connection, the transfer would wait for this limit.
+        let downloader = ImageDownloader(.init(timeout: .seconds(3_600), partialDownloads: nil, tls: trusting))
+        for _ in 0..<2 {
+            let error = try await failure(downloader, LoadRequest(url: server.url("/broken", host: "localhost")))
+            #expect([.connectionLost, .incompleteBody].contains(error.code), "\(error)")
+            #expect(try await downloader.load(LoadRequest(url: server.url("/a", host: "localhost"))).data == bytes)
+        }
+        #expect(server.acceptedConnections == 3)
+    }
+
+    @Test("A server that agrees to HTTP/2 and falls silent holds up neither a load nor the shutdown")
+    func silent() async throws {
+        var tls = certificates.good
+        tls.isSilent = true
+        let server = try await OriginServer.start(tls: tls) { _ in OriginResponse(bytes) }
+        let clock = ManualClock()
+        let downloader = ImageDownloader(.init(timeout: .seconds(15), tls: trusting), clock: clock)
+        let request = LoadRequest(url: server.url("/a", host: "localhost"))
+        let load = Task { try await failure(downloader, request) }
+        try await clock.waitForSleepers(1)
+        while server.acceptedConnections == 0 { await Task.yield() }
+        clock.advance(by: .seconds(15))
+        #expect(try await load.value.code == .timedOut)
+        let shutdown = Task { await downloader.shutdown() }
+        try await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(20))
+        await shutdown.value
+    }
+
+    @Test("Servers are asked for HTTP/1.1 only where the configuration says so, as that for URLs of strangers does")
+    func without() async throws {
+        #expect(ImageDownloader.Configuration().usesHTTP2 && !ImageDownloader.Configuration.untrustedURLs.usesHTTP2)
+        let server = try await server { _ in OriginResponse(bytes) }
+        let downloader = ImageDownloader(.init(tls: trusting, usesHTTP2: false))
+        let request = LoadRequest(url: server.url("/a", host: "localhost"))
+        // The server speaks nothing else, and answers with what is no HTTP/1.1.
+        _ = try await failure(downloader, request)
+        #expect(server.requests.isEmpty)
+        let plain = try await OriginServer.start(tls: certificates.good) { _ in OriginResponse(bytes) }
+        let loaded = try await downloader.load(LoadRequest(url: plain.url("/a", host: "localhost")))
+        #expect(loaded.data == bytes && loaded.networkProtocol == "HTTP/1.1")
+    }
+
+    @Test(
+        "A length that is no length is a lost connection, in words",
+        arguments: ["-5", "0x4", "99999999999999999999"])
+    func invalidLength(_ length: String) async throws {
+        let server = try await server { _ in OriginResponse(bytes).chunked().header("content-length", length) }
+        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: trusting))
+        let error = try await failure(downloader, LoadRequest(url: server.url("/a", host: "localhost")))
+        #expect(error.code == .connectionLost)
+        #expect(error.reason == "the stream of HTTP/2 was closed with the code 1 before the response")
+    }
+
     @Test("A body that isn't as long as announced is an error", arguments: [0, 100, 10_000])
     func lyingLength(announced: Int) async throws {
         let server = try await server { _ in OriginResponse(bytes).announcing(contentLength: announced) }

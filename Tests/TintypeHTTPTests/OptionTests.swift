@@ -92,6 +92,40 @@ struct OptionTests {
         #expect(store.cookies(for: secure) == "__Secure-a=1; __Host-b=2")
     }
 
+    @Test(
+        "Every usual form of a date or age that is past removes a cookie",
+        arguments: [
+            "Expires=Thu, 01-Jan-1970 00:00:00 GMT", "Expires=Thu, 01-Jan-70 00:00:00 GMT",
+            "Expires=Thursday, 01-Jan-1970 00:00:00 GMT", "expires=Thu, 1 Jan 1970 0:0:0 UTC",
+            "Expires=Thu Jan 01 1970 00:00:00 GMT+0000", "Expires=Thu, 01 Jan 1970 00:00:01 -0000",
+            "Max-Age=0; Expires=Fri, 01 Jan 2100 00:00:00 GMT", "Max-Age=-99999999999999999999",
+        ])
+    func removedCookies(attribute: String) throws {
+        let url = try #require(URL(string: "https://a.example/"))
+        let store = SessionCookies()
+        store.store(["id=1"], from: url)
+        store.store(["id=; \(attribute)"], from: url)
+        #expect(store.cookies(for: url) == nil)
+    }
+
+    @Test("A date that can't be read, or is to come, removes no cookie")
+    func futureCookies() throws {
+        let url = try #require(URL(string: "https://a.example/"))
+        let store = SessionCookies { Date(timeIntervalSince1970: 1_700_000_000) }
+        for attribute in [
+            "Expires=Wed, 09-Jun-2027 10:18:14 GMT", "Expires=Wed, 09-Jun-69 10:18:14 GMT", "Expires=never",
+            "Expires=Thu, 01-Jan-1970", "Expires=Thu, 99 Jan 1970 00:00:00 GMT", "Expires=Thu, 01 Jan 1500 00:00:00",
+            "Max-Age=99999999999999999999", "Max-Age=1.5", "Max-Age=", "Max-Age=-", "Expires=1:2 01 Jan 1970",
+        ] {
+            store.store(["id=1; \(attribute)"], from: url)
+            #expect(store.cookies(for: url) == "id=1", "\(attribute)")
+            store.removeAll()
+        }
+        // A dot at its end makes no domain of a top-level one.
+        store.store(["id=1; Domain=example."], from: try #require(URL(string: "https://a.example./")))
+        #expect(store.cookies(for: try #require(URL(string: "https://b.example./"))) == nil)
+    }
+
     @Test("A domain with many cookies keeps the newest, and those of others stay")
     func manyCookies() throws {
         let store = SessionCookies()
@@ -117,6 +151,24 @@ struct OptionTests {
         #expect(error.code == .badRedirect && error.reason.contains("more than 7 times"))
         let without = try await failure(ImageDownloader(), LoadRequest(url: server.url("/a")))
         #expect(without.reason.contains("in a circle"))
+    }
+
+    @Test("A challenge has all schemes that the server accepts, and nothing of quoted texts")
+    func challengeSchemes() async throws {
+        let server = try await OriginServer.start { request in
+            request.header("Authorization") != nil
+                ? OriginResponse(bytes)
+                : OriginResponse(status: 401).header("WWW-Authenticate", "Negotiate")
+                    .header("WWW-Authenticate", #"Basic realm="a \"b\", c d", charset="UTF-8""#)
+        }
+        let schemes = Watched<[String]>([])
+        let downloader = ImageDownloader(
+            .init(credentials: { challenge in
+                schemes.update { $0 = challenge.schemes }
+                return challenge.schemes.contains("basic") ? .basic(user: "a", password: "b") : nil
+            }))
+        #expect(try await downloader.load(LoadRequest(url: server.url("/a"))).data == bytes)
+        #expect(schemes.value == ["negotiate", "basic"])
     }
 
     @Test(
@@ -270,10 +322,14 @@ struct OptionTests {
         #expect(try proxy("http://x/", ["all_proxy": "socks5://s"]) == "socks5 - s:1080")
         #expect(try proxy("http://x/", ["http_proxy": "one", "no_proxy": "*"]) == nil)
         #expect(try proxy("http://x/", ["http_proxy": ""]) == nil)
-        for text in ["https://p", "ftp://p", "socks5://me:secret@p", "http://p:99999"] {
-            let error = #expect(throws: ImageError.self) { try proxy("http://x/", ["http_proxy": text]) }
-            #expect(error?.code == .badRequest && error?.reason.contains("http_proxy") == true, "\(text)")
-            #expect(error?.reason.contains("secret") == false)
+        // A proxy that can't be used must not lead to a direct connection.
+        for text in ["https://u:secret@one", "socks4://one", "socks5://me:secret@one", "http://one:99999", "://"] {
+            for name in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
+                let error = #expect(throws: ImageError.self) { try proxy("https://x/", [name: text]) }
+                #expect(error?.code == .badRequest && error?.reason.contains("secret") == false)
+                #expect(error?.reason.contains(name.lowercased()) == true)
+            }
+            #expect(try proxy("https://x/", ["https_proxy": text, "no_proxy": "x"]) == nil)
         }
         #expect(ProxyServer("socks5://me@p") == nil)
         #expect(ProxyServer("ftp://x") == nil && ProxyServer("http://x:99999") == nil && ProxyServer("") == nil)

@@ -67,6 +67,22 @@ struct ResumptionTests {
         #expect(all.map(\.receivedBytes) == all.map(\.receivedBytes).sorted() && all.last?.fraction == 1)
     }
 
+    @Test("A rest that doesn't repeat the fields of the image completes it (RFC 9110, section 15.3.7)")
+    func bareRest() async throws {
+        let origin = try await RangeServer(bytes, cuts: [1_000], extra: ["Content-Type": "image/png"])
+        origin.state.update {
+            $0.falsify = { response in
+                var response = response
+                response.headers.removeAll { $0.name != "Content-Range" }
+                return response
+            }
+        }
+        let downloader = ImageDownloader(.init(acceptableContentTypes: ["image/png"], retry: retrying))
+        let loaded = try await downloader.load(LoadRequest(url: origin.url))
+        #expect(loaded.data == bytes && loaded.validators == CacheValidators(entityTag: "\"v1\""))
+        #expect(origin.ranges == [nil, "bytes=1000-"])
+    }
+
     @Test("A later load continues, too, with the bytes that arrived before", .capability("3.11"))
     func laterLoad() async throws {
         let origin = try await RangeServer(bytes, cuts: [1_000])

@@ -58,7 +58,10 @@ public struct AlternativeSources: ImageLoading {
         var others: [ImageError] = []
         for url in alternatives(request.url) where url != request.url {
             do throws(ImageError) {
-                return try await loader.load(request.toAlternative(url))
+                var loaded = try await loader.load(request.toAlternative(url))
+                // Later, the first source is asked whether they are current.
+                loaded.validators = nil
+                return loaded
             } catch {
                 if error.isCancellation { throw error }
                 others.append(error.withSource(url.shortDescription))

@@ -27,8 +27,9 @@ extension LoadEnvironment {
 
     /// Returns true if the caches may keep an image: always, unless the request obeys HTTP.
     func mayStore(_ response: StoredResponse?, for request: ImageRequest) -> Bool {
-        guard request.cachePolicy == .http, let response else { return true }
-        guard response.statusCode != nil else { return true }
+        guard request.cachePolicy == .http || request.renewsByHTTP, let response, response.statusCode != nil else {
+            return true
+        }
         return request.method == "GET" && HTTPFreshness.mayStore(response, for: request.headers)
     }
 
@@ -86,6 +87,7 @@ extension LoadEnvironment {
     /// - Parameter decodes: False for a load of bytes, which need not be an image that the coders know.
     func revalidateInBackground(_ request: ImageRequest, decodes: Bool = true) {
         var request = request
+        request.renewsByHTTP = request.cachePolicy == .http
         request.cachePolicy = .revalidate
         request.priority = .low
         request.isProgressive = false

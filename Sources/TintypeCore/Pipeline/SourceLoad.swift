@@ -349,8 +349,12 @@ final class SourceLoad: Sendable {
             }
             var entry = cached.entry
             entry.created = now
-            entry.response = response
-            entry.validators = loaded.validators ?? entry.validators
+            let known = entry.validators ?? CacheValidators()
+            // An answer about another version says nothing of how long this one may be used (RFC 9111, section 4.3.4).
+            if !known.isContradicted(by: loaded.validators) {
+                entry.response = response
+                entry.validators = known.renewed(by: loaded.validators)
+            }
             return SourceBytes(
                 entry, source: .disk, isNotModified: true, diskTime: cached.diskTime, loadTime: loadTime,
                 loadedBy: trace.id, response: loaded.response, reservation: cached.reservation)

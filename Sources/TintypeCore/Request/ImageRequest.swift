@@ -60,6 +60,8 @@ public struct ImageRequest: Sendable {
 
     /// The policy of the request; `nil` for that of the manager.
     var ownCachePolicy: CachePolicy?
+    /// True for the renewal in the background of an image of ``CachePolicy/http``. What its source forbids to store isn't stored.
+    var renewsByHTTP = false
     /// The cache layers in which the image is looked up.
     public var queryFrom: CacheLayers
     /// The cache layers in which the image is stored. The disk stores the bytes as they came; see also ``storesVariant``.

@@ -26,6 +26,7 @@ struct BodyReceiver: Sendable {
                 .badResponse, stage: .load,
                 reason: "the response has the content encoding “\(name)”, which is not supported")
         }
+        try checkFraming(message.head.headers["Transfer-Encoding"])
         let announced = message.head.headers.first(name: "Content-Length").flatMap { Int($0) }
         if let announced, announced > limit { throw .announced(announced, limit: limit) }
         let plan: BodyResumption.Plan
@@ -57,6 +58,18 @@ struct BodyReceiver: Sendable {
         }
         sink.reporter.finish(sink.body)
         return sink.body.takeData()
+    }
+
+    /// Checks the lines of `Transfer-Encoding`. The client library removes the coding `chunked` alone, and would deliver others as the body.
+    private func checkFraming(_ lines: [String]) throws(ImageError) {
+        let codings = lines.flatMap { $0.split(separator: ",") }.map { String($0).trimmed.lowercased() }
+        let applied = codings.filter { !$0.isEmpty && $0 != "identity" }
+        guard applied.isEmpty || applied == ["chunked"] else {
+            throw ImageError(
+                .badResponse, stage: .load,
+                reason: "the response has the transfer coding “\(lines.joined(separator: ", ").prefix(100))”, which is "
+                    + "not supported")
+        }
     }
 
     private func receive(
@@ -181,7 +194,8 @@ extension ImageError {
     fileprivate static func announced(_ size: Int, limit: Int) -> ImageError {
         ImageError(
             .bodyTooLarge, stage: .load,
-            reason: "the server announced \(ByteCount(size)); the limit is \(ByteCount(limit))")
+            // The largest number would be “unlimited”.
+            reason: "the server announced \(ByteCount(min(size, .max - 1))); the limit is \(ByteCount(limit))")
     }
 }
 #endif

@@ -3,6 +3,7 @@ internal import AsyncHTTPClient
 internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOHTTP2
 internal import TintypeCore
 
 /// The phase in which a transfer failed.
@@ -27,6 +28,12 @@ extension ImageError {
         case let error as HTTPParserError where error == .invalidEOFState: self = .closed(phase, error)
         case let error as HTTPParserError:
             self = .load(.badResponse, "the response is not valid HTTP: \(error)", error)
+        case is EarlyResponse: self = .load(.badResponse, "the server sent a response before the request", error)
+        case let error as NIOHTTP2Errors.StreamClosed:
+            self = .closed(
+                phase, error, "the stream of HTTP/2 was closed with the code \(error.errorCode.networkCode)")
+        case let error as any NIOHTTP2Error:
+            self = .closed(phase, error, "the connection of HTTP/2 failed with \(type(of: error))")
         case ChannelError.connectTimeout: self = .load(.timedOut, "connecting took too long", error)
         // A kept connection that closed at the moment when it was reused.
         case is ChannelError: self = .closed(phase, error)
@@ -121,11 +128,13 @@ extension ImageError {
     }
 
     /// The server closed the connection before the end.
-    private static func closed(_ phase: TransferPhase, _ error: any Error) -> ImageError {
+    private static func closed(
+        _ phase: TransferPhase, _ error: any Error, _ event: String = "the server closed the connection"
+    ) -> ImageError {
         if case .body(let received, let expected?) = phase, received < expected {
             return incomplete(received, of: expected, error)
         }
-        return load(.connectionLost, "the server closed the connection\(phase.progress)", error)
+        return load(.connectionLost, "\(event)\(phase.progress)", error)
     }
 
     private static func load(_ code: Code, _ reason: String, _ error: (any Error)?) -> ImageError {

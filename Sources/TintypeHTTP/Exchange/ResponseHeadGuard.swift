@@ -4,13 +4,15 @@ internal import NIOHPACK
 internal import NIOHTTP1
 internal import NIOHTTP2
 
-/// Channel handlers that reject response heads that the client library can't handle.
+/// Channel handlers that reject response heads that the client library can't handle, and what belongs to no response.
 ///
 /// - The library ignores a head with a status below 100, and traps when the body follows. Its conversion of HTTP/2 also traps for a
 ///   negative status.
 /// - The library takes 101 for the response, and traps when another head follows on an HTTP/2 stream, where 101 doesn't exist (RFC 9113,
 ///   section 8.6).
 /// - The parser limits the size of header fields, but not that of the reason phrase, nor the number of informational responses (1xx).
+/// - The parser keeps the beginning of a head that follows a response, and takes the next response for its rest. A server, or whoever
+///   can make one send more than its responses, could so choose the header fields of the responses to other requests.
 enum ResponseHeadGuard {
     /// The largest number of bytes before the end of a head, including informational responses.
     static let maximumBytes = 512 * 1_024
@@ -20,9 +22,9 @@ enum ResponseHeadGuard {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
             let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-            let state = ResponseHeadState()
-            try pipeline.addHandler(ResponseByteCounter(state), position: .before(parser))
-            try pipeline.addHandler(ResponseStatusCheck(state), position: .after(parser))
+            let state = ResponseState()
+            try pipeline.addHandler(ResponseByteCheck(state), position: .before(parser))
+            try pipeline.addHandler(ResponsePartCheck(state), position: .after(parser))
         }
     }
 
@@ -40,64 +42,130 @@ enum ResponseHeadGuard {
     }
 }
 
+/// The error of a response that comes before the request.
+struct EarlyResponse: Error {}
+
 /// The state that the two handlers of a connection share on its event loop.
-private final class ResponseHeadState {
+private final class ResponseState {
     /// The bytes since the end of the last response, while no final head has arrived.
     var bytes = 0
     /// True from a final head to the end of its response.
     var hasHead = false
+    /// True from the request to the end of its response.
+    var isAwaited = false
+    /// True after the first response.
+    var isReused = false
+    /// True while the parser has the bytes of one read.
+    var isParsing = false
+    /// The end of a response, until all bytes that came with it are parsed.
+    var end: HTTPClientResponsePart?
+    /// True if something came after the end of the response.
+    var hasExcess = false
     /// True after a response was rejected. Everything after it is dropped.
     var isRejected = false
+    /// Passes on the end of a response.
+    var passEnd: ((HTTPClientResponsePart) -> Void)?
 
-    func reject(_ error: HTTPParserError, _ context: ChannelHandlerContext) {
+    func reject(_ error: any Error, _ context: ChannelHandlerContext) {
         isRejected = true
         context.fireErrorCaught(error)
         context.close(promise: nil)
     }
 }
 
-/// Counts the bytes of response heads before they are parsed.
-private final class ResponseByteCounter: ChannelInboundHandler {
+/// Checks bytes before they are parsed: counts those of heads, and refuses those that no request has asked for.
+private final class ResponseByteCheck: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    private let state: ResponseHeadState
+    /// The end of any head. Before a head, the parser ignores it.
+    private static let emptyLines = ByteBuffer(string: "\r\n\r\n")
 
-    init(_ state: ResponseHeadState) { self.state = state }
+    private let state: ResponseState
+
+    init(_ state: ResponseState) { self.state = state }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !state.isRejected else { return }
+        guard state.isAwaited else {
+            guard state.isReused else { return state.reject(EarlyResponse(), context) }
+            return close(context)
+        }
         if !state.hasHead {
             state.bytes += unwrapInboundIn(data).readableBytes
             guard state.bytes <= ResponseHeadGuard.maximumBytes else {
-                return state.reject(.headerOverflow, context)
+                return state.reject(HTTPParserError.headerOverflow, context)
             }
         }
+        state.isParsing = true
         context.fireChannelRead(data)
+        // If the parser has the beginning of another head, this completes it.
+        if state.end != nil { context.fireChannelRead(wrapInboundOut(Self.emptyLines)) }
+        state.isParsing = false
+        guard let end = state.end else { return }
+        state.end = nil
+        state.passEnd?(end)
+        // The client library may have sent the next request already. It fails, and is sent once more.
+        if state.hasExcess { close(context) }
+    }
+
+    /// Closes the connection, which is of no use for other requests.
+    private func close(_ context: ChannelHandlerContext) {
+        state.isRejected = true
+        context.close(promise: nil)
     }
 }
 
-/// Checks the status of parsed response heads.
-private final class ResponseStatusCheck: ChannelInboundHandler {
+/// Checks parsed responses: their status, and their end.
+private final class ResponsePartCheck: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
+    typealias OutboundIn = HTTPClientRequestPart
+    typealias OutboundOut = HTTPClientRequestPart
 
-    private let state: ResponseHeadState
+    private let state: ResponseState
 
-    init(_ state: ResponseHeadState) { self.state = state }
+    init(_ state: ResponseState) { self.state = state }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        state.passEnd = { [self] in pass($0, context) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { state.passEnd = nil }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if case .head = unwrapOutboundIn(data) { state.isAwaited = true }
+        context.write(data, promise: promise)
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !state.isRejected else { return }
-        switch unwrapInboundIn(data) {
+        guard state.end == nil else {
+            state.hasExcess = true
+            return
+        }
+        let part = unwrapInboundIn(data)
+        switch part {
         case .head(let head):
-            guard head.status.code >= 100 else { return state.reject(.invalidStatus, context) }
+            guard head.status.code >= 100 else { return state.reject(HTTPParserError.invalidStatus, context) }
             if head.status.code >= 200 || head.status == .switchingProtocols { state.hasHead = true }
         case .body: break
         case .end:
-            state.hasHead = false
-            state.bytes = 0
+            if state.isParsing { state.end = part } else { pass(part, context) }
+            return
         }
         context.fireChannelRead(data)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // The response is complete: what the parser doesn't understand came after it.
+        if state.end != nil { state.hasExcess = true } else { context.fireErrorCaught(error) }
+    }
+
+    private func pass(_ end: HTTPClientResponsePart, _ context: ChannelHandlerContext) {
+        (state.hasHead, state.isAwaited, state.isReused) = (false, false, true)
+        state.bytes = 0
+        context.fireChannelRead(wrapInboundOut(end))
     }
 }
 

@@ -132,11 +132,11 @@ struct Transfer: Sendable {
         _ head: HTTPResponseHead, to request: DownloadRequest, _ challenges: inout Int
     ) async throws(ImageError) -> DownloadRequest? {
         // A third challenge would only repeat the second.
-        guard let provide = context.configuration.credentials, challenges < 2,
-            let field = head.headers.first(name: "WWW-Authenticate")
-        else { return nil }
+        let fields = head.headers["WWW-Authenticate"]
+        guard let provide = context.configuration.credentials, challenges < 2, !fields.isEmpty else { return nil }
         challenges += 1
-        let challenge = AuthenticationChallenge(url: request.url, field: field, attempt: challenges)
+        let challenge = AuthenticationChallenge(
+            url: request.url, field: fields.joined(separator: ", "), attempt: challenges)
         let credential = try await context.runClosure { () throws(ImageError) -> HTTPCredential? in
             do { return try await provide(challenge) } catch {
                 throw .refused(.badRequest, by: "the closure for credentials", error)
@@ -188,7 +188,7 @@ struct Transfer: Sendable {
             networkProtocol: message.head.version.description, headers: response.headers)
         context.record.recordHead(head, at: context.limits.now)
         context.configuration.observer?(.responded(id: load.id, head))
-        let validators = CacheValidators(
+        var validators = CacheValidators(
             entityTag: response.headers["ETag"], lastModified: response.headers["Last-Modified"])
         if response.statusCode == 304, load.request.validators?.isEmpty == false {
             await drain(message)
@@ -199,6 +199,8 @@ struct Transfer: Sendable {
         }
         // The rest of an interrupted transfer stands for all of it.
         let isRest = response.statusCode == 206 && resumption?.partial != nil
+        // The answer to `If-Range` need not repeat the fields of the image (RFC 9110, section 15.3.7).
+        if isRest, validators.isEmpty, let partial = resumption?.partial { validators = partial.validators }
         do throws(ImageError) {
             try check(response, isRest: isRest, isContinuing: resumption?.partial != nil)
         } catch {
@@ -252,6 +254,8 @@ struct Transfer: Sendable {
         }
         if let acceptable = context.configuration.acceptableContentTypes {
             guard let type = response.mimeType else {
+                // The type of the first part was accepted.
+                if isRest { return }
                 throw ImageError(.badContentType, stage: .load, reason: "the response has no Content-Type")
             }
             guard acceptable.contains(type) else {

@@ -94,7 +94,7 @@ public final class SessionCookies: CookieStoring {
         guard !name.isEmpty, !(name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
         var cookie = Cookie(
             name: name, value: value, domain: host, isHostOnly: true, path: defaultPath(of: url), isSecure: false)
-        var maximumAge: Int?
+        var maximumAge: Double?
         var hasDomain = false
         for attribute in parts.dropFirst() {
             let pieces = attribute.split(separator: "=", maxSplits: 1).map { String($0).trimmed }
@@ -102,18 +102,21 @@ public final class SessionCookies: CookieStoring {
             switch pieces.first?.lowercased() {
             case "secure": cookie.isSecure = true
             case "path" where argument.hasPrefix("/"): cookie.path = argument
-            case "expires": cookie.expiry = HTTPDate.date(argument, now: now) ?? cookie.expiry
-            case "max-age": maximumAge = Int(argument) ?? maximumAge
+            case "expires": cookie.expiry = CookieDate.date(argument) ?? cookie.expiry
+            case "max-age": maximumAge = seconds(argument) ?? maximumAge
             case "domain" where !argument.isEmpty:
                 let domain = (argument.hasPrefix(".") ? String(argument.dropFirst()) : argument).lowercased()
-                guard domain == host || domain.contains(".") && isHost(host, below: domain) else { return nil }
+                // The dot at the end of a complete name makes no domain of a top-level one.
+                guard domain == host || domain.dropLast().contains(".") && isHost(host, below: domain) else {
+                    return nil
+                }
                 hasDomain = true
                 cookie.domain = domain
                 cookie.isHostOnly = IPAddress(host) != nil
             default: break
             }
         }
-        if let maximumAge { cookie.expiry = now.addingTimeInterval(Double(max(0, maximumAge))) }
+        if let maximumAge { cookie.expiry = now.addingTimeInterval(maximumAge) }
         // Only a secure connection may set a cookie for secure connections (RFC 6265bis).
         guard !cookie.isSecure || url.scheme?.lowercased() == "https" else { return nil }
         // The prefixes promise these attributes to the server.
@@ -123,6 +126,13 @@ public final class SessionCookies: CookieStoring {
         }
         if prefix.hasPrefix("__host-") { guard !hasDomain, cookie.path == "/" else { return nil } }
         return cookie
+    }
+
+    /// The seconds of `Max-Age`: 0 if the number is negative; `nil` if it is none.
+    private static func seconds(_ text: String) -> Double? {
+        let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+        return text.hasPrefix("-") ? 0 : Double(Int(digits) ?? .max)
     }
 
     /// True if a cookie that came without TLS would be sent in place of one, or beside one, that is for secure connections only (RFC 6265bis).

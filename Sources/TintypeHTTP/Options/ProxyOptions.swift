@@ -10,16 +10,16 @@ public enum ProxyOptions: Sendable, Hashable {
     /// All connections go through a server.
     case server(ProxyServer)
     /// The environment variables `https_proxy`, `http_proxy`, `all_proxy`, and `no_proxy` decide, in lowercase or uppercase.
-    /// `HTTP_PROXY` in uppercase is ignored, because clients of a CGI program can set it. A value that names no usable proxy makes loads end with
-    /// ``ImageError/Code/badRequest``: no connection bypasses a proxy.
+    /// `HTTP_PROXY` in uppercase is ignored, because clients of a CGI program can set it. A proxy of another kind is an error.
     case environment
 
     /// Returns the proxy for a URL; `nil` for a direct connection.
+    /// - Throws: ``ImageError/Code/badRequest`` if the environment names a proxy that can't be used.
     func server(for url: URL) throws(ImageError) -> ProxyServer? {
         switch self {
-        case .none: return nil
-        case .server(let server): return server
-        case .environment: return try Self.server(for: url, in: ProcessInfo.processInfo.environment)
+        case .none: nil
+        case .server(let server): server
+        case .environment: try Self.server(for: url, in: ProcessInfo.processInfo.environment)
         }
     }
 
@@ -32,16 +32,17 @@ public enum ProxyOptions: Sendable, Hashable {
         guard let host = url.connectionHost?.lowercased() else { return nil }
         if let exceptions = value("no_proxy"), isException(host, in: exceptions) { return nil }
         let scheme = url.scheme?.lowercased() == "https" ? "https_proxy" : "http_proxy"
-        for name in [scheme, "all_proxy"] {
-            guard let text = value(name) else { continue }
-            if let server = ProxyServer(text) { return server }
+        guard let name = [scheme, "all_proxy"].first(where: { value($0) != nil }), let text = value(name) else {
+            return nil
+        }
+        // A direct connection could lead around a proxy that filters or hides. The value isn't shown, because it may have a password.
+        guard let server = ProxyServer(text) else {
             throw ImageError(
                 .badRequest, stage: .load,
-                reason:
-                    "the environment variable \(name) names no proxy of a supported kind: http, or socks5 without a password"
-            )
+                reason: "the proxy in the environment variable \(name) can’t be used; give http://HOST:PORT or "
+                    + "socks5://HOST:PORT, or name the host in no_proxy")
         }
-        return nil
+        return server
     }
 
     private static func isException(_ host: String, in list: String) -> Bool {

@@ -117,10 +117,24 @@ final class HTTPClients: Sendable {
         return client
     }
 
-    /// Closes all connections, and waits until they are closed.
-    func shutdown() async {
+    /// Closes all connections, and waits until they are closed, or for the time limit.
+    ///
+    /// The library can't close a connection of HTTP/2 before the server has sent its settings, which it may never do.
+    func shutdown(within limit: Duration, _ time: Timekeeper) async {
         let clients = state.withLock { Array($0.current.values) + $0.earlier.compactMap(\.client) }
-        for client in clients { await client.shutdown() }
+        let deadline = time.now() + limit
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        Task {
+            for client in clients { await client.shutdown() }
+            end.finish()
+        }
+        let timer = Task {
+            try? await time.sleep(deadline)
+            end.finish()
+        }
+        // A task of its own, because a cancelled one wouldn't wait.
+        await Task { for await _ in ends {} }.value
+        timer.cancel()
     }
 }
 
@@ -140,7 +154,9 @@ extension HTTPClient.Configuration {
         tracing.tracer = nil
         // `ContentDecoder` decompresses, up to the limit of bytes rather than of a ratio.
         decompression = .disabled
+        if !configuration.usesHTTP2 { httpVersion = .http1Only }
         http1_1ConnectionDebugInitializer = { ResponseHeadGuard.install(on: $0) }
+        http2ConnectionDebugInitializer = { HTTP2ConnectionEnd.install(on: $0) }
         http2StreamChannelDebugInitializer = { ResponseHeadGuard.installOnStream($0) }
         if let host = route.host, let address = route.address { dnsOverride = [host: address.description] }
         proxy = route.proxy.map { server in

@@ -11,6 +11,11 @@ struct PartialBody: Sendable {
     /// The size of the whole body, if it is known.
     var total: Int?
 
+    /// The validator as one of the image.
+    var validators: CacheValidators {
+        validator.hasPrefix("\"") ? .init(entityTag: validator) : .init(lastModified: validator)
+    }
+
     /// The value of `Range` for the rest.
     var range: String { "bytes=\(bytes.count)-" }
 }

@@ -40,6 +40,11 @@ struct OriginConnection: Sendable {
         if isClosed { channel.close(promise: nil) }
     }
 
+    /// Begins a connection on which nothing is answered.
+    static func startSilently(on channel: any Channel, state: OriginState) {
+        if register(channel, state).isClosed { channel.close(promise: nil) }
+    }
+
     /// - Returns: the number of the connection, and true if the server has stopped.
     private static func register(_ channel: any Channel, _ state: OriginState) -> (number: Int, isClosed: Bool) {
         let (number, isClosed) = state.seen.update { seen in
@@ -99,7 +104,7 @@ struct OriginConnection: Sendable {
             switch step {
             case .bytes(let data): try await write(response.framing == .chunked ? asChunk(data) : data)
             case .wait(let gate): try await gate.pass()
-            case .goAway: break
+            case .goAway, .frames: break
             case .reset, .resetStream:
                 // Without lingering, closing discards unsent bytes and resets the connection.
                 try await (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
@@ -139,6 +144,7 @@ struct OriginConnection: Sendable {
             case .resetStream(let code):
                 try await reset(HTTP2ErrorCode(networkCode: code))
                 return .closed
+            case .frames(let data): try await sendFrames(data)
             case .goAway(let code, let isAnswered):
                 let stream = try await channel.getOption(HTTP2StreamChannelOptions.streamID).get()
                 let payload = HTTP2Frame.FramePayload.goAway(
@@ -158,6 +164,14 @@ struct OriginConnection: Sendable {
             let codec = try channel.pipeline.syncOperations.context(
                 handlerType: HTTP2FramePayloadToHTTP1ServerCodec.self)
             codec.writeAndFlush(NIOAny(HTTP2Frame.FramePayload.rstStream(code)), promise: nil)
+        }.get()
+    }
+
+    private func sendFrames(_ data: Data) async throws {
+        try await channel.eventLoop.submit { [channel] in
+            // Below the handler that would refuse them.
+            let frames = try channel.parent?.pipeline.syncOperations.context(handlerType: NIOHTTP2Handler.self)
+            frames?.writeAndFlush(NIOAny(IOData.byteBuffer(ByteBuffer(bytes: data))), promise: nil)
         }.get()
     }
 

@@ -41,6 +41,8 @@ public struct OriginResponse: Sendable {
         ///
         /// If `isAnswered` is false, the client may not expect an answer to this request.
         case goAway(code: Int, isAnswered: Bool)
+        /// Sends frames of HTTP/2 on its connection as they are, even if they break the rules. HTTP/1.1 does nothing.
+        case frames(Data)
     }
 
     /// The status code.

@@ -66,7 +66,9 @@ public final class OriginServer: Sendable {
                     if let context {
                         try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
                     }
-                    if tls?.speaksHTTP2 == true {
+                    if tls?.isSilent == true {
+                        OriginConnection.startSilently(on: channel, state: state)
+                    } else if tls?.speaksHTTP2 == true {
                         try OriginConnection.startHTTP2(on: channel, state: state, handler: handler)
                     } else {
                         try OriginConnection.start(on: channel, state: state, handler: handler)

@@ -12,6 +12,9 @@ public struct OriginTLS: Sendable {
     /// True for a server that speaks HTTP/2, and nothing else. The default is false.
     public var speaksHTTP2 = false
 
+    /// True for a server that agrees to speak HTTP/2, and then sends nothing. The default is false.
+    public var isSilent = false
+
     /// Creates a certificate. Each parameter sets the property of the same name.
     public init(certificate: String, key: String, clientRoots: String? = nil) {
         self.certificate = certificate
@@ -25,7 +28,7 @@ public struct OriginTLS: Sendable {
             var tls = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) },
                 privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
-            tls.applicationProtocols = speaksHTTP2 ? ["h2"] : ["http/1.1"]
+            tls.applicationProtocols = speaksHTTP2 || isSilent ? ["h2"] : ["http/1.1"]
             if let clientRoots {
                 tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(clientRoots.utf8)))
                 tls.certificateVerification = .noHostnameVerification
