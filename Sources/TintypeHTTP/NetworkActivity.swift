@@ -1,4 +1,4 @@
-public import TintypeCore
+internal import TintypeCore
 
 /// The activity of downloaders, for an indicator that doesn't flicker.
 ///

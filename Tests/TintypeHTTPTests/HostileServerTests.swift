@@ -32,6 +32,23 @@ struct HostileServerTests {
         #expect(try await failure(modified, LoadRequest(url: server.url("/a"))).code == .invalidURL)
     }
 
+    @Test(
+        "A body with many bytes around each of its own is an error, and one of tiny chunks is not", .capability("3.10")
+    )
+    func chunkExtensions() async throws {
+        let head = Data("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
+        let padded = Data("1;a=\(String(repeating: "x", count: 16_000))\r\nb\r\n".utf8)
+        let tiny = Data(String(repeating: "1\r\nb\r\n", count: 100_000).utf8)
+        let server = try await OriginServer.start { request in
+            request.path == "/tiny"
+                ? Self.raw([head, tiny, Data("0\r\n\r\n".utf8)])
+                : Self.raw([head] + Array(repeating: padded, count: 500))
+        }
+        let error = try await failure(downloader, LoadRequest(url: server.url("/padded")))
+        #expect(error.code == .badResponse, "\(error)")
+        #expect(try await downloader.load(LoadRequest(url: server.url("/tiny"))).data.count == 100_000)
+    }
+
     @Test("A status below 100 is an error, with or without a body", arguments: ["000", "001", "099"])
     func status(_ status: String) async throws {
         for end in ["Content-Length: 2\r\n\r\nhi", "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", "\r\n"] {

@@ -1,4 +1,5 @@
 #if HTTP
+internal import Glibc
 internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP1
@@ -11,11 +12,14 @@ internal import NIOHTTP2
 /// - The library takes 101 for the response, and traps when another head follows on an HTTP/2 stream, where 101 doesn't exist (RFC 9113,
 ///   section 8.6).
 /// - The parser limits the size of header fields, but not that of the reason phrase, nor the number of informational responses (1xx).
+/// - The parser ignores extensions of chunks, so that a server can send any number of bytes for each of the body.
 /// - The parser keeps the beginning of a head that follows a response, and takes the next response for its rest. A server, or whoever
 ///   can make one send more than its responses, could so choose the header fields of the responses to other requests.
 enum ResponseHeadGuard {
     /// The largest number of bytes before the end of a head, including informational responses.
     static let maximumBytes = 512 * 1_024
+    /// The largest number of bytes around each byte of a body, beyond ``maximumBytes``: more than for chunks of one byte.
+    static let maximumOverhead = 16
 
     /// Adds the handlers to an HTTP/1.1 connection, around its parser. Called on the connection's event loop.
     static func install(on channel: any Channel) -> EventLoopFuture<Void> {
@@ -57,6 +61,10 @@ private final class ResponseState {
     var isReused = false
     /// True while the parser has the bytes of one read.
     var isParsing = false
+    /// The bytes of the body among those of this read.
+    var bodyBytes = 0
+    /// The bytes of the body, and those between them, since the head.
+    var (received, overhead) = (0, 0)
     /// The end of a response, until all bytes that came with it are parsed.
     var end: HTTPClientResponsePart?
     /// True if something came after the end of the response.
@@ -91,22 +99,59 @@ private final class ResponseByteCheck: ChannelInboundHandler {
             guard state.isReused else { return state.reject(EarlyResponse(), context) }
             return close(context)
         }
-        if !state.hasHead {
-            state.bytes += unwrapInboundIn(data).readableBytes
+        let read = unwrapInboundIn(data)
+        let (hadHead, isFirst) = (state.hasHead, state.bytes == 0)
+        if !hadHead {
+            state.bytes += read.readableBytes
             guard state.bytes <= ResponseHeadGuard.maximumBytes else {
                 return state.reject(HTTPParserError.headerOverflow, context)
             }
         }
         state.isParsing = true
+        state.bodyBytes = 0
         context.fireChannelRead(data)
-        // If the parser has the beginning of another head, this completes it.
-        if state.end != nil { context.fireChannelRead(wrapInboundOut(Self.emptyLines)) }
+        if state.end != nil, !isWhole(read, hadHead: hadHead, isFirst: isFirst) {
+            // If the parser has the beginning of another head, this completes it.
+            context.fireChannelRead(wrapInboundOut(Self.emptyLines))
+        }
         state.isParsing = false
-        guard let end = state.end else { return }
+        if hadHead {
+            state.received += state.bodyBytes
+            state.overhead += read.readableBytes - state.bodyBytes
+        }
+        guard let end = state.end else {
+            if state.overhead > ResponseHeadGuard.maximumBytes + ResponseHeadGuard.maximumOverhead * state.received {
+                state.reject(HTTPParserError.invalidChunkSize, context)
+            }
+            return
+        }
         state.end = nil
         state.passEnd?(end)
         // The client library may have sent the next request already. It fails, and is sent once more.
         if state.hasExcess { close(context) }
+    }
+
+    /// True if a read certainly ended with the body: it was a head, unless that came before, and bytes of the body.
+    ///
+    /// The head is taken for as short as it can be, so that nothing fits behind the body.
+    private func isWhole(_ read: ByteBuffer, hadHead: Bool, isFirst: Bool) -> Bool {
+        let head = read.readableBytes - state.bodyBytes
+        guard !hadHead else { return head == 0 }
+        guard isFirst else { return false }
+        return read.withUnsafeReadableBytes { bytes in
+            // An empty line ends it, with or without a carriage return.
+            guard let base = bytes.baseAddress else { return false }
+            var (end, last) = (0, -3)
+            while let found = memchr(base + end, 0x0A, bytes.count - end) {
+                let lineFeed = UnsafeRawPointer(found) - base
+                end = lineFeed + 1
+                if lineFeed - last == 1 || lineFeed - last == 2 && bytes[lineFeed - 1] == UInt8(ascii: "\r") {
+                    return end == head
+                }
+                last = lineFeed
+            }
+            return false
+        }
     }
 
     /// Closes the connection, which is of no use for other requests.
@@ -149,7 +194,7 @@ private final class ResponsePartCheck: ChannelDuplexHandler {
         case .head(let head):
             guard head.status.code >= 100 else { return state.reject(HTTPParserError.invalidStatus, context) }
             if head.status.code >= 200 || head.status == .switchingProtocols { state.hasHead = true }
-        case .body: break
+        case .body(let bytes): state.bodyBytes += bytes.readableBytes
         case .end:
             if state.isParsing { state.end = part } else { pass(part, context) }
             return
@@ -164,7 +209,7 @@ private final class ResponsePartCheck: ChannelDuplexHandler {
 
     private func pass(_ end: HTTPClientResponsePart, _ context: ChannelHandlerContext) {
         (state.hasHead, state.isAwaited, state.isReused) = (false, false, true)
-        state.bytes = 0
+        (state.bytes, state.received, state.overhead) = (0, 0, 0)
         context.fireChannelRead(wrapInboundOut(end))
     }
 }
