@@ -121,6 +121,7 @@ struct BadAnswerTests {
         let error = try await failure(downloader, LoadRequest(url: url))
         #expect(error.code == bad.code, "\(error)")
         #expect(error.stage == .load && error.source == "http://localhost:\(server.port)/a?token=…")
+        #expect(error.recoverySuggestion != nil)
         #expect(!error.reason.contains("s3cret") && !error.reason.isEmpty && !error.reason.contains("unlimited"))
         #expect(downloader.statistics.failed == 1 && downloader.statistics.active == 0)
     }

@@ -335,6 +335,31 @@ struct OptionTests {
         #expect(ProxyServer("ftp://x") == nil && ProxyServer("http://x:99999") == nil && ProxyServer("") == nil)
     }
 
+    @Test("Transfers go through a SOCKS proxy, which resolves the host", .capability("DLC-04"))
+    func socks() async throws {
+        let proxy = try TunnelProxy()
+        let server = try await OriginServer.start { _ in OriginResponse(bytes) }
+        let downloader = ImageDownloader(
+            .init(proxy: .server(ProxyServer(.socks5, host: "127.0.0.1", port: proxy.port))))
+        let loaded = try await downloader.load(LoadRequest(url: server.url("/a", host: "images.example")))
+        #expect(loaded.data == bytes && server.requestCount() == 1)
+        #expect(proxy.heads.value == ["SOCKS images.example:\(server.port)"])
+    }
+
+    @Test("Transfers come from servers with addresses of version 6", .capability("DLC-04"))
+    func version6() async throws {
+        guard let server = try? await OriginServer.start(host: "::1", handler: { _ in OriginResponse(bytes) }) else {
+            // A computer without them.
+            return
+        }
+        let url = server.url("/a", host: "[::1]")
+        #expect(try await ImageDownloader().load(LoadRequest(url: url)).data == bytes)
+        #expect(server.requests[0].header("Host") == "[::1]:\(server.port)")
+        let network = try #require(IPNetwork("::1"))
+        let guarded = ImageDownloader(.init(networkGuard: NetworkGuard(ports: nil, allowedNetworks: [network])))
+        #expect(try await guarded.load(LoadRequest(url: url)).data == bytes)
+    }
+
     @Test("A proxy that refuses is a typed error")
     func refusingProxy() async throws {
         let proxy = try await OriginServer.start { _ in .status(403) }

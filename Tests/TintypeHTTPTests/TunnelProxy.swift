@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import TintypeTesting
 
-/// An HTTP proxy on this computer that makes tunnels to ports of this computer, whatever the host.
+/// A proxy on this computer that makes tunnels to ports of this computer, whatever the host: with HTTP, or SOCKS 5 (RFC 1928).
 final class TunnelProxy: Sendable {
     struct Failure: Error {}
 
@@ -55,6 +55,8 @@ final class TunnelProxy: Sendable {
         defer { close(client) }
         var head: [UInt8] = []
         var byte: UInt8 = 0
+        guard recv(client, &byte, 1, Int32(MSG_PEEK)) == 1 else { return }
+        if byte == 5 { return serveSOCKS(client, heads) }
         while !head.suffix(4).elementsEqual("\r\n\r\n".utf8), head.count < 10_000 {
             guard read(client, &byte, 1) == 1 else { return }
             head.append(byte)
@@ -68,6 +70,27 @@ final class TunnelProxy: Sendable {
         defer { close(server) }
         guard withAddress(port: port, { connect(server, $0, $1) }) == 0,
             write(client, "HTTP/1.1 200 Connection established\r\n\r\n", 39) == 39
+        else { return }
+        relay(client, server)
+    }
+
+    private static func serveSOCKS(_ client: Int32, _ heads: Watched<[String]>) {
+        func bytes(_ count: Int) -> [UInt8]? {
+            var bytes = [UInt8](repeating: 0, count: count)
+            return count == 0 || recv(client, &bytes, count, Int32(MSG_WAITALL)) == count ? bytes : nil
+        }
+        func send(_ bytes: [UInt8]) -> Bool { write(client, bytes, bytes.count) == bytes.count }
+        // The version and the methods, of which 0 is the one without authentication; then the version, CONNECT, and a host name.
+        guard let greeting = bytes(2), let methods = bytes(Int(greeting[1])), methods.contains(0),
+            send([5, 0]), let request = bytes(5), request[1] == 1, request[3] == 3,
+            let host = bytes(Int(request[4])), let port = bytes(2)
+        else { return }
+        let number = UInt16(port[0]) << 8 | UInt16(port[1])
+        heads.update { $0.append("SOCKS \(String(decoding: host, as: UTF8.self)):\(number)") }
+        let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(server) }
+        guard withAddress(port: number, { connect(server, $0, $1) }) == 0,
+            send([5, 0, 0, 1, 127, 0, 0, 1, 0, 0])
         else { return }
         relay(client, server)
     }

@@ -1,0 +1,59 @@
+extension ImageError {
+    /// A sentence for people about what can be done now; `nil` if there is nothing to do but to load something else.
+    ///
+    /// It is about the kind of the error. ``reason`` has what is known of this one.
+    public var recoverySuggestion: String? {
+        switch code {
+        case .badStatus: statusCode.flatMap(Self.suggestion(forStatus:)) ?? Self.suggestions[code]
+        default: Self.suggestions[code]
+        }
+    }
+
+    private static let suggestions: [Code: String] = [
+        .invalidURL: "Check the URL: its scheme, and its host.",
+        .loadingDisallowed: "Change the policy or the network guard of the program if the URL is to be loaded.",
+        .invalidRequest: "Correct the request in the program.",
+        .recentlyFailed: "Try again later, or load with the option `retryFailed`.",
+        .notCached: "Load the image once with a connection, or allow the request to ask the source.",
+        .cacheUnavailable: "Use a directory that belongs to you, and that only you can write to, on a local disk.",
+        .cacheWriteFailed: "Free space on the disk, or change the limits of the cache.",
+        .connectionFailed: "Check the host name, the network, the proxy, and the server’s certificate, and try again.",
+        .hostUnavailable: "Try again later: the server has failed several times.",
+        .connectionLost: "Try again; a retry policy does so by itself.",
+        .timedOut: "Try again later, or raise the time limits of the downloader.",
+        .badRedirect: "Use the final URL, or raise the limits for redirects.",
+        .badStatus: "Check the URL, and what the server expects.",
+        .badContentType: "Check that the URL is that of an image, or accept its media type.",
+        .badResponse: "Tell the operator of the server: its response can’t be used.",
+        .badRequest: "Check the header fields and the closures that change requests.",
+        .emptyBody: "Check that the URL is that of an image.",
+        .incompleteBody: "Try again; a retry policy does so by itself, and continues the transfer.",
+        .bodyTooLarge: "Raise `maximumBytes` if so large an image is wanted.",
+        .fileUnreadable: "Check the path and the permissions of the file.",
+        .unknownFormat: "Check that the data is an image, or add a coder for its format.",
+        .formatNotEnabled: "Build with the package trait of the format.",
+        .corruptImage: "Get the image anew from its source: its data is damaged.",
+        .truncatedImage: "Get the image anew from its source: a part is missing.",
+        .limitExceeded: "Load a thumbnail, or raise the limits for decoding if the source is trusted.",
+        .pageOutOfRange: "Ask for a page that the document has.",
+        .outOfMemory: "Load a thumbnail, or fewer images at once.",
+        .decoderCrashed: "Don’t use the image: it may be hostile.",
+        .decodeTimedOut: "Load a thumbnail, or raise the time limit of isolated decoding.",
+        .decoderUnavailable: "Install `tintype-decoder` beside the program.",
+        .notAnimated: "Load the image without requiring an animation.",
+        .transformFailed: "Correct the transformer, or its parameters.",
+        .encodeFailed: "Choose another format, size, or limit.",
+        .formatNotEncodable: "Choose a format that can be written, such as PNG.",
+    ]
+
+    private static func suggestion(forStatus status: Int) -> String? {
+        switch status {
+        case 401, 407: "Give the downloader credentials for the server."
+        case 403: "Check whether the server asks for credentials or certain header fields."
+        case 404, 410: "Check the URL: the server has no such image."
+        case 408, 425, 500...599: "Try again later: the server has a problem."
+        case 429: "Send fewer requests, and try again later."
+        default: nil
+        }
+    }
+}
