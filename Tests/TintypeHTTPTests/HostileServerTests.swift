@@ -44,6 +44,8 @@ struct HostileServerTests {
                 ? Self.raw([head, tiny, Data("0\r\n\r\n".utf8)])
                 : Self.raw([head] + Array(repeating: padded, count: 500))
         }
+        // No time limit ends it.
+        let downloader = ImageDownloader(.init(timeout: .seconds(3_600), minimumSpeed: nil))
         let error = try await failure(downloader, LoadRequest(url: server.url("/padded")))
         #expect(error.code == .badResponse, "\(error)")
         #expect(try await downloader.load(LoadRequest(url: server.url("/tiny"))).data.count == 100_000)
