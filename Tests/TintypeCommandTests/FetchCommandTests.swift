@@ -45,6 +45,26 @@ struct FetchCommandTests {
         await server.stop()
     }
 
+    @Test("--retry repeats a transfer that failed, and --proxy asks the proxy for every server")
+    func retryAndProxy() async throws {
+        let png = try picture().encoded(as: .png)
+        let requests = Watched(0)
+        let server = try await OriginServer.start { request in
+            if request.method == "CONNECT" { return .status(403) }
+            return requests.update {
+                $0 += 1
+                return $0 == 1 ? .status(503) : OriginResponse(png)
+            }
+        }
+        #expect(try await fetch("--retry", "2", server.url("/a.png").absoluteString) == 0)
+        #expect(server.requestCount() == 2)
+        let proxy = "http://127.0.0.1:\(server.port)"
+        #expect(try await fetch("--proxy", proxy, "http://images.example/b.png") == 1)
+        #expect(server.requests.last?.target == "images.example:80")
+        #expect(transcript.errors.contains { $0.contains("proxy") })
+        await server.stop()
+    }
+
     @Test("--cache-policy decides whether the server is asked again", .capability("HTC-07"))
     func cachePolicy() async throws {
         let png = try picture().encoded(as: .png)
