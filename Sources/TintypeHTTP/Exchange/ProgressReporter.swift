@@ -1,3 +1,4 @@
+#if HTTP
 internal import TintypeCore
 
 /// Reports the progress of one load to its caller, over all of its attempts.
@@ -75,3 +76,4 @@ struct ProgressReporter {
         state.withLock { $0.reported = received }
     }
 }
+#endif
