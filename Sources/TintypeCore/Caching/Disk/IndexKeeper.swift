@@ -9,7 +9,7 @@ final class IndexKeeper: Sendable {
     /// The number of names that make a batch.
     static let batchSize = 512
     /// The milliseconds that a thread waits for another process that uses the index.
-    private static let busyTimeout: Int32 = 300
+    private static let busyTimeout: Int32 = 200
 
     private struct State {
         var index: DiskIndex?
