@@ -27,6 +27,7 @@ extension ImageDownloader {
         ///
         /// The downloader calls it after the ``RequestModifier`` for each URL of a redirect, and never passes it fields from its
         /// own earlier answers. A token for one host therefore goes to no other host.
+        /// A manager also asks it for each load, to keep the images of different users apart, so it should return soon.
         public typealias HeaderProvider = @Sendable (URL, HTTPFields) -> HTTPFields
 
         /// Returns the credential for a challenge; `nil` leaves it unanswered.
