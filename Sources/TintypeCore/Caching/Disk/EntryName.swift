@@ -39,10 +39,6 @@ struct EntryName: Hashable, Sendable {
     /// The number of the folder: the first byte of the source's hash.
     var folder: Int { Int(sourceHigh >> 56) }
 
-    func isOfSameSource(as other: EntryName) -> Bool {
-        sourceHigh == other.sourceHigh && sourceLow == other.sourceLow
-    }
-
     func hash(into hasher: inout Hasher) { hasher.combine(sourceLow ^ variant) }
 
     // MARK: Text
