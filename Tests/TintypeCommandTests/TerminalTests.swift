@@ -262,10 +262,17 @@ struct TerminalTests {
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, file.path, O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        // Threads of Swift's concurrency block signals, and a server of tmux that inherits that can't be ended.
+        var (attributes, none) = (posix_spawnattr_t(), sigset_t())
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var words = ([name] + arguments).map { strdup($0) } + [nil]
         defer { words.forEach { free($0) } }
         var process = pid_t()
-        try #require(posix_spawnp(&process, name, &actions, nil, &words, environ) == 0)
+        try #require(posix_spawnp(&process, name, &actions, &attributes, &words, environ) == 0)
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
         return (status, String(decoding: try Data(contentsOf: file), as: UTF8.self))
@@ -281,7 +288,10 @@ struct TerminalTests {
             .deletingLastPathComponent().appendingPathComponent("tintype").path
         try #require(FileManager.default.isExecutableFile(atPath: program))
         let server = ["-S", folder.path + "/socket", "-f", "/dev/null"]
-        defer { _ = try? run("tmux", server + ["kill-server"]) }
+        defer {
+            // The server is found by its socket in the folder, which must not be gone.
+            withExtendedLifetime(folder) { _ = try? run("tmux", server + ["kill-server"]) }
+        }
         let shown = "COLORTERM=truecolor '\(program)' show '\(file)' > /dev/tty; stty -a > '\(folder.path)/settings'; "
         let command = shown + "touch '\(folder.path)/done'; cat"
         #expect(try run("tmux", server + ["new-session", "-d", "-x", "40", "-y", "12", command]).status == 0)
