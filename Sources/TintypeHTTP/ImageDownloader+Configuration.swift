@@ -14,7 +14,7 @@ extension ImageDownloader {
         /// ``ImageError/Code/badRedirect``.
         ///
         /// It is called for each redirect that the downloader would follow, with the head of the redirect. The network guard checks the changed
-        /// request too.
+        /// request too. A closure that changes the host has to remove the fields that aren't for that host, such as `Authorization`.
         public typealias RedirectModifier = DownloadHooks.RedirectModifier
 
         /// Changes the head of a response before it is checked.

@@ -51,9 +51,6 @@ struct FailureMemory {
         var end: ContinuousClock.Instant
     }
 
-    /// Later times overflow the clock.
-    private static let longestLifetime = Duration.seconds(10 * 365 * 86_400)
-
     private var failures: [Key: Failure] = [:]
     private var order: [Key] = []
     /// The number of failures that are remembered; a lower limit takes effect with the next failure.
@@ -85,7 +82,7 @@ struct FailureMemory {
         _ key: Key, url: URL, _ error: ImageError, for lifetime: Duration, at now: ContinuousClock.Instant
     ) {
         guard limit > 0, lifetime > .zero else { return }
-        let failure = Failure(url: url.shortDescription, error: error, end: now + min(lifetime, Self.longestLifetime))
+        let failure = Failure(url: url.shortDescription, error: error, end: now + lifetime.boundedLimit)
         if failures.updateValue(failure, forKey: key) == nil { order.append(key) }
         while failures.count > limit, let oldest = order.first { remove(oldest) }
     }

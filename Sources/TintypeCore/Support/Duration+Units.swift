@@ -21,3 +21,11 @@ extension Duration {
         return overflowOfSum ? (seconds < 0 ? .min : .max) : sum
     }
 }
+
+extension Duration {
+    /// The longest time limit. Longer ones overflow clocks, and never expire in practice.
+    package static let longestLimit = Duration.seconds(10 * 365 * 86_400)
+
+    /// A time limit in the range that clocks can handle.
+    package var boundedLimit: Duration { max(.zero, min(self, .longestLimit)) }
+}

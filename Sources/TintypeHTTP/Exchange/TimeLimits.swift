@@ -102,11 +102,3 @@ struct Timekeeper: Sendable {
         sleep = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
     }
 }
-
-extension Duration {
-    /// The longest time limit. Longer ones overflow clocks, and never expire in practice.
-    static let longestLimit = Duration.seconds(10 * 365 * 86_400)
-
-    /// A time limit in the range that clocks can handle.
-    var boundedLimit: Duration { max(.zero, min(self, .longestLimit)) }
-}
