@@ -134,6 +134,7 @@ let package = Package(
             name: "Tintype",
             dependencies: [
                 "TintypeCore", "TintypeCodecs", "TintypeIsolation", .target(name: "TintypeHTTP", condition: http),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .target(
@@ -238,7 +239,8 @@ let package = Package(
                 library("CGTKShim", for: "GTK"),
             ],
             path: "Tests/TintypeGTKTests", swiftSettings: settings),
-        .testTarget(name: "ConformanceTests", dependencies: ["Tintype", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "ConformanceTests", dependencies: ["Tintype", "TestSupport", "CLinux"], swiftSettings: settings),
         .testTarget(
             name: "TintypeTests",
             dependencies: [

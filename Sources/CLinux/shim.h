@@ -1,10 +1,11 @@
-// Calls that the Swift importer cannot see: one is variadic, one an instruction, the others are GNU extensions.
+// Calls that the Swift importer cannot see: one is variadic, one an instruction, the others are GNU extensions or in headers of their own.
 #ifndef TINTYPE_CLINUX_H
 #define TINTYPE_CLINUX_H
 
 #include <errno.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <sys/types.h>

@@ -20,7 +20,7 @@ struct DecodeMeasurement {
 
     init(_ data: Data, options: DecodeOptions, duration: Duration) throws(ImageError) {
         let context = DecodeContext(isCancelled: { Task.isCancelled })
-        let coders = ImageCoders.default
+        let coders = ImageCoders.inProcess
         // The first run determines the properties of the image. The buffer of each run returns to the pool before the next one.
         var properties = try Self.properties(coders, data, options, context)
         for _ in 1..<Self.warmUps { properties = try Self.properties(coders, data, options, context) }

@@ -30,13 +30,14 @@ public struct DecoderIsolation: Sendable, Hashable {
 
 /// The formats that are decoded in processes of their own.
 public struct IsolatedFormats: Sendable, Hashable {
-    let formats: Set<ImageFormat>
+    package let formats: Set<ImageFormat>
 
     /// Creates a set of formats.
     public init(_ formats: Set<ImageFormat>) { self.formats = formats }
 
-    /// SVG, PDF, and camera files: formats that draw, or whose libraries are known to abort.
-    public static let documents = IsolatedFormats([.svg, .pdf, .raw])
+    /// SVG, PDF, camera files, HEIC, and JPEG XL: formats whose libraries are known to abort, to work without end, or to show memory that
+    /// they never wrote.
+    public static let `default` = IsolatedFormats([.svg, .pdf, .raw, .heic, .heif, .jxl])
     /// Every format of this package.
     public static let all = IsolatedFormats(Set(ImageFormat.known))
 }
@@ -44,16 +45,17 @@ public struct IsolatedFormats: Sendable, Hashable {
 extension ImageCoders {
     /// Returns the coders, some of which decode in processes of their own.
     ///
-    /// `ImageCoders.default.isolated()` isolates SVG, PDF, and camera files, `.isolated(.all)` every format of this package. The processes have the coders of this package: add your own coders to the result, and they stay in this process. Settings of single
-    /// formats in `DecodeOptions` don't reach the processes, and isolated images arrive without previews. An animation that is played has a
-    /// process to itself. Encoding isn't isolated.
+    /// `ImageCoders.default` isolates ``IsolatedFormats/default`` already, `ImageCoders.default.isolated(.all)` isolates every format of this
+    /// package. The processes have the coders of this package: add your own coders to the result, and they stay in this process. Settings of
+    /// single formats in `DecodeOptions` don't reach the processes, and isolated images arrive without previews. An animation that is played
+    /// has a process to itself. Encoding isn't isolated.
     ///
     /// The helper is looked for once, by this call. Each call has its own processes, which end when its last coder is gone.
     /// - Parameters:
     ///   - formats: the formats. A coder that reads one of them is isolated.
     ///   - isolation: the settings of the processes.
     public func isolated(
-        _ formats: IsolatedFormats = .documents, by isolation: DecoderIsolation = DecoderIsolation()
+        _ formats: IsolatedFormats = .default, by isolation: DecoderIsolation = DecoderIsolation()
     ) -> ImageCoders { isolated(formats, by: isolation, pool: nil) }
 
     /// - Parameter pool: the processes, for tests.
@@ -63,14 +65,17 @@ extension ImageCoders {
         let pool = pool ?? WorkerPool(isolation, helper: helper)
         return ImageCoders(
             coders.map { coder in
-                guard !formats.formats.isDisjoint(with: coder.decodableFormats), !(coder is any IsolatingCoder) else {
-                    return coder
-                }
-                let isolated = IsolatedCoder(base: coder, pool: pool)
-                return coder is any AnimatedImageCoder ? IsolatedAnimatedCoder(coder: isolated) : isolated
+                guard !formats.formats.isDisjoint(with: coder.decodableFormats) else { return coder }
+                // The latest settings count for a coder that is isolated already.
+                let base = (coder as? any IsolatingCoder)?.base ?? coder
+                let isolated = IsolatedCoder(base: base, pool: pool)
+                return base is any AnimatedImageCoder ? IsolatedAnimatedCoder(coder: isolated) : isolated
             })
     }
 }
 
 /// A coder that is isolated already.
-protocol IsolatingCoder: ImageCoder {}
+protocol IsolatingCoder: ImageCoder {
+    /// The coder of the same formats in this process.
+    var base: any ImageCoder { get }
+}

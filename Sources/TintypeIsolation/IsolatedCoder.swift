@@ -3,7 +3,6 @@ internal import TintypeCore
 
 /// Decodes what another coder reads in a process of its own, and encodes as that coder does.
 struct IsolatedCoder: IsolatingCoder {
-    /// The coder of the same formats in this process.
     let base: any ImageCoder
     let pool: WorkerPool
 
@@ -54,6 +53,7 @@ struct IsolatedCoder: IsolatingCoder {
 struct IsolatedAnimatedCoder: IsolatingCoder, AnimatedImageCoder {
     let coder: IsolatedCoder
 
+    var base: any ImageCoder { coder.base }
     var identifier: String? { coder.identifier }
     var decodableFormats: Set<ImageFormat> { coder.decodableFormats }
     var encodableFormats: Set<ImageFormat> { coder.encodableFormats }

@@ -72,15 +72,28 @@ struct DecoderIsolationTests {
     @Test("coders of the chosen formats are isolated, once; others stay as they are", .capability("ISO-03"))
     func formats() {
         let isolation = Helper.real.isolation()
-        let some = ImageCoders.default.isolated(IsolatedFormats([.gif, .bmp]), by: isolation)
+        let some = ImageCoders.inProcess.isolated(IsolatedFormats([.gif, .bmp]), by: isolation)
         #expect(some.coders.filter { $0 is any IsolatingCoder }.count == 2)
         #expect(some.coders.contains { $0 is PNGCoder } && !some.coders.contains { $0 is GIFCoder })
         let all = some.isolated(.all, by: isolation)
         #expect(all.coders.count == some.coders.count && all.coders.allSatisfy { $0 is any IsolatingCoder })
+        #expect(all.coders.allSatisfy { !(($0 as? any IsolatingCoder)?.base is any IsolatingCoder) })
         #expect(all.decodableFormats == ImageCoders.default.decodableFormats)
         #expect(all.encodableFormats == ImageCoders.default.encodableFormats)
         let own = ImageCoders([OwnCoder()]).isolated(.all, by: isolation)
         #expect(own.coders.first is OwnCoder)
+    }
+
+    @Test(
+        "the default coders isolate the formats whose libraries are known to fail, and only those",
+        .capability("ISO-03"))
+    func defaults() {
+        #expect(DecoderIsolation().helperPath == Helper.real.path)
+        for coder in ImageCoders.default.coders {
+            let isExposed = !coder.decodableFormats.isDisjoint(with: [.svg, .pdf, .raw, .heic, .heif, .jxl])
+            #expect(coder is any IsolatingCoder == isExposed, "\(coder.decodableFormats)")
+        }
+        #expect(!ImageCoders.inProcess.coders.contains { $0 is any IsolatingCoder })
     }
 
     @Test("a URL whose image crashes its decoder is remembered, with the source in the error", .capability("ISO-05"))

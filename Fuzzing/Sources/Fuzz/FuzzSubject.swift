@@ -1,3 +1,4 @@
+import CFuzzer
 import Foundation
 import Tintype
 
@@ -7,6 +8,7 @@ struct FuzzSubject {
     let name: String
     let coder: any ImageCoder
     let formats: [ImageFormat]
+    private let comparesFillings: Bool
 
     /// The one that is fed. Set once, before the first input.
     nonisolated(unsafe) static var current: FuzzSubject?
@@ -16,17 +18,22 @@ struct FuzzSubject {
         ("webp", WebPCoder(), [.webp]), ("bmp", BMPCoder(), [.bmp]), ("ico", ICOCoder(png: PNGCoder()), [.ico]),
         ("avif", AVIFCoder(), [.avif]), ("heif", HEIFCoder(), [.heic, .heif]), ("jxl", JXLCoder(), [.jxl]),
         ("tiff", TIFFCoder(), [.tiff]), ("svg", SVGCoder(), [.svg]), ("pdf", PDFCoder(), [.pdf]),
-        ("raw", RAWCoder(), [.raw]), ("sniff", ImageCoders.default, ImageFormat.known),
+        ("raw", RAWCoder(), [.raw]), ("sniff", ImageCoders.inProcess, ImageFormat.known),
     ]
 
     /// The end of the names of subjects that decode in the helper.
     private static let isolatedEnding = "-isolated"
 
-    static var names: [String] { subjects.flatMap { [$0.0, $0.0 + isolatedEnding] } }
+    /// The end of the names of subjects that decode everything with two fillings of fresh and reused memory.
+    private static let fillingsEnding = "-fillings"
+
+    static var names: [String] { subjects.flatMap { [$0.0, $0.0 + isolatedEnding, $0.0 + fillingsEnding] } }
 
     init?(_ name: String) {
         let isIsolated = name.hasSuffix(Self.isolatedEnding)
-        let plain = isIsolated ? String(name.dropLast(Self.isolatedEnding.count)) : name
+        comparesFillings = name.hasSuffix(Self.fillingsEnding)
+        let ending = isIsolated ? Self.isolatedEnding : comparesFillings ? Self.fillingsEnding : ""
+        let plain = String(name.dropLast(ending.count))
         guard let (_, coder, formats) = Self.subjects.first(where: { $0.0 == plain }) else { return nil }
         self.name = name
         self.formats = formats
@@ -38,7 +45,7 @@ struct FuzzSubject {
         var isolation = DecoderIsolation()
         isolation.decodesInProcessWithoutHelper = false
         isolation.timeLimit = .seconds(10)
-        return ImageCoders.default.isolated(IsolatedFormats(Set(formats)), by: isolation)
+        return ImageCoders.inProcess.isolated(IsolatedFormats(Set(formats)), by: isolation)
     }
 
     /// Tells of a helper that ended: nothing is wrong with the program, but its library has a defect.
@@ -59,6 +66,7 @@ struct FuzzSubject {
     private var context: DecodeContext { DecodeContext(limits: Self.limits) }
 
     func take(_ data: Data) {
+        if comparesFillings { return compareFillings(data) }
         _ = ImageFormat(sniffing: data)
         let info = try? coder.info(of: data, context: context)
         if let info { precondition(!info.size.isEmpty && info.frameCount >= 1, "\(info)") }
@@ -77,6 +85,23 @@ struct FuzzSubject {
         options.keepsColorSpace = choice & 32 != 0
         if choice & 64 != 0 { options.maximumBytes = 5_000 }
         return options
+    }
+
+    /// Checks that the pixels don't depend on the contents of fresh and reused memory.
+    private func compareFillings(_ data: Data) {
+        let choice = data.reduce(UInt32(data.count)) { ($0 &* 31) &+ UInt32($1) }
+        for options in [options(choice | 16), options(choice & ~16)] {
+            let images = [UInt8(0x55), 0xAA].map { byte in
+                mallopt(M_PERTURB, Int32(byte))
+                // Nothing is kept, so that all but the largest blocks come from malloc.
+                let context = DecodeContext(limits: Self.limits, pool: PixelBufferPool(limit: .bytes(0)))
+                return try? coder.decode(data, options: options, context: context)
+            }
+            precondition((images[0] == nil) == (images[1] == nil), "an error that depends on memory")
+            for (first, second) in zip(images[0]?.frames ?? [], images[1]?.frames ?? []) {
+                precondition(first.pixels == second.pixels, "pixels that depend on memory")
+            }
+        }
     }
 
     private func decode(_ data: Data, _ choice: UInt32) {

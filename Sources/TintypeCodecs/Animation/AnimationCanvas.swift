@@ -86,7 +86,7 @@ struct AnimationCanvas: ~Copyable {
     mutating func save(_ rect: PixelRect) throws(ImageError) {
         savedRect = rect.clipped(to: size)
         guard let rect = savedRect else { return }
-        if saved == nil { saved = try MutablePixelBuffer(size: size, pool: context.pool) }
+        if saved == nil { saved = try MutablePixelBuffer(size: size, cleared: false, pool: context.pool) }
         for y in rect.y..<rect.maxY {
             guard let copy = saved?.row(y) else { return }
             (copy + rect.x * 4).copyMemory(from: row(y) + rect.x * 4, byteCount: rect.size.width * 4)

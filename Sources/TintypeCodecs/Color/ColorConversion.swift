@@ -244,7 +244,7 @@ final class ColorConversion {
 
     /// Converts opaque pixels.
     func convert(opaque pixels: PixelBuffer, pool: PixelBufferPool) throws(ImageError) -> PixelBuffer {
-        let converted = try MutablePixelBuffer(size: pixels.size, format: pixels.format, pool: pool)
+        let converted = try MutablePixelBuffer(size: pixels.size, format: pixels.format, cleared: false, pool: pool)
         for y in 0..<pixels.height {
             let row = converted.row(y)
             pixels.withRow(y) { bytes in

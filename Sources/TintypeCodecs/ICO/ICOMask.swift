@@ -30,7 +30,7 @@ struct ICOMask {
     /// The pixels without those that the mask hides. A mask that is not complete hides none.
     func apply(to pixels: PixelBuffer, pool: PixelBufferPool) throws(ImageError) -> PixelBuffer {
         guard isComplete else { return pixels }
-        let target = try MutablePixelBuffer(size: pixels.size, pool: pool)
+        let target = try MutablePixelBuffer(size: pixels.size, cleared: false, pool: pool)
         for y in 0..<pixels.height {
             let stored = header.isTopDown ? y : pixels.height - 1 - y
             let mask = start + stored * bytesPerRow

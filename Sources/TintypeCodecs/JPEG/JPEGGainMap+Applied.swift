@@ -33,7 +33,7 @@ extension JPEGGainMap {
             .resized(to: image.size, pool: context.pool)
         let base = try image.pixels.converted(to: .rgba8, pool: context.pool)
         let tables = GainTables(parameters, weight: parameters.weight(headroom: headroom))
-        let result = try MutablePixelBuffer(size: image.size, format: .rgbaFloat16, pool: context.pool)
+        let result = try MutablePixelBuffer(size: image.size, format: .rgbaFloat16, cleared: false, pool: context.pool)
         for row in 0..<image.size.height {
             if row % 64 == 0 { try context.checkCancellation() }
             let target = result.row(row)

@@ -136,7 +136,7 @@ final class JXLFrameDecoder: ArrivingFrames {
         guard next == 0, reader.byteCount > shownBytes, buffer != nil, reader.flush() else { return nil }
         shownBytes = reader.byteCount
         // Decoding goes on in the buffer itself.
-        let copy = try MutablePixelBuffer(size: info.size, format: decodedFormat, pool: context.pool)
+        let copy = try MutablePixelBuffer(size: info.size, format: decodedFormat, cleared: false, pool: context.pool)
         for y in 0..<copy.height {
             if let row = buffer?.row(y) { copy.row(y).copyMemory(from: row, byteCount: copy.bytesPerRow) }
         }
@@ -159,10 +159,7 @@ final class JXLFrameDecoder: ArrivingFrames {
             switch try reader.nextEvent() {
             case .header: continue
             case .needsBuffer:
-                // Cleared, because of a frame that is cut some parts may never be written.
-                let frame = try MutablePixelBuffer(
-                    size: info.size, format: decodedFormat, cleared: setup.options.allowsPartialImage,
-                    pool: context.pool)
+                let frame = try MutablePixelBuffer(size: info.size, format: decodedFormat, pool: context.pool)
                 try reader.decode(into: frame, black: ink?.black)
                 buffer = consume frame
             case .finished: return .whole

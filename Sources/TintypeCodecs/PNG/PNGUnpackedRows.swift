@@ -44,12 +44,14 @@ struct PNGUnpackedRows {
             count <= (bitmap == nil ? Self.mostUnpackedForThumbnail : Self.mostUnpacked), let inflater = Inflater()
         else { return nil }
         lineBytes = layout.rowBytes + Self.slack
+        // Cleared: there is nothing above the first row, which is taken for zeros.
         guard let lines = ScratchBytes(2 * lineBytes, pool: pool) else { return nil }
         if let bitmap, let base = bitmap.baseAddress, Self.fits(layout, count, in: bitmap.count) {
             memory = nil
             rows = base + bitmap.count - Self.slack - count
         } else {
-            guard let scratch = ScratchBytes(count + Self.slack, pool: pool) else { return nil }
+            // libdeflate succeeds only if it has written all of it.
+            guard let scratch = ScratchBytes(count + Self.slack, cleared: false, pool: pool) else { return nil }
             rows = scratch.base
             memory = scratch
         }
@@ -62,8 +64,6 @@ struct PNGUnpackedRows {
             else { return nil }
         }
         for offset in stride(from: 0, to: count, by: layout.rowBytes + 1) where target[offset] > 4 { return nil }
-        // There is nothing above the first row, which is taken for zeros.
-        lines.base.initializeMemory(as: UInt8.self, repeating: 0, count: 2 * lineBytes)
         self.layout = layout
         self.lines = lines
         self.kernels = kernels
@@ -96,7 +96,9 @@ struct PNGUnpackedRows {
     private static func join(
         _ parts: [Range<Int>], count: Int, of bytes: UnsafeRawBufferPointer, pool: PixelBufferPool
     ) -> ScratchBytes? {
-        guard let base = bytes.baseAddress, let stream = ScratchBytes(count, pool: pool) else { return nil }
+        guard let base = bytes.baseAddress, let stream = ScratchBytes(count, cleared: false, pool: pool) else {
+            return nil
+        }
         var end = stream.base
         for part in parts {
             end.copyMemory(from: base + part.lowerBound, byteCount: part.count)

@@ -9,7 +9,7 @@ extension ColorConversion {
         _ pixels: PixelBuffer, hasAlpha: Bool, pool: PixelBufferPool = .shared
     ) throws(ImageError) -> PixelBuffer {
         guard hasAlpha else { return try convert(opaque: pixels, pool: pool) }
-        let result = try MutablePixelBuffer(size: pixels.size, format: pixels.format, pool: pool)
+        let result = try MutablePixelBuffer(size: pixels.size, format: pixels.format, cleared: false, pool: pool)
         for y in 0..<pixels.height {
             let row = result.row(y)
             pixels.withRow(y) { source in

@@ -37,7 +37,7 @@ enum DepthReduction {
 
     /// Half-precision pixels of high dynamic range as premultiplied sRGB of 16 bits.
     private static func toneMapped(_ pixels: PixelBuffer) throws(ImageError) -> PixelBuffer {
-        let mapped = try MutablePixelBuffer(size: pixels.size, format: .rgba16)
+        let mapped = try MutablePixelBuffer(size: pixels.size, format: .rgba16, cleared: false)
         for y in 0..<pixels.height {
             let row = mapped.row(y).assumingMemoryBound(to: UInt16.self)
             pixels.withRow(y) { bytes in

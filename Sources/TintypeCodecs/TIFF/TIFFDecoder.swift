@@ -11,6 +11,7 @@ struct TIFFDecoder {
 
     func run() throws(ImageError) -> Image {
         let info = file.info
+        try file.checkJPEGParts()
         let layout = TIFFLayout(file)
         // What libtiff makes RGBA of itself has 8 bits.
         let format = layout.map { options.pixelFormat(bitsPerComponent: $0.bitsPerSample) } ?? .rgba8
@@ -51,7 +52,7 @@ struct TIFFDecoder {
     private func readSamples(
         _ layout: TIFFLayout, _ format: PixelFormat, _ conversion: ColorConversion?, into sink: inout RowSink
     ) throws(ImageError) -> Bool {
-        let bands = try TIFFSampleBands(file, layout: layout, limits: context.limits)
+        let bands = try TIFFSampleBands(file, layout: layout, context: context)
         let rows = TIFFRows(bands, layout: layout, format: format, conversion: conversion)
         let height = file.info.size.height
         try context.checkCancellation()

@@ -16,7 +16,7 @@ final class TIFFFile {
     /// The transparency of the page, as far as its own samples state it.
     let alpha: TIFFAlpha?
     private let memory: TIFFMemory
-    private let bytes: UnsafeRawBufferPointer
+    let bytes: UnsafeRawBufferPointer
 
     /// The offset of the page's directory; `nil` for that of the first page.
     private let directory: Int?

@@ -29,8 +29,13 @@ final class TIFFRows {
         self.format = format
         self.conversion = conversion
         working = conversion?.format ?? format
-        scratch = .allocate(byteCount: layout.width * max(working.bytesPerPixel, 12), alignment: 16)
-        deep = .allocate(byteCount: layout.width * working.bytesPerPixel, alignment: 16)
+        let (scratchBytes, deepBytes) = (
+            layout.width * max(working.bytesPerPixel, 12), layout.width * working.bytesPerPixel
+        )
+        scratch = .allocate(byteCount: scratchBytes, alignment: 16)
+        scratch.initializeMemory(as: UInt8.self, repeating: 0, count: scratchBytes)
+        deep = .allocate(byteCount: deepBytes, alignment: 16)
+        deep.initializeMemory(as: UInt8.self, repeating: 0, count: deepBytes)
     }
 
     deinit {

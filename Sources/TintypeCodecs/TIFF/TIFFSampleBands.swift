@@ -10,8 +10,8 @@ final class TIFFSampleBands {
     private let layout: TIFFLayout
     private let rowBytes: Int
     /// The rows of a band, all planes one after the other.
-    private let band: UnsafeMutableRawBufferPointer
-    private let tile: UnsafeMutableRawBufferPointer
+    private let band: ScratchBytes
+    private let tile: ScratchBytes
 
     /// Returns the bytes that reading a page takes.
     ///
@@ -40,31 +40,33 @@ final class TIFFSampleBands {
         layout.tileWidth == nil && !layout.isPlanar ? 1 : file.rowsPerBand
     }
 
-    init(_ file: TIFFFile, layout: TIFFLayout, limits: DecodeLimits) throws(ImageError) {
-        let memory = try Self.memory(file, layout, limits: limits)
+    init(_ file: TIFFFile, layout: TIFFLayout, context: DecodeContext) throws(ImageError) {
+        let memory = try Self.memory(file, layout, limits: context.limits)
+        // Cleared: libtiff reports success for strips that fill it in part.
+        guard let band = ScratchBytes(memory.band, pool: context.pool),
+            let tile = ScratchBytes(memory.tile, pool: context.pool)
+        else {
+            throw ImageError(
+                .outOfMemory, stage: .decode,
+                reason: "the system has no \(ByteCount(memory.band + memory.tile)) for a strip of the TIFF file")
+        }
         self.file = file
         self.layout = layout
         rows = Self.rows(file, layout)
         rowBytes = layout.rowBytes(layout.width)
-        band = .allocate(byteCount: max(1, memory.band), alignment: 16)
-        tile = .allocate(byteCount: max(1, memory.tile), alignment: 16)
-    }
-
-    deinit {
-        band.deallocate()
-        tile.deallocate()
+        self.band = band
+        self.tile = tile
     }
 
     /// Reads the band that begins at a row.
     ///
     /// - Returns: `false` if it can't be read.
     func read(top: Int, count: Int) -> Bool {
-        guard let base = band.baseAddress else { return false }
         guard layout.isPlanar || layout.tileWidth != nil else {
-            return TIFFReadScanline(file.handle, base, UInt32(top), 0) == 1
+            return TIFFReadScanline(file.handle, band.base, UInt32(top), 0) == 1
         }
         for (index, plane) in layout.planes.enumerated() {
-            let target = base + index * rowBytes * rows
+            let target = band.base + index * rowBytes * rows
             let isRead =
                 layout.tileWidth.map { readTiles(top, count, plane, into: target, tileWidth: $0) }
                 ?? readStrip(top, count, plane, into: target)
@@ -83,7 +85,8 @@ final class TIFFSampleBands {
         _ top: Int, _ count: Int, _ plane: Int, into target: UnsafeMutableRawPointer, tileWidth: Int
     ) -> Bool {
         let tileRow = layout.rowBytes(tileWidth)
-        guard tileWidth > 0, count * tileRow <= tile.count, let source = tile.baseAddress else { return false }
+        guard tileWidth > 0, count * tileRow <= tile.count else { return false }
+        let source = tile.base
         for x in stride(from: 0, to: layout.width, by: tileWidth) {
             guard TIFFReadTile(file.handle, source, UInt32(x), UInt32(top), 0, UInt16(plane)) > 0 else { return false }
             let bytes = layout.rowBytes(min(tileWidth, layout.width - x))
@@ -96,11 +99,9 @@ final class TIFFSampleBands {
 
     /// Returns one sample of each pixel of a row of the band; `nil` for one that isn't read.
     func samples(_ sample: Int, _ y: Int) -> TIFFSamples? {
-        guard let base = band.baseAddress, let plane = layout.isPlanar ? layout.planes.firstIndex(of: sample) : 0 else {
-            return nil
-        }
+        guard let plane = layout.isPlanar ? layout.planes.firstIndex(of: sample) : 0 else { return nil }
         return TIFFSamples(
-            row: UnsafeRawPointer(base) + (plane * rows + y) * rowBytes, first: layout.isPlanar ? 0 : sample,
+            row: UnsafeRawPointer(band.base) + (plane * rows + y) * rowBytes, first: layout.isPlanar ? 0 : sample,
             step: layout.samplesTogether, count: layout.width)
     }
 }

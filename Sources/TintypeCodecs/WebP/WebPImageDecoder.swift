@@ -13,11 +13,13 @@ final class WebPImageDecoder {
 
     private let config: UnsafeMutablePointer<WebPDecoderConfig>
     private let decoder: OpaquePointer
+    private let size: PixelSize
 
     /// - Parameters:
     ///   - size: the size of the image, or a smaller one, which libwebp averages to while it decodes.
     ///   - rows: room for `size.height` rows, `bytesPerRow` apart, that must stay as long as the decoder.
     init(size: PixelSize, isScaled: Bool, into rows: UnsafeMutableRawPointer, bytesPerRow: Int) throws(ImageError) {
+        self.size = size
         config = .allocate(capacity: 1)
         config.initialize(to: WebPDecoderConfig())
         guard WebPInitDecoderConfig(config) != 0 else {
@@ -50,8 +52,15 @@ final class WebPImageDecoder {
     }
 
     /// Decodes what can be decoded of the bytes, which begin with those of the last call.
+    /// - Throws: ``ImageError/Code/corruptImage``, also if the size in the bitstream isn't the one that the container states. libwebp
+    ///   would decode a smaller picture into a corner of the memory and report success.
     func update(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Outcome {
         let status = WebPIUpdate(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+        // libwebp writes the decoded size here once it has read it.
+        let decoded = PixelSize(width: Int(config.pointee.output.width), height: Int(config.pointee.output.height))
+        guard decoded == size else {
+            throw .corrupt("the WebP container states a size of \(size) for a picture of \(decoded)")
+        }
         switch status {
         case VP8_STATUS_OK: return .complete
         case VP8_STATUS_SUSPENDED:

@@ -109,7 +109,7 @@ private final class WebPRows {
         let rows = if case .truncated(let rows) = outcome { rows } else { still.size.height }
         guard rows > shown else { return nil }
         shown = rows
-        let copy = try MutablePixelBuffer(size: still.size, pool: context.pool)
+        let copy = try MutablePixelBuffer(size: still.size, cleared: false, pool: context.pool)
         for y in 0..<rows {
             if let row = pixels?.row(y) { copy.row(y).copyMemory(from: row, byteCount: still.size.width * 4) }
         }

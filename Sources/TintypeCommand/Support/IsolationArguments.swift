@@ -5,21 +5,21 @@ internal import Tintype
 struct IsolationArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Decode these formats in a process without network and files: documents are SVG, PDF, and camera files.",
+            "Decode these formats in a process without network and files: default are SVG, PDF, camera files, HEIC, and JPEG XL.",
             discussion:
                 "This needs the program tintype-decoder beside tintype, or its path in TINTYPE_DECODER. Without it, only all is an error.",
             valueName: "formats"))
-    var isolate = Choice.documents
+    var isolate = Choice.default
 
     enum Choice: String, ExpressibleByArgument, CaseIterable {
-        case documents, all, none
+        case `default`, all, none
     }
 
     /// The coders of the command.
     var coders: ImageCoders {
         switch isolate {
-        case .documents: return .default.isolated()
-        case .none: return .default
+        case .default: return .default
+        case .none: return .inProcess
         case .all:
             var isolation = DecoderIsolation()
             isolation.decodesInProcessWithoutHelper = false

@@ -20,7 +20,8 @@ struct OrientedRows: ~Copyable {
     ///   - format: the format of the pixels.
     ///   - pool: the memory for the pixels.
     init(stored: PixelSize, orientation: Orientation, format: PixelFormat, pool: PixelBufferPool) throws(ImageError) {
-        let upright = try MutablePixelBuffer(size: orientation.display(stored), format: format, pool: pool)
+        let upright = try MutablePixelBuffer(
+            size: orientation.display(stored), format: format, cleared: false, pool: pool)
         // A little wider, because otherwise the rows of some sizes would all compete for the same part of the first-level
         // cache.
         let strip = try MutablePixelBuffer(
@@ -43,7 +44,7 @@ struct OrientedRows: ~Copyable {
     /// Returns the picture so far. Rows that haven't arrived yet are transparent.
     func snapshot(pool: PixelBufferPool) throws(ImageError) -> PixelBuffer {
         if rows % Self.stripRows != 0 { place() }
-        let copy = try MutablePixelBuffer(size: upright.size, format: upright.format, pool: pool)
+        let copy = try MutablePixelBuffer(size: upright.size, format: upright.format, cleared: false, pool: pool)
         let pixel = upright.format.bytesPerPixel
         let missing = stored.height - rows
         for y in 0..<copy.height {

@@ -75,7 +75,7 @@ public struct RowSink: ~Copyable {
 
     /// Returns the address for the next row's pixels, with room for the stored width in premultiplied RGBA of the format.
     ///
-    /// The contents are undefined, and ``commitRow()`` changes the address.
+    /// The contents are zero, or those of an earlier row of this image; ``commitRow()`` changes the address.
     public func rowToFill() -> UnsafeMutableRawPointer {
         resampler?.rowToFill() ?? turned?.rowToFill() ?? pixels.row(min(rows, stored.height - 1) * rowStep)
     }

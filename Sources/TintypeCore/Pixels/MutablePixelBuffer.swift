@@ -6,24 +6,25 @@ public struct MutablePixelBuffer: ~Copyable {
     public let bytesPerRow: Int
     private let memory: PixelMemory
 
-    /// Allocates pixels from a pool.
+    /// Allocates pixels from a pool, transparent black by default.
     ///
-    /// The contents are undefined, and may be those of an earlier image: write every pixel.
+    /// The memory that a pool reuses has the pixels of an earlier image. Code that calls a C library to fill the buffer can't prove
+    /// that the library writes every pixel of a damaged file, and leaves the buffer cleared.
     /// - Parameters:
     ///   - size: the size in pixels.
     ///   - format: the format of the pixels.
-    ///   - cleared: true to fill the buffer with transparent black.
+    ///   - cleared: false to leave the contents undefined, for Swift code that writes every pixel.
     ///   - pool: the memory for the pixels.
     /// - Throws: ``ImageError/Code/limitExceeded`` for a size that is empty or cannot fit into memory, and
     ///   ``ImageError/Code/outOfMemory``.
     public init(
-        size: PixelSize, format: PixelFormat = .rgba8, cleared: Bool = false, pool: PixelBufferPool = .shared
+        size: PixelSize, format: PixelFormat = .rgba8, cleared: Bool = true, pool: PixelBufferPool = .shared
     ) throws(ImageError) {
         guard let layout = PixelLayout(size: size, format: format) else {
             throw ImageError(.limitExceeded, stage: .decode, reason: "no buffer of \(size) pixels can be made")
         }
         let bytes = layout.byteCount
-        guard let memory = pool.take(bytes) else {
+        guard let memory = pool.take(bytes, cleared: cleared) else {
             throw ImageError(
                 .outOfMemory, stage: .decode, reason: "the system has no \(ByteCount(bytes)) for \(size) pixels")
         }
@@ -31,7 +32,6 @@ public struct MutablePixelBuffer: ~Copyable {
         self.format = format
         bytesPerRow = layout.bytesPerRow
         self.memory = memory
-        if cleared { memory.base.initializeMemory(as: UInt8.self, repeating: 0, count: bytes) }
     }
 
     public var width: Int { size.width }
@@ -60,7 +60,7 @@ public struct MutablePixelBuffer: ~Copyable {
     ///   - rows: the number of written rows, from the top; the others are transparent in the copy.
     ///   - pool: the memory for the copy.
     public func snapshot(rows: Int? = nil, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
-        let copy = try MutablePixelBuffer(size: size, format: format, pool: pool)
+        let copy = try MutablePixelBuffer(size: size, format: format, cleared: false, pool: pool)
         let written = min(rows ?? height, height) * bytesPerRow
         copy.memory.base.copyMemory(from: memory.base, byteCount: written)
         (copy.memory.base + written).initializeMemory(as: UInt8.self, repeating: 0, count: byteCount - written)

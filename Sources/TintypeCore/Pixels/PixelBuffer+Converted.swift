@@ -12,7 +12,7 @@ extension PixelBuffer {
         to target: PixelFormat, pool: PixelBufferPool = .shared
     ) throws(ImageError) -> PixelBuffer {
         guard target != format else { return self }
-        let result = try MutablePixelBuffer(size: size, format: target, pool: pool)
+        let result = try MutablePixelBuffer(size: size, format: target, cleared: false, pool: pool)
         for y in 0..<height {
             withRow(y) { row in
                 guard let source = row.baseAddress else { return }

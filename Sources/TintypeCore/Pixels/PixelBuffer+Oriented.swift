@@ -6,7 +6,7 @@ extension PixelBuffer {
     public func oriented(_ orientation: Orientation, pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer
     {
         guard orientation != .up else { return self }
-        let target = try MutablePixelBuffer(size: orientation.display(size), format: format, pool: pool)
+        let target = try MutablePixelBuffer(size: orientation.display(size), format: format, cleared: false, pool: pool)
         switch format {
         case .rgba8: copy(as: UInt32.self, into: target, orientation)
         case .rgba16, .rgbaFloat16: copy(as: UInt64.self, into: target, orientation)

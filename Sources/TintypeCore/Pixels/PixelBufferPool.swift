@@ -72,8 +72,9 @@ public final class PixelBufferPool: Sendable {
         subscription.replace(with: pressure) { [weak self] _ in self?.drain() }
     }
 
-    /// Returns a block of at least `bytes` bytes with undefined contents, or `nil` if the system has no memory.
-    func take(_ bytes: Int) -> PixelMemory? {
+    /// Returns a block of at least `bytes` bytes, or `nil` if the system has no memory.
+    /// - Parameter cleared: false if the contents may be those of an earlier image.
+    func take(_ bytes: Int, cleared: Bool) -> PixelMemory? {
         let capacity = Self.sizeClass(bytes)
         let kept = state.withLock { state -> UInt? in
             state.use(capacity)
@@ -85,9 +86,15 @@ public final class PixelBufferPool: Sendable {
             state.reused += 1
             return address
         }
-        let base = kept.flatMap { UnsafeMutableRawPointer(bitPattern: $0) } ?? PixelMemory.allocate(capacity)
-        if base == nil { state.withLock { $0.usedBytes -= capacity } }
-        return base.map { PixelMemory(base: $0, capacity: capacity, pool: self) }
+        guard let base = kept.flatMap({ UnsafeMutableRawPointer(bitPattern: $0) }) ?? PixelMemory.allocate(capacity)
+        else {
+            state.withLock { $0.usedBytes -= capacity }
+            return nil
+        }
+        if cleared, kept != nil || !PixelMemory.isZeroWhenAllocated(capacity) {
+            base.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
+        }
+        return PixelMemory(base: base, capacity: capacity, pool: self)
     }
 
     func giveBack(_ base: UnsafeMutableRawPointer, capacity: Int) {

@@ -24,6 +24,9 @@ final class PixelMemory: @unchecked Sendable {
     static let mappingThreshold = 4 << 20
     static let hugePage = 2 << 20
 
+    /// Returns true if fresh blocks are zero: the kernel clears what is mapped, malloc reuses what the program has freed.
+    static func isZeroWhenAllocated(_ capacity: Int) -> Bool { capacity >= mappingThreshold }
+
     /// Allocates a block of at least `capacity` bytes, aligned to 64 bytes or more, with undefined contents.
     static func allocate(_ capacity: Int) -> UnsafeMutableRawPointer? {
         if capacity < mappingThreshold { return aligned_alloc(64, (capacity + 63) & ~63) }

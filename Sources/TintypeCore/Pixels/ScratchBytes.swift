@@ -4,9 +4,10 @@ package final class ScratchBytes {
     /// The requested number of bytes.
     package let count: Int
 
-    /// Allocates memory with undefined contents, aligned to 64 bytes; `nil` if the system has none.
-    package init?(_ count: Int, pool: PixelBufferPool) {
-        guard let memory = pool.take(count) else { return nil }
+    /// Allocates memory, aligned to 64 bytes; `nil` if the system has none.
+    /// - Parameter cleared: false to leave the contents undefined, for Swift code that writes all that it reads.
+    package init?(_ count: Int, cleared: Bool = true, pool: PixelBufferPool) {
+        guard let memory = pool.take(count, cleared: cleared) else { return nil }
         self.memory = memory
         self.count = count
     }

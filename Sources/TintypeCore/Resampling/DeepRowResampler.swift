@@ -60,11 +60,11 @@ struct DeepRowResampler: ~Copyable {
         let rowCount = min(source.width, shown.width) * 4
         let wideCount = max(source.width, shown.width) * 4
         let bytes = ((keptRows + 1) * rowCount + wideCount) * MemoryLayout<Float>.stride
-        guard let memory = pool.take(bytes) else {
+        guard let memory = pool.take(bytes, cleared: false) else {
             throw ImageError(
                 .outOfMemory, stage: .decode, reason: "the system has no \(ByteCount(bytes)) to resample in")
         }
-        destination = try MutablePixelBuffer(size: shown, format: format, pool: pool)
+        destination = try MutablePixelBuffer(size: shown, format: format, cleared: false, pool: pool)
         kept = memory.base.bindMemory(to: Float.self, capacity: bytes / MemoryLayout<Float>.stride)
         sum = kept + keptRows * rowCount
         wide = kept + (keptRows + 1) * rowCount

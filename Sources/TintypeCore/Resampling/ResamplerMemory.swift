@@ -29,12 +29,14 @@ struct ResamplerMemory {
         let pairBytes = (blocks + 1) * 128
         let addressBytes = 2 * rows * MemoryLayout<UnsafePointer<UInt8>?>.stride
         let bytes = ownBytes + sumBytes + pairBytes + addressBytes
-        guard let block = pool.take(bytes) else {
+        guard let block = pool.take(bytes, cleared: false) else {
             throw ImageError(
                 .outOfMemory, stage: .decode, reason: "the system has no \(ByteCount(bytes)) to resample in")
         }
         self.block = block
         ownRows = block.base
+        // Coders decode into the rows. The rest is computed.
+        ownRows.initializeMemory(as: UInt8.self, repeating: 0, count: ownBytes)
         sums = (ownRows + ownBytes).bindMemory(to: Int32.self, capacity: sumBytes / 4)
         pairs = (ownRows + ownBytes + sumBytes).bindMemory(to: Int16.self, capacity: pairBytes / 2)
         addresses = (ownRows + ownBytes + sumBytes + pairBytes)

@@ -68,7 +68,7 @@ public struct RowResampler: ~Copyable {
         let width = narrower == nil ? source.width : part.size.width
         let memory = try ResamplerMemory(
             width: width, rows: batch ?? vertical.longestSpan, sums: batch == nil ? 0 : 8, pool: pool)
-        destination = try MutablePixelBuffer(size: part.size, pool: pool)
+        destination = try MutablePixelBuffer(size: part.size, cleared: false, pool: pool)
         horizontal =
             narrower == nil
             ? HorizontalPass(

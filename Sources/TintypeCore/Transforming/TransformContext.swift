@@ -50,19 +50,18 @@ public struct TransformContext: Sendable {
         }
     }
 
-    /// Allocates the pixels of a result after checking its size against the limits. Its contents are undefined.
+    /// Allocates the pixels of a result after checking its size against the limits. Its contents are undefined: transformers write
+    /// every pixel.
     /// - Throws: ``ImageError/Code/limitExceeded`` and ``ImageError/Code/outOfMemory``.
-    func buffer(
-        _ size: PixelSize, format: PixelFormat, cleared: Bool = false
-    ) throws(ImageError) -> MutablePixelBuffer {
+    func buffer(_ size: PixelSize, format: PixelFormat) throws(ImageError) -> MutablePixelBuffer {
         try check(size, format: format)
-        return try MutablePixelBuffer(size: size, format: format, cleared: cleared, pool: pool)
+        return try MutablePixelBuffer(size: size, format: format, cleared: false, pool: pool)
     }
 
     /// Allocates working memory for components.
     /// - Throws: ``ImageError/Code/outOfMemory``
     func scratch(floats count: Int) throws(ImageError) -> ScratchBytes {
-        guard let scratch = ScratchBytes(count * MemoryLayout<Float>.stride, pool: pool) else {
+        guard let scratch = ScratchBytes(count * MemoryLayout<Float>.stride, cleared: false, pool: pool) else {
             throw ImageError(
                 .outOfMemory, stage: .transform, reason: "the system has no \(ByteCount(count * 4)) to transform in")
         }

@@ -16,6 +16,7 @@ final class BrotliDecoder: ContentDecoding {
         guard let state = BrotliDecoderCreateInstance(nil, nil, nil) else { throw .noMemoryToDecompress }
         self.state = state
         block = .allocate(byteCount: Self.blockBytes, alignment: 16)
+        block.initializeMemory(as: UInt8.self, repeating: 0)
     }
 
     deinit {

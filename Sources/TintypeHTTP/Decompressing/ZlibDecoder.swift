@@ -36,6 +36,7 @@ final class ZlibDecoder: ContentDecoding {
             throw .noMemoryToDecompress
         }
         block = .allocate(byteCount: Self.blockBytes, alignment: 16)
+        block.initializeMemory(as: UInt8.self, repeating: 0)
     }
 
     deinit {

@@ -19,6 +19,7 @@ final class ZstdDecoder: ContentDecoding {
         self.stream = stream
         ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, Self.maximumWindowLog)
         block = .allocate(byteCount: Self.blockBytes, alignment: 16)
+        block.initializeMemory(as: UInt8.self, repeating: 0)
     }
 
     deinit {

@@ -75,7 +75,7 @@ final class SharedMemory {
     ) throws(WorkerConversation.Failure) -> PixelBuffer {
         var copy: MutablePixelBuffer
         do throws(ImageError) {
-            copy = try MutablePixelBuffer(size: image.size, format: image.format, pool: pool)
+            copy = try MutablePixelBuffer(size: image.size, format: image.format, cleared: false, pool: pool)
         } catch {
             throw .abandoned(error)
         }

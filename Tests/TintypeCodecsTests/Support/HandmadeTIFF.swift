@@ -1,11 +1,13 @@
 #if TIFF
 import Foundation
 
-/// Little-endian TIFF files of one page without compression, of any samples.
+/// Little-endian TIFF files of one page, of any samples, without compression or with strips that are compressed already.
 struct HandmadeTIFF {
     var width: Int
     var height: Int
     var bits = 8
+    /// The number of the compression of all strips: 1 is none, 7 JPEG.
+    var compression = 1
     /// Nothing is stated for `nil`.
     var photometric: Int? = 1
     /// The meaning of the samples behind the colors.
@@ -49,6 +51,14 @@ struct HandmadeTIFF {
                 }
             }
         }
+        return data(parts: parts, samples: samples)
+    }
+
+    /// The file.
+    /// - Parameters:
+    ///   - parts: The bytes of each strip or tile.
+    ///   - samples: The samples of a pixel.
+    func data(parts: [[UInt8]], samples: Int) -> Data {
         // The length of the directory does not depend on where the parts are.
         let length = directory(at: 8, parts: parts, start: 0, samples: samples).count
         let header: [UInt8] = [0x49, 0x49, 42, 0]
@@ -83,7 +93,7 @@ struct HandmadeTIFF {
         func longs(_ values: [Int]) -> (Int, Int, [UInt8]) { (4, values.count, values.flatMap { number($0, 4) }) }
         var entries: [Int: (Int, Int, [UInt8])] = [
             256: longs([width]), 257: longs([height]), 258: shorts(Array(repeating: bits, count: samples)),
-            259: shorts([1]), 277: shorts([samples]), 284: shorts([isPlanar ? 2 : 1]),
+            259: shorts([compression]), 277: shorts([samples]), 284: shorts([isPlanar ? 2 : 1]),
             339: shorts(Array(repeating: sampleFormat, count: samples)),
         ]
         if let photometric { entries[262] = shorts([photometric]) }

@@ -195,7 +195,10 @@ struct WebPCoderTests {
     }
 
     /// An animation by hand: frames at any place, with every blend and disposal.
-    func container(_ frames: [(x: Int, y: Int, flags: UInt8, image: PixelBuffer)]) throws -> Data {
+    /// - Parameter stated: The size that the chunk of each frame states, instead of that of its picture.
+    func container(
+        _ frames: [(x: Int, y: Int, flags: UInt8, image: PixelBuffer)], stating stated: PixelSize? = nil
+    ) throws -> Data {
         func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 0xFF) } }
         var body = Array("WEBPVP8X".utf8) + little(10, 4) + [0x12, 0, 0, 0] + little(3, 3) + little(3, 3)
         body += Array("ANIM".utf8) + little(6, 4) + [9, 9, 9, 255] + little(2, 2)
@@ -203,7 +206,8 @@ struct WebPCoderTests {
             let image = [UInt8](try encode(makeImage(frame.image)).dropFirst(12))
             body += Array("ANMF".utf8) + little(16 + image.count, 4)
             body += little(frame.x / 2, 3) + little(frame.y / 2, 3)
-            body += little(frame.image.width - 1, 3) + little(frame.image.height - 1, 3) + little(40, 3) + [frame.flags]
+            let size = stated ?? frame.image.size
+            body += little(size.width - 1, 3) + little(size.height - 1, 3) + little(40, 3) + [frame.flags]
             body += image
         }
         return Data(Array("RIFF".utf8) + little(body.count, 4) + body)

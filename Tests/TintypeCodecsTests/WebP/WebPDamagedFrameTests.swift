@@ -26,4 +26,23 @@ extension WebPCoderTests {
             #expect(image.isPartial && image.frames.map { $0.pixels[1, 1] } == shown)
         }
     }
+    @Test(
+        "a frame whose picture has another size than the frame states is an error, and shows no memory"
+    )
+    func lyingFrame() throws {
+        let dot = try RasterSamples.pixels(1, 1) { _, _ in red }
+        let data = try container([(0, 0, 0, dot), (0, 0, 0, dot)], stating: PixelSize(width: 4, height: 4))
+        let error = #expect(throws: ImageError.self) { try coder.decode(data) }
+        #expect(error?.code == .corruptImage)
+        #expect(throws: ImageError.self) {
+            try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 2, height: 2) }
+        }
+        // The first frame is whole, and the second is passed over.
+        let full = try RasterSamples.pixels(4, 4) { _, _ in green }
+        var partlyDamaged = try container([(0, 0, 0, full), (0, 0, 0, full)])
+        let place = try #require(partlyDamaged.ranges(of: Array("ANMF".utf8)).last).upperBound + 10
+        partlyDamaged[place] = 1
+        let image = try coder.decode(partlyDamaged) { $0.allowsPartialImage = true }
+        #expect(image.isPartial && image.frames.map { $0.pixels[3, 3] } == [green, green])
+    }
 }

@@ -36,16 +36,24 @@ struct PixelBufferTests {
         #expect(error?.code == .limitExceeded)
     }
 
-    @Test("large blocks are mapped, and come back zeroed when asked")
-    func large() throws {
+    @Test(
+        "a new buffer shows nothing of the image before it",
+        arguments: [PixelSize(width: 2_000, height: 2_000), PixelSize(width: 30, height: 20)])
+    func reusedMemoryIsCleared(size: PixelSize) throws {
         let pool = PixelBufferPool(limit: .megabytes(64))
-        let size = PixelSize(width: 2_000, height: 2_000)
-        var first = try MutablePixelBuffer(size: size, pool: pool)
-        first.withUnsafeMutableBytes { bytes in _ = bytes.initializeMemory(as: UInt8.self, repeating: 9) }
-        _ = consume first
-        let second = try MutablePixelBuffer(size: size, cleared: true, pool: pool).freeze()
+        func fill() throws {
+            var first = try MutablePixelBuffer(size: size, cleared: false, pool: pool)
+            first.withUnsafeMutableBytes { bytes in _ = bytes.initializeMemory(as: UInt8.self, repeating: 9) }
+            _ = consume first
+        }
+        try fill()
+        let second = try MutablePixelBuffer(size: size, pool: pool).freeze()
         #expect(pool.statistics.reused == 1)
         second.withUnsafeBytes { bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
+        try fill()
+        let bytes = second.byteCount
+        let scratch = try #require(ScratchBytes(bytes, pool: pool))
+        #expect(UnsafeRawBufferPointer(start: scratch.base, count: bytes).allSatisfy { $0 == 0 })
     }
 
     @Test("a snapshot does not change with what is still written")

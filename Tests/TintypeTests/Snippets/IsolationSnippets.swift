@@ -10,8 +10,9 @@ struct IsolationSnippets {
     func isolated() throws {
         let manager = try SnippetBench().manager()
         // snippet: isolated
-        manager.coders = .default.isolated()  // SVG, PDF, and camera files
+        manager.coders = .default  // SVG, PDF, camera files, HEIC, and JPEG XL, if the helper is found
         manager.coders = .default.isolated(.all)  // every format of this package
+        manager.coders = .inProcess  // none
         // snippet.end
         // snippet: isolation-settings
         var isolation = DecoderIsolation()

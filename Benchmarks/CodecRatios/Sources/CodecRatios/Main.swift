@@ -22,7 +22,7 @@ enum Main {
         var options = DecodeOptions()
         options.keepsColorSpace = true
         change(&options)
-        return try ImageCoders.default.decode(data, options: options, context: context)
+        return try ImageCoders.inProcess.decode(data, options: options, context: context)
     }
 
     // MARK: Full size
@@ -99,7 +99,7 @@ enum Main {
             let reference = Fidelity.reduction(of: full.pixels, to: high.size)
             let decibels = [high, fast].map { Fidelity.decibels($0.pixels, to: reference) }
             // What is stored lies on its side where it is shown upright: the bare loop has the same work.
-            let info = try ImageCoders.default.info(of: data, context: context)
+            let info = try ImageCoders.inProcess.info(of: data, context: context)
             let isTurned = info.size != stored
             let target = isTurned ? PixelSize(width: high.size.height, height: high.size.width) : high.size
             let times = try compare(

@@ -24,7 +24,7 @@ enum OtherFormats {
         plain.keepsColorSpace = true
         var quarter = plain
         quarter.thumbnailSize = PixelSize(width: 2_560, height: 2_560)
-        let picture = try ImageCoders.default.decode(photograph.baseline, options: quarter, context: context)
+        let picture = try ImageCoders.inProcess.decode(photograph.baseline, options: quarter, context: context)
         let canvas = Canvas(picture.size)
         var lossless = EncodeOptions()
         lossless.lossless = true
@@ -54,7 +54,7 @@ enum OtherFormats {
                             bytes.bindMemory(to: UInt8.self).baseAddress.map { bare($0, bytes.count) }
                         }
                     },
-                    { _ = try ImageCoders.default.decode(data, options: plain, context: context) },
+                    { _ = try ImageCoders.inProcess.decode(data, options: plain, context: context) },
                 ])
             row(name, times)
         }
@@ -78,7 +78,7 @@ enum OtherFormats {
                     }
                 },
                 {
-                    let frames = try ImageCoders.default.frameDecoder(
+                    let frames = try ImageCoders.inProcess.frameDecoder(
                         for: data, options: DecodeOptions(), context: context)
                     while try frames?.nextFrame() != nil {}
                 },

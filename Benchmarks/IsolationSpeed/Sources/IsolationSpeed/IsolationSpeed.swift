@@ -31,7 +31,7 @@ struct IsolationSpeed {
         var isolation = DecoderIsolation()
         isolation.decodesInProcessWithoutHelper = false
         let ways = [
-            ("in the process", ImageCoders.default), ("isolated", ImageCoders.default.isolated(.all, by: isolation)),
+            ("in the process", ImageCoders.inProcess), ("isolated", ImageCoders.inProcess.isolated(.all, by: isolation)),
         ]
         let smooth = try SampleImages.draw(.mountains).data
         let images = [

@@ -1,4 +1,5 @@
 #pragma once
+#include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
 /* libFuzzer's entry for programs with a main function of their own. */

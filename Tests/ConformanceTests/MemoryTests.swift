@@ -1,0 +1,100 @@
+import CLinux
+import Foundation
+import TestSupport
+import Testing
+import Tintype
+
+/// The pixels of an image depend on its bytes alone, never on what was in memory before.
+///
+/// Decodes each file of the corpora with two fillings of fresh and reused memory. Every file is tried, whether the manifest knows it or not.
+@Suite("Memory in pixels", .serialized, .timeLimited, .enabled(if: Corpora.folder != nil, "TINTYPE_CORPORA is not set"))
+struct MemoryTests {
+    /// The largest file that is tried: structure is what matters, and large files are slow.
+    private static let maximumBytes = 2 << 20
+
+    private static let files: [URL] = {
+        guard let folder = Corpora.folder, let paths = FileManager.default.enumerator(atPath: folder.path) else {
+            return []
+        }
+        return paths.compactMap { $0 as? String }.sorted().map { folder.appendingPathComponent($0) }.filter {
+            let values = try? $0.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
+            return values?.isRegularFile == true && values?.fileSize ?? .max <= maximumBytes
+        }
+    }()
+
+    /// Drawings and camera files are decoded in a process of their own: some of the corpora end the library that reads them.
+    private static let untriedFormats: Set<ImageFormat> = [.svg, .pdf, .raw, .heic, .heif]
+
+    @Test("an image shows nothing that was in memory before")
+    func pixelsDependOnBytesAlone() throws {
+        defer { _ = mallopt(M_PERTURB, 0) }
+        var tried = 0
+        for file in Self.files {
+            let data = try Data(contentsOf: file)
+            guard let format = ImageFormat(sniffing: data), !Self.untriedFormats.contains(format) else { continue }
+            tried += 1
+            for options in Self.options {
+                let outcomes = [UInt8(0x55), 0xAA].map { Self.outcome(of: data, options, filling: $0) }
+                #expect(outcomes[0] == outcomes[1], "\(file.path) shows memory of the program")
+            }
+        }
+        #expect(tried > 0)
+    }
+
+    private static let options: [DecodeOptions] = {
+        var partial = DecodeOptions()
+        partial.allowsPartialImage = true
+        return [partial, DecodeOptions(thumbnailSize: PixelSize(width: 60, height: 60))]
+    }()
+
+    private static let limits: DecodeLimits = {
+        var limits = DecodeLimits()
+        limits.maximumPixels = 1 << 22
+        limits.maximumFrames = 64
+        return limits
+    }()
+
+    /// Returns a hash of all pixels, or the code of the error.
+    private static func outcome(of data: Data, _ options: DecodeOptions, filling byte: UInt8) -> String {
+        _ = mallopt(M_PERTURB, Int32(byte))
+        let pool = PixelBufferPool(limit: .megabytes(64))
+        let coders = ImageCoders.inProcess
+        let context = DecodeContext(limits: limits, pool: pool)
+        if let size = try? coders.info(of: data, context: context).size { fill(pool, size, with: byte) }
+        do throws(ImageError) {
+            var hash = Hasher64()
+            for frame in try coders.decode(data, options: options, context: context).frames { hash.add(frame.pixels) }
+            return "\(hash.value)"
+        } catch {
+            return "\(error.code)"
+        }
+    }
+
+    /// Leaves blocks in a pool that have the capacity of a picture, and of rows of it.
+    private static func fill(_ pool: PixelBufferPool, _ size: PixelSize, with byte: UInt8) {
+        let sizes = [size, size, PixelSize(width: size.width, height: 16), PixelSize(width: size.width, height: 1)]
+        var buffers: [PixelBuffer] = []
+        for size in sizes where size.pixelCount <= limits.maximumPixels {
+            guard var buffer = try? MutablePixelBuffer(size: size, cleared: false, pool: pool) else { continue }
+            buffer.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: byte) }
+            buffers.append(buffer.freeze())
+        }
+    }
+}
+
+/// FNV-1a over words, which the standard library's hash would replace by a new one for each process.
+private struct Hasher64 {
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    mutating func add(_ pixels: PixelBuffer) {
+        for y in 0..<pixels.height {
+            pixels.withRow(y) { row in
+                for offset in stride(from: 0, to: row.count, by: 4) {
+                    value =
+                        (value ^ UInt64(row.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+                        &* 0x100_0000_01b3
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+#if TIFF
+import Foundation
+import TestSupport
+import Testing
+import TintypeCore
+
+@testable import TintypeCodecs
+
+@Suite("TIFF of JPEG strips", .timeLimited)
+struct TIFFJPEGPartTests {
+    private func file(_ strip: HandmadeJPEG, photometric: Int) -> Data {
+        var tiff = HandmadeTIFF(16, 16)
+        tiff.compression = 7
+        tiff.photometric = photometric
+        return tiff.data(parts: [[UInt8](strip.data)], samples: strip.values.count)
+    }
+
+    @Test(
+        "a strip that is narrower or lower than the page is an error",
+        arguments: [(5, [UInt8](repeating: 90, count: 4)), (1, [90])])
+    func smallStrips(photometric: Int, values: [UInt8]) throws {
+        for (width, height) in [(8, 16), (16, 8), (1, 1)] {
+            let strip = HandmadeJPEG(width: width, height: height, values: values)
+            let error = #expect(throws: ImageError.self) {
+                try TIFFCoder().decode(file(strip, photometric: photometric))
+            }
+            #expect(error?.code == .corruptImage && error?.reason.contains("16x16") == true, "\(error as Any)")
+        }
+    }
+
+    @Test("a strip of the page's size is decoded")
+    func wholeStrips() throws {
+        for (photometric, count) in [(5, 4), (1, 1)] {
+            let strip = HandmadeJPEG(width: 16, height: 16, values: [UInt8](repeating: 90, count: count))
+            #expect(try TIFFCoder().decode(file(strip, photometric: photometric)).size.width == 16)
+        }
+    }
+}
+#endif
