@@ -9,7 +9,7 @@ package enum ShownURL {
         guard !isComplete, url.contains(where: { "@?#".contains($0) }), url.prefix(5).lowercased() != "data:" else {
             return url
         }
-        return withoutUserInfo(URL(string: url)?.shortDescription ?? url)
+        return withoutUserInfo(URL(written: url)?.shortDescription ?? url)
     }
 
     /// Removes what is before `@` in the authority, also from text that is not a URL.

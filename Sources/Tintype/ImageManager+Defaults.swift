@@ -17,8 +17,8 @@ extension ImageManager {
     ///
     /// - Parameters:
     ///   - cache: The caches in which images are looked up and stored.
-    ///   - loader: The loader of images that aren't cached. `file:` and `data:` URLs are loaded too, unless it is an ``ImageLoaders``, which is
-    ///     used as it is.
+    ///   - loader: The loader of images that aren't cached. It alone loads: for `file:` and `data:` URLs too, pass
+    ///     `ImageLoaders([DataURLLoader(), FileLoader(), loader])`.
     ///   - configuration: The hooks, limits, and shared resources.
     public convenience init(
         cache: any ImageCaching = ImageCache.default, loader: any ImageLoading = ImageLoaders.default,

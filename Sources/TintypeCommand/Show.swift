@@ -115,7 +115,7 @@ struct ShowCommand: AsyncParsableCommand {
 
     private func animation(_ source: String, _ options: DecodeOptions) async throws(ImageError) -> AnimatedImage {
         if source.contains("://") || source.hasPrefix("data:") {
-            guard let url = URL(string: source) else {
+            guard let url = URL(written: source) else {
                 throw ImageError(.invalidURL, stage: .request, reason: "this is no URL")
             }
             var request = ImageRequest(url)

@@ -7,7 +7,7 @@ import TintypeTesting
 @Suite("Data URL loader", .timeLimited)
 struct DataURLLoaderTests {
     private func load(_ text: String, limit: ByteCount = 1_000) async throws -> LoadedData {
-        let url = try #require(URL(string: text))
+        let url = try ImageRequest(string: text).url
         return try await DataURLLoader(maximumBytes: limit).load(LoadRequest(url: url))
     }
 
@@ -23,6 +23,11 @@ struct DataURLLoaderTests {
             ("data:base64,aGk=", "aGk=", "base64"),
             ("data:text/plain,a#fragment", "a", "text/plain"),
             ("data:text/plain,%ff", "\u{FFFD}", "text/plain"),
+            ("data:image/png; base64,aGVsbG8=", "hello", "image/png"),
+            ("data:image/png;name=a ; base64 ,aGVsbG8=", "hello", "image/png"),
+            ("data: image/PNG ;base64,aGVs%0D%0AbG8%3D", "hello", "image/png"),
+            ("data:text/plain,100%", "100%", "text/plain"),
+            ("data:text/plain,100%25 %zz%4", "100% %zz%4", "text/plain"),
         ])
     func decodes(_ text: String, _ expected: String, _ type: String) async throws {
         let loaded = try await load(text)

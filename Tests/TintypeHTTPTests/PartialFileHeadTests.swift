@@ -26,8 +26,10 @@ struct PartialFileHeadTests {
         let url = try #require(URL(string: "https://example.org/a"))
         let key = try #require(PartialBodyKey(DownloadRequest(url: url), for: LoadRequest(url: url)))
         let partials = PartialDownloads.directory(folder.path)
+        let owner = PartialBody.owner(url)
         do {
-            let file = try #require(await partials.file(key, validator: "\"v1\"", total: 5_000, continuing: nil))
+            let file = try #require(
+                await partials.file(key, validator: "\"v1\"", owner: owner, total: 5_000, continuing: nil))
             #expect(await file.append(Data("beginning".utf8)))
         }
         let partial = try #require(await partials.take(key))
@@ -35,7 +37,7 @@ struct PartialFileHeadTests {
         let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder.path).first)
         let file = URL(filePath: folder.path + "/" + name)
         try (Data("\"v2\"".utf8) + (try Data(contentsOf: file).dropFirst(4))).write(to: file)
-        #expect(await partials.file(key, validator: "\"v1\"", total: 5_000, continuing: partial) == nil)
+        #expect(await partials.file(key, validator: "\"v1\"", owner: owner, total: 5_000, continuing: partial) == nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 }

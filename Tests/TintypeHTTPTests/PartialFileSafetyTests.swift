@@ -92,7 +92,7 @@ struct PartialFileSafetyTests {
         let beginning = ArrivingBytes()
         #expect(beginning.append(Data(repeating: 1, count: 10)))
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
-        let partial = PartialBody(bytes: beginning, validator: date, total: 20)
+        let partial = PartialBody(bytes: beginning, validator: date, owner: "", total: 20)
         func check(_ modified: String) throws(ImageError) {
             _ = try RangeRules.checkPart(
                 HTTPFields(["Content-Range": "bytes 10-19/20", "Last-Modified": modified]), continues: partial)
@@ -109,7 +109,7 @@ struct PartialFileSafetyTests {
         let url = try #require(URL(string: "http://127.0.0.1/a"))
         let key = try #require(PartialBodyKey(DownloadRequest(url: url), for: LoadRequest(url: url)))
         let partials = PartialDownloads.memory
-        partials.put(PartialBody(bytes: body, validator: "\"1\"", total: total), for: key)
+        partials.put(PartialBody(bytes: body, validator: "\"1\"", owner: "", total: total), for: key)
         #expect((await partials.take(key) == nil) == (total == 10))
     }
 
@@ -123,6 +123,16 @@ struct PartialFileSafetyTests {
         #expect(PartialBodyKey(DownloadRequest(url: url, headers: ["range": "bytes=0-1"]), for: plain) == nil)
         let conditional = LoadRequest(url: url, validators: CacheValidators(entityTag: "\"1\""))
         #expect(PartialBodyKey(DownloadRequest(url: url), for: conditional) == nil)
+    }
+}
+
+extension PartialFiles {
+    fileprivate func open(
+        _ key: PartialBodyKey, validator: String, total: Int?, continuing partial: PartialBody?
+    ) async -> PartialFile? {
+        let owner = PartialBody.owner(key.url)
+        return await open(
+            key, Head(validator: validator, owner: owner, total: total, digest: key.digest), continuing: partial)
     }
 }
 #endif

@@ -248,7 +248,8 @@ struct ResumptionTests {
         let partials = PartialDownloads.memory
         let beginning = ArrivingBytes()
         #expect(beginning.append(bytes + bytes))
-        partials.put(PartialBody(bytes: beginning, validator: "\"1\"", total: nil), for: key)
+        let owner = PartialBody.owner(server.url("/a"))
+        partials.put(PartialBody(bytes: beginning, validator: "\"1\"", owner: owner, total: nil), for: key)
         let downloader = ImageDownloader(.init(partialDownloads: partials))
         #expect(try await downloader.load(LoadRequest(url: server.url("/a"))).data == bytes)
         #expect(server.requests.map { $0.header("Range") } == ["bytes=10000-", nil])

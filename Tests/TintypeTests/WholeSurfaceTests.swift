@@ -62,7 +62,8 @@ struct WholeSurfaceTests {
             .init(
                 maximumConcurrentDownloads: 6, order: .lastInFirstOut, timeout: .seconds(15),
                 headers: ["Accept": "image/*"]))
-        let manager = ImageManager(cache: cache, loader: downloader)
+        let manager = ImageManager(
+            cache: cache, loader: ImageLoaders([DataURLLoader(), FileLoader(), downloader]))
         manager.configuration.cacheKey = { url in url.absoluteString.components(separatedBy: "?")[0] }
         let allowed: Set<String?> = ["example.org"]
         manager.configuration.shouldDownload = { url in allowed.contains(url.host) || url.isFileURL }

@@ -71,7 +71,7 @@ struct URLListRunner: Sendable {
 
     /// The URL that a line names.
     func url(_ text: String) throws(ImageError) -> URL {
-        guard let url = URL(string: text) else {
+        guard let url = URL(written: text) else {
             let source = text.isEmpty ? "''" : shown(text)
             throw ImageError(.invalidURL, stage: .request, source: source, reason: "it is not a URL")
         }

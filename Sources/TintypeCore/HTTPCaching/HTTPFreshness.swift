@@ -86,7 +86,7 @@ struct HTTPFreshness {
         if let maxStale = wanted.cacheControl.maxStale, staleness <= maxStale { return .useStale }
         // A request that limits the age doesn't want what is older.
         guard wanted.cacheControl.maxAge == nil, wanted.cacheControl.minFresh == nil else { return .revalidate }
-        if let window = cacheControl.staleWhileRevalidate, staleness <= window { return .useAndRevalidate }
+        if let window = cacheControl.staleWhileRevalidate, window > 0, staleness <= window { return .useAndRevalidate }
         return .revalidate
     }
 

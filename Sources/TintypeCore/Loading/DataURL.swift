@@ -1,11 +1,11 @@
 package import FoundationEssentials
 
-/// The contents of a `data:` URL (RFC 2397), in base64 or percent encoding.
+/// The contents of a `data:` URL (RFC 2397), in base64 or percent encoding, read as browsers do (WHATWG Fetch, section 6).
 package struct DataURL {
     package let data: Data
     package let mimeType: String
 
-    /// Parses `data:[<media type>][;base64],<data>`.
+    /// Parses `data:[<media type>][;base64],<data>`. White space around the names of the head doesn't count.
     /// - Parameters:
     ///   - bytes: the URL in UTF-8.
     ///   - limit: the largest number of bytes in the data.
@@ -14,38 +14,38 @@ package struct DataURL {
             let comma = bytes[colon...].firstIndex(of: UInt8(ascii: ","))
         else { throw ImageError(.invalidURL, stage: .load, reason: "the data: URL has no comma before its data") }
 
-        let fields = String(decoding: bytes[(colon + 1)..<comma], as: UTF8.self).split(
-            separator: ";", omittingEmptySubsequences: false)
-        let isBase64 = fields.dropFirst().last?.lowercased() == "base64"
+        let fields = String(decoding: Self.percentDecoded(bytes[(colon + 1)..<comma]), as: UTF8.self)
+            .split(separator: ";", omittingEmptySubsequences: false).map { $0.filter { !$0.isWhitespace }.lowercased() }
+        let isBase64 = fields.dropFirst().last == "base64"
         // RFC 2397: the default media type is text/plain.
-        mimeType = fields.first.flatMap { $0.isEmpty ? nil : $0.lowercased() } ?? "text/plain"
+        mimeType = fields.first.flatMap { $0.isEmpty ? nil : $0 } ?? "text/plain"
 
         var payload = bytes[(comma + 1)...]
         if let fragment = payload.firstIndex(of: UInt8(ascii: "#")) { payload = payload[..<fragment] }
         // Percent encoding needs at most 3 characters for a byte, and base64 of that 4 for 3. So the data is at least a quarter
         // of the payload.
         guard payload.count / 4 <= limit else { throw Self.tooLarge(limit) }
-        let unescaped = try Self.percentDecoded(payload)
+        let unescaped = Self.percentDecoded(payload)
         data = isBase64 ? try Self.base64Decoded(unescaped, limit: limit) : Data(unescaped)
         guard data.count <= limit else { throw Self.tooLarge(limit) }
         guard !data.isEmpty else { throw ImageError(.emptyBody, stage: .load, reason: "the data: URL has no data") }
     }
 
-    private static func percentDecoded(_ bytes: ArraySlice<UInt8>) throws(ImageError) -> [UInt8] {
+    /// Decodes the escapes. A `%` that begins none stands for itself.
+    private static func percentDecoded(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
         var index = bytes.startIndex
         while index < bytes.endIndex {
-            guard bytes[index] == UInt8(ascii: "%") else {
+            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.endIndex, let high = hexDigit(bytes[index + 1]),
+                let low = hexDigit(bytes[index + 2])
+            {
+                result.append(high << 4 | low)
+                index += 3
+            } else {
                 result.append(bytes[index])
                 index += 1
-                continue
             }
-            guard index + 2 < bytes.endIndex, let high = hexDigit(bytes[index + 1]),
-                let low = hexDigit(bytes[index + 2])
-            else { throw ImageError(.invalidURL, stage: .load, reason: "the data: URL has a broken percent escape") }
-            result.append(high << 4 | low)
-            index += 3
         }
         return result
     }

@@ -75,6 +75,7 @@ public struct LoadRequest: Sendable {
     /// The priority of the load, which is observed while the load waits for its turn.
     public var priority: WorkPriority
     /// The validators of the cached image. If it is still current, the loader may answer ``LoadedData/notModified(url:validators:statusCode:)``.
+    /// A loader that follows redirects sends them only to the URL to which they belong (``CacheValidators/belong(to:of:)``).
     public var validators: CacheValidators?
     /// The box in pixels for which the image is needed, if the request has ``ImageRequest/loadsTargetSize``. The loader may bring a smaller
     /// image than the original, but one that still fills the box.
@@ -144,32 +145,6 @@ public struct LoadProgress: Sendable {
     public var fraction: Double? {
         guard let expectedBytes, expectedBytes > 0 else { return nil }
         return min(1, Double(receivedBytes) / Double(expectedBytes))
-    }
-}
-
-/// The values with which an HTTP server can be asked whether an answer is still current (RFC 9110, section 8.8).
-public struct CacheValidators: Sendable, Hashable, Codable {
-    public var entityTag: String?
-    public var lastModified: String?
-
-    public init(entityTag: String? = nil, lastModified: String? = nil) {
-        self.entityTag = entityTag
-        self.lastModified = lastModified
-    }
-
-    public var isEmpty: Bool { entityTag == nil && lastModified == nil }
-
-    /// True if others have another strong entity tag, and so are those of other bytes (RFC 9110, section 8.8.3).
-    func isContradicted(by new: CacheValidators?) -> Bool {
-        guard let old = entityTag, let tag = new?.entityTag, !tag.hasPrefix("W/") else { return false }
-        return tag != (old.hasPrefix("W/") ? String(old.dropFirst(2)) : old)
-    }
-
-    /// The validators after the source said that the bytes are current: those that it doesn't repeat stay.
-    func renewed(by new: CacheValidators?) -> CacheValidators? {
-        let all = CacheValidators(
-            entityTag: new?.entityTag ?? entityTag, lastModified: new?.lastModified ?? lastModified)
-        return all.isEmpty ? nil : all
     }
 }
 

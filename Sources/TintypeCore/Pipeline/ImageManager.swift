@@ -22,8 +22,8 @@ public final class ImageManager: Sendable {
     ///
     /// - Parameters:
     ///   - cache: The caches in which images are looked up and stored.
-    ///   - loader: The loader of images that aren't cached. `file:` and `data:` URLs are loaded too, unless it is an ``ImageLoaders``, which is
-    ///     used as it is.
+    ///   - loader: The loader of images that aren't cached. It alone loads: for `file:` and `data:` URLs too, pass
+    ///     `ImageLoaders([DataURLLoader(), FileLoader(), loader])`.
     ///   - coders: The coders that read and write image formats; `ImageCoders.default` of the module `Tintype` has all of this build.
     ///   - configuration: The hooks, limits, and shared resources.
     public init(
@@ -32,7 +32,7 @@ public final class ImageManager: Sendable {
     ) {
         self.cache = cache
         shared = LoadEnvironment.SharedWork(configuration)
-        let loaders = (loader as? ImageLoaders) ?? ImageLoaders([DataURLLoader(), FileLoader(), loader])
+        let loaders = (loader as? ImageLoaders) ?? ImageLoaders([loader])
         let list = (coders as? ImageCoders) ?? ImageCoders([coders])
         current = Lock(
             LoadEnvironment(

@@ -58,7 +58,9 @@ extension LoadEnvironment {
         var headers = loaded.headers.byLowercaseName
         headers["last-modified"] = loaded.validators?.lastModified ?? headers["last-modified"]
         // A redirect is a response of its own, which isn't stored: how long the other URL's is fresh says nothing of this one.
-        if loaded.isRedirected { headers["cache-control"] = "max-age=0, " + (headers["cache-control"] ?? "") }
+        if loaded.isRedirected {
+            headers["cache-control"] = StoredResponse.redirectDirectives + (headers["cache-control"] ?? "")
+        }
         if let old, loaded.isNotModified {
             return old.renewed(by: headers, request: fields, requestTime: requestTime, responseTime: now)
         }

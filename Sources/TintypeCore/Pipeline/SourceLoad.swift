@@ -363,8 +363,8 @@ final class SourceLoad: Sendable {
             throw ImageError(.emptyBody, stage: .load, reason: "the source sent no bytes")
         }
         let entry = DiskCacheEntry(
-            data: loaded.data, created: now, mimeType: loaded.mimeType, validators: loaded.validators,
-            response: response)
+            data: loaded.data, created: now, mimeType: loaded.mimeType,
+            validators: loaded.validators?.owned(by: loaded.url, of: url), response: response)
         reservation.grow(to: loaded.image?.memoryCost ?? loaded.data.count)
         let isSame = cached?.data == loaded.data
         return SourceBytes(

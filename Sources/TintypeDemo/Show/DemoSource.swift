@@ -50,7 +50,7 @@ struct DemoSource: Sendable {
     static func web(_ urls: [String]) throws(ImageError) -> DemoSource {
         var items: [Item] = []
         for text in urls {
-            guard let url = URL(string: text) else {
+            guard let url = URL(written: text) else {
                 throw ImageError(.invalidURL, stage: .request, source: ShownURL.text(text), reason: "it is not a URL")
             }
             items.append(Item(name: FileName(url: text).name(), url: url))

@@ -5,18 +5,23 @@ internal import TintypeCore
 ///
 /// - `https` never becomes `http`, and only these two schemes are followed.
 /// - Another origin receives only ``harmlessFields``, and no redirect brings the other fields back.
+/// - No other URL receives ``fieldsOfOneURL``.
 /// - Credentials that a server writes into a location are not used.
 /// - 303, and 301 and 302 after POST, make a GET without a body. Otherwise the method and the body stay (RFC 9110, section 15.4).
 struct RedirectPolicy: Sendable {
     /// The header fields that are sent to another origin, in lowercase. This is the only list of them.
     ///
-    /// They describe the client or the body, or are the client's copy of what a server said. All others, such as `Authorization`,
-    /// `Cookie`, `Host`, `Referer`, and a program's own, may be secrets or belong to one host.
+    /// They describe the client or the body. All others, such as `Authorization`, `Cookie`, `Host`, `Referer`, and a program's own, may be
+    /// secrets or belong to one host.
     static let harmlessFields: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
-        "content-language", "content-type", "dnt", "if-match", "if-modified-since", "if-none-match", "if-range",
-        "if-unmodified-since", "pragma", "priority", "range", "save-data", "sec-gpc", "upgrade-insecure-requests",
-        "user-agent",
+        "content-language", "content-type", "dnt", "pragma", "priority", "save-data", "sec-gpc",
+        "upgrade-insecure-requests", "user-agent",
+    ]
+
+    /// The header fields about one representation of one URL, in lowercase, which no redirect takes along (RFC 9110, section 15.4).
+    static let fieldsOfOneURL: Set<String> = [
+        "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "range",
     ]
 
     /// The largest number of redirects.
@@ -75,7 +80,7 @@ struct RedirectPolicy: Sendable {
     }
 
     private func target(_ location: String, of base: URL) -> URL? {
-        guard let url = URL(string: location, relativeTo: base)?.absoluteURL.withoutCredentials, isPossible(url) else {
+        guard let url = URL(written: location, relativeTo: base)?.withoutCredentials, isPossible(url) else {
             return nil
         }
         return url
@@ -88,7 +93,7 @@ struct RedirectPolicy: Sendable {
 
     /// A location for a message. What is not a URL is not shown, because it may hold anything.
     private static func shown(_ location: String) -> String {
-        guard let url = URL(string: location) else { return "a location that is not a URL" }
+        guard let url = URL(written: location) else { return "a location that is not a URL" }
         return "“\(url.shortDescription.prefix(200))”"
     }
 
@@ -102,8 +107,10 @@ struct RedirectPolicy: Sendable {
                 new.headers[name] = nil
             }
         }
-        if Origin(url) != Origin(old.url) {
-            for (name, _) in old.headers.all where !harmlessFields.contains(name.lowercased()) {
+        let isSameOrigin = Origin(url) == Origin(old.url)
+        for (name, _) in old.headers.all {
+            let name = name.lowercased()
+            if fieldsOfOneURL.contains(name) || !isSameOrigin && !harmlessFields.contains(name) {
                 new.headers[name] = nil
             }
         }

@@ -111,10 +111,12 @@ struct RequestSender: Sendable {
         _ request: DownloadRequest, _ route: HTTPClientRoute, _ fields: HTTPFields
     ) throws(ImageError) -> HTTPClient.Request {
         let isSecure = request.url.scheme?.lowercased() == "https"
+        var headers = HTTPHeaders(fields.all)
+        RequestTarget.correct(&headers, for: request.url)
         do {
             return try HTTPClient.Request(
                 url: try address(of: request.url, route), method: HTTPMethod(rawValue: request.method),
-                headers: HTTPHeaders(fields.all), body: request.body.map { .bytes($0) },
+                headers: headers, body: request.body.map { .bytes($0) },
                 tlsConfiguration: isSecure ? try context.downloader.tls.exception(for: request.url.connectionHost) : nil
             )
         } catch {

@@ -21,28 +21,31 @@ struct Transfer: Sendable {
         let plain = try await firstRequest()
         guard let partials = context.configuration.partialDownloads, let key = PartialBodyKey(plain, for: load.request)
         else {
-            return try await run(plain, nil)
+            var none: BodyResumption?
+            return try await run(plain, &none)
         }
         let partial = await partials.take(key)
-        var resumption = BodyResumption(partials: partials, key: key, partial: partial)
+        var resumption: BodyResumption? = BodyResumption(partials: partials, key: key, partial: partial)
         if let partial {
             do throws(ImageError) {
-                return try await run(plain.continuing(partial), resumption)
+                return try await run(plain, &resumption)
             } catch  where context.record.head == nil || error.code == .badStatus && !error.refusesRange {
                 // Nothing was said about the bytes, so they are still of use.
                 partials.put(partial, for: key)
                 throw error
-            } catch  where error.refusesRange {
+            } catch  where error.refusesRange && resumption?.partial != nil {
                 // The body is shorter now, or the server refuses requests for parts. Only a request for all of it helps.
                 await partials.discard(key)
-                resumption.partial = nil
+                resumption?.partial = nil
             }
         }
-        return try await run(plain, resumption)
+        return try await run(plain, &resumption)
     }
 
+    /// Sends a request, and follows redirects.
+    /// - Parameter resumption: The interrupted transfer to continue, which loses its beginning if the body turns out to be at another URL.
     private func run(
-        _ first: DownloadRequest, _ resumption: BodyResumption?
+        _ first: DownloadRequest, _ resumption: inout BodyResumption?
     ) async throws(ImageError) -> LoadedData {
         var request = first
         var redirects = RedirectPolicy(
@@ -51,7 +54,9 @@ struct Transfer: Sendable {
             schemes: context.configuration.schemes)
         var challenges = 0
         while true {
-            let response = try await sender.send(request, isRedirected: !redirects.chain.isEmpty)
+            // The request itself stays without the fields that belong to one URL, so that no redirect takes them elsewhere.
+            let response = try await sender.send(
+                ownFields(of: request, continuing: resumption?.partial), isRedirected: !redirects.chain.isEmpty)
             defer { sender.close(response) }
             let head = response.head
             let newCookies = context.configuration.cookies == nil ? [] : head.headers["Set-Cookie"]
@@ -66,6 +71,7 @@ struct Transfer: Sendable {
                 after: request, status: Int(head.status.code), location: head.headers.first(name: "Location"),
                 mayRepeat: !newCookies.isEmpty)
             guard let next else {
+                if resumption?.partial?.belongs(to: request.url) == false { resumption?.partial = nil }
                 var loaded = try await receive(response, to: request, resumption)
                 loaded.isRedirected = !redirects.chain.isEmpty
                 return loaded
@@ -87,10 +93,6 @@ struct Transfer: Sendable {
         var headers = ImageDownloader.Configuration.defaultFields
         headers["Priority"] = load.request.priority.value.httpPriority
         headers.merge(context.headers)
-        if let validators = load.request.validators {
-            headers["If-None-Match"] = validators.entityTag
-            headers["If-Modified-Since"] = validators.lastModified
-        }
         headers.merge(load.request.headers)
         var request = DownloadRequest(
             url: load.request.url, method: load.request.method, headers: headers, body: load.request.body)
@@ -107,6 +109,27 @@ struct Transfer: Sendable {
             request.moveCredentialsToHeader()
         }
         return request
+    }
+
+    /// Returns the request with the fields that belong to its URL alone: the validators that this URL gave, and the range that continues its body.
+    private func ownFields(of request: DownloadRequest, continuing partial: PartialBody?) -> DownloadRequest {
+        var request = request
+        if let validators = validators(for: request.url) {
+            // The request's own fields, also those that it wants left out, count more.
+            let isSet = { (name: String) in
+                request.headers[name] != nil || load.request.headers.contains { $0.key.lowercased() == name }
+            }
+            if !isSet("if-none-match") { request.headers["If-None-Match"] = validators.entityTag }
+            if !isSet("if-modified-since") { request.headers["If-Modified-Since"] = validators.lastModified }
+        }
+        guard let partial, partial.belongs(to: request.url) else { return request }
+        return request.continuing(partial)
+    }
+
+    /// The validators of the cached image with which a URL may be asked; `nil` if there are none, or another URL gave them.
+    private func validators(for url: URL) -> CacheValidators? {
+        guard let validators = load.request.validators, !validators.isEmpty else { return nil }
+        return validators.belong(to: url, of: load.request.url) ? validators : nil
     }
 
     /// The request that follows a redirect, as the program wants it.
@@ -190,7 +213,7 @@ struct Transfer: Sendable {
         context.configuration.observer?(.responded(id: load.id, head))
         var validators = CacheValidators(
             entityTag: response.headers["ETag"], lastModified: response.headers["Last-Modified"])
-        if response.statusCode == 304, load.request.validators?.isEmpty == false {
+        if response.statusCode == 304, self.validators(for: url) != nil {
             await drain(message)
             var answer = LoadedData.notModified(
                 url: url, validators: validators.isEmpty ? nil : validators, statusCode: response.statusCode)
@@ -228,7 +251,8 @@ struct Transfer: Sendable {
         }
         var loaded = LoadedData(
             data: data, url: url, statusCode: isRest ? 200 : response.statusCode, mimeType: mimeType,
-            validators: validators.isEmpty ? nil : validators, networkProtocol: message.head.version.description)
+            validators: validators.isEmpty ? nil : validators.owned(by: url, of: load.request.url),
+            networkProtocol: message.head.version.description)
         loaded.headers = response.headers
         if isRest {
             loaded.headers["Content-Range"] = nil

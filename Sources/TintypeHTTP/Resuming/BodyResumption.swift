@@ -21,6 +21,8 @@ struct BodyResumption: Sendable {
         var continuedValidator: String?
         /// The fields of the response, which may have a validator, if a whole body arrives that a later transfer could continue.
         var headers: HTTPFields?
+        /// The digest of the URL that sends the bytes; empty if they can't be continued.
+        var owner = ""
         /// The file of the bytes.
         var file: PartialFile?
         /// True if the rest of an earlier transfer arrives.
@@ -59,9 +61,11 @@ struct BodyResumption: Sendable {
             guard response.statusCode == 200, !isEncoded, RangeRules.allowsRanges(response.headers) else { return plan }
             plan.headers = response.headers
         }
+        plan.owner = PartialBody.owner(response.url)
         if partials.hasFiles, let validator = plan.validator {
             plan.file = await partials.file(
-                key, validator: validator, total: plan.total, continuing: plan.isContinued ? partial : nil)
+                key, validator: validator, owner: plan.owner, total: plan.total,
+                continuing: plan.isContinued ? partial : nil)
         }
         return plan
     }
@@ -69,7 +73,7 @@ struct BodyResumption: Sendable {
     /// Keeps the bytes of a body that was interrupted.
     func keep(_ bytes: ArrivingBytes, _ plan: Plan) {
         guard let validator = plan.validator else { return }
-        partials.put(PartialBody(bytes: bytes, validator: validator, total: plan.total), for: key)
+        partials.put(PartialBody(bytes: bytes, validator: validator, owner: plan.owner, total: plan.total), for: key)
     }
 }
 #endif

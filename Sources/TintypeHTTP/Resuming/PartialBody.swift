@@ -8,8 +8,16 @@ struct PartialBody: Sendable {
     var bytes: ArrivingBytes
     /// The strong validator of the response (RFC 9110, section 8.8.1), for `If-Range`.
     var validator: String
+    /// The digest of the URL whose body it is, which may be the target of a redirect. A digest, because URLs may have secrets.
+    var owner: String
     /// The size of the whole body, if it is known.
     var total: Int?
+
+    /// The digest of a URL.
+    static func owner(_ url: URL) -> String { SHA256.hexadecimal(url.representation.utf8) }
+
+    /// True if the bytes are the beginning of what a URL sent. Only that URL is asked for the rest.
+    func belongs(to url: URL) -> Bool { owner == Self.owner(url) }
 
     /// The validator as one of the image.
     var validators: CacheValidators {

@@ -68,10 +68,11 @@ public final class PartialDownloads: Sendable {
     }
 
     /// Returns a file for a body that is about to arrive; `nil` without a directory, or if another transfer writes the same one.
-    func file(_ key: PartialBodyKey, validator: String, total: Int?, continuing partial: PartialBody?) async
-        -> PartialFile?
-    {
-        await files?.open(key, validator: validator, total: total, continuing: partial)
+    func file(
+        _ key: PartialBodyKey, validator: String, owner: String, total: Int?, continuing partial: PartialBody?
+    ) async -> PartialFile? {
+        let head = PartialFiles.Head(validator: validator, owner: owner, total: total, digest: key.digest)
+        return await files?.open(key, head, continuing: partial)
     }
 
     /// Removes what is known of a body, because it turned out to be useless.

@@ -5,7 +5,8 @@ internal import TintypeCore
 
 /// The files of interrupted transfers in a directory.
 ///
-/// A file begins with four lines: the validator, the total size or `-`, the digest of the key, and a checksum of these. Then follow the bytes of the
+/// A file begins with five lines: the validator, the digest of the body's URL, the total size or `-`, the digest of the key, and a checksum of
+/// these. Then follow the bytes of the
 /// body in pieces, each with its length and a checksum. Pieces are only appended, so a process that ends at any time leaves a shorter file. The
 /// first piece that is cut or damaged ends the body.
 struct PartialFiles: Sendable {
@@ -25,11 +26,9 @@ struct PartialFiles: Sendable {
         _ = try? await WorkQueue.files.perform { _ in unlink(path) }
     }
 
-    func open(_ key: PartialBodyKey, validator: String, total: Int?, continuing partial: PartialBody?) async
-        -> PartialFile?
-    {
+    func open(_ key: PartialBodyKey, _ head: Head, continuing partial: PartialBody?) async -> PartialFile? {
         let opened: PartialFile?? = try? await WorkQueue.files.perform { _ in
-            openNow(key, validator: validator, total: total, continuing: partial)
+            openNow(key, head, continuing: partial)
         }
         return opened ?? nil
     }
@@ -64,7 +63,8 @@ struct PartialFiles: Sendable {
             }
             offset = end
         }
-        return bytes.count > 0 ? PartialBody(bytes: bytes, validator: head.validator, total: head.total) : nil
+        guard bytes.count > 0 else { return nil }
+        return PartialBody(bytes: bytes, validator: head.validator, owner: head.owner, total: head.total)
     }
 
     /// True for a file of this user that nobody else can write, and that has one name.
@@ -79,40 +79,41 @@ struct PartialFiles: Sendable {
     /// The lines in front of a body.
     struct Head {
         var validator: String
+        /// ``PartialBody/owner``.
+        var owner: String
         var total: Int?
         var digest: String
         /// The number of their bytes.
         var count: Int
 
-        init(validator: String, total: Int?, digest: String) {
-            (self.validator, self.total, self.digest) = (validator, total, digest)
+        init(validator: String, owner: String, total: Int?, digest: String) {
+            (self.validator, self.owner, self.total, self.digest) = (validator, owner, total, digest)
             count = 0
             count = text.utf8.count
         }
 
         /// Parses the lines; `nil` if they aren't there, or damaged.
         init?(_ bytes: some Collection<UInt8>) {
-            let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 4, omittingEmptySubsequences: false)
-            guard lines.count == 5 else { return nil }
-            let total = String(decoding: lines[1], as: UTF8.self)
-            guard !lines[0].isEmpty, total == "-" || Int(total).map({ $0 > 0 }) == true, lines[2].count == 64 else {
-                return nil
-            }
+            let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 5, omittingEmptySubsequences: false)
+            guard lines.count == 6 else { return nil }
+            let total = String(decoding: lines[2], as: UTF8.self)
+            guard !lines[0].isEmpty, lines[1].count == 64, total == "-" || Int(total).map({ $0 > 0 }) == true,
+                lines[3].count == 64
+            else { return nil }
             self.init(
-                validator: String(decoding: lines[0], as: UTF8.self), total: Int(total),
-                digest: String(decoding: lines[2], as: UTF8.self))
+                validator: String(decoding: lines[0], as: UTF8.self),
+                owner: String(decoding: lines[1], as: UTF8.self), total: Int(total),
+                digest: String(decoding: lines[3], as: UTF8.self))
             guard bytes.starts(with: text.utf8) else { return nil }
         }
 
         var text: String {
-            let lines = "\(validator)\n\(total.map(String.init) ?? "-")\n\(digest)\n"
+            let lines = "\(validator)\n\(owner)\n\(total.map(String.init) ?? "-")\n\(digest)\n"
             return "\(lines)\(PartialPiece.checksum(Array(lines.utf8)))\n"
         }
     }
 
-    private func openNow(
-        _ key: PartialBodyKey, validator: String, total: Int?, continuing partial: PartialBody?
-    ) -> PartialFile? {
+    private func openNow(_ key: PartialBodyKey, _ head: Head, continuing partial: PartialBody?) -> PartialFile? {
         mkdir(directory, 0o700)
         clean()
         let path = path(key)
@@ -129,7 +130,7 @@ struct PartialFiles: Sendable {
             return nil
         }
         let file = PartialFile(descriptor: descriptor, path: path)
-        let head = Data(Head(validator: validator, total: total, digest: key.digest).text.utf8)
+        let head = Data(head.text.utf8)
         if let partial {
             // The file has the bytes already, unless another process has changed it: perhaps to as many of another version.
             var present = [UInt8](repeating: 0, count: head.count)

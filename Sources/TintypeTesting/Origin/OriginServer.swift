@@ -112,7 +112,7 @@ public final class OriginServer: Sendable {
     ///   - user: credentials such as `name:password`; `nil` for none.
     public func url(_ path: String, host: String? = nil, user: String? = nil) -> URL {
         let login = user.map { "\($0)@" } ?? ""
-        return URL(string: "\(scheme)://\(login)\(host ?? self.host):\(port)\(path)") ?? URL(filePath: "/")
+        return URL(written: "\(scheme)://\(login)\(host ?? self.host):\(port)\(path)") ?? URL(filePath: "/")
     }
 }
 

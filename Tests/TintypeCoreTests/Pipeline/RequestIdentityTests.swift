@@ -134,15 +134,16 @@ struct RequestIdentityTests {
         #expect(manager.failures.isEmpty)
     }
 
-    @Test("a manager that is made with one loader still loads data URLs, and a list of loaders is taken as it is")
-    func standardLoaders() async throws {
+    @Test("the loader that a manager is made with is the only one, until others are added")
+    func onlyLoader() async throws {
         let bench = ManagerBench()
-        let data = try #require(URL(string: "data:image/x-dot,DOT%204"))
+        let data = try ImageRequest(string: "data:image/x-dot,DOT 4")
+        #expect(await bench.failure(data)?.code == .invalidURL)
+        #expect(await bench.failure(ImageRequest(path: "/etc/hostname"))?.code == .invalidURL)
+        bench.manager.loaders.add(DataURLLoader())
+        bench.manager.removeAllFailures()
         #expect(try await bench.manager.image(for: data).size.width == 4)
-        bench.manager.loaders = ImageLoaders([bench.loader])
-        #expect(
-            await bench.failure(ImageRequest(try #require(URL(string: "data:image/x-dot,DOT%205"))))?.code
-                == .invalidURL)
+        #expect(await bench.failure(ImageRequest(path: "/etc/hostname"))?.code == .invalidURL)
     }
 
     @Test("a coder can be added to a manager that is in use", .capability("COD-05"))

@@ -26,6 +26,7 @@ struct RequestSourceTests {
     func paths() async throws {
         let folder = try TemporaryDirectory()
         let file = try folder.write(Data("DOT 5".utf8), to: "ü 100%?#.dot")
+        bench.manager.loaders.add(FileLoader())
         let result = try await bench.manager.load(ImageRequest(path: file.path(percentEncoded: false)))
         #expect(result.image.size.width == 5 && result.url == file)
         #expect(ImageRequest(path: "a.png").url.absoluteString.hasPrefix("file:///"))

@@ -104,6 +104,7 @@ struct ImagePrefetcherTests {
     @Test("to disk, bytes are stored and nothing is decoded", .capability("PRE-13"))
     func disk() async throws {
         let bench = ManagerBench()
+        bench.manager.loaders.add(FileLoader())
         let prefetcher = prefetcher(bench) { $0.destination = .disk }
         #expect(await prefetcher.prefetch(urls(0..<3)).wait().loaded == 3)
         #expect(bench.coder.decodes == 0 && bench.cache.now.memory.isEmpty && bench.cache.now.disk.count == 3)
@@ -153,6 +154,7 @@ struct ImagePrefetcherTests {
         prefetcher.cancelAll()
         for prefetch in all { #expect(await prefetch.wait().cancelled == 10) }
         #expect(bench.loader.calls.count == 3)
+        bench.manager.loaders.add(DataURLLoader())
         #expect(await prefetcher.prefetch([URL(string: "data:image/x-dot,DOT%204")!]).wait().loaded == 1)
     }
 

@@ -159,8 +159,10 @@ enum EntryFile {
         writer.integer(entry.idleLifetime?.cacheTime ?? .max)
         writer.string(codec)
         // Optional at the end, where readers that don't know it don't look.
-        if entry.imageProperties != nil || entry.response != nil { writer.data(entry.imageProperties) }
-        if let response = entry.response { writer.data(response.encoded) }
+        let hasValidators = entry.validators != nil
+        if entry.imageProperties != nil || entry.response != nil || hasValidators { writer.data(entry.imageProperties) }
+        if entry.response != nil || hasValidators { writer.data(entry.response?.encoded) }
+        if let validators = entry.validators { writer.string(validators.owner ?? "") }
         let descriptionSize = writer.bytes.count
         let descriptionChecksum = writer.bytes.withUnsafeBytes { tintype_xxh3($0.baseAddress, $0.count) }
         let checksum = checksum(entry.data)
@@ -252,6 +254,12 @@ enum EntryFile {
             entry.idleLifetime = lifetime == .max ? nil : .microseconds(lifetime)
             entry.imageProperties = reader.data() ?? nil
             entry.response = (reader.data() ?? nil).flatMap { StoredResponse(encoded: $0) }
+            if let owner = reader.string() ?? nil {
+                entry.validators?.owner = owner.isEmpty ? nil : owner
+            } else if entry.response?.mayBeRedirected == true {
+                // The validators may be those of any URL, so nobody can be asked with them.
+                entry.validators = nil
+            }
             codec = name
         }
         return Description(
