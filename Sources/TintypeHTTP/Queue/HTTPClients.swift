@@ -155,9 +155,9 @@ extension HTTPClient.Configuration {
         // `ContentDecoder` decompresses, up to the limit of bytes rather than of a ratio.
         decompression = .disabled
         if !configuration.usesHTTP2 { httpVersion = .http1Only }
-        http1_1ConnectionDebugInitializer = { ResponseHeadGuard.install(on: $0) }
-        http2ConnectionDebugInitializer = { HTTP2ConnectionEnd.install(on: $0) }
-        http2StreamChannelDebugInitializer = { ResponseHeadGuard.installOnStream($0) }
+        http1_1ConnectionDebugInitializer = { ConnectionGuard.install(on: $0) }
+        http2ConnectionDebugInitializer = { ConnectionGuard.installHTTP2(on: $0) }
+        http2StreamChannelDebugInitializer = { ConnectionGuard.installOnStream($0) }
         if let host = route.host, let address = route.address { dnsOverride = [host: address.description] }
         proxy = route.proxy.map { server in
             switch server.kind {
