@@ -20,7 +20,9 @@ struct BrokenConnectionTests {
     }
 
     /// Loads so many images at once, so that as many connections are kept.
-    private func fill(_ downloader: ImageDownloader, _ server: OriginServer, _ count: Int, _ gate: OriginGate) async throws {
+    private func fill(_ downloader: ImageDownloader, _ server: OriginServer, _ count: Int, _ gate: OriginGate)
+        async throws
+    {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<count {
                 group.addTask { _ = try await downloader.load(LoadRequest(url: server.url("/\(number)"))) }
@@ -89,7 +91,8 @@ struct BrokenConnectionTests {
             case 0: return .init(answer: { _ in [Frames.goAway(last: 0)] })
             case 1: return .init(answer: { $0 == 1 ? [Frames.response(on: 1)] : [Frames.goAway(last: 1)] })
             case 2: return .init(answer: { _ in [Frames.goAway(last: 0x7FFF_FFFF)] }, closesAfterAnswer: true)
-            default: return .init(answer: { $0 == 1 ? [Frames.frame(3, on: $0, [0, 0, 0, 7])] : [Frames.response(on: $0)] })
+            default:
+                return .init(answer: { $0 == 1 ? [Frames.frame(3, on: $0, [0, 0, 0, 7])] : [Frames.response(on: $0)] })
             }
         }
         var tls = TLSOptions()
@@ -100,7 +103,9 @@ struct BrokenConnectionTests {
         }
     }
 
-    @Test("White space around the values of fields isn't part of them", .capability("3.10"), arguments: [" ", "\t", " \t "])
+    @Test(
+        "White space around the values of fields isn't part of them", .capability("3.10"),
+        arguments: [" ", "\t", " \t "])
     func whiteSpace(_ space: String) async throws {
         let server = try await OriginServer.start { request in
             var response = OriginResponse(request.path == "/moved" ? Data() : bytes)

@@ -8,7 +8,9 @@ import TintypeTesting
 
 /// A resolver for which every name is that of this computer.
 private struct LocalResolver: HostResolving {
-    func addresses(of host: String) async throws(ImageError) -> [IPAddress] { [IPAddress("127.0.0.1")].compactMap(\.self) }
+    func addresses(of host: String) async throws(ImageError) -> [IPAddress] {
+        [IPAddress("127.0.0.1")].compactMap(\.self)
+    }
 }
 
 /// The certificate has to be for the host of the URL, however the connection leads to its server.
@@ -64,12 +66,15 @@ struct CertificateTests {
         }
         // The field for the check stays here.
         #expect(server.requests.count == 2)
-        for request in server.requests { #expect(!request.headers.contains { $0.name.lowercased().contains("tintype-") }) }
+        for request in server.requests {
+            #expect(!request.headers.contains { $0.name.lowercased().contains("tintype-") })
+        }
         return nil
     }
 
     @Test(
-        "A certificate is accepted for its names, and for hosts of its domains", .capability("3.10"), arguments: Way.allCases,
+        "A certificate is accepted for its names, and for hosts of its domains", .capability("3.10"),
+        arguments: Way.allCases,
         [false, true])
     func right(_ way: Way, http2: Bool) async throws {
         #expect(try await load(certificates.name, as: "localhost", way, http2: http2) == nil)
@@ -99,7 +104,8 @@ struct CertificateTests {
         #expect(try await load(certificates.name, as: "127.0.0.1", way, http2: http2)?.code == .connectionFailed)
     }
 
-    @Test("Certificates that are expired, or signed by strangers, get no request", arguments: Way.allCases, [false, true])
+    @Test(
+        "Certificates that are expired, or signed by strangers, get no request", arguments: Way.allCases, [false, true])
     func invalid(_ way: Way, http2: Bool) async throws {
         for certificate in [certificates.expired, certificates.selfSigned] {
             let error = try await load(certificate, as: "localhost", way, http2: http2)

@@ -60,7 +60,9 @@ struct HTTP2TrapTests {
         #expect(try await code(downloader, server) == nil)
     }
 
-    @Test("Settings that change the number of streams at once are followed", arguments: [[100, 1], [1, 100], [5, 0, 7]])
+    @Test(
+        "Settings that change the number of streams at once are followed",
+        arguments: [[100, 1], [1, 100], [5, 0, 7]])
     func changedSettings(counts: [UInt32]) async throws {
         let server = try await FrameServer(certificates.good) { _ in
             .init(greeting: [counts.flatMap { Frames.settings([(3, $0)]) }])
@@ -69,7 +71,7 @@ struct HTTP2TrapTests {
         for _ in 0..<3 { _ = try await code(downloader, server) }
     }
 
-    @Test("A connection that is idle when its number of streams changes is closed", arguments: [1, 3, 100])
+    @Test("Settings on an idle connection that change its number of streams are followed", arguments: [1, 3, 100])
     func idleSettings(count: UInt32) async throws {
         let server = try await FrameServer(certificates.good) { _ in
             .init(answer: { [Frames.response(on: $0) + Frames.settings([(3, count)])] })

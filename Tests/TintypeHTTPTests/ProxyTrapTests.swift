@@ -8,7 +8,7 @@ import TintypeCore
 import TintypeHTTP
 import TintypeTesting
 
-/// A server that sends pieces as they are: the first ones at once or after the first bytes of the client, each of the others after further bytes. Then it closes.
+/// A server that sends pieces as they are, and then closes. It begins at once, or after the first bytes of the client.
 private final class PieceServer: Sendable {
     private final class Handler: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
@@ -16,27 +16,34 @@ private final class PieceServer: Sendable {
 
         private var pieces: ArraySlice<[UInt8]>
         private let isEarly: Bool
+        /// True if each piece waits for further bytes of the client.
+        private let isDialog: Bool
 
-        init(_ pieces: [[UInt8]], isEarly: Bool) { (self.pieces, self.isEarly) = (pieces[...], isEarly) }
+        init(_ pieces: [[UInt8]], isEarly: Bool, isDialog: Bool) {
+            (self.pieces, self.isEarly, self.isDialog) = (pieces[...], isEarly, isDialog)
+        }
 
         func channelActive(context: ChannelHandlerContext) { if isEarly { send(context) } }
         func channelRead(context: ChannelHandlerContext, data: NIOAny) { send(context) }
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
         private func send(_ context: ChannelHandlerContext) {
-            guard let piece = pieces.popFirst() else { return context.close(promise: nil) }
-            context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: piece)), promise: nil)
-            if pieces.isEmpty { context.close(promise: nil) }
+            while let piece = pieces.popFirst() {
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: piece)), promise: nil)
+                if isDialog, !pieces.isEmpty { return }
+            }
+            context.close(promise: nil)
         }
     }
 
     private let listener: any Channel
 
-    init(_ pieces: [[UInt8]], isEarly: Bool = false) async throws {
+    init(_ pieces: [[UInt8]], isEarly: Bool, isDialog: Bool = false) async throws {
         listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Handler(pieces, isEarly: isEarly))
+                    try channel.pipeline.syncOperations.addHandler(
+                        Handler(pieces, isEarly: isEarly, isDialog: isDialog))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -60,19 +67,28 @@ struct ProxyTrapTests {
     }
 
     private static let answers = [
-        "", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
-        "HTTP/1.1 101 Switching Protocols\r\n\r\nhello", "HTTP/1.1 101 X\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
-        "HTTP/1.1 000 X\r\n\r\n", "HTTP/1.1 099 X\r\nContent-Length: 2\r\n\r\nhi", "HTTP/1.1 199 X\r\n\r\n", "HTTP/1.1 204 X\r\n\r\nhello",
-        "HTTP/1.1 407 X\r\nContent-Length: 0\r\n\r\nHTTP/1.1 407 X\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 407 X\r\n\r\nhello",
+        "", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+        "HTTP/1.1 101 Switching Protocols\r\n\r\nhello",
+        "HTTP/1.1 101 X\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+        "HTTP/1.1 000 X\r\n\r\n", "HTTP/1.1 099 X\r\nContent-Length: 2\r\n\r\nhi", "HTTP/1.1 199 X\r\n\r\n",
+        "HTTP/1.1 204 X\r\n\r\nhello",
+        "HTTP/1.1 407 X\r\nContent-Length: 0\r\n\r\nHTTP/1.1 407 X\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 407 X\r\n\r\nhello",
         "HTTP/1.1 502 X\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Len", "nonsense\r\n\r\n", "HTTP/2 200\r\n\r\n", "HTTP/1.1 999999 X\r\n\r\n",
     ]
 
-    @Test("Whatever a proxy answers to CONNECT, before it is asked or in pieces, is an error", .capability("3.10"), arguments: answers)
+    @Test(
+        "Whatever a proxy answers to CONNECT, before it is asked or in pieces, is an error", .capability("3.10"),
+        arguments: answers)
     func connect(_ answer: String) async throws {
         let bytes = Array(answer.utf8)
-        for (pieces, isEarly) in [([bytes], false), ([bytes], true), (bytes.map { [$0] }, false), ([bytes, bytes, bytes], true)] {
+        for (pieces, isEarly) in [
+            ([bytes], false), ([bytes], true), (bytes.map { [$0] }, false), ([bytes, bytes, bytes], true),
+        ] {
             try await load(PieceServer(pieces, isEarly: isEarly), .http, "https://localhost:1/a")
             try await load(PieceServer(pieces, isEarly: isEarly), .http, "http://localhost:1/a")
         }
@@ -81,9 +97,12 @@ struct ProxyTrapTests {
     @Test("Whatever a SOCKS proxy answers is an error", .capability("3.10"))
     func socks() async throws {
         let replies: [[[UInt8]]] = [
-            [], [[]], [[5]], [[5, 0]], [[5, 0, 5, 0, 0, 1, 1, 2, 3, 4, 0, 1]], [[5, 255]], [[4, 0]], [[5, 2], [1, 0]],
-            [[5, 0], [5, 0, 0, 1, 1, 2, 3, 4, 0, 1]], [[5, 0], [5, 0, 0, 1, 1, 2, 3, 4, 0, 1, 5, 0, 0, 1, 1, 2, 3, 4, 0, 1]],
-            [[5, 0], [5, 1, 0, 1, 1, 2, 3, 4, 0, 1]], [[5, 0], [5, 0, 0, 3, 0, 0, 0]], [[5, 0], [5, 0, 0, 3, 255, 65]],
+            [], [[]], [[5]], [[5, 0]], [[5, 0, 5, 0, 0, 1, 1, 2, 3, 4, 0, 1]], [[5, 255]], [[4, 0]],
+            [[5, 2], [1, 0]],
+            [[5, 0], [5, 0, 0, 1, 1, 2, 3, 4, 0, 1]],
+            [[5, 0], [5, 0, 0, 1, 1, 2, 3, 4, 0, 1, 5, 0, 0, 1, 1, 2, 3, 4, 0, 1]],
+            [[5, 0], [5, 1, 0, 1, 1, 2, 3, 4, 0, 1]], [[5, 0], [5, 0, 0, 3, 0, 0, 0]],
+            [[5, 0], [5, 0, 0, 3, 255, 65]],
             [[5, 0], [5, 0, 0, 3, 2, 0xFF, 0xFE, 0, 1]], [[5, 0], [5, 0, 0, 4] + Array(repeating: 0, count: 18)],
             [[5, 0], [5, 0, 0, 9, 1, 2]], [[5, 0], [5, 77, 9, 1, 1, 2, 3, 4, 0, 1]], [[5, 0, 5, 0], [5, 0]],
             [[5, 0], [5, 0, 0, 1, 1, 2, 3, 4, 0, 1], Array(repeating: 5, count: 100)],
@@ -91,7 +110,8 @@ struct ProxyTrapTests {
         for pieces in replies {
             for isEarly in [false, true] {
                 for url in ["http://localhost:1/a", "https://localhost:1/a"] {
-                    try await load(PieceServer(pieces, isEarly: isEarly), .socks5, url)
+                    let server = try await PieceServer(pieces, isEarly: isEarly, isDialog: true)
+                    try await load(server, .socks5, url)
                 }
             }
         }

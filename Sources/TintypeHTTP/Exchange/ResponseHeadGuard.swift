@@ -208,7 +208,11 @@ private final class ResponsePartCheck: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // The response is complete: what the parser doesn't understand came after it.
-        if state.end != nil { state.hasExcess = true } else { context.fireErrorCaught(brokenConnection(error) ?? error) }
+        if state.end != nil {
+            state.hasExcess = true
+        } else {
+            context.fireErrorCaught(brokenConnection(error) ?? error)
+        }
     }
 
     func channelInactive(context: ChannelHandlerContext) {

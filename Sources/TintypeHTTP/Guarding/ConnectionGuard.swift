@@ -1,4 +1,5 @@
 #if HTTP
+internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTP2
@@ -11,19 +12,24 @@ internal import NIOHTTP2
 /// | what a peer sends | where it would trap | rule | test |
 /// | --- | --- | --- | --- |
 /// | settings of HTTP/2, and GOAWAY, other settings, or the end behind them | `HTTP2ConnectionState.goAwayReceived`, `newMaxConcurrentStreams` | handlers are added at once, so that the pool knows the connection | `HTTP2TrapTests.greeting` |
-/// | PUSH_PROMISE, before it has acknowledged that pushes are disabled | `HTTP2ConnectionState.release` (`usedStreams > 0`) | ``HTTP2ConnectionGuard`` closes the connection | `HTTP2TrapTests.push` |
-/// | another number of streams on an idle connection | `HTTPConnectionPool.scheduleIdleTimerForConnection`, in debug builds | ``HTTP2ConnectionGuard`` closes the connection | `HTTP2TrapTests.idleSettings` |
 /// | a status in HTTP/2 that is empty, negative, below 100, or 101 | `isInformationalResponse`, `HTTPResponseStatus`, `HTTPRequestStateMachine` | ``HTTP2StreamGuard`` | `HTTP2TrapTests.status`, `HTTP2Tests.informational` |
 /// | a status below 100 in HTTP/1.1 | `HTTPRequestStateMachine.receivedHTTPResponseBodyPart` | ``ResponseHeadGuard`` | `HostileServerTests.status` |
 /// | a response before the request | `HTTP1ConnectionStateMachine.channelRead` | ``ResponseHeadGuard`` | `EarlyAnswerTests` |
 /// | more than the response | the same | ``ResponseHeadGuard`` | `KeptConnectionTests` |
+/// | a tunnel of a proxy, and its end before the connection is used | `HTTP1ConnectionStateMachine.requestCancelled`, `channelInactive` | ``ClosedConnection``, and the pool doesn't get the connection | `ProxyTrapTests.connect` |
 ///
 /// Before the first settings of HTTP/2, and while a proxy is asked for a tunnel, no handler of ours is there. `HTTP2TrapTests` and
-/// `ProxyTrapTests` send what is not expected at these times; nothing traps.
+/// `ProxyTrapTests` send what isn't expected at these times, and random frames.
 enum ConnectionGuard {
     /// Adds the handlers to an HTTP/1.1 connection, around its parser. Called on the connection's event loop.
     static func install(on channel: any Channel) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
+            guard channel.isActive else {
+                let pipeline = channel.pipeline.syncOperations
+                let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+                try pipeline.addHandler(ClosedConnection(), position: .after(parser))
+                throw HTTPClientError.remoteConnectionClosed
+            }
             try ResponseHeadGuard.install(on: channel, PeerIdentity(of: channel))
         }
     }
@@ -48,5 +54,14 @@ enum ConnectionGuard {
             try channel.pipeline.syncOperations.addHandler(HTTP2StreamGuard(connection), position: .first)
         }
     }
+}
+
+/// Keeps the end of a connection from the client library, which was told of it too late, and would trap.
+private final class ClosedConnection: ChannelInboundHandler {
+    typealias InboundIn = NIOAny
+
+    func channelInactive(context: ChannelHandlerContext) {}
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {}
 }
 #endif
