@@ -71,7 +71,7 @@ struct HTTP2TrapTests {
         for _ in 0..<3 { _ = try await code(downloader, server) }
     }
 
-    @Test("Settings on an idle connection that change its number of streams are followed", arguments: [1, 3, 100])
+    @Test("A connection that is idle when its number of streams changes is closed", arguments: [1, 3, 100])
     func idleSettings(count: UInt32) async throws {
         let server = try await FrameServer(certificates.good) { _ in
             .init(answer: { [Frames.response(on: $0) + Frames.settings([(3, count)])] })

@@ -12,6 +12,7 @@ internal import NIOHTTP2
 /// | what a peer sends | where it would trap | rule | test |
 /// | --- | --- | --- | --- |
 /// | settings of HTTP/2, and GOAWAY, other settings, or the end behind them | `HTTP2ConnectionState.goAwayReceived`, `newMaxConcurrentStreams` | handlers are added at once, so that the pool knows the connection | `HTTP2TrapTests.greeting` |
+/// | another number of streams on an idle connection | `HTTPConnectionPool.scheduleIdleTimerForConnection`, in debug builds | ``HTTP2ConnectionGuard`` closes the connection | `HTTP2TrapTests.idleSettings` |
 /// | a status in HTTP/2 that is empty, negative, below 100, or 101 | `isInformationalResponse`, `HTTPResponseStatus`, `HTTPRequestStateMachine` | ``HTTP2StreamGuard`` | `HTTP2TrapTests.status`, `HTTP2Tests.informational` |
 /// | a status below 100 in HTTP/1.1 | `HTTPRequestStateMachine.receivedHTTPResponseBodyPart` | ``ResponseHeadGuard`` | `HostileServerTests.status` |
 /// | a response before the request | `HTTP1ConnectionStateMachine.channelRead` | ``ResponseHeadGuard`` | `EarlyAnswerTests` |

@@ -8,6 +8,7 @@ internal import NIOHTTP2
 ///
 /// - A stream that the server begins isn't one of the pool, which counts its end. Pushes are disabled, but swift-nio-http2 accepts them until the
 ///   server has acknowledged that. By reading, the pool's count could trap; no test made it so.
+/// - Where an idle connection gets another number of streams, the pool plans its end a second time, and traps in debug builds.
 /// - The client library leaves an idle connection open after its GOAWAY.
 final class HTTP2ConnectionGuard: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
@@ -28,6 +29,9 @@ final class HTTP2ConnectionGuard: ChannelInboundHandler {
         guard !isRejected else { return }
         switch unwrapInboundIn(data).payload {
         case .pushPromise: close(context)
+        case .settings(.settings(let settings))
+        where openStreams == 0 && settings.contains { $0.parameter == .maxConcurrentStreams }:
+            close(context)
         case .goAway:
             isEnding = true
             context.fireChannelRead(data)
