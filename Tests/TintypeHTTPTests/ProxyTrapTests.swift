@@ -55,7 +55,7 @@ private final class PieceServer: Sendable {
 }
 
 /// While a proxy is asked for a tunnel, no handler of Tintype's is on the connection.
-@Suite("Proxies that would end the program", .timeLimited, .timeLimit(.minutes(1)))
+@Suite("Proxies that would end the program", .serialized, .timeLimited, .timeLimit(.minutes(1)))
 struct ProxyTrapTests {
     private func load(_ server: PieceServer, _ kind: ProxyServer.Kind, _ url: String) async throws {
         let proxy = ProxyServer(kind, host: "127.0.0.1", port: server.port)
