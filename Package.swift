@@ -212,6 +212,9 @@ let package = Package(
             dependencies: [
                 "TintypeHTTP", "TintypeTesting", "TestSupport", "DownloadHelper",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
+                .product(name: "NIOCore", package: "swift-nio", condition: http),
+                .product(name: "NIOPosix", package: "swift-nio", condition: http),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: http),
                 .product(name: "NIOEmbedded", package: "swift-nio", condition: http),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: http),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: http),

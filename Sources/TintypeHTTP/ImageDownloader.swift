@@ -156,8 +156,8 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// Loads the bytes of a URL.
     ///
-    /// `user:password@` in the URL becomes a Basic authorization for its origin, and no error shows it. A GET whose kept connection
-    /// breaks before the response is sent once more.
+    /// `user:password@` in the URL becomes a Basic authorization for its origin, and no error shows it. A GET or HEAD whose kept
+    /// connection breaks before the response is sent again, until a new connection breaks.
     /// - Parameter request: the URL, its header fields and priority, and a closure for progress.
     /// - Returns: the body and the properties of the response.
     /// - Throws: an ``ImageError`` whose source is the URL without credentials. Codes: ``ImageError/Code/invalidURL``,

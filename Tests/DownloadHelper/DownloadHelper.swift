@@ -4,9 +4,11 @@ import TintypeCore
 import TintypeHTTP
 import TintypeTesting
 
-/// A process for tests to kill, or to measure: `DownloadHelper fetch URL DIRECTORY` or `DownloadHelper memory URL WARMUP-URL plain|progressive`.
+/// A process for tests to kill, or to measure: `DownloadHelper fetch URL DIRECTORY`, `DownloadHelper memory URL WARMUP-URL plain|progressive`, or
+/// `DownloadHelper many URL ROOTS COUNT`.
 ///
 /// `fetch` loads a URL, keeps what has arrived in the directory, and prints the number of bytes that it has received, and `done` at the end.
+/// `many` loads a URL many times, 32 at a time, and prints the number of failures. `ROOTS` is a file with certificates to trust.
 /// `memory` prints by how many bytes a load raised the peak of the process's memory, after another one of a smaller image.
 @main
 struct DownloadHelper {
@@ -23,6 +25,9 @@ struct DownloadHelper {
                 return tell("failed \(error.code)")
             }
             tell("done \(loaded.data.count) \(DownloadPayload.isBeginning(loaded.data))")
+        } else if arguments[1] == "many" {
+            guard arguments.count == 5, let count = Int(arguments[4]) else { throw Failure.usage }
+            try await load(url, count, roots: arguments[3])
         } else {
             guard arguments.count == 5, let first = URL(string: arguments[3]) else { throw Failure.usage }
             let isProgressive = arguments[4] == "progressive"
@@ -42,6 +47,30 @@ struct DownloadHelper {
     }
 
     #if HTTP
+    private static func load(_ url: URL, _ count: Int, roots: String) async throws {
+        var tls = TLSOptions()
+        tls.trustRoots = try Data(contentsOf: URL(filePath: roots))
+        let downloader = ImageDownloader(
+            .init(maximumConcurrentDownloads: 32, timeout: .seconds(60), partialDownloads: nil, tls: tls))
+        let failures = await withTaskGroup(of: Int.self) { group in
+            for lane in 0..<32 {
+                group.addTask {
+                    var failures = 0
+                    for _ in stride(from: lane, to: count, by: 32) {
+                        do throws(ImageError) { _ = try await downloader.load(LoadRequest(url: url)) } catch {
+                            failures += 1
+                            tell("\(error)")
+                        }
+                    }
+                    return failures
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        tell("\(failures) of \(count) failed")
+        if failures > 0 { exit(1) }
+    }
+
     private static func load(_ url: URL, _ isProgressive: Bool) async throws {
         var configuration = ImageDownloader.Configuration(maximumBytes: .gigabytes(1))
         configuration.partialDownloads = nil

@@ -75,5 +75,28 @@ struct HTTPExchangeTests {
         await downloader.shutdown()
         try await server.waitForOpenConnections(atMost: 0)
     }
+
+    @Test("A response that no thread of the program has taken yet is no silence of the server", .capability("3.10"))
+    func busyProgram() async throws {
+        let gate = OriginGate()
+        let server = try await OriginServer.start { _ in OriginResponse(chunks: [bytes, bytes], gate: gate).chunked() }
+        let clock = ManualClock()
+        let limits = TimeLimits(.init(idle: .seconds(2)), watch: TransferWatch(Timekeeper(clock)), at: .zero)
+        func isExceeded() -> Bool { limits.nextCheck(at: limits.now) == nil }
+        let exchange = HTTPExchange(client: client, limits: limits.recordRequest(at: limits.now))
+        _ = try await exchange.head(of: HTTPClient.Request(url: server.url("/a").absoluteString))
+        clock.advance(by: .seconds(1))
+        #expect(!isExceeded())
+        gate.openForGood()
+        // The event loop counts what arrives, although nobody takes it.
+        while limits.nextCheck(at: .seconds(10)) == nil { await Task.yield() }
+        clock.advance(by: .seconds(60))
+        #expect(!isExceeded())
+        while try await exchange.pieces() != nil {}
+        clock.advance(by: .seconds(1))
+        #expect(!isExceeded())
+        clock.advance(by: .seconds(1))
+        #expect(isExceeded())
+    }
 }
 #endif

@@ -14,7 +14,8 @@ import Testing
 struct ResponseHeadGuardTests {
     private func stream() throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
-        try ResponseHeadGuard.installOnStream(channel).wait()
+        let connection = HTTP2ConnectionGuard(PeerIdentity(of: channel))
+        try channel.pipeline.syncOperations.addHandler(HTTP2StreamGuard(connection))
         return channel
     }
 

@@ -12,6 +12,11 @@ struct Certificates: Sendable {
     let good: OriginTLS
     let expired: OriginTLS
     let otherHost: OriginTLS
+    /// A certificate for the name `localhost` alone, for any host of a domain, for the address of the server, and for a common name alone.
+    let name: OriginTLS
+    let wildcard: OriginTLS
+    let address: OriginTLS
+    let common: OriginTLS
     let selfSigned: OriginTLS
     let client: (certificate: Data, key: Data)
 
@@ -42,6 +47,10 @@ struct Certificates: Sendable {
         good = try signed("good", "DNS:localhost,IP:127.0.0.1", days: 30)
         expired = try signed("expired", "DNS:localhost,IP:127.0.0.1", days: -1)
         otherHost = try signed("other", "DNS:other.example", days: 30)
+        name = try signed("name", "DNS:localhost", days: 30)
+        wildcard = try signed("wildcard", "DNS:*.tintype.test,DNS:*.test,DNS:f*.tintype.example", days: 30)
+        address = try signed("address", "IP:127.0.0.1", days: 30)
+        common = try signed("localhost", "email:a@b.test", days: 30)
         let user = try signed("user", "DNS:user", days: 30)
         client = (Data(user.certificate.utf8), Data(user.key.utf8))
         try openssl(

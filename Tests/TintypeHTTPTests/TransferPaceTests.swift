@@ -137,5 +137,37 @@ struct TransferPaceTests {
         #expect(try await error.reason.contains("did not begin within 3 s"))
         gate.openForGood()
     }
+
+    @Test("While something that arrived waits for the program, the server isn't silent", .capability("3.10"))
+    func busyProgram() {
+        var pace = TransferPace(.init(idle: .seconds(15), minimumSpeed: 100), at: .zero)
+        pace.recordRequest(at: .zero)
+        pace.recordArrival(at: .seconds(1))
+        let waiting = pace.check(at: .seconds(60))
+        #expect(waiting == .fine(until: .seconds(75)))
+        pace.recordTaken(at: .seconds(60))
+        let taken = pace.check(at: .seconds(60))
+        #expect(taken == .fine(until: .seconds(70)))
+        let silent = pace.check(at: .seconds(75))
+        #expect(silent == .exceeded("no data arrived for 15 s"))
+    }
+
+    @Test("The wait for the program isn't part of the time in which the speed is measured")
+    func busyProgramSpeed() {
+        var pace = TransferPace(.init(idle: .seconds(15), minimumSpeed: 100), at: .zero)
+        pace.recordArrival(at: .zero)
+        pace.recordBody(600, at: .zero)
+        pace.recordTaken(at: .seconds(20))
+        pace.recordArrival(at: .seconds(26))
+        pace.recordBody(600, at: .seconds(26))
+        pace.recordTaken(at: .seconds(26))
+        let fast = pace.check(at: .seconds(30))
+        #expect(fast == .fine(until: .seconds(40)))
+        pace.recordArrival(at: .seconds(35))
+        pace.recordBody(10, at: .seconds(35))
+        pace.recordTaken(at: .seconds(35))
+        let slow = pace.check(at: .seconds(40))
+        #expect(slow == .exceeded("only 1 B arrived per second; the minimum is 100 B per second"))
+    }
 }
 #endif

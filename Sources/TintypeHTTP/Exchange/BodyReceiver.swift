@@ -82,7 +82,6 @@ struct BodyReceiver: Sendable {
         do {
             while let pieces = try await message.exchange.pieces() {
                 let count = pieces.reduce(0) { $0 + $1.readableBytes }
-                context.limits.recordBody(count)
                 context.downloader.countBytes(count)
                 context.record.update { $0.receivedBytes += count }
                 for piece in pieces {

@@ -14,15 +14,6 @@ final class HTTP2ConnectionEnd: ChannelDuplexHandler {
 
     private var frames = FrameScanner()
 
-    /// Adds the handler to a connection, between its frames and the network. Called after the first frame of the server.
-    static func install(on channel: any Channel) -> EventLoopFuture<Void> {
-        channel.eventLoop.submit {
-            let pipeline = channel.pipeline.syncOperations
-            let frames = try pipeline.handler(type: NIOHTTP2Handler.self)
-            try pipeline.addHandler(HTTP2ConnectionEnd(), position: .before(frames))
-        }
-    }
-
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if !frames.hasEnd { context.fireChannelRead(data) }
     }

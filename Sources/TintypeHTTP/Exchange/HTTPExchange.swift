@@ -19,6 +19,8 @@ final class HTTPExchange: HTTPClientResponseDelegate {
     fileprivate struct State {
         var task: HTTPClient.Task<Void>?
         var head: HTTPResponseHead?
+        /// True after the head has arrived.
+        var hadHead = false
         var pieces: [ByteBuffer] = []
         /// The cost of the pieces.
         var waiting = 0
@@ -36,8 +38,13 @@ final class HTTPExchange: HTTPClientResponseDelegate {
     private let state = Lock(State())
     /// Retained until the client library releases this object.
     private let client: SharedHTTPClient
+    /// The time limits, which count what arrives at the connection: the program may keep Swift's threads busy.
+    private let limits: RequestLimits?
 
-    init(client: SharedHTTPClient) { self.client = client }
+    init(client: SharedHTTPClient, limits: RequestLimits? = nil) {
+        self.client = client
+        self.limits = limits
+    }
 
     /// Sends a request.
     /// - Returns: the head of the response.
@@ -55,6 +62,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
             }
             await news()
             let (head, end) = state.withLock { ($0.head.take(), $0.end) }
+            limits?.recordTaken()
             if let head { return head }
             try end?.get()
             throw HTTPClientError.remoteConnectionClosed
@@ -79,6 +87,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
             defer { (state.pieces, state.waiting) = ([], 0) }
             return (state.pieces, state.demand.take(), state.end)
         }
+        limits?.recordTaken()
         demand?.succeed()
         guard pieces.isEmpty else { return pieces }
         try end?.get()
@@ -124,11 +133,19 @@ final class HTTPExchange: HTTPClientResponseDelegate {
         }
     }
 
+    /// Notes what arrives, before the task of the transfer can take it.
+    private func recordArrival(of bytes: Int? = nil) {
+        guard let limits, state.withLock({ $0.end == nil }) else { return }
+        limits.recordArrival(of: bytes)
+    }
+
     // MARK: - HTTPClientResponseDelegate
 
     func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        recordArrival()
         let mustWake = state.withLock { state in
-            state.head = head
+            state.head = head.trimmed
+            state.hadHead = true
             return state.mustPlanWake()
         }
         if mustWake { planWake(on: task.eventLoop) }
@@ -136,6 +153,7 @@ final class HTTPExchange: HTTPClientResponseDelegate {
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+        recordArrival(of: buffer.readableBytes)
         let (mustWake, demand) = state.withLock { state -> (Bool, EventLoopPromise<Void>?) in
             guard state.end == nil else { return (false, nil) }
             state.pieces.append(buffer)
@@ -147,12 +165,37 @@ final class HTTPExchange: HTTPClientResponseDelegate {
         return demand?.futureResult ?? task.eventLoop.makeSucceededVoidFuture()
     }
 
-    func didFinishRequest(task: HTTPClient.Task<Void>) { end(.success(())) }
+    func didFinishRequest(task: HTTPClient.Task<Void>) {
+        recordArrival()
+        end(.success(()))
+    }
 
     func didReceiveError(task: HTTPClient.Task<Void>, _ error: any Error) {
+        recordArrival()
         // The library also says so if a connection closes while it gets the request. A cancellation of ours has ended the exchange already.
-        let isCancelledByLibrary = error as? HTTPClientError == .cancelled
-        end(.failure(isCancelledByLibrary ? HTTPClientError.remoteConnectionClosed : error))
+        guard error as? HTTPClientError == .cancelled || error as? ChannelError == .ioOnClosedChannel else {
+            return end(.failure(error))
+        }
+        let error = HTTPClientError.remoteConnectionClosed
+        end(.failure(state.withLock { $0.hadHead } ? error : BrokenConnection(underlying: error)))
+    }
+}
+
+extension HTTPResponseHead {
+    /// The head without white space around the values of its fields, which isn't part of them (RFC 9110, section 5.5). The parsers keep it.
+    fileprivate var trimmed: HTTPResponseHead {
+        func isPadding(_ byte: UInt8?) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        guard headers.contains(where: { isPadding($0.value.utf8.first) || isPadding($0.value.utf8.last) }) else {
+            return self
+        }
+        var head = self
+        head.headers = HTTPHeaders(
+            headers.map { name, value in
+                let rest = value.utf8.drop { isPadding($0) }
+                let end = rest.lastIndex { !isPadding($0) }
+                return (name, String(Substring(end.map { rest[...$0] } ?? rest.prefix(0))))
+            })
+        return head
     }
 }
 

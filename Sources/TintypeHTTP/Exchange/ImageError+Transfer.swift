@@ -24,6 +24,11 @@ extension ImageError {
             return
         }
         switch error {
+        case let error as BrokenConnection: self = .closed(phase, error)
+        case is WrongCertificate:
+            self = .load(
+                .connectionFailed, "the secure connection failed: the certificate of the server is for another host",
+                error)
         case let error as HTTPClientError: self = .client(error, phase)
         case let error as HTTPParserError where error == .invalidEOFState: self = .closed(phase, error)
         case let error as HTTPParserError:

@@ -11,6 +11,8 @@ struct RequestSender: Sendable {
 
     /// The most addresses of a host that are tried.
     private static let maximumAddresses = 4
+    /// The most connections that are tried for one request. A server can break every one.
+    private static let maximumConnections = 30
 
     /// A response that has begun, and has to be closed.
     struct Response: Sendable {
@@ -25,16 +27,20 @@ struct RequestSender: Sendable {
         response.exchange.close()
     }
 
-    /// Sends the request, and sends it once more if a kept connection turns out to be closed.
+    /// Sends the request, and sends it again while it goes to kept connections that turn out to be closed.
     func send(_ request: DownloadRequest, isRedirected: Bool) async throws(ImageError) -> Response {
         // A request modifier may have changed the URL.
         guard request.url.hasPossiblePort else { throw .impossiblePort }
         let server = try context.visits.enter(request.url)
         let addresses = try await addresses(for: request.url, isRedirected: isRedirected)
-        do throws(ImageError) {
-            return try await send(request, to: server, at: addresses)
-        } catch  where error.code == .connectionLost && request.method == "GET" && request.body == nil {
-            return try await send(request, to: server, at: addresses)
+        let mayRepeat = ["GET", "HEAD"].contains(request.method) && request.body == nil
+        var connections = 1
+        while true {
+            do throws(ImageError) {
+                return try await send(request, to: server, at: addresses)
+            } catch  where mayRepeat && connections < Self.maximumConnections && error.underlying is BrokenConnection {
+                connections += 1
+            }
         }
     }
 
@@ -91,14 +97,13 @@ struct RequestSender: Sendable {
             fields["Host"] = (request.url.host() ?? "") + (request.url.port.map { ":\($0)" } ?? "")
         }
         let message = try message(request, route, fields)
-        let exchange = HTTPExchange(client: context.downloader.clients.client(for: server, route))
-        let wait = context.running.beginWait { exchange.close() }
         let now = context.limits.now
-        context.limits.recordRequest(at: now)
+        let limits = context.limits.recordRequest(at: now)
         context.record.recordRequest(at: now)
+        let exchange = HTTPExchange(client: context.downloader.clients.client(for: server, route), limits: limits)
+        let wait = context.running.beginWait { exchange.close() }
         do {
             let head = try await exchange.head(of: message)
-            context.limits.recordActivity()
             return Response(head: head, exchange: exchange, wait: wait)
         } catch {
             context.running.endWait(wait)
@@ -113,6 +118,12 @@ struct RequestSender: Sendable {
         let isSecure = request.url.scheme?.lowercased() == "https"
         var headers = HTTPHeaders(fields.all)
         RequestTarget.correct(&headers, for: request.url)
+        headers.remove(name: PeerIdentity.field)
+        if isSecure {
+            let host = request.url.connectionHost
+            let expected = context.configuration.tls.isInsecure(host) ? PeerIdentity.unchecked : host
+            headers.add(name: PeerIdentity.field, value: expected ?? "")
+        }
         do {
             return try HTTPClient.Request(
                 url: try address(of: request.url, route), method: HTTPMethod(rawValue: request.method),

@@ -26,21 +26,17 @@ final class RequestTarget: ChannelOutboundHandler {
     }
 
     /// Adds the handler to an HTTP/1.1 connection. Called on the connection's event loop.
-    static func install(on channel: any Channel) -> EventLoopFuture<Void> {
-        channel.eventLoop.makeCompletedFuture {
-            let pipeline = channel.pipeline.syncOperations
-            let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-            try pipeline.addHandler(RequestTarget(), position: .after(parser))
-        }
+    static func install(on channel: any Channel) throws {
+        let pipeline = channel.pipeline.syncOperations
+        let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+        try pipeline.addHandler(RequestTarget(), position: .after(parser))
     }
 
     /// Adds the handler to the stream of an HTTP/2 request. Called on the connection's event loop.
-    static func installOnStream(_ channel: any Channel) -> EventLoopFuture<Void> {
-        channel.eventLoop.makeCompletedFuture {
-            let pipeline = channel.pipeline.syncOperations
-            let conversion = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
-            try pipeline.addHandler(RequestTarget(), position: .after(conversion))
-        }
+    static func installOnStream(_ channel: any Channel) throws {
+        let pipeline = channel.pipeline.syncOperations
+        let conversion = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
+        try pipeline.addHandler(RequestTarget(), position: .after(conversion))
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

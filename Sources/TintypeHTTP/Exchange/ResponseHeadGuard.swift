@@ -1,16 +1,11 @@
 #if HTTP
 internal import Glibc
 internal import NIOCore
-internal import NIOHPACK
 internal import NIOHTTP1
-internal import NIOHTTP2
 
-/// Channel handlers that reject response heads that the client library can't handle, and what belongs to no response.
+/// Channel handlers of HTTP/1.1 that reject response heads that the client library can't handle, and what belongs to no response.
 ///
-/// - The library ignores a head with a status below 100, and traps when the body follows. Its conversion of HTTP/2 also traps for a
-///   negative status.
-/// - The library takes 101 for the response, and traps when another head follows on an HTTP/2 stream, where 101 doesn't exist (RFC 9113,
-///   section 8.6).
+/// - The library ignores a head with a status below 100, and traps when the body follows.
 /// - The parser limits the size of header fields, but not that of the reason phrase, nor the number of informational responses (1xx).
 /// - The parser ignores extensions of chunks, so that a server can send any number of bytes for each of the body.
 /// - The parser keeps the beginning of a head that follows a response, and takes the next response for its rest. A server, or whoever
@@ -22,27 +17,12 @@ enum ResponseHeadGuard {
     static let maximumOverhead = 16
 
     /// Adds the handlers to an HTTP/1.1 connection, around its parser. Called on the connection's event loop.
-    static func install(on channel: any Channel) -> EventLoopFuture<Void> {
-        channel.eventLoop.makeCompletedFuture {
-            let pipeline = channel.pipeline.syncOperations
-            let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-            let state = ResponseState()
-            try pipeline.addHandler(ResponseByteCheck(state), position: .before(parser))
-            try pipeline.addHandler(ResponsePartCheck(state), position: .after(parser))
-        }
-    }
-
-    /// Adds a handler to the stream of an HTTP/2 request, before its conversion. Called on the connection's event loop.
-    static func installOnStream(_ channel: any Channel) -> EventLoopFuture<Void> {
-        channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(StreamStatusCheck(), position: .first)
-        }
-    }
-
-    /// Returns true if a text is a status of HTTP/2: from 100 to 999, except 101.
-    static func isStreamStatus(_ text: String) -> Bool {
-        text.utf8.count == 3 && text != "101" && text.utf8.first != UInt8(ascii: "0")
-            && text.utf8.allSatisfy { 0x30...0x39 ~= $0 }
+    static func install(on channel: any Channel, _ identity: PeerIdentity) throws {
+        let pipeline = channel.pipeline.syncOperations
+        let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+        let state = ResponseState()
+        try pipeline.addHandler(ResponseByteCheck(state), position: .before(parser))
+        try pipeline.addHandler(ResponsePartCheck(state, identity), position: .after(parser))
     }
 }
 
@@ -59,6 +39,8 @@ private final class ResponseState {
     var isAwaited = false
     /// True after the first response.
     var isReused = false
+    /// True if any byte has arrived since the request.
+    var hasBytes = false
     /// True while the parser has the bytes of one read.
     var isParsing = false
     /// The bytes of the body among those of this read.
@@ -75,7 +57,7 @@ private final class ResponseState {
     var passEnd: ((HTTPClientResponsePart) -> Void)?
 
     func reject(_ error: any Error, _ context: ChannelHandlerContext) {
-        isRejected = true
+        (isRejected, isAwaited) = (true, false)
         context.fireErrorCaught(error)
         context.close(promise: nil)
     }
@@ -108,6 +90,7 @@ private final class ResponseByteCheck: ChannelInboundHandler {
             }
         }
         state.isParsing = true
+        state.hasBytes = true
         state.bodyBytes = 0
         context.fireChannelRead(data)
         if state.end != nil, !isWhole(read, hadHead: hadHead, isFirst: isFirst) {
@@ -161,7 +144,7 @@ private final class ResponseByteCheck: ChannelInboundHandler {
     }
 }
 
-/// Checks parsed responses: their status, and their end.
+/// Checks requests and parsed responses: the host of the certificate, the status, and the end.
 private final class ResponsePartCheck: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
@@ -169,8 +152,12 @@ private final class ResponsePartCheck: ChannelDuplexHandler {
     typealias OutboundOut = HTTPClientRequestPart
 
     private let state: ResponseState
+    private let identity: PeerIdentity
 
-    init(_ state: ResponseState) { self.state = state }
+    init(_ state: ResponseState, _ identity: PeerIdentity) {
+        self.state = state
+        self.identity = identity
+    }
 
     func handlerAdded(context: ChannelHandlerContext) {
         state.passEnd = { [self] in pass($0, context) }
@@ -179,8 +166,25 @@ private final class ResponsePartCheck: ChannelDuplexHandler {
     func handlerRemoved(context: ChannelHandlerContext) { state.passEnd = nil }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .head = unwrapOutboundIn(data) { state.isAwaited = true }
-        context.write(data, promise: promise)
+        guard !state.isRejected else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        guard case .head(var head) = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
+        state.isAwaited = true
+        state.hasBytes = false
+        let host = head.headers.first(name: PeerIdentity.field)
+        head.headers.remove(name: PeerIdentity.field)
+        do throws(WrongCertificate) {
+            try identity.check(host)
+        } catch {
+            state.isRejected = true
+            promise?.fail(error)
+            // The library is in the middle of sending the request.
+            context.eventLoop.assumeIsolated().execute { [self] in state.reject(error, context) }
+            return
+        }
+        context.write(wrapOutboundOut(.head(head)), promise: promise)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -204,34 +208,29 @@ private final class ResponsePartCheck: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // The response is complete: what the parser doesn't understand came after it.
-        if state.end != nil { state.hasExcess = true } else { context.fireErrorCaught(error) }
+        if state.end != nil {
+            state.hasExcess = true
+        } else {
+            context.fireErrorCaught(brokenConnection(error) ?? error)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if let error = brokenConnection(nil) { context.fireErrorCaught(error) }
+        context.fireChannelInactive()
+    }
+
+    /// Returns an error if a connection that was used before breaks without a byte of the response; `nil` otherwise.
+    private func brokenConnection(_ error: (any Error)?) -> BrokenConnection? {
+        guard state.isReused, state.isAwaited, !state.hasBytes else { return nil }
+        state.isAwaited = false
+        return BrokenConnection(underlying: error)
     }
 
     private func pass(_ end: HTTPClientResponsePart, _ context: ChannelHandlerContext) {
         (state.hasHead, state.isAwaited, state.isReused) = (false, false, true)
         (state.bytes, state.received, state.overhead) = (0, 0, 0)
         context.fireChannelRead(wrapInboundOut(end))
-    }
-}
-
-/// Checks the status of the response on an HTTP/2 stream. HTTP/2 limits the size of heads itself.
-private final class StreamStatusCheck: ChannelInboundHandler {
-    typealias InboundIn = HTTP2Frame.FramePayload
-    typealias InboundOut = HTTP2Frame.FramePayload
-
-    private var isRejected = false
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isRejected else { return }
-        if case .headers(let frame) = unwrapInboundIn(data), let status = frame.headers.first(name: ":status"),
-            !ResponseHeadGuard.isStreamStatus(status)
-        {
-            isRejected = true
-            context.fireErrorCaught(HTTPParserError.invalidStatus)
-            context.close(promise: nil)
-            return
-        }
-        context.fireChannelRead(data)
     }
 }
 #endif

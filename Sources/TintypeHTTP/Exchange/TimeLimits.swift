@@ -8,6 +8,8 @@ final class TimeLimits: Sendable {
 
     private struct State {
         var pace: TransferPace
+        /// The number of requests.
+        var request = 0
         /// The error, after a limit was exceeded.
         var error: ImageError?
         /// Cancels the transfer; `nil` while it doesn't run.
@@ -23,14 +25,27 @@ final class TimeLimits: Sendable {
     /// The time since an arbitrary moment.
     var now: Duration { time.now() }
 
-    /// Notes that something arrived.
+    /// Notes that the server did what was expected.
     func recordActivity() { record { $0.recordHead(at: $1) } }
 
     /// Notes that a request is sent.
-    func recordRequest(at now: Duration) { state.withLock { $0.pace.recordRequest(at: now) } }
+    /// - Returns: the limits of this request, until the next one is sent.
+    @discardableResult
+    func recordRequest(at now: Duration) -> RequestLimits {
+        let number = state.withLock { state in
+            state.pace.recordRequest(at: now)
+            state.request += 1
+            return state.request
+        }
+        return RequestLimits(limits: self, number: number)
+    }
 
-    /// Notes that bytes of the body arrived.
-    func recordBody(_ bytes: Int) { record { $0.recordBody(bytes, at: $1) } }
+    fileprivate func record(
+        for request: Int, _ change: (inout TransferPace, Duration) -> Void
+    ) {
+        let now = time.now()
+        state.withLock { if $0.request == request { change(&$0.pace, now) } }
+    }
 
     /// Notes that a closure of the program begins.
     func recordPause() { state.withLock { $0.pace.recordPause() } }
@@ -88,6 +103,24 @@ final class TimeLimits: Sendable {
 
     /// Cancels the transfer, whose limit is exceeded.
     func expire() { state.withLock { $0.cancel }?() }
+}
+
+/// The time limits of a transfer while one of its requests is answered. What an earlier connection says after that doesn't count.
+struct RequestLimits: Sendable {
+    fileprivate let limits: TimeLimits
+    fileprivate let number: Int
+
+    /// Notes that something arrived, for which the task of the transfer hasn't come yet.
+    /// - Parameter bytes: the number of bytes of the body; `nil` for something else.
+    func recordArrival(of bytes: Int?) {
+        limits.record(for: number) { pace, now in
+            pace.recordArrival(at: now)
+            if let bytes { pace.recordBody(bytes, at: now) }
+        }
+    }
+
+    /// Notes that the task of the transfer has taken what arrived. From now on, the server is expected to send more.
+    func recordTaken() { limits.record(for: number) { $0.recordTaken(at: $1) } }
 }
 
 /// A clock without its type. Times are counted from its creation.

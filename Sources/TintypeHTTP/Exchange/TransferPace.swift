@@ -33,6 +33,8 @@ struct TransferPace: Sendable {
     private var period: (start: Duration, bytes: Int)?
     /// True while a closure of the program runs, whose time the server isn't to blame for.
     private var isPaused = false
+    /// The time since when something that arrived waits for the program, whose threads may be busy; `nil` if nothing does.
+    private var untakenSince: Duration?
 
     init(_ limits: Limits, at now: Duration) {
         self.limits = limits
@@ -41,7 +43,20 @@ struct TransferPace: Sendable {
     }
 
     mutating func recordRequest(at now: Duration) {
-        (lastActivity, requestStart, period) = (now, now, nil)
+        (lastActivity, requestStart, period, untakenSince) = (now, now, nil, nil)
+    }
+
+    /// Notes that something arrived that waits for the program: until it is taken, only the limit of the whole transfer counts.
+    mutating func recordArrival(at now: Duration) {
+        (lastActivity, requestStart) = (now, nil)
+        if untakenSince == nil { untakenSince = now }
+    }
+
+    /// Notes that the program has taken what arrived. The wait isn't part of the period in which the speed is measured.
+    mutating func recordTaken(at now: Duration) {
+        guard let since = untakenSince.take() else { return }
+        lastActivity = now
+        if let (start, bytes) = period { period = (start + (now - max(start, since)), bytes) }
     }
 
     mutating func recordHead(at now: Duration) { (lastActivity, requestStart) = (now, nil) }
@@ -64,6 +79,7 @@ struct TransferPace: Sendable {
     }
 
     mutating func check(at now: Duration) -> Verdict {
+        let isPaused = isPaused || untakenSince != nil
         var next = (isPaused ? now : lastActivity) + limits.idle
         if now >= next { return .exceeded("no data arrived for \(limits.idle.inWords)") }
         if let total = limits.total {

@@ -155,13 +155,9 @@ extension HTTPClient.Configuration {
         // `ContentDecoder` decompresses, up to the limit of bytes rather than of a ratio.
         decompression = .disabled
         if !configuration.usesHTTP2 { httpVersion = .http1Only }
-        http1_1ConnectionDebugInitializer = { channel in
-            ResponseHeadGuard.install(on: channel).flatMap { RequestTarget.install(on: channel) }
-        }
-        http2ConnectionDebugInitializer = { HTTP2ConnectionEnd.install(on: $0) }
-        http2StreamChannelDebugInitializer = { channel in
-            ResponseHeadGuard.installOnStream(channel).flatMap { RequestTarget.installOnStream(channel) }
-        }
+        http1_1ConnectionDebugInitializer = { ConnectionGuard.install(on: $0) }
+        http2ConnectionDebugInitializer = { ConnectionGuard.installHTTP2(on: $0) }
+        http2StreamChannelDebugInitializer = { ConnectionGuard.installOnStream($0) }
         if let host = route.host, let address = route.address { dnsOverride = [host: address.description] }
         proxy = route.proxy.map { server in
             switch server.kind {

@@ -1,0 +1,42 @@
+#if HTTP
+internal import NIOCore
+internal import NIOSSL
+
+/// The identity of the server of a connection, which is checked before the first byte of each request (RFC 9110, section 4.3.4).
+///
+/// swift-nio-ssl 2.37.6 also takes a certificate for the address of the peer, whatever the host of the URL: that of a wrong server to which a
+/// name was led, or that of a proxy for itself (`IdentityVerification.swift`). The handlers of a connection don't learn the host from the client
+/// library. So each request over `https` has a field with it, which they remove. A request without it isn't sent.
+final class PeerIdentity {
+    /// The name of the field with the host of the URL.
+    static let field = "tintype-certificate-host"
+    /// The value of the field for a host whose certificate isn't checked. It is no host.
+    static let unchecked = "*"
+
+    /// The names in the certificate; `nil` for a connection without encryption.
+    private let names: CertificateNames?
+    private var lastHost: String?
+
+    /// Reads the certificate of a connection after its handshake. Called on its event loop.
+    init(of channel: any Channel) {
+        let pipeline = channel.pipeline.syncOperations
+        guard (try? pipeline.handler(type: NIOSSLClientHandler.self)) != nil else {
+            names = nil
+            return
+        }
+        let certificate = (try? pipeline.nioSSL_peerCertificate()) ?? nil
+        names = CertificateNames(der: (try? certificate?.toDERBytes()) ?? [])
+    }
+
+    /// Checks the host of a request.
+    /// - Throws: ``WrongCertificate`` if the certificate is for others.
+    func check(_ host: String?) throws(WrongCertificate) {
+        guard let names, host != Self.unchecked, host == nil || host != lastHost else { return }
+        guard let host, names.include(host) else { throw WrongCertificate() }
+        lastHost = host
+    }
+}
+
+/// The error of a server whose certificate is for other hosts.
+struct WrongCertificate: Error {}
+#endif
