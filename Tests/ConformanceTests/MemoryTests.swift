@@ -33,35 +33,35 @@ struct MemoryTests {
             let data = try Data(contentsOf: file)
             guard let format = ImageFormat(sniffing: data), !Self.untriedFormats.contains(format) else { continue }
             tried += 1
-            for options in Self.options {
-                let outcomes = [UInt8(0x55), 0xAA].map { Self.outcome(of: data, options, filling: $0) }
-                #expect(outcomes[0] == outcomes[1], "\(file.path) shows memory of the program")
-            }
+            let outcomes = [UInt8(0x55), 0xAA].map { Self.outcome(of: data, filling: $0) }
+            #expect(outcomes[0] == outcomes[1], "\(file.path) shows memory of the program")
         }
         #expect(tried > 0)
     }
 
-    private static let options: [DecodeOptions] = {
-        var partial = DecodeOptions()
-        partial.allowsPartialImage = true
-        return [partial, DecodeOptions(thumbnailSize: PixelSize(width: 60, height: 60))]
-    }()
+    /// The most pixels of an image that is decoded at its size. Larger ones become thumbnails, and still pass through all of the decoder.
+    private static let maximumPixels = 1 << 17
+    private static let maximumFrames = 5
 
-    private static let limits: DecodeLimits = {
+    private static func outcome(of data: Data, filling byte: UInt8) -> Outcome {
+        _ = mallopt(M_PERTURB, Int32(byte))
         var limits = DecodeLimits()
         limits.maximumPixels = 1 << 22
-        limits.maximumFrames = 64
-        return limits
-    }()
-
-    private static func outcome(of data: Data, _ options: DecodeOptions, filling byte: UInt8) -> Outcome {
-        _ = mallopt(M_PERTURB, Int32(byte))
-        let pool = PixelBufferPool(limit: .megabytes(64))
         let coders = ImageCoders.inProcess
-        let context = DecodeContext(limits: limits, pool: pool)
-        if let size = try? coders.info(of: data, context: context).size { fill(pool, size, with: byte) }
+        let context = DecodeContext(limits: limits, pool: PixelBufferPool(limit: .megabytes(64)))
+        var options = DecodeOptions()
+        options.allowsPartialImage = true
         do throws(ImageError) {
-            return .pixels(try coders.decode(data, options: options, context: context).frames.map(\.pixels))
+            let info = try coders.info(of: data, context: context)
+            fill(context.pool, info.size, with: byte)
+            if info.size.pixelCount > maximumPixels { options.thumbnailSize = PixelSize(width: 60, height: 60) }
+            guard info.frameCount > 1 else {
+                return .pixels([try coders.decode(data, options: options, context: context).pixels])
+            }
+            let decoder = try coders.frameDecoder(for: data, options: options, context: context)
+            var frames: [PixelBuffer] = []
+            while frames.count < maximumFrames, let frame = try decoder?.nextFrame() { frames.append(frame.pixels) }
+            return .pixels(frames)
         } catch {
             return .failure(error.code)
         }
@@ -95,7 +95,7 @@ struct MemoryTests {
     private static func fill(_ pool: PixelBufferPool, _ size: PixelSize, with byte: UInt8) {
         let sizes = [size, size, PixelSize(width: size.width, height: 16), PixelSize(width: size.width, height: 1)]
         var buffers: [PixelBuffer] = []
-        for size in sizes where size.pixelCount <= limits.maximumPixels {
+        for size in sizes where size.pixelCount <= 1 << 22 {
             guard var buffer = try? MutablePixelBuffer(size: size, cleared: false, pool: pool) else { continue }
             buffer.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: byte) }
             buffers.append(buffer.freeze())
