@@ -25,14 +25,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
         if let sequence = try HEIFSequence(fileOf: data, limits: context.limits) { return sequence.info }
         return try data.withBytes { bytes throws(ImageError) in
-            let boxes = TopLevelBoxes(bytes)
-            guard boxes.isTruncated else {
-                return try HEIFFile(bytes, boxes: boxes, format: Self.format(data), limits: context.limits).info
-            }
-            guard boxes.first("meta")?.isComplete == true else { throw .truncated("the HEIF file ends in its header") }
-            return try HEIFFile.withMissingBytes(bytes, length: boxes.length) { padded throws(ImageError) in
-                try HEIFFile(padded, boxes: boxes, format: Self.format(data), limits: context.limits).info
-            }
+            try HEIFStill(bytes, format: Self.format(data), limits: context.limits).info
         }
     }
 
@@ -43,12 +36,9 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
             ).image(firstFrameOnly: options.firstFrameOnly)
         }
         return try data.withBytes { bytes throws(ImageError) in
-            let boxes = TopLevelBoxes(bytes)
-            let file = try HEIFFile(bytes, boxes: boxes, format: Self.format(data), limits: context.limits)
-            let items = try? boxes.first("meta").map { meta throws(ImageError) in
-                try ItemTable(UnsafeRawBufferPointer(rebasing: bytes[meta.payload]), of: bytes)
-            }
-            return try HEIFStillDecoder(file: file, items: items, options: options, context: context).run()
+            let still = try HEIFStill(
+                bytes, format: Self.format(data), page: options.page, limits: context.limits)
+            return try HEIFStillDecoder(still: still, options: options, context: context).run()
         }
     }
 

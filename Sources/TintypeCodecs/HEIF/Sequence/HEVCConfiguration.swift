@@ -30,6 +30,17 @@ struct HEVCConfiguration {
         return nil
     }
 
+    /// The picture that a parameter set within a sample describes.
+    /// - Throws: ``ImageError/Code/corruptImage`` if there is none.
+    func pictures(within sample: UnsafeRawBufferPointer) throws(ImageError) -> HEVCPictureParameters {
+        var pictures: HEVCPictureParameters?
+        try forEachUnit(of: sample) { unit throws(ImageError) in
+            if pictures == nil { pictures = try HEVCPictureParameters(unit: unit) }
+        }
+        guard let pictures else { throw .corrupt("the HEIF file does not say how large its pictures are") }
+        return pictures
+    }
+
     /// Gives the NAL units of a sample in their order.
     func forEachUnit(
         of sample: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(ImageError) -> Void
