@@ -10,6 +10,8 @@ struct AVIFPixels {
     let image: UnsafeMutablePointer<avifImage>
     /// The part of the frame that is shown.
     let crop: avifCropRect
+    /// True if the frame's second picture is transparency.
+    let hasAlpha: Bool
     let coding: ColorCoding
     let color: CodedColor
     let context: DecodeContext
@@ -29,7 +31,7 @@ struct AVIFPixels {
         }
         let rows = PlanarRows(
             image: picture, aperture: shown, alpha: alpha(picture.size, shown),
-            isPremultiplied: image.pointee.alphaPremultiplied == AVIF_TRUE, coding: coding, color: color)
+            isPremultiplied: hasAlpha && image.pointee.alphaPremultiplied == AVIF_TRUE, coding: coding, color: color)
         var sink = try RowSink(
             stored: shown.size, output: output, orientation: orientation, format: color.format, context: context)
         for y in 0..<shown.size.height {
@@ -53,7 +55,7 @@ struct AVIFPixels {
     }
 
     private func alpha(_ size: PixelSize, _ shown: PixelRect) -> PlanarRows.Alpha? {
-        guard let base = image.pointee.alphaPlane else { return nil }
+        guard hasAlpha, let base = image.pointee.alphaPlane else { return nil }
         let plane = PlanarPicture.Plane(
             base: UnsafeRawPointer(base), bytesPerRow: Int(image.pointee.alphaRowBytes), size: size)
         return PlanarRows.Alpha(plane: plane, bits: Int(image.pointee.depth), aperture: shown)

@@ -41,8 +41,10 @@ struct HEIFPlan {
         switch content {
         case .coded(let image): image.codedSize
         case .grid(let grid):
-            // A row of tiles, and the decoder's tile.
-            PixelSize(width: size.width + grid.tile.width, height: min(size.height, grid.tile.height) + 2)
+            // A row of tiles, and the tiles of the decoders.
+            PixelSize(
+                width: size.width + grid.tile.width * min(grid.columns, SharedWork.maximumThreads),
+                height: min(size.height, grid.tile.height) + 2)
         case .layers(let layers, _):
             // The canvas, and the largest of the images with what it is decoded from.
             PixelSize(

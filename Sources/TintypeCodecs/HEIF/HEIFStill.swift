@@ -81,16 +81,19 @@ struct ItemImage {
         try self.init(plan.item, plan, in: table, &planner)
     }
 
+    /// An image whose transparency doesn't matter.
+    init(opaque plan: HEIFPlan) { (item, self.plan, alpha, isPremultiplied) = (plan.item, plan, nil, false) }
+
     private init(
         _ item: Int, _ plan: HEIFPlan, in table: ItemTable, _ planner: inout HEIFPlanner
     ) throws(ImageError) {
         (self.item, self.plan) = (item, plan)
-        let alpha = table.items(referringTo: item, by: "auxl").first { $0.auxiliaryType.map(Self.isAlpha) ?? false }
+        let alpha = table.items(referringTo: item, by: "auxl").first {
+            $0.auxiliaryType.map(MediaTrack.alphaTypes.contains) ?? false
+        }
         self.alpha = if let alpha { try planner.plan(alpha.id) } else { nil }
         isPremultiplied = alpha.map { table.references("prem", from: item).contains($0.id) } ?? false
     }
-
-    private static func isAlpha(_ type: String) -> Bool { HEIFSequence.alphaTypes.contains(type) }
 }
 
 extension HEIFPlan {

@@ -58,7 +58,8 @@ struct HEIFStillDecoder {
         }
         guard let best else { return nil }
         do throws(ImageError) {
-            let picture: ItemRenderer.Picture = try renderer.render(best, to: output)
+            let picture: ItemRenderer.Picture = try renderer.render(
+                best, to: output, of: still.image.plan)
             return picture
         } catch {
             if error.isCancellation { throw error }

@@ -14,9 +14,13 @@ struct ItemRenderer {
     let options: DecodeOptions
     let context: DecodeContext
 
-    /// - Parameter output: The size to decode at, upright.
-    func render(_ image: ItemImage, to output: PixelSize) throws(ImageError) -> Picture {
-        let plan = image.plan
+    /// - Parameters:
+    ///   - output: The size to decode at, upright.
+    ///   - whole: The image that a thumbnail shows. It states the depth and the colors: libheif writes thumbnails of high dynamic range that
+    ///     state those of sRGB.
+    func render(_ image: ItemImage, to output: PixelSize, of whole: HEIFPlan? = nil) throws(ImageError) -> Picture {
+        var plan = image.plan
+        if let whole, !whole.color.isEmpty { plan.color = whole.color }
         if case .layers(let layers, let background) = plan.content {
             return try compose(layers, on: background, plan, to: output)
         }
@@ -28,7 +32,8 @@ struct ItemRenderer {
         let first = try rows.window(with: aperture.y)
         let coding = plan.color.coding ?? rows.coding ?? ColorCoding(codePoints: .sRGB, matrix: 2, isFullRange: true)
         let isHighDynamicRange = plan.color.profile == nil && coding.codePoints.isHighDynamicRange
-        let format = options.pixelFormat(bitsPerComponent: plan.bits, isHighDynamicRange: isHighDynamicRange)
+        let format = options.pixelFormat(
+            bitsPerComponent: (whole ?? plan).bits, isHighDynamicRange: isHighDynamicRange)
         try context.limits.check(size: aperture.size, output: output, bytesPerPixel: format.bytesPerPixel)
         let color = CodedColor(
             profile: plan.color.profile, codePoints: coding.codePoints, isGray: plan.isGray,

@@ -78,15 +78,25 @@ final class PictureRows {
             }
         self.band = band
         band.begin(at: row * grid.tile.height)
-        for column in 0..<grid.columns {
+        // Chroma beside the part takes part too.
+        let columns = (0..<grid.columns).filter { column in
             let x = column * grid.tile.width
-            // Chroma beside the part takes part too.
-            guard x < min(size.width, part.maxX + 2), x + grid.tile.width > part.x - 2 else { continue }
-            let tile = try CodedPicture.decode(grid.tiles[row * grid.columns + column], in: table, context)
-            if coding == nil { coding = tile.coding }
-            band.copy(tile.planes, x: x)
-            withExtendedLifetime(tile) {}
+            return x < min(size.width, part.maxX + 2) && x + grid.tile.width > part.x - 2
         }
+        // Sendable: the table only reads memory that outlives the work, and each piece writes its own columns of the band.
+        nonisolated(unsafe) let (table, target) = (table, band)
+        let tiles = grid.tiles[row * grid.columns..<(row + 1) * grid.columns]
+        let stated = Lock<ColorCoding?>(nil)
+        let context = context
+        let width = grid.tile.width
+        try SharedWork(count: columns.count) { piece throws(ImageError) in
+            let column = columns[piece]
+            let tile = try CodedPicture.decode(tiles[tiles.startIndex + column], in: table, context)
+            if piece == 0 { stated.withLock { $0 = tile.coding } }
+            target.copy(tile.planes, x: column * width)
+            withExtendedLifetime(tile) {}
+        }.run()
+        if coding == nil { coding = stated.withLock { $0 } }
         let bottom = min(size.height, (row + 1) * grid.tile.height)
         let isFinished = bottom == size.height || first.layout != .half
         return Window(

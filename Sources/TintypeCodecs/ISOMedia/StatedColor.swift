@@ -1,4 +1,4 @@
-#if HEIF
+#if AVIF || HEIF
 internal import FoundationEssentials
 internal import TintypeCore
 
