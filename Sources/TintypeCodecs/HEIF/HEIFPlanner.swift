@@ -13,7 +13,9 @@ struct HEIFPlanner {
     private var path: [Int] = []
     /// The number of images that may still lie on canvases.
     private var layersLeft = 256
-    private var configurations: [UnsafeRawPointer: HEVCConfiguration] = [:]
+    /// The bytes of coded pictures that may still be decoded; `nil` before the first one.
+    private var bytesLeft: Int?
+    private var configurations: [UnsafeRawPointer: (HEVCConfiguration, pictures: HEVCPictureParameters?)] = [:]
 
     /// Derived images within each other. The file format sets no limit; real files have up to 3.
     private static let maximumDepth = 8
@@ -60,6 +62,14 @@ struct HEIFPlanner {
     }
 
     private mutating func picture(_ item: ItemTable.Item) throws(ImageError) -> HEIFCodedItem {
+        // Pictures that share their bytes make a small file cost as much as a large one.
+        let bytes = table.claimedBytes(of: item.id)
+        let left = (bytesLeft ?? bytes.file * 8 + Self.freeBytes) - bytes.item
+        guard left >= 0 else {
+            throw ImageError(
+                .limitExceeded, stage: .decode, reason: "the pictures of the HEIF file share their bytes too often")
+        }
+        bytesLeft = left
         let picture =
             switch item.type {
             case "hvc1", "hev1": try hevc(item)
@@ -80,10 +90,17 @@ struct HEIFPlanner {
             throw .corrupt("an image of the HEIF file has no configuration")
         }
         // The tiles of a grid share one.
-        let configuration = if let known = configurations[base] { known } else { try HEVCConfiguration(box) }
-        configurations[base] = configuration
+        let known: (configuration: HEVCConfiguration, pictures: HEVCPictureParameters?)
+        if let found = configurations[base] {
+            known = found
+        } else {
+            let configuration = try HEVCConfiguration(box)
+            known = (configuration, try configuration.pictures())
+            configurations[base] = known
+        }
+        let configuration = known.configuration
         let pictures: HEVCPictureParameters
-        if let stated = try configuration.pictures() {
+        if let stated = known.pictures {
             pictures = stated
         } else {
             pictures = try table.withBytes(of: item.id) { bytes throws(ImageError) in
@@ -219,6 +236,9 @@ struct HEIFPlanner {
             item: item.id, content: .layers(layers, background: background), size: size, view: HEIFView(size),
             color: try StatedColor([]), bits: 8, isGray: false)
     }
+
+    /// Bytes that are decoded again in any file, however small.
+    private static let freeBytes = 1 << 20
 
     /// Pixels that are decoded for any canvas, however small: a large photograph.
     private static let freePixels = 64 << 20

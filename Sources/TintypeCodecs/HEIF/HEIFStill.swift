@@ -81,6 +81,12 @@ struct ItemImage {
         try self.init(plan.item, plan, in: table, &planner)
     }
 
+    /// The most of the memory that decoding takes at once, as the size of a picture of four bytes per pixel.
+    var workingSize: PixelSize {
+        let (image, alpha) = (plan.workingSize, alpha?.workingSize.pixelCount ?? 0)
+        return PixelSize(width: image.width, height: image.height + (alpha + image.width - 1) / image.width)
+    }
+
     /// An image whose transparency doesn't matter.
     init(opaque plan: HEIFPlan) { (item, self.plan, alpha, isPremultiplied) = (plan.item, plan, nil, false) }
 
@@ -92,6 +98,11 @@ struct ItemImage {
             $0.auxiliaryType.map(MediaTrack.alphaTypes.contains) ?? false
         }
         self.alpha = if let alpha { try planner.plan(alpha.id) } else { nil }
+        if let size = self.alpha?.size, size.pixelCount > plan.size.pixelCount * 4 + 65_536 {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "the transparency of the HEIF image has \(size) pixels, the image \(plan.size)")
+        }
         isPremultiplied = alpha.map { table.references("prem", from: item).contains($0.id) } ?? false
     }
 }

@@ -17,8 +17,7 @@ struct HEIFStillDecoder {
         let isUndecided = options.decodeToHDR && still.image.plan.color.isEmpty
         let reservation = try context.reserve(
             output: output, format: isUndecided ? .rgbaFloat16 : format, isCopied: false,
-            source: still.image.plan.workingSize,
-            bitmaps: (info.bitsPerComponent > 8 ? 3 : 2) * (still.image.alpha == nil ? 1 : 2))
+            source: still.image.workingSize, bitmaps: info.bitsPerComponent > 8 ? 3 : 2)
         defer { reservation.release() }
         try context.checkCancellation()
         let renderer = ItemRenderer(table: still.table, options: options, context: context)

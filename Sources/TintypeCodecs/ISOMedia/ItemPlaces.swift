@@ -110,6 +110,13 @@ struct ItemPlaces {
         return try bytes.withBytes(body)
     }
 
+    /// The bytes that an item claims to have, and those of the whole file.
+    func claimedBytes(of item: Int) -> (item: Int, file: Int) {
+        let extents = places[item]?.extents ?? []
+        let claimed = extents.reduce(0) { $0 + min($1.count == 0 ? file.count : $1.count, file.count) }
+        return (claimed, file.count)
+    }
+
     private static func part(
         _ extent: Extent, of source: UnsafeRawBufferPointer?, _ item: Int
     ) throws(ImageError) -> UnsafeRawBufferPointer {

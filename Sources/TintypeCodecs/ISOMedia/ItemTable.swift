@@ -105,6 +105,9 @@ struct ItemTable {
         try places.withBytes(of: item, body)
     }
 
+    /// The bytes that an item claims to have, and those of the whole file.
+    func claimedBytes(of item: Int) -> (item: Int, file: Int) { places.claimedBytes(of: item) }
+
     // MARK: Boxes
 
     private static func items(_ box: MediaBox) throws(ImageError) -> (all: [Int: Item], order: [Int]) {
@@ -153,7 +156,10 @@ struct ItemTable {
                 associated.append(
                     Property(box: properties[index - 1], isEssential: number >> (isLong ? 15 : 7) != 0))
             }
-            items[id]?.properties += associated
+            guard items[id]?.properties.isEmpty ?? true else {
+                throw .corrupt("the properties of item \(id) of the HEIF file are stated twice")
+            }
+            items[id]?.properties = associated
         }
     }
 

@@ -8,11 +8,16 @@ struct StatedColor {
     /// The statement of a `colr` box of the kind `nclx`.
     private(set) var coding: ColorCoding?
 
+    /// More bytes than any profile has.
+    private static let maximumProfile = 16 << 20
+
     init(_ boxes: [MediaBox]) throws(ImageError) {
         for box in boxes where box.type == "colr" {
             var reader = box.reader
             switch try reader.letters() {
-            case "prof", "rICC": profile = Data(try reader.take(reader.remaining))
+            case "prof", "rICC":
+                guard profile == nil, reader.remaining <= Self.maximumProfile else { continue }
+                profile = Data(try reader.take(reader.remaining))
             case "nclx":
                 let codePoints = CodePoints(primaries: try reader.uint16(), transfer: try reader.uint16())
                 let matrix = try reader.uint16()

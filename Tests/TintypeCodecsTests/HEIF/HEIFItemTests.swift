@@ -86,6 +86,24 @@ struct HEIFItemTests {
         refuses(.limitExceeded, layers + [try picture()])
     }
 
+    @Test("a picture whose transparency is much larger, or whose bytes are used again and again, is over a limit")
+    func expensiveParts() throws {
+        var alpha = try picture(640, 640, [128], layout: .gray, [HEIFTestStill.alphaType])
+        alpha.references = [("auxl", [1])]
+        refuses(.limitExceeded, [try picture(), alpha])
+        // Forty images of all bytes of a large file.
+        var large = try picture()
+        let length = large.data.count
+        large.data += TestMovie.number(200_000) + Data(count: 200_000)
+        let data = HEIFTestStill.overlay(
+            background: [0, 0, 0, 65_535], 32, 32, at: Array(repeating: (0, 0), count: 40))
+        refuses(.limitExceeded, [derived("iovl", data, from: Array(repeating: 2, count: 40)), large])
+        large.data = large.data.prefix(length)
+        #expect(throws: Never.self) {
+            try decode([derived("iovl", data, from: Array(repeating: 2, count: 40)), large])
+        }
+    }
+
     @Test("a grid has tiles of one size that cover it, as many as it says")
     func grids() throws {
         let tile = try picture()

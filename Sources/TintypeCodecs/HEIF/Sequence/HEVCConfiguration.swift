@@ -9,6 +9,9 @@ struct HEVCConfiguration {
     /// The parameter sets, each a NAL unit.
     let parameterSets: [Data]
 
+    /// Sets have numbers: there are up to 16 of videos, 16 of sequences, and 64 of pictures, besides a few messages.
+    private static let maximumSets = 256
+
     init(_ box: UnsafeRawBufferPointer) throws(ImageError) {
         var reader = BoxReader(box)
         try reader.skip(21)
@@ -17,6 +20,9 @@ struct HEVCConfiguration {
         for _ in 0..<(try reader.uint8()) {
             try reader.skip(1)
             for _ in 0..<(try reader.uint16()) { sets.append(Data(try reader.take(try reader.uint16()))) }
+            guard sets.count <= Self.maximumSets else {
+                throw .corrupt("the HEVC pictures have \(sets.count) parameter sets")
+            }
         }
         parameterSets = sets
     }
