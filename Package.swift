@@ -6,7 +6,7 @@ import PackageDescription
 let traits: Set<Trait> = [
     .trait(name: "HTTP", description: "Loading over http and https with AsyncHTTPClient"),
     .trait(name: "AVIF", description: "AVIF and its image sequences through libavif"),
-    .trait(name: "HEIF", description: "HEIF, HEIC and their sequences through libheif"),
+    .trait(name: "HEIF", description: "HEIF, HEIC and their sequences through libde265, written through libheif"),
     .trait(name: "JXL", description: "JPEG XL through libjxl"),
     .trait(name: "TIFF", description: "TIFF through libtiff"),
     .trait(name: "SVG", description: "SVG through librsvg"),

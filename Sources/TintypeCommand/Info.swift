@@ -51,8 +51,8 @@ struct InfoCommand: ParsableCommand {
 struct InfoReport: Encodable {
     var path: String
     var info: ImageInfo
-    /// The gain map, which only JPEG files have here.
-    var gainMap: JPEGGainMap?
+    /// The gain map of a JPEG, HEIC, or AVIF file.
+    var gainMap: GainMapReport?
     /// The size of the file.
     var bytes: Int
 
@@ -74,7 +74,14 @@ struct InfoReport: Encodable {
         // An index of pictures is no proof of a gain map, which is at the end.
         if info.format == .jpeg, JPEGGainMap.mayBe(in: file.data) {
             try file.readAll()
-            gainMap = JPEGGainMap(of: file.data)
+            gainMap = JPEGGainMap(of: file.data).map {
+                GainMapReport($0.size, $0.components, $0.standard, $0.parameters)
+            }
+        } else if [.heic, .heif, .avif].contains(info.format), HEIFGainMap.mayBe(in: file.data) {
+            try file.readAll()
+            gainMap = HEIFGainMap(of: file.data).map {
+                GainMapReport($0.size, $0.components, $0.standard, $0.parameters)
+            }
         }
         bytes = file.length ?? file.data.count
         if decoding { try Self.decode(file.data, hint, coders, context) }
@@ -133,7 +140,7 @@ struct InfoReport: Encodable {
         try container.encode(info.hasAlpha, forKey: .hasAlpha)
         try container.encode(info.bitsPerComponent, forKey: .bitsPerComponent)
         try container.encode(info.colorProfile, forKey: .colorProfile)
-        try container.encode(gainMap.map(GainMapReport.init), forKey: .gainMap)
+        try container.encode(gainMap, forKey: .gainMap)
         try container.encode(bytes, forKey: .bytes)
     }
 
@@ -156,8 +163,9 @@ struct InfoReport: Encodable {
         if info.hasAlpha { parts.append("alpha") }
         if let profile = info.colorProfile { parts.append(profile) }
         if let gainMap {
-            let headroom = gainMap.parameters.map { ", headroom \($0.alternateHeadroom.fixed(2))" } ?? ""
-            parts.append("gain map \(gainMap.size) (\(gainMap.standard.rawValue)\(headroom))")
+            let headroom = gainMap.headroom.map { ", headroom \($0.fixed(2))" } ?? ""
+            let size = PixelSize(width: gainMap.width, height: gainMap.height)
+            parts.append("gain map \(size) (\(gainMap.standard)\(headroom))")
         }
         parts.append("\(ByteCount(bytes))")
         if !info.isComplete { parts.append("the end is missing") }
@@ -166,18 +174,20 @@ struct InfoReport: Encodable {
 }
 
 /// A gain map as `--json` shows it.
-private struct GainMapReport: Encodable {
+struct GainMapReport: Encodable {
     var width: Int
     var height: Int
     var components: Int
     var standard: String
     var headroom: Double?
 
-    init(_ gainMap: JPEGGainMap) {
-        width = gainMap.size.width
-        height = gainMap.size.height
-        components = gainMap.components
-        standard = gainMap.standard.rawValue
-        headroom = gainMap.parameters?.alternateHeadroom
+    init(
+        _ size: PixelSize, _ components: Int, _ standard: JPEGGainMap.Standard, _ parameters: GainMapParameters?
+    ) {
+        width = size.width
+        height = size.height
+        self.components = components
+        self.standard = standard.rawValue
+        headroom = parameters?.alternateHeadroom
     }
 }

@@ -64,7 +64,8 @@ final class AVIFFrameDecoder: AnimationFrames {
         }
         guard let image else { return nil }
         let pixels = try AVIFPixels(
-            image: image, crop: reader.crop, coding: reader.coding, color: color, context: context
+            image: image, crop: reader.crop, hasAlpha: info.hasAlpha, coding: reader.coding, color: color,
+            context: context
         ).convert(to: outputSize, orientation: info.orientation)
         shown = pixels
         defer { next += 1 }

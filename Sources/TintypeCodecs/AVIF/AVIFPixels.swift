@@ -10,6 +10,8 @@ struct AVIFPixels {
     let image: UnsafeMutablePointer<avifImage>
     /// The part of the frame that is shown.
     let crop: avifCropRect
+    /// True if the frame's second picture is transparency.
+    let hasAlpha: Bool
     let coding: ColorCoding
     let color: CodedColor
     let context: DecodeContext
@@ -29,7 +31,7 @@ struct AVIFPixels {
         }
         let rows = PlanarRows(
             image: picture, aperture: shown, alpha: alpha(picture.size, shown),
-            isPremultiplied: image.pointee.alphaPremultiplied == AVIF_TRUE, coding: coding, color: color)
+            isPremultiplied: hasAlpha && image.pointee.alphaPremultiplied == AVIF_TRUE, coding: coding, color: color)
         var sink = try RowSink(
             stored: shown.size, output: output, orientation: orientation, format: color.format, context: context)
         for y in 0..<shown.size.height {
@@ -43,44 +45,51 @@ struct AVIFPixels {
     private static let unsupportedMatrices: Set<Int> = [3, 10, 11, 13, 14]
 
     private func picture() throws(ImageError) -> PlanarPicture {
-        let frame = image.pointee
-        let bits = Int(frame.depth)
+        let picture = try PlanarPicture(avif: image.pointee)
+        guard
+            picture.chroma == nil
+                || !Self.unsupportedMatrices.contains(coding.matrix) && coding.matrix < 15
+                    && (coding.matrix != 0 || picture.layout == .full)
+        else { throw .corrupt("the AVIF image cannot be shown: its matrix \(coding.matrix) is not supported") }
+        return picture
+    }
+
+    private func alpha(_ size: PixelSize, _ shown: PixelRect) -> PlanarRows.Alpha? {
+        guard hasAlpha, let base = image.pointee.alphaPlane else { return nil }
+        let plane = PlanarPicture.Plane(
+            base: UnsafeRawPointer(base), bytesPerRow: Int(image.pointee.alphaRowBytes), size: size)
+        return PlanarRows.Alpha(plane: plane, bits: Int(image.pointee.depth), aperture: shown)
+    }
+}
+
+extension PlanarPicture {
+    /// - Parameter frame: A decoded image of libavif's, which outlives the picture.
+    init(avif frame: avifImage) throws(ImageError) {
         let size = PixelSize(width: Int(frame.width), height: Int(frame.height))
-        let layout: PlanarPicture.Chroma =
+        let layout: Chroma =
             switch frame.yuvFormat {
             case AVIF_PIXEL_FORMAT_YUV444: .full
             case AVIF_PIXEL_FORMAT_YUV422: .halfWidth
             case AVIF_PIXEL_FORMAT_YUV420: .half
             default: .none
             }
-        let chromaSize = layout.chromaSize(of: size)
         func plane(
             _ base: UnsafeMutablePointer<UInt8>?, _ stride: UInt32, _ size: PixelSize
-        ) throws(ImageError) -> PlanarPicture.Plane {
+        ) throws(ImageError) -> Plane {
             guard let base else { throw .corrupt("the AVIF image has no pixels") }
-            return PlanarPicture.Plane(base: UnsafeRawPointer(base), bytesPerRow: Int(stride), size: size)
+            return Plane(base: UnsafeRawPointer(base), bytesPerRow: Int(stride), size: size)
         }
-        let luma = try plane(frame.yuvPlanes.0, frame.yuvRowBytes.0, size)
-        var chroma: (blue: PlanarPicture.Plane, red: PlanarPicture.Plane)?
-        if let chromaSize {
+        var chroma: (blue: Plane, red: Plane)?
+        if let chromaSize = layout.chromaSize(of: size) {
             chroma = (
                 blue: try plane(frame.yuvPlanes.1, frame.yuvRowBytes.1, chromaSize),
                 red: try plane(frame.yuvPlanes.2, frame.yuvRowBytes.2, chromaSize)
             )
-            guard !Self.unsupportedMatrices.contains(coding.matrix), coding.matrix < 15,
-                coding.matrix != 0 || layout == .full
-            else { throw .corrupt("the AVIF image cannot be shown: its matrix \(coding.matrix) is not supported") }
         }
-        let picture = PlanarPicture(luma: luma, chroma: chroma, layout: layout, bits: bits)
-        guard picture.isConsistent else { throw .corrupt("the AVIF image has planes of other sizes than it says") }
-        return picture
-    }
-
-    private func alpha(_ size: PixelSize, _ shown: PixelRect) -> PlanarRows.Alpha? {
-        guard let base = image.pointee.alphaPlane else { return nil }
-        let plane = PlanarPicture.Plane(
-            base: UnsafeRawPointer(base), bytesPerRow: Int(image.pointee.alphaRowBytes), size: size)
-        return PlanarRows.Alpha(plane: plane, bits: Int(image.pointee.depth), aperture: shown)
+        self.init(
+            luma: try plane(frame.yuvPlanes.0, frame.yuvRowBytes.0, size), chroma: chroma, layout: layout,
+            bits: Int(frame.depth))
+        guard isConsistent else { throw .corrupt("the AVIF image has planes of other sizes than it says") }
     }
 }
 #endif

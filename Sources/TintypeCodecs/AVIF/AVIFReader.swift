@@ -60,7 +60,7 @@ final class AVIFReader {
             let (crop, profile, codePoints) = (crop, profile, coding.codePoints)
             info = try data.withBytes { bytes throws(ImageError) in
                 Self.info(
-                    decoder, image, crop, profile: profile, codePoints: codePoints, track: Self.track(bytes, boxes),
+                    decoder, image, crop, profile: profile, codePoints: codePoints, tracks: Self.tracks(bytes, boxes),
                     isComplete: !isTruncated)
             }
         } catch {
@@ -99,30 +99,37 @@ final class AVIFReader {
 
     private static func info(
         _ decoder: UnsafeMutablePointer<avifDecoder>, _ image: UnsafeMutablePointer<avifImage>, _ crop: avifCropRect,
-        profile: Data?, codePoints: CodePoints, track: MediaTrack?, isComplete: Bool
+        profile: Data?, codePoints: CodePoints, tracks: [MediaTrack], isComplete: Bool
     ) -> ImageInfo {
         let count = max(1, Int(decoder.pointee.imageCount))
+        let track = tracks.first { $0.handler == "pict" && $0.references["auxl"] == nil }
+        // libavif 0.11 takes the first auxiliary track for transparency, whatever it says that it is.
+        let auxiliary = count > 1 ? tracks.first { $0.references["auxl", default: []].contains(track?.id ?? -1) } : nil
+        let isAlpha = auxiliary?.auxiliaryType.map(MediaTrack.alphaTypes.contains) ?? true
         return ImageInfo(
             format: .avif, size: PixelSize(width: Int(crop.width), height: Int(crop.height)),
             orientation: orientation(image.pointee), frameCount: count,
             loopCount: count > 1 ? track?.loopCount ?? 0 : nil,
             frameDurations: count > 1 ? durations(track, count: count) : [],
-            hasAlpha: decoder.pointee.alphaPresent == AVIF_TRUE,
+            hasAlpha: decoder.pointee.alphaPresent == AVIF_TRUE && isAlpha,
             bitsPerComponent: Int(image.pointee.depth),
             colorProfile: CodedColor.name(profile: profile, codePoints: codePoints), isComplete: isComplete,
             isHighDynamicRange: profile == nil && codePoints.isHighDynamicRange)
     }
 
-    /// The track of the sequence; `nil` if it isn't understood.
+    /// The tracks that are understood.
     ///
     /// libavif does not report the number of times that a sequence is played, and it adds up the durations of all frames before a frame to
     /// tell its time.
-    private static func track(_ file: UnsafeRawBufferPointer, _ boxes: TopLevelBoxes) -> MediaTrack? {
-        guard let moov = boxes.first("moov"), moov.isComplete else { return nil }
+    private static func tracks(_ file: UnsafeRawBufferPointer, _ boxes: TopLevelBoxes) -> [MediaTrack] {
+        guard let moov = boxes.first("moov"), moov.isComplete else { return [] }
         let movie = MediaBox(type: "moov", contents: UnsafeRawBufferPointer(rebasing: file[moov.payload]))
-        let tracks = ((try? movie.boxes()) ?? []).filter { $0.type == "trak" }.lazy.compactMap { try? MediaTrack($0) }
-        return tracks.first { $0.handler == "pict" && $0.references["auxl"] == nil }
+        let tracks = ((try? movie.boxes()) ?? []).filter { $0.type == "trak" }
+        return tracks.prefix(maximumTracks).compactMap { try? MediaTrack($0) }
     }
+
+    /// No file has more tracks.
+    private static let maximumTracks = 64
 
     /// Leaves one run in each table of times. libavif goes through all runs for each frame before a frame that it decodes, and the times
     /// are read from the original.

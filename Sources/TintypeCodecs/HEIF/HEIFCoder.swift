@@ -4,18 +4,22 @@ public import TintypeCore
 
 /// Reads HEIF and HEIC, still images and sequences, and writes HEIC still images. Requires the package trait `HEIF`.
 ///
-/// - Still images are read with libheif and libde265, and written with libheif. If there are several, the primary image is read. Sizes are
-///   those after cropping, rotation and mirroring, and an EXIF orientation is ignored, as the format specifies.
+/// - Still images are read with libde265, and written with libheif. Pictures of AV1 need the package trait `AVIF`. The primary image is the
+///   first page, other images are further ones (``DecodeOptions/page``). Sizes are those after cropping, rotation and mirroring, and an EXIF
+///   orientation is ignored, as the format specifies.
+/// - Images may be derived: grids, overlays, and images that are others with further properties. Overlays, and grids whose tiles are coded
+///   in several ways, have 8 bits. Of an image with a gain map, the image in standard range is read; see ``HEIFGainMap``.
+/// - Grids are decoded row by row of tiles, so that a thumbnail never holds the whole picture. Tiles are decoded on several processors.
 /// - An embedded thumbnail is used if it has the proportions of the image and is at least as large as the requested size.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
-///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits of still images are preserved; sequences always have 8. Gain maps are not
-///   read.
+///   ``DecodeOptions/decodeToHDR``, 10 and 12 bits of still images are preserved; sequences always have 8.
 /// - A sequence of HEVC pictures (the tracks of a `moov` box; files named `.heics`) is read with libde265, including
 ///   transparency. If a file contains both a sequence of at least two frames and a still image, the sequence is read. It
 ///   repeats forever, unless an edit list specifies otherwise. Frames become available while the file arrives.
 /// - Sequences in fragments, or with another coding, are not supported.
 /// - An image or tile is decoded in one call. So cancellation takes effect between tiles, and while rows are converted.
-/// - A truncated still image has no partial image, because libheif rejects it.
+/// - A truncated still image has no partial image.
+/// - Where the slices of a damaged picture end early, it is black.
 public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 
@@ -25,14 +29,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
         if let sequence = try HEIFSequence(fileOf: data, limits: context.limits) { return sequence.info }
         return try data.withBytes { bytes throws(ImageError) in
-            let boxes = TopLevelBoxes(bytes)
-            guard boxes.isTruncated else {
-                return try HEIFFile(bytes, boxes: boxes, format: Self.format(data), limits: context.limits).info
-            }
-            guard boxes.first("meta")?.isComplete == true else { throw .truncated("the HEIF file ends in its header") }
-            return try HEIFFile.withMissingBytes(bytes, length: boxes.length) { padded throws(ImageError) in
-                try HEIFFile(padded, boxes: boxes, format: Self.format(data), limits: context.limits).info
-            }
+            try HEIFStill(bytes, format: Self.format(data), limits: context.limits).info
         }
     }
 
@@ -43,12 +40,9 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
             ).image(firstFrameOnly: options.firstFrameOnly)
         }
         return try data.withBytes { bytes throws(ImageError) in
-            let boxes = TopLevelBoxes(bytes)
-            let file = try HEIFFile(bytes, boxes: boxes, format: Self.format(data), limits: context.limits)
-            let items = try? boxes.first("meta").map { meta throws(ImageError) in
-                try ItemTable(UnsafeRawBufferPointer(rebasing: bytes[meta.payload]), of: bytes)
-            }
-            return try HEIFStillDecoder(file: file, items: items, options: options, context: context).run()
+            let still = try HEIFStill(
+                bytes, format: Self.format(data), page: options.page, limits: context.limits)
+            return try HEIFStillDecoder(still: still, options: options, context: context).run()
         }
     }
 

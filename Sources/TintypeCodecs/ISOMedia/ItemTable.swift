@@ -2,34 +2,50 @@
 internal import FoundationEssentials
 internal import TintypeCore
 
-/// The items of a HEIF file, with their properties and references (ISO/IEC 14496-12, section 8.11, and ISO/IEC 23008-12, section 9.3).
-/// Valid as long as the bytes of the file.
+/// The items of a HEIF file, with their properties, references and groups (ISO/IEC 14496-12, section 8.11, and ISO/IEC 23008-12,
+/// section 9). Valid as long as the bytes of the file.
+///
+/// The table only holds what the boxes say. ``HEIFPlanner`` follows the references, and refuses circles.
 struct ItemTable {
+    struct Item {
+        let id: Int
+        /// The kind, in four letters.
+        let type: String
+        /// The MIME type of an item of the kind `mime`.
+        let contentType: String?
+        /// True if the item isn't to be shown by itself.
+        let isHidden: Bool
+        fileprivate(set) var properties: [Property] = []
+
+        /// The first property of a type.
+        func first(_ type: String) -> MediaBox? { properties.first { $0.box.type == type }?.box }
+    }
+
+    struct Property {
+        let box: MediaBox
+        /// True if a reader that doesn't know the property must not show the item.
+        let isEssential: Bool
+    }
+
     /// The item that is the image.
     let primary: Int
-    private let file: UnsafeRawBufferPointer
-    private let inner: UnsafeRawBufferPointer?
-    private let types: [Int: String]
-    private let locations: [Int: Location]
-    private let properties: [MediaBox]
-    private let associations: [Int: [Int]]
-    private let references: [Reference]
+    /// The numbers of all items, in the order of the file.
+    let order: [Int]
+    /// The groups of items of which one is to be shown.
+    let alternatives: [[Int]]
+    private let items: [Int: Item]
+    private let places: ItemPlaces
+    private let forward: [Reference: [Int]]
+    private let backward: [Reference: [Int]]
 
-    /// The place of an item's bytes.
-    private struct Location {
-        enum Container: Int { case file, inner }
-
-        /// `nil` if the bytes are in other items.
-        var container: Container?
-        /// The first offset and the count of bytes of each part. A count of 0 is all that follows.
-        var extents: [(offset: Int, count: Int)]
-    }
-
-    private struct Reference {
+    /// A kind of reference, in four letters, and the item at one end.
+    private struct Reference: Hashable {
         var kind: String
-        var source: Int
-        var targets: [Int]
+        var item: Int
     }
+
+    /// The most entries of a box. The largest grid has 65,536 tiles, each with a few properties.
+    static let maximumEntries = 1 << 18
 
     /// - Parameters:
     ///   - meta: The contents of the box of this name.
@@ -42,40 +58,43 @@ struct ItemTable {
             }
             return box
         }
-        self.file = file
-        inner = boxes.first { $0.type == "idat" }?.contents
         var reader = try box("pitm").reader
         primary = try reader.fullBox().version == 0 ? reader.uint16() : reader.uint32()
-        types = try Self.types(try box("iinf"))
-        locations = try Self.locations(try box("iloc"))
-        references = try boxes.first { $0.type == "iref" }.map(Self.references) ?? []
+        var items = try Self.items(try box("iinf"))
         let all = try box("iprp").boxes()
-        properties = try all.first { $0.type == "ipco" }?.boxes() ?? []
-        var associations: [Int: [Int]] = [:]
-        for box in all where box.type == "ipma" { try Self.readAssociations(box, into: &associations) }
-        self.associations = associations
+        let properties = try all.first { $0.type == "ipco" }?.boxes() ?? []
+        for box in all where box.type == "ipma" { try Self.associate(properties, by: box, with: &items.all) }
+        (self.items, order) = items
+        var (forward, backward): ([Reference: [Int]], [Reference: [Int]]) = ([:], [:])
+        if let box = boxes.first(where: { $0.type == "iref" }) {
+            try Self.readReferences(box) { kind, source, target in
+                forward[Reference(kind: kind, item: source), default: []].append(target)
+                backward[Reference(kind: kind, item: target), default: []].append(source)
+            }
+        }
+        (self.forward, self.backward) = (forward, backward)
+        alternatives = try boxes.first { $0.type == "grpl" }.map(Self.alternatives) ?? []
+        places = try ItemPlaces(
+            try box("iloc"), file: file, inner: boxes.first { $0.type == "idat" }?.contents,
+            references: { forward[Reference(kind: "iloc", item: $0), default: []] })
     }
 
     // MARK: Items
 
-    /// The kind of an item, in four letters.
-    func type(of item: Int) -> String? { types[item] }
-
-    /// The properties of an item, in the order of the file.
-    func properties(of item: Int) -> [MediaBox] {
-        associations[item, default: []].compactMap { $0 >= 1 && $0 <= properties.count ? properties[$0 - 1] : nil }
+    /// - Throws: ``ImageError/Code/corruptImage`` if there is no such item.
+    func item(_ id: Int) throws(ImageError) -> Item {
+        guard let item = items[id] else { throw .corrupt("the HEIF file has no item \(id), to which it refers") }
+        return item
     }
 
     /// The items that an item refers to.
     /// - Parameter kind: The kind of the reference, in four letters: `dimg` to the parts of a derived image, `auxl` to the image that an
     ///   auxiliary one belongs to.
-    func references(_ kind: String, from item: Int) -> [Int] {
-        references.filter { $0.kind == kind && $0.source == item }.flatMap(\.targets)
-    }
+    func references(_ kind: String, from item: Int) -> [Int] { forward[Reference(kind: kind, item: item), default: []] }
 
     /// The items that refer to an item.
-    func items(referringTo item: Int, by kind: String) -> [Int] {
-        references.filter { $0.kind == kind && $0.targets.contains(item) }.map(\.source)
+    func items(referringTo item: Int, by kind: String) -> [Item] {
+        backward[Reference(kind: kind, item: item), default: []].compactMap { items[$0] }
     }
 
     /// Gives the bytes of an item, copied only if they are in several parts.
@@ -83,107 +102,106 @@ struct ItemTable {
     func withBytes<Value>(
         of item: Int, _ body: (UnsafeRawBufferPointer) throws(ImageError) -> Value
     ) throws(ImageError) -> Value {
-        guard let location = locations[item], let container = location.container,
-            let source = container == .file ? file : inner
-        else { throw .corrupt("the HEIF file doesn't say where its item \(item) is") }
-        func part(_ extent: (offset: Int, count: Int)) throws(ImageError) -> UnsafeRawBufferPointer {
-            let (end, overflows) = extent.offset.addingReportingOverflow(extent.count)
-            guard !overflows, extent.offset <= source.count, end <= source.count else {
-                throw .truncated("the HEIF file ends before its item \(item) does")
-            }
-            return UnsafeRawBufferPointer(rebasing: source[extent.offset..<(extent.count == 0 ? source.count : end)])
-        }
-        if location.extents.count == 1 { return try body(try part(location.extents[0])) }
-        var bytes = Data()
-        for extent in location.extents {
-            // Parts may overlap; no honest file's are longer than itself.
-            guard bytes.count <= source.count else { throw .corrupt("item \(item) of the HEIF file is too long") }
-            bytes.append(contentsOf: try part(extent))
-        }
-        return try bytes.withBytes(body)
+        try places.withBytes(of: item, body)
     }
+
+    /// The bytes that an item claims to have, and those of the whole file.
+    func claimedBytes(of item: Int) -> (item: Int, file: Int) { places.claimedBytes(of: item) }
 
     // MARK: Boxes
 
-    private static func types(_ box: MediaBox) throws(ImageError) -> [Int: String] {
+    private static func items(_ box: MediaBox) throws(ImageError) -> (all: [Int: Item], order: [Int]) {
         var reader = box.reader
         let isShort = try reader.fullBox().version == 0
-        var types: [Int: String] = [:]
+        var (items, order): ([Int: Item], [Int]) = ([:], [])
         for entry in try box.boxes(from: isShort ? 6 : 8) where entry.type == "infe" {
             var reader = entry.reader
-            let version = try reader.fullBox().version
+            let (version, flags) = try reader.fullBox()
             guard version == 2 || version == 3 else { continue }
-            let item = version == 2 ? try reader.uint16() : try reader.uint32()
+            let id = version == 2 ? try reader.uint16() : try reader.uint32()
             try reader.skip(2)
-            types[item] = try reader.letters()
-        }
-        return types
-    }
-
-    private static func locations(_ box: MediaBox) throws(ImageError) -> [Int: Location] {
-        var reader = box.reader
-        let version = try reader.fullBox().version
-        let sizes = try reader.uint16()
-        let (offsetBytes, countBytes, baseBytes) = (sizes >> 12, sizes >> 8 & 15, sizes >> 4 & 15)
-        let indexBytes = version == 0 ? 0 : sizes & 15
-        var locations: [Int: Location] = [:]
-        for _ in 0..<(version < 2 ? try reader.uint16() : try reader.uint32()) {
-            let item = version < 2 ? try reader.uint16() : try reader.uint32()
-            let method = version == 0 ? 0 : try reader.uint16() & 15
-            // Bytes in another file aren't read.
-            let isElsewhere = try reader.uint16() != 0
-            let base = try number(baseBytes, &reader)
-            let count = try reader.uint16()
-            guard count < 2 || offsetBytes + countBytes > 0 else { throw .corrupt("item \(item) has no places") }
-            var location = Location(container: isElsewhere ? nil : Location.Container(rawValue: method), extents: [])
-            for _ in 0..<count {
-                try reader.skip(indexBytes)
-                let (offset, overflows) = base.addingReportingOverflow(try number(offsetBytes, &reader))
-                location.extents.append((overflows ? .max : offset, try number(countBytes, &reader)))
+            let type = try reader.letters()
+            var contentType: String?
+            if type == "mime" {
+                // The name of the item comes first. Both end with a zero.
+                let texts = try reader.take(reader.remaining).split(
+                    separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+                if texts.count > 1 { contentType = String(decoding: texts[1], as: UTF8.self) }
             }
-            locations[item] = location
+            guard items[id] == nil else { throw .corrupt("the HEIF file has two items \(id)") }
+            items[id] = Item(id: id, type: type, contentType: contentType, isHidden: flags & 1 != 0)
+            order.append(id)
         }
-        return locations
+        return (items, order)
     }
 
-    /// A number of 0, 4 or 8 bytes.
-    private static func number(_ bytes: Int, _ reader: inout BoxReader) throws(ImageError) -> Int {
-        switch bytes {
-        case 0: return 0
-        case 4: return try reader.uint32()
-        case 8: return try reader.uint64()
-        default: throw .corrupt("the HEIF file has places of \(bytes) bytes")
+    /// Reads an `ipma` box: for each item the numbers of its properties, from 1.
+    private static func associate(
+        _ properties: [MediaBox], by box: MediaBox, with items: inout [Int: Item]
+    ) throws(ImageError) {
+        var reader = box.reader
+        let (version, flags) = try reader.fullBox()
+        var room = maximumEntries
+        for _ in 0..<(try reader.uint32()) {
+            let id = version == 0 ? try reader.uint16() : try reader.uint32()
+            let count = try reader.uint8()
+            room -= count
+            guard room >= 0 else { throw tooMany("properties") }
+            var associated: [Property] = []
+            for _ in 0..<count {
+                let isLong = flags & 1 != 0
+                let number = isLong ? try reader.uint16() : try reader.uint8()
+                let index = number & (isLong ? 0x7FFF : 0x7F)
+                guard index >= 1, index <= properties.count else { continue }
+                associated.append(
+                    Property(box: properties[index - 1], isEssential: number >> (isLong ? 15 : 7) != 0))
+            }
+            guard items[id]?.properties.isEmpty ?? true else {
+                throw .corrupt("the properties of item \(id) of the HEIF file are stated twice")
+            }
+            items[id]?.properties = associated
         }
     }
 
-    private static func references(_ box: MediaBox) throws(ImageError) -> [Reference] {
+    private static func readReferences(
+        _ box: MediaBox, _ body: (_ kind: String, _ source: Int, _ target: Int) -> Void
+    ) throws(ImageError) {
         var reader = box.reader
         let isShort = try reader.fullBox().version == 0
         func item(_ reader: inout BoxReader) throws(ImageError) -> Int {
             isShort ? try reader.uint16() : try reader.uint32()
         }
-        var references: [Reference] = []
+        var room = maximumEntries
         for box in try box.boxes(from: 4) {
             var reader = box.reader
-            var reference = Reference(kind: box.type, source: try item(&reader), targets: [])
-            for _ in 0..<(try reader.uint16()) { reference.targets.append(try item(&reader)) }
-            references.append(reference)
+            let source = try item(&reader)
+            let count = try reader.uint16()
+            room -= count
+            guard room >= 0 else { throw tooMany("references") }
+            for _ in 0..<count { body(box.type, source, try item(&reader)) }
         }
-        return references
     }
 
-    /// Reads an `ipma` box: for each item the numbers of its properties, from 1.
-    private static func readAssociations(_ box: MediaBox, into associations: inout [Int: [Int]]) throws(ImageError) {
-        var reader = box.reader
-        let (version, flags) = try reader.fullBox()
-        for _ in 0..<(try reader.uint32()) {
-            let item = version == 0 ? try reader.uint16() : try reader.uint32()
-            for _ in 0..<(try reader.uint8()) {
-                // The highest bit says that a reader must know the property.
-                let number = flags & 1 != 0 ? try reader.uint16() & 0x7FFF : try reader.uint8() & 0x7F
-                associations[item, default: []].append(number)
-            }
+    /// Reads the groups of the kind `altr`.
+    private static func alternatives(_ box: MediaBox) throws(ImageError) -> [[Int]] {
+        var (groups, room): ([[Int]], Int) = ([], maximumEntries)
+        for group in try box.boxes() where group.type == "altr" {
+            var reader = group.reader
+            _ = try reader.fullBox()
+            try reader.skip(4)
+            var items: [Int] = []
+            let count = try reader.uint32()
+            room -= count
+            guard room >= 0 else { throw tooMany("members of groups") }
+            for _ in 0..<count { items.append(try reader.uint32()) }
+            groups.append(items)
         }
+        return groups
+    }
+
+    static func tooMany(_ what: String) -> ImageError {
+        ImageError(
+            .limitExceeded, stage: .decode, reason: "the HEIF file has more than \(maximumEntries) \(what)")
     }
 }
 #endif

@@ -9,6 +9,9 @@ struct MediaBox {
 
     var reader: BoxReader { BoxReader(contents) }
 
+    /// The most boxes within one. The largest grid of a HEIF file has 65,536 tiles, each with a box.
+    private static let maximumCount = 1 << 18
+
     /// The boxes within.
     /// - Parameter offset: the number of bytes of fields before the first of them.
     /// - Throws: ``ImageError/Code/corruptImage`` if one of them reaches beyond this box.
@@ -26,6 +29,7 @@ struct MediaBox {
             guard size >= headerSize, size <= available else {
                 throw .corrupt("the box '\(type)' does not fit into '\(self.type)'")
             }
+            guard boxes.count < Self.maximumCount else { throw .corrupt("'\(self.type)' has too many boxes") }
             boxes.append(MediaBox(type: type, contents: try reader.take(size - headerSize)))
         }
         return boxes

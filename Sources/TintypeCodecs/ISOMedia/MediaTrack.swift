@@ -40,6 +40,16 @@ struct MediaTrack {
         sampleEntry = entries.count == 1 ? entries[0] : nil
     }
 
+    /// The kind of pictures that an auxiliary track states, in the form of a URN.
+    var auxiliaryType: String? {
+        sampleEntry.flatMap { try? VisualSampleEntry($0) }?.auxiliaryType
+    }
+
+    /// The names of auxiliary tracks and images of transparency (ISO/IEC 23008-12, section 6.6.2.1.1 and annex B).
+    static let alphaTypes: Set<String> = [
+        "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1",
+    ]
+
     /// The box `tkhd`.
     private struct Header {
         let isEnabled: Bool

@@ -1,4 +1,4 @@
-#if HEIF
+#if AVIF || HEIF
 internal import FoundationEssentials
 internal import TintypeCore
 
@@ -19,21 +19,8 @@ struct VisualSampleEntry {
     init(_ box: MediaBox) throws(ImageError) {
         type = box.type
         boxes = try box.boxes(from: Self.fieldBytes)
-        var (profile, coding): (Data?, ColorCoding?) = (nil, nil)
-        for box in boxes where box.type == "colr" {
-            var reader = box.reader
-            switch try reader.letters() {
-            case "prof", "rICC": profile = Data(try reader.take(reader.remaining))
-            case "nclx":
-                let codePoints = CodePoints(primaries: try reader.uint16(), transfer: try reader.uint16())
-                let matrix = try reader.uint16()
-                coding = ColorCoding(
-                    codePoints: codePoints, matrix: matrix, isFullRange: try reader.uint8() & 0x80 != 0)
-            default: break
-            }
-        }
-        self.profile = profile
-        self.coding = coding
+        let color = try StatedColor(boxes)
+        (profile, coding) = (color.profile, color.coding)
         auxiliaryType = boxes.first { $0.type == "auxi" }.map {
             String(decoding: $0.contents.dropFirst(4).prefix { $0 != 0 }, as: UTF8.self)
         }

@@ -15,22 +15,35 @@ extension JPEGGainMap {
     public func applied(
         to image: Image, headroom: Double? = nil, context: DecodeContext = DecodeContext()
     ) throws(ImageError) -> Image {
+        try GainMapParameters.apply(parameters, to: image, headroom: headroom, context) { () throws(ImageError) in
+            var options = DecodeOptions()
+            options.keepsColorSpace = true  // The values are no colors.
+            return try JPEGCoder().decode(data, options: options, context: context).pixels
+                .oriented(image.properties.sourceOrientation, pool: context.pool)
+        }
+    }
+}
+
+extension GainMapParameters {
+    /// Makes an image of high dynamic range.
+    /// - Parameter map: Decodes the gain map, upright, in 8 bits.
+    static func apply(
+        _ parameters: GainMapParameters?, to image: Image, headroom: Double?, _ context: DecodeContext,
+        map: () throws(ImageError) -> PixelBuffer
+    ) throws(ImageError) -> Image {
         guard let parameters, parameters.alternateHeadroom > parameters.baseHeadroom else {
-            throw Self.inapplicable("its parameters are missing, or are not those of an image of standard range")
+            throw inapplicable("its parameters are missing, or are not those of an image of standard range")
         }
         guard !image.isHighDynamicRange, !image.hasAlpha, image.colorSpace == .sRGB else {
-            throw Self.inapplicable("the image isn't opaque, or isn't in sRGB of standard range")
+            throw inapplicable("the image isn't opaque, or isn't in sRGB of standard range")
         }
         try context.limits.check(
             size: image.size, output: image.size, bytesPerPixel: PixelFormat.rgbaFloat16.bytesPerPixel)
-        var options = DecodeOptions()
-        options.keepsColorSpace = true  // The values are no colors.
-        let map = try JPEGCoder().decode(data, options: options, context: context).pixels
+        let map = try map()
         // The map at the size of the image, the image in 8 bits, and the result.
         let reservation = try context.reserve(image.size.pixelCount * 16)
         defer { reservation.release() }
-        let gains = try map.oriented(image.properties.sourceOrientation, pool: context.pool)
-            .resized(to: image.size, pool: context.pool)
+        let gains = try map.resized(to: image.size, pool: context.pool)
         let base = try image.pixels.converted(to: .rgba8, pool: context.pool)
         let tables = GainTables(parameters, weight: parameters.weight(headroom: headroom))
         let result = try MutablePixelBuffer(size: image.size, format: .rgbaFloat16, cleared: false, pool: context.pool)

@@ -1,4 +1,4 @@
-#if TIFF || PDF
+#if TIFF || PDF || HEIF
 internal import TintypeCore
 
 extension DecodeOptions {

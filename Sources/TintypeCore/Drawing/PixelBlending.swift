@@ -1,7 +1,7 @@
 /// Blends rows of premultiplied pixels of any format: source + destination × (1 − source alpha) (Porter and Duff, "Compositing
 /// digital images", 1984).
-enum PixelBlending {
-    static func blend(
+package enum PixelBlending {
+    package static func blend(
         _ source: UnsafeRawPointer, over row: UnsafeMutableRawPointer, count: Int, format: PixelFormat
     ) {
         switch format {

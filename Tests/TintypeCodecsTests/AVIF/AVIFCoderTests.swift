@@ -52,6 +52,25 @@ struct AVIFCoderTests {
         #expect(try decoder.nextFrame() == nil)
     }
 
+    @Test("the depth of a sequence is not its transparency")
+    func depth() throws {
+        let frames = try (0..<3).map { _ in
+            ImageFrame(
+                pixels: try RasterSamples.image(32, 16, hasAlpha: true) { x, _ in x < 9 ? red : clear }.pixels,
+                duration: .milliseconds(40))
+        }
+        var data = try encode(try #require(Image(frames: frames)))
+        #expect(try coder.info(data).hasAlpha && coder.decode(data).pixels[20, 3].w == 0)
+        // The name of the kind of pictures, in the description of the second track.
+        let alpha = Data("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha".utf8)
+        while let name = data.range(of: alpha) {
+            data.replaceSubrange(name, with: Data("urn:mpeg:mpegB:cicp:systems:auxiliary:depth".utf8))
+        }
+        #expect(try !coder.info(data).hasAlpha)
+        let image = try coder.decode(data)
+        #expect(image.frames.count == 3 && image.frames.allSatisfy { $0.pixels[20, 3].w == 255 })
+    }
+
     @Test(
         "the number of times that a sequence is played is written and read, and moves no frame",
         .capability("COD-42", "COD-46"), arguments: [1, 2, 7, 65_536])

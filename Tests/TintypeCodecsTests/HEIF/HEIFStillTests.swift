@@ -10,9 +10,10 @@ import TintypeTesting
 @Suite("HEIF stills", .timeLimited)
 struct HEIFStillTests {
     /// Writes a picture without loss, as tiles of a grid if it has several columns or rows, or as one image.
+    /// - Parameter settings: Further parameters of x265.
     private func file(
         _ noise: PlanarNoise, tile: PixelSize? = nil, alpha: Int? = nil, tileProperties: [Data] = [],
-        _ transformations: [Data] = []
+        settings: [String: String] = [:], _ transformations: [Data] = []
     ) throws -> Data {
         let size = noise.picture.size
         let tile = tile ?? size
@@ -24,7 +25,8 @@ struct HEIFStillTests {
         for index in 0..<columns * rows {
             let (column, row) = (index % columns, index / columns)
             let pictures = try HEVCTestEncoder(
-                width: tile.width, height: tile.height, layout: noise.picture.layout.encoded, bits: noise.picture.bits
+                width: tile.width, height: tile.height, layout: noise.picture.layout.encoded, bits: noise.picture.bits,
+                settings: settings
             ).encode(frames: 1) { _, plane, x, y in
                 let plane = (plane, noise.size(plane))
                 let unit = plane.1 == size ? (1, 1) : (2, noise.picture.layout == .half ? 2 : 1)
@@ -67,9 +69,12 @@ struct HEIFStillTests {
         return HEIFTestStill(items: items).data
     }
 
-    @Test("a damaged picture is refused, or shows the same each time: no memory that was never written")
-    func damage() throws {
-        let whole = try file(PlanarNoise(96, 80, .half, bits: 8, seed: 3), alpha: 128)
+    @Test(
+        "a damaged picture is refused, or shows the same each time: no memory that was never written",
+        arguments: [[:], ["lossless": "0", "sao": "1", "qp": "30"]])
+    func damage(settings: [String: String]) throws {
+        let noise = PlanarNoise(96, 80, .half, bits: 8, seed: 3)
+        let whole = try file(noise, alpha: 128, settings: settings)
         // Swift doesn't see the C library's `mallopt` and `M_PERTURB`.
         typealias Mallopt = @convention(c) (Int32, Int32) -> Int32
         let mallopt = unsafeBitCast(try #require(dlsym(nil, "mallopt")), to: Mallopt.self)
@@ -101,6 +106,31 @@ struct HEIFStillTests {
                 noise.expectColors(image.pixels, matrix: 1, isFullRange: false)
             }
         }
+    }
+
+    @Test("sample-adaptive offset is applied, to pictures and to sequences")
+    func adaptiveOffset() throws {
+        // Edges that a coarse quantizer makes waves around, which the offset reduces.
+        func number(_ plane: Int, _ x: Int, _ y: Int) -> Int { plane > 0 ? 128 : (x / 7 + y / 5) % 2 == 0 ? 60 : 190 }
+        func error(sao: Bool) throws -> Int {
+            let settings = ["lossless": "0", "qp": "40", "deblock": "0", "sao": sao ? "1" : "0", "preset": "medium"]
+            let pictures = try HEVCTestEncoder(width: 128, height: 96, settings: settings.filter { $0.key != "preset" })
+                .encode(frames: 1) { _, plane, x, y in number(plane, x, y) }
+            let item = HEIFTestStill.Item(
+                data: pictures.samples[0].data,
+                properties: [
+                    HEIFTestSequence.configuration(pictures.sets), HEIFTestStill.size(128, 96),
+                    HEIFTestSequence.color(primaries: 1, transfer: 13, matrix: 1, isFullRange: true),
+                ])
+            let still = try HEIFCoder().decode(HEIFTestStill(items: [item]).data).pixels
+            let movie = TestMovie(tracks: [HEIFTestSequence.track(pictures)])
+            // The sequence states no colors: only its luma is compared.
+            #expect(try HEIFCoder().decode(movie.data).size == still.size)
+            var sum = 0
+            for y in 0..<96 { for x in 0..<128 { sum += abs(Int(still[x, y].y) - number(0, x, y)) } }
+            return sum
+        }
+        #expect(try error(sao: true) < error(sao: false))
     }
 
     @Test("a gray picture of limited range reaches black and white")

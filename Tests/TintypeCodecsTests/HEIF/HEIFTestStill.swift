@@ -12,14 +12,24 @@ struct HEIFTestStill {
         var references: [(kind: String, targets: [Int])] = []
         /// Whether the data lies within the description.
         var isInner = false
+        /// The item that the data lies in, by a reference of the kind `iloc`, from an offset on.
+        var container: (offset: Int, count: Int)?
+        var isHidden = false
+        /// The MIME type of an item `mime`.
+        var contentType: String?
+        var propertiesAreEssential = false
     }
 
-    /// Items have numbers from 1; the first is the image.
+    /// Items have numbers from 1.
     var items: [Item]
+    /// The number of the item that is the image.
+    var primary = 1
+    /// Groups of items of which one is to be shown.
+    var alternatives: [[Int]] = []
 
     var data: Data {
         let beginning = TestMovie.box("ftyp", Data("heic\0\0\0\0mif1heic".utf8))
-        let media = items.filter { !$0.isInner }.reduce(Data()) { $0 + $1.data }
+        let media = items.filter { !$0.isInner && $0.container == nil }.reduce(Data()) { $0 + $1.data }
         let length = meta(offset: 0).count
         return beginning + meta(offset: beginning.count + length + 8) + TestMovie.box("mdat", media)
     }
@@ -29,7 +39,7 @@ struct HEIFTestStill {
         func short(_ value: Int) -> Data { TestMovie.number(value, bytes: 2) }
         var contents = Data(count: 4)
         contents += TestMovie.box("hdlr", Data(count: 8) + Data("pict".utf8) + Data(count: 13))
-        contents += TestMovie.box("pitm", Data(count: 4) + short(1))
+        contents += TestMovie.box("pitm", Data(count: 4) + short(primary))
         // Version 1, with offsets and counts of four bytes.
         var (places, inner) = (TestMovie.number(1 << 24) + short(0x4400) + short(items.count), Data())
         var next = offset
@@ -38,10 +48,13 @@ struct HEIFTestStill {
         var propertyCount = 0
         for (index, item) in items.enumerated() {
             let id = short(index + 1)
-            places += id + short(item.isInner ? 1 : 0) + short(0) + short(1)
-            places += TestMovie.number(item.isInner ? inner.count : next) + TestMovie.number(item.data.count)
-            if item.isInner { inner += item.data } else { next += item.data.count }
-            entries += TestMovie.box("infe", TestMovie.number(2 << 24) + id + short(0) + Data((item.type + "\0").utf8))
+            places += id + short(item.container != nil ? 2 : item.isInner ? 1 : 0) + short(0) + short(1)
+            let offset = item.container?.offset ?? (item.isInner ? inner.count : next)
+            places += TestMovie.number(offset) + TestMovie.number(item.container?.count ?? item.data.count)
+            if item.isInner { inner += item.data } else if item.container == nil { next += item.data.count }
+            let names = item.type + "\0" + (item.contentType.map { $0 + "\0" } ?? "")
+            entries += TestMovie.box(
+                "infe", TestMovie.number(2 << 24 | (item.isHidden ? 1 : 0)) + id + short(0) + Data(names.utf8))
             for reference in item.references {
                 let targets = reference.targets.reduce(into: Data()) { $0 += short($1) }
                 references += TestMovie.box(reference.kind, id + short(reference.targets.count) + targets)
@@ -50,13 +63,19 @@ struct HEIFTestStill {
             for property in item.properties {
                 properties += property
                 propertyCount += 1
-                associations += Data([UInt8(propertyCount)])
+                associations += Data([UInt8(propertyCount | (item.propertiesAreEssential ? 0x80 : 0))])
             }
         }
         contents += TestMovie.box("iinf", Data(count: 4) + entries) + TestMovie.box("iloc", places)
         if !references.isEmpty { contents += TestMovie.box("iref", Data(count: 4) + references) }
         contents += TestMovie.box(
             "iprp", TestMovie.box("ipco", properties) + TestMovie.box("ipma", Data(count: 4) + associations))
+        if !alternatives.isEmpty {
+            let groups = alternatives.enumerated().map { index, items in
+                TestMovie.box("altr", TestMovie.numbers([0, 1_000 + index, items.count] + items))
+            }
+            contents += TestMovie.box("grpl", groups.reduce(Data(), +))
+        }
         if !inner.isEmpty { contents += TestMovie.box("idat", inner) }
         return TestMovie.box("meta", contents)
     }
@@ -77,11 +96,24 @@ struct HEIFTestStill {
         TestMovie.box("clap", TestMovie.numbers([width, 1, height, 1, right, 1, down, 1]))
     }
 
-    static let alphaType = TestMovie.box("auxC", Data(count: 4) + Data("urn:mpeg:hevc:2015:auxid:1\0".utf8))
+    static let alphaType = auxiliaryType("urn:mpeg:hevc:2015:auxid:1")
+
+    static func auxiliaryType(_ name: String) -> Data {
+        TestMovie.box("auxC", Data(count: 4) + Data((name + "\0").utf8))
+    }
+
+    /// The item data of an overlay.
+    /// - Parameter background: Red, green, blue, and alpha.
+    static func overlay(
+        background: [Int], _ width: Int, _ height: Int, at places: [(Int, Int)]
+    ) -> Data {
+        let numbers = background + [width, height] + places.flatMap { [$0 & 0xFFFF, $1 & 0xFFFF] }
+        return numbers.reduce(Data([0, 0])) { $0 + TestMovie.number($1, bytes: 2) }
+    }
 
     /// The item data of a grid.
     static func grid(rows: UInt8, columns: UInt8, _ width: Int, _ height: Int) -> Data {
-        Data([0, 0, rows - 1, columns - 1]) + TestMovie.number(width, bytes: 2) + TestMovie.number(height, bytes: 2)
+        Data([0, 0, rows &- 1, columns &- 1]) + TestMovie.number(width, bytes: 2) + TestMovie.number(height, bytes: 2)
     }
 }
 #endif

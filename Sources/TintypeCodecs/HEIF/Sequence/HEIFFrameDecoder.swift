@@ -36,7 +36,7 @@ final class HEIFFrameDecoder: ArrivingFrames {
         properties = info.properties(options)
         // Frames have 8 bits.
         properties.isHighDynamicRange = false
-        properties.metadata = HEIFFile.metadata(of: data)
+        properties.metadata = HEIFStill.metadata(of: data)
     }
 
     var isWhole: Bool { info.isComplete }
@@ -49,7 +49,7 @@ final class HEIFFrameDecoder: ArrivingFrames {
     func extend(_ data: Data) {
         self.data = data
         info.isComplete = sequence.end <= data.count
-        if info.isComplete { properties.metadata = HEIFFile.metadata(of: data) }
+        if info.isComplete { properties.metadata = HEIFStill.metadata(of: data) }
         isPartial = false
     }
 

@@ -43,9 +43,7 @@ struct HEIFSequence {
         }
         var alpha: (id: Int, track: HEVCTrack)?
         for track in tracks where track.handler == "auxv" && track.references["auxl", default: []].contains(main.id) {
-            guard let entry = track.sampleEntry,
-                Self.alphaTypes.contains(try VisualSampleEntry(entry).auxiliaryType ?? "")
-            else { continue }
+            guard let type = track.auxiliaryType, MediaTrack.alphaTypes.contains(type) else { continue }
             alpha = (track.id, try HEVCTrack(track, file: file, limits: limits))
             break
         }
@@ -101,11 +99,6 @@ struct HEIFSequence {
             track.map { $0.samples.samples[$0.samples.order[index]].bytes.upperBound <= count } ?? true
         }
     }
-
-    /// The names of auxiliary tracks and images of transparency (ISO/IEC 23008-12, sections 6.6.2.1.1 and annex B).
-    static let alphaTypes: Set<String> = [
-        "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1",
-    ]
 
     private static func durations(_ units: [Int], timescale: Int) -> [Duration] {
         units.map { units in

@@ -9,6 +9,9 @@ struct HEVCConfiguration {
     /// The parameter sets, each a NAL unit.
     let parameterSets: [Data]
 
+    /// Sets have numbers: there are up to 16 of videos, 16 of sequences, and 64 of pictures, besides a few messages.
+    private static let maximumSets = 256
+
     init(_ box: UnsafeRawBufferPointer) throws(ImageError) {
         var reader = BoxReader(box)
         try reader.skip(21)
@@ -17,6 +20,9 @@ struct HEVCConfiguration {
         for _ in 0..<(try reader.uint8()) {
             try reader.skip(1)
             for _ in 0..<(try reader.uint16()) { sets.append(Data(try reader.take(try reader.uint16()))) }
+            guard sets.count <= Self.maximumSets else {
+                throw .corrupt("the HEVC pictures have \(sets.count) parameter sets")
+            }
         }
         parameterSets = sets
     }
@@ -28,6 +34,17 @@ struct HEVCConfiguration {
             if let parameters { return parameters }
         }
         return nil
+    }
+
+    /// The picture that a parameter set within a sample describes.
+    /// - Throws: ``ImageError/Code/corruptImage`` if there is none.
+    func pictures(within sample: UnsafeRawBufferPointer) throws(ImageError) -> HEVCPictureParameters {
+        var pictures: HEVCPictureParameters?
+        try forEachUnit(of: sample) { unit throws(ImageError) in
+            if pictures == nil { pictures = try HEVCPictureParameters(unit: unit) }
+        }
+        guard let pictures else { throw .corrupt("the HEIF file does not say how large its pictures are") }
+        return pictures
     }
 
     /// Gives the NAL units of a sample in their order.

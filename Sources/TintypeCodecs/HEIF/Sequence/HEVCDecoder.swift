@@ -5,8 +5,7 @@ internal import TintypeCore
 /// Decodes the pictures of a track with libde265, in the order in which they are shown. Used by one thread at a time.
 ///
 /// libde265 puts pictures into that order itself. Each sample carries its place in it, so that a picture which is missing is
-/// noticed. A picture is taken out as soon as it is there: where nothing is held back for a later one, the decoder is told
-/// that a frame ends, and does not wait for the next one to begin.
+/// noticed. A picture is taken out as soon as it is there: where nothing is held back for a later one, the decoder is asked for it.
 final class HEVCDecoder {
     private let track: HEVCTrack
     private let context: DecodeContext
@@ -70,13 +69,13 @@ final class HEVCDecoder {
                 // Pictures that are only decoded because others are made of them.
                 stream.releaseNext()
                 guard shown < rank else { throw Self.missing(rank) }
-            } else if try !stream.work() {
+            } else {
                 try context.checkCancellation()
                 if nextSample < track.samples.count, track.samples.samples[nextSample].bytes.upperBound <= bytes.count {
-                    try pushSample(bytes, for: rank, to: stream)
+                    try decodeSample(bytes, for: rank, with: stream)
                 } else if !isFlushed, pending.contains(rank) {
                     isFlushed = true
-                    stream.flush()
+                    try stream.flush()
                 } else {
                     throw nextSample < track.samples.count ? Self.truncated(rank) : Self.missing(rank)
                 }
@@ -85,15 +84,15 @@ final class HEVCDecoder {
     }
 
     /// - Parameter wanted: the place, in the order of showing, of the picture that is waited for.
-    private func pushSample(
-        _ bytes: UnsafeRawBufferPointer, for wanted: Int, to stream: HEVCStream
+    private func decodeSample(
+        _ bytes: UnsafeRawBufferPointer, for wanted: Int, with stream: HEVCStream
     ) throws(ImageError) {
         let rank = track.samples.ranks[nextSample]
         let sample = UnsafeRawBufferPointer(rebasing: bytes[track.samples.samples[nextSample].bytes])
-        try stream.push(sample: sample, rank: rank)
+        try stream.decode(sample: sample, rank: rank)
         nextSample += 1
         pending.insert(rank)
-        if pending.allSatisfy({ $0 <= wanted }) { stream.endPicture() }
+        if pending.allSatisfy({ $0 <= wanted }) { try stream.release() }
     }
 
     // MARK: Errors

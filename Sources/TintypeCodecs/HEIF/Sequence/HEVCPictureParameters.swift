@@ -10,6 +10,8 @@ struct HEVCPictureParameters: Equatable {
     let size: PixelSize
     /// Of luma; chroma has as many.
     let bits: Int
+    /// The number of pixels that share a number of chroma.
+    let chroma: PlanarPicture.Chroma
     /// The bytes that the planes of a picture take.
     let byteCount: Int
 
@@ -50,6 +52,7 @@ struct HEVCPictureParameters: Equatable {
             throw Self.unsupported("\(depth.luma) and \(depth.chroma) bits for luma and chroma")
         }
         self.bits = depth.luma
+        self.chroma = [.none, .half, .halfWidth, .full][chroma]
         byteCount = codedSize.pixelCount * [2, 3, 4, 6][chroma] / 2 * (depth.luma > 8 ? 2 : 1)
     }
 

@@ -23,6 +23,7 @@ final class HEVCStream {
         memory.provide(for: decoder)
         // No worker threads: parallel work comes from the pool that decodes several images at once.
         de265_set_parameter_bool(decoder, DE265_DECODER_PARAM_SUPPRESS_FAULTY_PICTURES, 1)
+        de265_set_parameter_bool(decoder, DE265_DECODER_PARAM_DISABLE_SAO, 1)
         for set in configuration.parameterSets {
             try set.withBytes { unit throws(ImageError) in try push(unit, rank: 0) }
         }
@@ -30,10 +31,20 @@ final class HEVCStream {
 
     deinit { withExtendedLifetime(memory) { _ = de265_free_decoder(decoder) } }
 
-    /// Adds the coded picture in a sample.
+    /// Decodes the coded picture in a sample.
+    ///
+    /// Its memory is that of ``HEVCPlaneMemory``: libde265 takes memory of its own, which it doesn't clear, for pictures that it will apply
+    /// sample-adaptive offset to. It decides so when a picture begins, and filters a picture when it ends. So offset is only allowed between
+    /// the last slice and the end.
     /// - Parameter rank: A number that comes out with the picture.
-    func push(sample: UnsafeRawBufferPointer, rank: Int) throws(ImageError) {
+    func decode(sample: UnsafeRawBufferPointer, rank: Int) throws(ImageError) {
         try configuration.forEachUnit(of: sample) { unit throws(ImageError) in try push(unit, rank: rank) }
+        while try work() {}
+        de265_set_parameter_bool(decoder, DE265_DECODER_PARAM_DISABLE_SAO, 0)
+        de265_push_end_of_frame(decoder)
+        // Once: a further call would give out pictures that others are to be shown before.
+        _ = try work()
+        de265_set_parameter_bool(decoder, DE265_DECODER_PARAM_DISABLE_SAO, 1)
     }
 
     private func push(_ unit: UnsafeRawBufferPointer, rank: Int) throws(ImageError) {
@@ -48,15 +59,18 @@ final class HEVCStream {
         }
     }
 
-    /// Tells the decoder that the units of a picture are complete.
-    func endPicture() { de265_push_end_of_frame(decoder) }
+    /// Gives out the pictures that have been decoded: none that comes later is shown before them.
+    func release() throws(ImageError) { _ = try work() }
 
-    /// Tells the decoder that no more units follow, so that it gives out all pictures.
-    func flush() { de265_flush_data(decoder) }
+    /// Tells the decoder that no more units follow, and gives out all pictures.
+    func flush() throws(ImageError) {
+        de265_flush_data(decoder)
+        _ = try work()
+    }
 
     /// Decodes a part of what was pushed.
     /// - Returns: `false` if nothing is left to decode.
-    func work() throws(ImageError) -> Bool {
+    private func work() throws(ImageError) -> Bool {
         var more: Int32 = 0
         let error = de265_decode(decoder, &more)
         switch error {

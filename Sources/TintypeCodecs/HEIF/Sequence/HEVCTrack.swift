@@ -52,18 +52,13 @@ struct HEVCTrack {
     private static func pictures(
         of samples: SampleTable, _ configuration: HEVCConfiguration, _ file: UnsafeRawBufferPointer
     ) throws(ImageError) -> HEVCPictureParameters {
-        var pictures: HEVCPictureParameters?
-        if let first = samples.samples.first {
-            guard first.bytes.upperBound <= file.count else {
-                throw .truncated("the HEIF file ends in the first frame of its sequence")
-            }
-            let sample = UnsafeRawBufferPointer(rebasing: file[first.bytes])
-            try configuration.forEachUnit(of: sample) { unit throws(ImageError) in
-                if pictures == nil { pictures = try HEVCPictureParameters(unit: unit) }
-            }
+        guard let first = samples.samples.first else {
+            throw .corrupt("the HEIF file does not say how large its frames are")
         }
-        guard let pictures else { throw .corrupt("the HEIF file does not say how large its frames are") }
-        return pictures
+        guard first.bytes.upperBound <= file.count else {
+            throw .truncated("the HEIF file ends in the first frame of its sequence")
+        }
+        return try configuration.pictures(within: UnsafeRawBufferPointer(rebasing: file[first.bytes]))
     }
 
     /// A picture may be made of 16 others, which the decoder keeps (ITU-T H.265, section A.4.2).

@@ -1,0 +1,66 @@
+#if HEIF
+internal import TintypeCore
+
+/// The planes of a decoded picture, and their memory.
+final class CodedPicture {
+    /// Valid as long as the object.
+    let planes: PlanarPicture
+    /// The picture's own statement of its colors.
+    let coding: ColorCoding
+    private let owner: AnyObject
+
+    init(planes: PlanarPicture, coding: ColorCoding, owner: AnyObject) {
+        self.planes = planes
+        self.coding = coding
+        self.owner = owner
+    }
+
+    /// Decodes a picture of a file.
+    static func decode(
+        _ item: HEIFCodedItem, in table: ItemTable, _ context: DecodeContext
+    ) throws(ImageError) -> CodedPicture {
+        try context.checkCancellation()
+        let picture =
+            switch item.coding {
+            case .hevc(let configuration, let pictures): try hevc(item, configuration, pictures, table)
+            case .av1: try av1(item, table, context)
+            }
+        guard picture.planes.size == item.size, picture.planes.bits == item.bits,
+            picture.planes.layout == item.layout
+        else {
+            throw .corrupt("the HEIF file says \(item.size), but its image is \(picture.planes.size)")
+        }
+        return picture
+    }
+
+    private static func hevc(
+        _ item: HEIFCodedItem, _ configuration: HEVCConfiguration, _ pictures: HEVCPictureParameters, _ table: ItemTable
+    ) throws(ImageError) -> CodedPicture {
+        let stream = try HEVCStream(configuration, pictures: pictures)
+        try table.withBytes(of: item.item) { bytes throws(ImageError) in try stream.decode(sample: bytes, rank: 0) }
+        try stream.flush()
+        guard let picture = try stream.next() else {
+            throw .corrupt("the HEIF file is damaged: its image cannot be decoded")
+        }
+        return CodedPicture(planes: picture.planes, coding: picture.coding, owner: stream)
+    }
+
+    private static func av1(
+        _ item: HEIFCodedItem, _ table: ItemTable, _ context: DecodeContext
+    ) throws(ImageError) -> CodedPicture {
+        #if AVIF
+        let configuration = try table.item(item.item).first("av1C")?.contents
+        guard let configuration else { throw .corrupt("an image of the HEIF file has no configuration") }
+        let file = try table.withBytes(of: item.item) { bytes throws(ImageError) in
+            AVIFSingleImage(size: item.size, configuration: configuration, data: bytes).file
+        }
+        let reader = try AVIFReader(file, limits: context.limits, readsMetadata: false, decoder: .automatic)
+        guard let image = try reader.image(at: 0) else { throw .corrupt("the HEIF file has no AV1 image") }
+        return CodedPicture(
+            planes: try PlanarPicture(avif: image.pointee), coding: reader.coding, owner: reader)
+        #else
+        throw ImageError(.formatNotEnabled, stage: .decode, reason: "AV1 takes the package trait AVIF")
+        #endif
+    }
+}
+#endif

@@ -1,0 +1,85 @@
+#if HEIF
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// The way to the pixels of an image of a HEIF file: what is decoded, and where it goes. All sizes have been checked.
+struct HEIFPlan {
+    indirect enum Content {
+        /// One coded picture.
+        case coded(HEIFCodedItem)
+        /// Pictures of one size and layout, in rows that cover the image (ISO/IEC 23008-12, section 6.6.2.3).
+        case grid(Grid)
+        /// Images that lie on a canvas, the first one at the bottom (section 6.6.2.2), or a grid of images of several kinds.
+        case layers([Layer], background: SIMD4<UInt16>)
+    }
+
+    struct Grid {
+        var columns: Int
+        var rows: Int
+        var tiles: [HEIFCodedItem]
+
+        var tile: PixelSize { tiles.first?.size ?? PixelSize(width: 0, height: 0) }
+    }
+
+    struct Layer {
+        var image: HEIFPlan
+        var x: Int
+        var y: Int
+    }
+
+    let item: Int
+    let content: Content
+    /// The size before ``view`` is applied.
+    let size: PixelSize
+    var view: HEIFView
+    var color: StatedColor
+    let bits: Int
+    let isGray: Bool
+
+    /// The most of the memory that decoding takes at once, as the size of a picture of four bytes per pixel.
+    var workingSize: PixelSize {
+        switch content {
+        case .coded(let image): image.codedSize
+        case .grid(let grid):
+            // A row of tiles, and the tiles of the decoders.
+            PixelSize(
+                width: size.width + grid.tile.width * min(grid.columns, SharedWork.maximumThreads),
+                height: min(size.height, grid.tile.height) + 2)
+        case .layers(let layers, _):
+            // The canvas, and the largest of the images with what it is decoded from.
+            PixelSize(
+                width: size.width,
+                height: size.height
+                    + layers.map { ($0.image.size.pixelCount + $0.image.workingSize.pixelCount) / size.width }.reduce(
+                        0, max))
+        }
+    }
+}
+
+/// A coded picture, as its item and the header of its bitstream describe it.
+struct HEIFCodedItem {
+    enum Coding {
+        case hevc(HEVCConfiguration, HEVCPictureParameters)
+        case av1
+    }
+
+    let item: Int
+    let coding: Coding
+    let size: PixelSize
+    let bits: Int
+    let layout: PlanarPicture.Chroma
+
+    /// The size that the decoder takes memory for.
+    var codedSize: PixelSize {
+        switch coding {
+        case .hevc(_, let pictures): pictures.codedSize
+        case .av1: size
+        }
+    }
+
+    /// True if the planes of both fit together.
+    func matches(_ other: HEIFCodedItem) -> Bool {
+        size == other.size && bits == other.bits && layout == other.layout
+    }
+}
+#endif

@@ -1,0 +1,313 @@
+#if HEIF
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// Follows the references of items, and makes plans of images.
+///
+/// It counts what it follows, so that a small file can't ask for much work, and refuses circles. The size of a coded picture is that of its
+/// bitstream; the box `ispe` must agree.
+struct HEIFPlanner {
+    private let table: ItemTable
+    private let limits: DecodeLimits
+    /// The derived images that are being planned.
+    private var path: [Int] = []
+    /// The number of images that may still lie on canvases.
+    private var layersLeft = 256
+    /// The bytes of coded pictures that may still be decoded; `nil` before the first one.
+    private var bytesLeft: Int?
+    private var configurations: [UnsafeRawPointer: (HEVCConfiguration, pictures: HEVCPictureParameters?)] = [:]
+
+    /// Derived images within each other. The file format sets no limit; real files have up to 3.
+    private static let maximumDepth = 8
+
+    init(_ table: ItemTable, limits: DecodeLimits) { (self.table, self.limits) = (table, limits) }
+
+    /// - Throws: ``ImageError/Code/formatNotEnabled`` for codings that aren't read.
+    mutating func plan(_ id: Int) throws(ImageError) -> HEIFPlan {
+        guard !path.contains(id) else { throw .corrupt("item \(id) of the HEIF file is made of itself") }
+        guard path.count < Self.maximumDepth else {
+            throw .corrupt("the images of the HEIF file are derived from each other \(path.count) times")
+        }
+        path.append(id)
+        defer { path.removeLast() }
+        let item = try table.item(id)
+        try Self.checkEssentialProperties(item)
+        var plan =
+            switch item.type {
+            case "grid": try grid(item)
+            case "iovl": try overlay(item)
+            case "iden", "tmap": try base(item)
+            default: try coded(item)
+            }
+        if let box = item.first("ispe"), item.type != "tmap" {
+            let stated = try Self.size(box)
+            guard stated == plan.view.displaySize else {
+                throw .corrupt("the HEIF file says \(stated), but its image is \(plan.view.displaySize)")
+            }
+        }
+        for property in item.properties { try plan.view.apply(property.box) }
+        let color = try StatedColor(item.properties.map(\.box))
+        if !color.isEmpty, item.type != "tmap" { plan.color = color }
+        try Self.checkProportions(decoded: plan.largestPicture, shown: plan.view.aperture.size)
+        return plan
+    }
+
+    // MARK: Coded pictures
+
+    private mutating func coded(_ item: ItemTable.Item) throws(ImageError) -> HEIFPlan {
+        let coded = try picture(item)
+        return HEIFPlan(
+            item: item.id, content: .coded(coded), size: coded.size, view: HEIFView(coded.size),
+            color: try StatedColor([]), bits: coded.bits, isGray: coded.layout == .none)
+    }
+
+    private mutating func picture(_ item: ItemTable.Item) throws(ImageError) -> HEIFCodedItem {
+        // Pictures that share their bytes make a small file cost as much as a large one.
+        let bytes = table.claimedBytes(of: item.id)
+        let left = (bytesLeft ?? bytes.file * 8 + Self.freeBytes) - bytes.item
+        guard left >= 0 else {
+            throw ImageError(
+                .limitExceeded, stage: .decode, reason: "the pictures of the HEIF file share their bytes too often")
+        }
+        bytesLeft = left
+        let picture =
+            switch item.type {
+            case "hvc1", "hev1": try hevc(item)
+            case "av01": try av1(item)
+            default:
+                throw ImageError(
+                    .formatNotEnabled, stage: .decode,
+                    reason: "an image of the HEIF file is coded as '\(item.type)', which is not read")
+            }
+        for size in [picture.size, picture.codedSize] {
+            guard size.pixelCount <= limits.maximumPixels else { throw Self.tooLarge(size, limits) }
+        }
+        return picture
+    }
+
+    private mutating func hevc(_ item: ItemTable.Item) throws(ImageError) -> HEIFCodedItem {
+        guard let box = item.first("hvcC")?.contents, let base = box.baseAddress else {
+            throw .corrupt("an image of the HEIF file has no configuration")
+        }
+        // The tiles of a grid share one.
+        let known: (configuration: HEVCConfiguration, pictures: HEVCPictureParameters?)
+        if let found = configurations[base] {
+            known = found
+        } else {
+            let configuration = try HEVCConfiguration(box)
+            known = (configuration, try configuration.pictures())
+            configurations[base] = known
+        }
+        let configuration = known.configuration
+        let pictures: HEVCPictureParameters
+        if let stated = known.pictures {
+            pictures = stated
+        } else {
+            pictures = try table.withBytes(of: item.id) { bytes throws(ImageError) in
+                try configuration.pictures(within: bytes)
+            }
+        }
+        return HEIFCodedItem(
+            item: item.id, coding: .hevc(configuration, pictures), size: pictures.size, bits: pictures.bits,
+            layout: pictures.chroma)
+    }
+
+    /// AV1's configuration states all but the size. The decoder compares that of `ispe` with the bitstream.
+    private func av1(_ item: ItemTable.Item) throws(ImageError) -> HEIFCodedItem {
+        #if AVIF
+        guard let box = item.first("av1C"), let size = item.first("ispe") else {
+            throw .corrupt("an image of the HEIF file has no configuration")
+        }
+        var reader = box.reader
+        try reader.skip(2)
+        let flags = try reader.uint8()
+        let layout: PlanarPicture.Chroma =
+            flags & 0x10 != 0 ? .none : flags & 0x08 == 0 ? .full : flags & 0x04 == 0 ? .halfWidth : .half
+        return HEIFCodedItem(
+            item: item.id, coding: .av1, size: try Self.size(size),
+            bits: flags & 0x40 == 0 ? 8 : flags & 0x20 == 0 ? 10 : 12, layout: layout)
+        #else
+        throw ImageError(
+            .formatNotEnabled, stage: .decode,
+            reason: "an image of the HEIF file is coded as AV1, which takes the package trait AVIF")
+        #endif
+    }
+
+    private static func size(_ box: MediaBox) throws(ImageError) -> PixelSize {
+        var reader = box.reader
+        _ = try reader.fullBox()
+        let size = PixelSize(width: try reader.uint32(), height: try reader.uint32())
+        guard !size.isEmpty else { throw .corrupt("the HEIF image has a size of \(size)") }
+        return size
+    }
+
+    // MARK: Derived images
+
+    /// An image that is another one with further properties: `iden`, or the image that `tmap` brightens.
+    private mutating func base(_ item: ItemTable.Item) throws(ImageError) -> HEIFPlan {
+        let sources = table.references("dimg", from: item.id)
+        guard let source = sources.first, item.type == "tmap" || sources.count == 1 else {
+            throw .corrupt("item \(item.id) of the HEIF file is derived from \(sources.count) images")
+        }
+        return try plan(source)
+    }
+
+    private mutating func grid(_ item: ItemTable.Item) throws(ImageError) -> HEIFPlan {
+        let layout = try table.withBytes(of: item.id) { bytes throws(ImageError) in try GridLayout(bytes) }
+        let sources = table.references("dimg", from: item.id)
+        guard sources.count == layout.rows * layout.columns else {
+            throw .corrupt(
+                "the grid of the HEIF file has \(layout.columns) × \(layout.rows) tiles, but names \(sources.count)")
+        }
+        guard layout.size.pixelCount <= limits.maximumPixels else { throw Self.tooLarge(layout.size, limits) }
+        if let tiles = try plainTiles(sources) {
+            try layout.checkTiles(of: tiles[0].size)
+            var color = try StatedColor([])
+            if let first = sources.first { color = try StatedColor(try table.item(first).properties.map(\.box)) }
+            return HEIFPlan(
+                item: item.id,
+                content: .grid(HEIFPlan.Grid(columns: layout.columns, rows: layout.rows, tiles: tiles)),
+                size: layout.size, view: HEIFView(layout.size), color: color, bits: tiles[0].bits,
+                isGray: tiles[0].layout == .none)
+        }
+        var layers: [HEIFPlan.Layer] = []
+        for (index, source) in sources.enumerated() {
+            let image = try layer(source)
+            let tile = layers.first?.image.view.displaySize ?? image.view.displaySize
+            guard image.view.displaySize == tile else {
+                throw .corrupt("the tiles of the HEIF file have different sizes")
+            }
+            layers.append(
+                HEIFPlan.Layer(
+                    image: image, x: index % layout.columns * tile.width, y: index / layout.columns * tile.height))
+        }
+        try layout.checkTiles(of: layers[0].image.view.displaySize)
+        return try composition(item, layers, size: layout.size, background: [0, 0, 0, 65_535])
+    }
+
+    /// The tiles of a grid, if all are coded alike, and shown as they are; else `nil`.
+    private mutating func plainTiles(_ sources: [Int]) throws(ImageError) -> [HEIFCodedItem]? {
+        var tiles: [HEIFCodedItem] = []
+        for source in sources {
+            let item = try table.item(source)
+            try Self.checkEssentialProperties(item)
+            guard ["hvc1", "hev1", "av01"].contains(item.type),
+                !item.properties.contains(where: { HEIFView.properties.contains($0.box.type) })
+            else { return nil }
+            let tile = try picture(item)
+            guard tiles.first?.matches(tile) ?? true else { return nil }
+            if let box = item.first("ispe"), try Self.size(box) != tile.size {
+                throw .corrupt("the HEIF file says \(try Self.size(box)), but a tile is \(tile.size)")
+            }
+            tiles.append(tile)
+        }
+        // Chroma of one tile must not belong to the next.
+        guard let first = tiles.first, sources.count == 1 || first.layout.isDivisible(first.size) else { return nil }
+        return tiles
+    }
+
+    private mutating func overlay(_ item: ItemTable.Item) throws(ImageError) -> HEIFPlan {
+        let sources = table.references("dimg", from: item.id)
+        guard !sources.isEmpty, sources.count <= layersLeft else { throw Self.tooManyLayers(sources.count) }
+        let layout = try table.withBytes(of: item.id) { bytes throws(ImageError) in
+            try OverlayLayout(bytes, count: sources.count)
+        }
+        guard layout.size.pixelCount <= limits.maximumPixels else { throw Self.tooLarge(layout.size, limits) }
+        var layers: [HEIFPlan.Layer] = []
+        for (source, place) in zip(sources, layout.places) {
+            layers.append(HEIFPlan.Layer(image: try layer(source), x: place.x, y: place.y))
+        }
+        return try composition(item, layers, size: layout.size, background: layout.background)
+    }
+
+    private mutating func layer(_ source: Int) throws(ImageError) -> HEIFPlan {
+        layersLeft -= 1
+        guard layersLeft >= 0 else { throw Self.tooManyLayers(256) }
+        return try plan(source)
+    }
+
+    private func composition(
+        _ item: ItemTable.Item, _ layers: [HEIFPlan.Layer], size: PixelSize, background: SIMD4<UInt16>
+    ) throws(ImageError) -> HEIFPlan {
+        // What lies on a canvas is about as large as it. Else a small file names one large picture over and over.
+        let decoded = layers.reduce(0) { $0 + $1.image.decodedPixels }
+        guard decoded <= size.pixelCount * 8 + Self.freePixels else { throw Self.tooManyLayers(layers.count) }
+        return HEIFPlan(
+            item: item.id, content: .layers(layers, background: background), size: size, view: HEIFView(size),
+            color: try StatedColor([]), bits: 8, isGray: false)
+    }
+
+    /// Bytes that are decoded again in any file, however small.
+    private static let freeBytes = 1 << 20
+
+    /// Pixels that are decoded for any canvas, however small: a large photograph.
+    private static let freePixels = 64 << 20
+
+    // MARK: Checks
+
+    /// The properties that Tintype knows, or may leave out without showing another picture.
+    private static let knownProperties: Set<String> = [
+        "hvcC", "av1C", "ispe", "pixi", "colr", "pasp", "auxC", "clap", "irot", "imir", "rloc", "clli", "mdcv", "cclv",
+        "amve", "udes", "altt", "aebr", "wbbr", "fobr", "afbr", "dobr", "pano", "subs", "a1lx", "rref", "crtt", "mdft",
+    ]
+
+    private static func checkEssentialProperties(_ item: ItemTable.Item) throws(ImageError) {
+        guard
+            let unknown = item.properties.first(where: { $0.isEssential && !knownProperties.contains($0.box.type) })
+        else { return }
+        throw ImageError(
+            .formatNotEnabled, stage: .decode,
+            reason: "an image of the HEIF file needs its property '\(unknown.box.type)', which is not read")
+    }
+
+    /// Refuses pictures that are much larger than the part that is shown, which no honest file has.
+    static func checkProportions(decoded: PixelSize, shown: PixelSize) throws(ImageError) {
+        guard max(decoded.width, decoded.height) <= max(shown.width, shown.height) * 2 + 4_096 else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "the HEIF file shows \(shown) of \(decoded) pixels, which takes too long")
+        }
+    }
+
+    private static func tooLarge(_ size: PixelSize, _ limits: DecodeLimits) -> ImageError {
+        ImageError(
+            .limitExceeded, stage: .decode,
+            reason: "the image claims \(size) pixels, over the limit of \(limits.maximumPixels)")
+    }
+
+    private static func tooManyLayers(_ count: Int) -> ImageError {
+        ImageError(
+            .limitExceeded, stage: .decode,
+            reason: "the HEIF file puts \(count) images onto each other, which takes too long")
+    }
+}
+
+extension HEIFPlan {
+    fileprivate var largestPicture: PixelSize {
+        switch content {
+        case .coded(let image): image.codedSize
+        case .grid, .layers: size
+        }
+    }
+
+    /// The pixels of all coded pictures.
+    fileprivate var decodedPixels: Int {
+        switch content {
+        case .coded(let image): image.codedSize.pixelCount
+        case .grid(let grid): grid.tiles.count * grid.tile.pixelCount
+        case .layers(let layers, _): layers.reduce(size.pixelCount) { $0 + $1.image.decodedPixels }
+        }
+    }
+}
+
+extension PlanarPicture.Chroma {
+    /// True if no number of chroma lies across the right or lower side of a picture.
+    fileprivate func isDivisible(_ size: PixelSize) -> Bool {
+        switch self {
+        case .none, .full: true
+        case .halfWidth: size.width % 2 == 0
+        case .half: size.width % 2 == 0 && size.height % 2 == 0
+        }
+    }
+}
+#endif

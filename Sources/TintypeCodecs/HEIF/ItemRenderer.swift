@@ -1,0 +1,183 @@
+#if HEIF
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// Makes pixels of planned images.
+struct ItemRenderer {
+    struct Picture {
+        var pixels: PixelBuffer
+        var colorSpace: ColorSpace
+        var isHighDynamicRange: Bool
+    }
+
+    let table: ItemTable
+    let options: DecodeOptions
+    let context: DecodeContext
+
+    /// - Parameters:
+    ///   - output: The size to decode at, upright.
+    ///   - whole: The image that a thumbnail shows. It states the depth and the colors: libheif writes thumbnails of high dynamic range that
+    ///     state those of sRGB.
+    func render(_ image: ItemImage, to output: PixelSize, of whole: HEIFPlan? = nil) throws(ImageError) -> Picture {
+        var plan = image.plan
+        if let whole, !whole.color.isEmpty { plan.color = whole.color }
+        if case .layers(let layers, let background) = plan.content {
+            return try compose(layers, on: background, plan, to: output)
+        }
+        let aperture = plan.view.aperture
+        guard let rows = PictureRows(plan, part: aperture, table: table, context: context) else {
+            throw .corrupt("the HEIF image has no planes")
+        }
+        // Only with the first pictures it is known what they state of their colors.
+        let first = try rows.window(with: aperture.y)
+        let coding = plan.color.coding ?? rows.coding ?? ColorCoding(codePoints: .sRGB, matrix: 2, isFullRange: true)
+        let isHighDynamicRange = plan.color.profile == nil && coding.codePoints.isHighDynamicRange
+        let format = options.pixelFormat(
+            bitsPerComponent: (whole ?? plan).bits, isHighDynamicRange: isHighDynamicRange)
+        try context.limits.check(size: aperture.size, output: output, bytesPerPixel: format.bytesPerPixel)
+        let color = CodedColor(
+            profile: plan.color.profile, codePoints: coding.codePoints, isGray: plan.isGray,
+            keepsColorSpace: options.keepsColorSpace, format: format, bitsPerComponent: plan.bits)
+        let alpha =
+            if let alpha = image.alpha { try AlphaRows(alpha, of: plan, table: table, context: context) } else {
+                nil as AlphaRows?
+            }
+        var sink = try RowSink(
+            stored: aperture.size, output: output, orientation: plan.view.orientation, format: format,
+            context: context)
+        var (window, y) = (first, 0)
+        while y < aperture.size.height {
+            if !window.rows.contains(aperture.y + y) { window = try rows.window(with: aperture.y + y) }
+            let transparency = try alpha?.rows(at: y)
+            let end = min(
+                window.rows.upperBound - aperture.y, transparency?.end ?? aperture.size.height, aperture.size.height)
+            let converter = PlanarRows(
+                image: window.planes,
+                aperture: PixelRect(x: aperture.x, y: aperture.y - window.top, size: aperture.size),
+                alpha: transparency?.alpha, isPremultiplied: image.isPremultiplied, coding: coding, color: color)
+            while y < end {
+                converter.convert(y, to: sink.rowToFill())
+                try sink.commitRow()
+                y += 1
+            }
+        }
+        withExtendedLifetime((rows, alpha)) {}
+        return Picture(
+            pixels: try sink.finish(), colorSpace: color.colorSpace, isHighDynamicRange: isHighDynamicRange)
+    }
+
+    // MARK: Layers
+
+    /// Draws images onto a canvas, in sRGB with 8 bits.
+    private func compose(
+        _ layers: [HEIFPlan.Layer], on background: SIMD4<UInt16>, _ plan: HEIFPlan, to output: PixelSize
+    ) throws(ImageError) -> Picture {
+        let canvas = try MutablePixelBuffer(size: plan.size, pool: context.pool)
+        let alpha = UInt32(background.w)
+        var fill = SIMD4<UInt8>.zero
+        for component in 0..<4 {
+            let number = component == 3 ? alpha : UInt32(background[component]) * alpha / 65_535
+            fill[component] = UInt8(truncatingIfNeeded: (number + 128) / 257)
+        }
+        for y in 0..<plan.size.height {
+            canvas.row(y).initializeMemory(as: SIMD4<UInt8>.self, repeating: fill, count: plan.size.width)
+        }
+        var options = DecodeOptions()
+        options.allowsPartialImage = self.options.allowsPartialImage
+        let renderer = ItemRenderer(table: table, options: options, context: context)
+        for layer in layers {
+            let size = layer.image.view.displaySize
+            let place = PixelRect(x: layer.x, y: layer.y, size: size)
+            // What lies beside the canvas isn't decoded.
+            guard let visible = place.clipped(to: plan.size) else { continue }
+            let image = try ItemImage(layer.image, in: table, limits: context.limits)
+            let pixels = try renderer.render(image, to: size).pixels
+            for y in 0..<visible.size.height {
+                let target = canvas.row(visible.y + y) + visible.x * 4
+                pixels.withRow(visible.y + y - layer.y) { row in
+                    guard let base = row.baseAddress else { return }
+                    PixelBlending.blend(
+                        UnsafeRawPointer(base) + (visible.x - layer.x) * 4, over: target, count: visible.size.width,
+                        format: .rgba8)
+                }
+            }
+        }
+        let aperture = plan.view.aperture
+        var sink = try RowSink(
+            stored: aperture.size, output: output, orientation: plan.view.orientation, context: context)
+        for y in 0..<aperture.size.height {
+            sink.rowToFill().copyMemory(
+                from: canvas.row(aperture.y + y) + aperture.x * 4, byteCount: aperture.size.width * 4)
+            try sink.commitRow()
+        }
+        withExtendedLifetime(canvas.freeze()) {}
+        return Picture(pixels: try sink.finish(), colorSpace: .sRGB, isHighDynamicRange: false)
+    }
+}
+
+/// The transparency of an image, from the top to the bottom of the part that is shown.
+private final class AlphaRows {
+    private let rows: PictureRows
+    private let aperture: PixelRect
+    private let bits: Int
+    /// The whole plane in the size of the image, if the file has it in another one.
+    private let enlarged: ScratchBytes?
+    private let image: HEIFPlan
+
+    /// - Parameter image: The plan of the image that the transparency belongs to. It is turned like that.
+    init(
+        _ alpha: HEIFPlan, of image: HEIFPlan, table: ItemTable, context: DecodeContext
+    ) throws(ImageError) {
+        self.image = image
+        bits = alpha.bits
+        // A picture as large as that of the image is cropped like it.
+        let isAlike = alpha.size == image.size
+        let fits = isAlike || alpha.view.aperture.size == image.view.aperture.size
+        aperture = isAlike ? image.view.aperture : fits ? alpha.view.aperture : PixelRect(size: alpha.size)
+        guard let rows = PictureRows(alpha, part: aperture, table: table, context: context) else {
+            throw ImageError(
+                .formatNotEnabled, stage: .decode,
+                reason: "the transparency of the HEIF file is put together of images, which is not read")
+        }
+        self.rows = rows
+        enlarged = fits ? nil : try Self.enlarge(rows, alpha, to: image.size, context)
+    }
+
+    /// Gives the transparency of a row of the part that is shown, and the end of the rows that come with it.
+    func rows(at y: Int) throws(ImageError) -> (alpha: PlanarRows.Alpha, end: Int) {
+        if let enlarged {
+            let plane = PlanarPicture.Plane(
+                base: UnsafeRawPointer(enlarged.base), bytesPerRow: image.size.width * (bits > 8 ? 2 : 1),
+                size: image.size)
+            return (PlanarRows.Alpha(plane: plane, bits: bits, aperture: image.view.aperture), .max)
+        }
+        let window = try rows.window(with: aperture.y + y)
+        let shifted = PixelRect(x: aperture.x, y: aperture.y - window.top, size: aperture.size)
+        return (
+            PlanarRows.Alpha(plane: window.planes.luma, bits: bits, aperture: shifted),
+            window.rows.upperBound - aperture.y
+        )
+    }
+
+    /// The nearest number for each pixel of the image.
+    private static func enlarge(
+        _ rows: PictureRows, _ alpha: HEIFPlan, to size: PixelSize, _ context: DecodeContext
+    ) throws(ImageError) -> ScratchBytes {
+        let bytes = alpha.bits > 8 ? 2 : 1
+        guard let plane = ScratchBytes(size.pixelCount * bytes, pool: context.pool) else {
+            throw ImageError(.outOfMemory, stage: .decode, reason: "no memory for \(size) pixels")
+        }
+        for y in 0..<size.height {
+            let row = y * alpha.size.height / size.height
+            let window = try rows.window(with: row)
+            let source = window.planes.luma.base + (row - window.top) * window.planes.luma.bytesPerRow
+            let target = plane.base + y * size.width * bytes
+            for x in 0..<size.width {
+                let place = x * alpha.size.width / size.width
+                (target + x * bytes).copyMemory(from: source + place * bytes, byteCount: bytes)
+            }
+        }
+        return plane
+    }
+}
+#endif

@@ -1,0 +1,34 @@
+#if AVIF || HEIF
+internal import FoundationEssentials
+internal import TintypeCore
+
+/// The colors that the boxes of a picture state.
+struct StatedColor {
+    private(set) var profile: Data?
+    /// The statement of a `colr` box of the kind `nclx`.
+    private(set) var coding: ColorCoding?
+
+    /// More bytes than any profile has.
+    private static let maximumProfile = 16 << 20
+
+    init(_ boxes: [MediaBox]) throws(ImageError) {
+        for box in boxes where box.type == "colr" {
+            var reader = box.reader
+            switch try reader.letters() {
+            case "prof", "rICC":
+                guard profile == nil, reader.remaining <= Self.maximumProfile else { continue }
+                profile = Data(try reader.take(reader.remaining))
+            case "nclx":
+                let codePoints = CodePoints(primaries: try reader.uint16(), transfer: try reader.uint16())
+                let matrix = try reader.uint16()
+                coding = ColorCoding(
+                    codePoints: codePoints, matrix: matrix, isFullRange: try reader.uint8() & 0x80 != 0)
+            default: break
+            }
+        }
+    }
+
+    /// True if no box states anything.
+    var isEmpty: Bool { profile == nil && coding == nil }
+}
+#endif
