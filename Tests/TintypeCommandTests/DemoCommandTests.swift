@@ -48,7 +48,8 @@ struct DemoCommandTests {
         let server = try required(source.server)
         #expect(source.items.map(\.name) == ["\(prefix)a.png", "\(prefix)swapped.png"])
         try folder.write(png, to: "images/\(prefix)later.png")
-        let downloader = ImageDownloader()
+        // The server answers on the threads of the other tests, which may be busy.
+        let downloader = ImageDownloader(.init(timeout: .seconds(120)))
         func status(_ url: URL) async -> Int? {
             do throws(ImageError) {
                 return try await downloader.load(LoadRequest(url: url)).statusCode

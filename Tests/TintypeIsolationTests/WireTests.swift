@@ -64,6 +64,7 @@ struct WireTests {
             frameDurations: [.milliseconds(6), .nanoseconds(7)], hasAlpha: true, bitsPerComponent: 10,
             colorProfile: "Some RGB", isComplete: false, isHighDynamicRange: true)
         info.pageCount = 9
+        info.gainMap = ImageInfo.GainMap(size: PixelSize(width: 2, height: 1), components: 3)
         let other = ImageInfo(format: .png, size: .zero, hasAlpha: false)
         #expect(equal(info, other).isEmpty)
         #expect(try sent(info) == info)

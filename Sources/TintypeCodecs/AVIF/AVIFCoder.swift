@@ -33,7 +33,9 @@ public struct AVIFCoder: AnimatedImageCoder {
     public var encodableFormats: Set<ImageFormat> { [.avif] }
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        try AVIFReader(data, limits: context.limits, readsMetadata: false, decoder: decoder).info
+        var info = try AVIFReader(data, limits: context.limits, readsMetadata: false, decoder: decoder).info
+        info.gainMap = HEIFGainMap(of: data)?.info
+        return info
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {

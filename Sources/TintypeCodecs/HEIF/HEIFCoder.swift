@@ -28,9 +28,11 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
         if let sequence = try HEIFSequence(fileOf: data, limits: context.limits) { return sequence.info }
-        return try data.withBytes { bytes throws(ImageError) in
+        var info = try data.withBytes { bytes throws(ImageError) in
             try HEIFStill(bytes, format: Self.format(data), limits: context.limits).info
         }
+        info.gainMap = HEIFGainMap(of: data)?.info
+        return info
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {

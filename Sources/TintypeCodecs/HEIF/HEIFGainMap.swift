@@ -35,6 +35,8 @@ public struct HEIFGainMap: Sendable, Equatable {
         #endif
     }
 
+    var info: ImageInfo.GainMap { ImageInfo.GainMap(size: size, components: components) }
+
     /// Returns true if the beginning of a file describes a gain map, which may be behind it.
     public static func mayBe(in beginning: Data) -> Bool {
         #if HEIF

@@ -21,7 +21,11 @@ public struct JPEGCoder: ProgressiveImageCoder {
         guard !size.isEmpty else {
             throw ImageError(.corruptImage, stage: .decode, reason: "the JPEG has a size of \(size)")
         }
-        return segments.info(size: size)
+        var info = segments.info(size: size)
+        if segments.pictureIndex != nil, let map = JPEGGainMap(of: data), [1, 3].contains(map.components) {
+            info.gainMap = ImageInfo.GainMap(size: map.size, components: map.components)
+        }
+        return info
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {

@@ -61,8 +61,10 @@ final class TIFFRows {
             conversion?.convert(target, count: width)
         case .cmyk:
             for component in 0..<4 { copy(component, y, to: scratch, component) }
-            setAlpha(y, target)
-            if layout.alpha?.isPremultiplied == true { divideInk(by: target) }
+            if layout.alpha?.isPremultiplied == true {
+                setAlpha(y, target)
+                divideInk(by: target)
+            }
             convertInk(to: target)
             setAlpha(y, target)
         case .lab(let encoding):
@@ -125,10 +127,12 @@ final class TIFFRows {
     /// Writes the alpha of the page, or makes the pixels opaque.
     private func setAlpha(_ y: Int, _ pixels: UnsafeMutableRawPointer) {
         if let alpha = layout.alpha { return copy(alpha.sample, y, to: pixels, 3) }
-        let bytes = working.bytesPerPixel
-        for x in 0..<layout.width {
-            (pixels + x * bytes + bytes / 4 * 3).initializeMemory(as: UInt8.self, repeating: 255, count: bytes / 4)
+        // A loop over numbers: filling bytes would call memset for each pixel, which took two fifths of the time of a page.
+        func makeOpaque<Number: FixedWidthInteger & UnsignedInteger>(_: Number.Type) {
+            let numbers = pixels.assumingMemoryBound(to: Number.self)
+            for x in 0..<layout.width { numbers[x * 4 + 3] = .max }
         }
+        if working == .rgba8 { makeOpaque(UInt8.self) } else { makeOpaque(UInt16.self) }
     }
 
     /// Writes one sample of each pixel to one component of a row.

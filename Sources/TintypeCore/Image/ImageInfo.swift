@@ -19,6 +19,8 @@ public struct ImageInfo: Sendable, Hashable {
     public var bitsPerComponent: Int
     /// True for colors in PQ or HLG (ITU-R BT.2100).
     public var isHighDynamicRange: Bool
+    /// The gain map of a JPEG, HEIC, or AVIF file; `nil` if the bytes have none that is complete.
+    public var gainMap: GainMap?
     /// The name of the embedded color profile, or `nil` if there is none.
     public var colorProfile: String?
     /// False if the data ends before the last frame, so that there may be more frames than were counted.
@@ -41,6 +43,20 @@ public struct ImageInfo: Sendable, Hashable {
         self.colorProfile = colorProfile
         self.isComplete = isComplete
         self.isHighDynamicRange = isHighDynamicRange
+    }
+
+    /// A smaller image in the file that tells by how much each pixel becomes brighter on a display with high dynamic range
+    /// (ISO 21496-1). `JPEGGainMap` and `HEIFGainMap` decode and apply it.
+    public struct GainMap: Sendable, Hashable {
+        /// The size of the gain map, in pixels.
+        public var size: PixelSize
+        /// The number of its components: 1 for brightness alone, 3 for each color.
+        public var components: Int
+
+        public init(size: PixelSize, components: Int) {
+            self.size = size
+            self.components = components
+        }
     }
 
     /// The upright size, after ``orientation`` is applied.

@@ -14,6 +14,8 @@ extension ImageInfo: WireValue {
         writer.write(hasAlpha)
         writer.write(bitsPerComponent)
         writer.write(isHighDynamicRange)
+        writer.write(gainMap?.size)
+        writer.write(gainMap?.components)
         writer.write(colorProfile)
         writer.write(isComplete)
     }
@@ -30,6 +32,12 @@ extension ImageInfo: WireValue {
         hasAlpha = try reader.read()
         bitsPerComponent = try reader.read()
         isHighDynamicRange = try reader.read()
+        let gainMapSize: PixelSize? = try reader.read()
+        let gainMapComponents: Int? = try reader.read()
+        if let gainMapSize, let gainMapComponents {
+            guard gainMapSize.isPossible, gainMapComponents == 1 || gainMapComponents == 3 else { throw .garbage }
+            gainMap = GainMap(size: gainMapSize, components: gainMapComponents)
+        }
         colorProfile = try reader.read()
         isComplete = try reader.read()
         guard size.isPossible, frameCount >= 1, pageCount >= 0, loopCount ?? 0 >= 0, frameDurations.count <= frameCount,

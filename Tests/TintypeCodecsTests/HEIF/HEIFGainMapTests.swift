@@ -55,7 +55,9 @@ struct HEIFGainMapTests {
         let image = try HEIFCoder().decode(data)
         #expect(image.size == PixelSize(width: 64, height: 64) && !image.hasAlpha)
         #expect(image.metadata.exif == Self.exif)
-        #expect(try HEIFCoder().info(data).pageCount == 1)
+        let info = try HEIFCoder().info(data)
+        #expect(info.pageCount == 1)
+        #expect(info.gainMap == ImageInfo.GainMap(size: PixelSize(width: 32, height: 32), components: 1))
     }
 
     @Test("a gain map is found with its parameters, and applied", .capability("COD-54", "MET-10"))

@@ -68,6 +68,8 @@ struct JPEGGainMapTests {
         let data = try file(segments: segment(0xE2, Self.urn + bytes), isLittleEndian: isLittleEndian)
         let gainMap = try #require(JPEGGainMap(of: data))
         #expect(gainMap.standard == .iso && gainMap.size == PixelSize(width: 8, height: 4))
+        let info = try JPEGCoder().info(data)
+        #expect(info.gainMap == ImageInfo.GainMap(size: gainMap.size, components: gainMap.components))
         let read = try #require(gainMap.parameters)
         #expect(read.baseHeadroom == 0 && read.alternateHeadroom == 3 && read.usesBaseColorSpace)
         #expect(
