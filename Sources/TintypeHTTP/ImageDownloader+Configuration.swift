@@ -107,10 +107,12 @@ extension ImageDownloader {
         public var tls: TLSOptions
         /// The proxy for connections.
         public var proxy: ProxyOptions
-        /// True if servers may choose HTTP/2; false if they are asked for HTTP/1.1 only. The default is true.
+        /// True if servers may choose HTTP/2; false, the default, if they are asked for HTTP/1.1 only.
         ///
-        /// Until a server has sent its first settings of HTTP/2, the client library keeps what it sends without a limit. So
-        /// ``untrustedURLs`` has false.
+        /// Allow it for servers that you trust. A server that changes between HTTP/2 and HTTP/1.1 for one host, and back, can end the program:
+        /// async-http-client 1.37.0 keeps closed connections of HTTP/2 in its pool (`HTTPConnectionPool+HTTP1StateMachine.swift`,
+        /// `http2ConnectionClosed`) and traps at the next change. And until a server has sent its first settings, the library keeps
+        /// what it sends without a limit.
         public var usesHTTP2: Bool
         /// The path of a Unix domain socket to connect to in place of every host, for `http` only; `nil` for none.
         public var unixSocketPath: String?
@@ -131,7 +133,7 @@ extension ImageDownloader {
             maximumRedirectsPerOrigin: Int? = nil, maximumDownloadsPerHost: Int? = nil,
             partialDownloads: PartialDownloads? = .memory, minimumProgressInterval: Double = 0,
             cookies: (any CookieStoring)? = nil, credentials: CredentialProvider? = nil, decryptor: Decryptor? = nil,
-            tls: TLSOptions = TLSOptions(), proxy: ProxyOptions = .none, usesHTTP2: Bool = true,
+            tls: TLSOptions = TLSOptions(), proxy: ProxyOptions = .none, usesHTTP2: Bool = false,
             unixSocketPath: String? = nil,
             observer: (@Sendable (DownloadEvent) -> Void)? = nil
         ) {

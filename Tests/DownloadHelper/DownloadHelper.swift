@@ -51,7 +51,9 @@ struct DownloadHelper {
         var tls = TLSOptions()
         tls.trustRoots = try Data(contentsOf: URL(filePath: roots))
         let downloader = ImageDownloader(
-            .init(maximumConcurrentDownloads: 32, timeout: .seconds(60), partialDownloads: nil, tls: tls))
+            .init(
+                maximumConcurrentDownloads: 32, timeout: .seconds(60), partialDownloads: nil, tls: tls,
+                usesHTTP2: true))
         let failures = await withTaskGroup(of: Int.self) { group in
             for lane in 0..<32 {
                 group.addTask {

@@ -97,7 +97,7 @@ struct BrokenConnectionTests {
         }
         var tls = TLSOptions()
         tls.trustRoots = Data(certificates.root.utf8)
-        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: tls))
+        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: tls, usesHTTP2: true))
         for _ in 0..<3 {
             #expect(try await downloader.load(LoadRequest(url: server.url("/a"))).data == Data("hi".utf8))
         }

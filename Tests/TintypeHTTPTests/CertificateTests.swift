@@ -32,7 +32,7 @@ struct CertificateTests {
         tls.trustRoots = Data(certificates.root.utf8)
         change(&tls)
         let proxy = try TunnelProxy()
-        var configuration = ImageDownloader.Configuration(timeout: .seconds(60), tls: tls)
+        var configuration = ImageDownloader.Configuration(timeout: .seconds(60), tls: tls, usesHTTP2: true)
         switch way {
         case .direct:
             let network = try #require(IPNetwork("127.0.0.0/8"))

@@ -30,7 +30,7 @@ struct HTTP2Tests {
         let server = try await server { request in
             OriginResponse(chunks: [Data(request.path.utf8), bytes], gate: gate, type: "image/png")
         }
-        let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 20, tls: trusting))
+        let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 20, tls: trusting, usesHTTP2: true))
         let urls = (0..<20).map { server.url("/\($0)", host: "localhost") }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for url in urls {
@@ -58,7 +58,7 @@ struct HTTP2Tests {
             default: OriginResponse(bytes, headers: ["ETag": "\"1\""])
             }
         }
-        let downloader = ImageDownloader(.init(tls: trusting))
+        let downloader = ImageDownloader(.init(tls: trusting, usesHTTP2: true))
         func url(_ path: String) -> URL { server.url(path, host: "localhost") }
         let moved = try await downloader.load(LoadRequest(url: url("/moved"), priority: WorkPriority(.high)))
         #expect(moved.data == bytes && moved.url == url("/image") && moved.validators?.entityTag == "\"1\"")
@@ -72,7 +72,7 @@ struct HTTP2Tests {
         let server = try await server { request in
             request.path == "/broken" ? OriginResponse(bytes).close(after: 1_000) : OriginResponse(bytes)
         }
-        let downloader = ImageDownloader(.init(tls: trusting))
+        let downloader = ImageDownloader(.init(tls: trusting, usesHTTP2: true))
         let broken = try await failure(downloader, LoadRequest(url: server.url("/broken", host: "localhost")))
         #expect([.connectionLost, .incompleteBody].contains(broken.code), "\(broken)")
         #expect(try await downloader.load(LoadRequest(url: server.url("/a", host: "localhost"))).data == bytes)
@@ -88,7 +88,7 @@ struct HTTP2Tests {
             response.steps = [.bytes(bytes.prefix(count)), .resetStream(code: code)]
             return response
         }
-        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: trusting))
+        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: trusting, usesHTTP2: true))
         let error = try await failure(downloader, LoadRequest(url: server.url("/broken", host: "localhost")))
         #expect([.connectionLost, .incompleteBody].contains(error.code), "\(error)")
         // The connection goes on.
@@ -108,7 +108,7 @@ struct HTTP2Tests {
             }
             return response
         }
-        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: trusting))
+        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: trusting, usesHTTP2: true))
         for _ in 1...3 {
             #expect(try await downloader.load(LoadRequest(url: server.url("/last", host: "localhost"))).data == bytes)
         }
@@ -132,14 +132,15 @@ struct HTTP2Tests {
             }
             return response
         }
-        let downloader = ImageDownloader(.init(timeout: .seconds(60), partialDownloads: nil, tls: trusting))
+        let downloader = ImageDownloader(
+            .init(timeout: .seconds(60), partialDownloads: nil, tls: trusting, usesHTTP2: true))
         let url = server.url("/a", host: "localhost")
         let error = try await failure(downloader, LoadRequest(url: url))
         #expect([.connectionLost, .incompleteBody].contains(error.code), "\(error)")
         #expect(RetryPolicy.isTransient(error))
         first.update { $0 = true }
         let patient = ImageDownloader(
-            .init(timeout: .seconds(60), retry: RetryPolicy(baseDelay: .zero), tls: trusting))
+            .init(timeout: .seconds(60), retry: RetryPolicy(baseDelay: .zero), tls: trusting, usesHTTP2: true))
         #expect(try await patient.load(LoadRequest(url: url)).data == bytes)
     }
 
@@ -150,7 +151,7 @@ struct HTTP2Tests {
             response.informational = [103, status]
             return response
         }
-        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: trusting))
+        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: trusting, usesHTTP2: true))
         let request = LoadRequest(url: server.url("/a", host: "localhost"))
         if status == 101 {
             #expect(try await failure(downloader, request).code == .badResponse)
@@ -168,7 +169,7 @@ struct HTTP2Tests {
             return response
         }
         let downloader = ImageDownloader(
-            .init(maximumConcurrentDownloads: 20, timeout: .seconds(60), tls: trusting))
+            .init(maximumConcurrentDownloads: 20, timeout: .seconds(60), tls: trusting, usesHTTP2: true))
         let count = 500
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<count {
@@ -215,7 +216,8 @@ struct HTTP2Tests {
             return response
         }
         // Without an end of the connection, the transfer would wait for this limit.
-        let downloader = ImageDownloader(.init(timeout: .seconds(3_600), partialDownloads: nil, tls: trusting))
+        let downloader = ImageDownloader(
+            .init(timeout: .seconds(3_600), partialDownloads: nil, tls: trusting, usesHTTP2: true))
         for _ in 0..<2 {
             let error = try await failure(downloader, LoadRequest(url: server.url("/broken", host: "localhost")))
             #expect([.connectionLost, .incompleteBody].contains(error.code), "\(error)")
@@ -230,7 +232,7 @@ struct HTTP2Tests {
         tls.isSilent = true
         let server = try await OriginServer.start(tls: tls) { _ in OriginResponse(bytes) }
         let clock = ManualClock()
-        let downloader = ImageDownloader(.init(timeout: .seconds(15), tls: trusting), clock: clock)
+        let downloader = ImageDownloader(.init(timeout: .seconds(15), tls: trusting, usesHTTP2: true), clock: clock)
         let request = LoadRequest(url: server.url("/a", host: "localhost"))
         let load = Task { try await failure(downloader, request) }
         try await clock.waitForSleepers(1)
@@ -243,11 +245,11 @@ struct HTTP2Tests {
         await shutdown.value
     }
 
-    @Test("Servers are asked for HTTP/1.1 only where the configuration says so, as that for URLs of strangers does")
+    @Test("Servers are asked for HTTP/2 only where the configuration says so")
     func without() async throws {
-        #expect(ImageDownloader.Configuration().usesHTTP2 && !ImageDownloader.Configuration.untrustedURLs.usesHTTP2)
+        #expect(!ImageDownloader.Configuration().usesHTTP2 && !ImageDownloader.Configuration.untrustedURLs.usesHTTP2)
         let server = try await server { _ in OriginResponse(bytes) }
-        let downloader = ImageDownloader(.init(tls: trusting, usesHTTP2: false))
+        let downloader = ImageDownloader(.init(tls: trusting))
         let request = LoadRequest(url: server.url("/a", host: "localhost"))
         // The server speaks nothing else, and answers with what is no HTTP/1.1.
         _ = try await failure(downloader, request)
@@ -262,7 +264,7 @@ struct HTTP2Tests {
         arguments: ["-5", "0x4", "99999999999999999999"])
     func invalidLength(_ length: String) async throws {
         let server = try await server { _ in OriginResponse(bytes).chunked().header("content-length", length) }
-        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: trusting))
+        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: trusting, usesHTTP2: true))
         let error = try await failure(downloader, LoadRequest(url: server.url("/a", host: "localhost")))
         #expect(error.code == .connectionLost)
         #expect(error.reason == "the stream of HTTP/2 was closed with the code 1 before the response")
@@ -271,7 +273,7 @@ struct HTTP2Tests {
     @Test("A body that isn't as long as announced is an error", arguments: [0, 100, 10_000])
     func lyingLength(announced: Int) async throws {
         let server = try await server { _ in OriginResponse(bytes).announcing(contentLength: announced) }
-        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: trusting))
+        let downloader = ImageDownloader(.init(timeout: .seconds(60), tls: trusting, usesHTTP2: true))
         let error = try await failure(downloader, LoadRequest(url: server.url("/a", host: "localhost")))
         #expect([.connectionLost, .incompleteBody, .badResponse].contains(error.code), "\(error)")
     }
@@ -282,7 +284,7 @@ struct HTTP2Tests {
         let proxy = try TunnelProxy()
         var address = ProxyServer(host: "127.0.0.1", port: proxy.port)
         (address.user, address.password) = ("me", "pass")
-        let downloader = ImageDownloader(.init(tls: trusting, proxy: .server(address)))
+        let downloader = ImageDownloader(.init(tls: trusting, proxy: .server(address), usesHTTP2: true))
         let url = server.url("/secret?token=1", host: "localhost")
         #expect(try await downloader.load(LoadRequest(url: url)).data == bytes)
         let head = try #require(proxy.heads.value.first)

@@ -77,7 +77,7 @@ struct RequestTargetTests {
         var trusting = TLSOptions()
         trusting.trustRoots = Data(certificates.root.utf8)
         let secure = try await OriginServer.start(tls: tls) { _ in OriginResponse(bytes) }
-        let modern = ImageDownloader(.init(tls: trusting))
+        let modern = ImageDownloader(.init(tls: trusting, usesHTTP2: true))
         for path in ["/Stra%DFe.png?%E4", "/a%20b.png", "/%E4/"] {
             let loaded = try await modern.load(LoadRequest(url: secure.url(path, host: "localhost")))
             #expect(loaded.networkProtocol?.hasPrefix("HTTP/2") == true)

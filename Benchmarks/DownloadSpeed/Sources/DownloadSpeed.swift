@@ -67,7 +67,7 @@ struct DownloadSpeed {
             options.trustRoots = roots
         }
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let downloader = ImageDownloader(.init(maximumConcurrentDownloads: atATime, tls: options))
+        let downloader = ImageDownloader(.init(maximumConcurrentDownloads: atATime, tls: options, usesHTTP2: true))
         let headers = ImageDownloader.Configuration.defaultHeaders
 
         @Sendable func bare(_ url: String) async throws -> Int {

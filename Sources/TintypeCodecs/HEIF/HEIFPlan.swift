@@ -22,7 +22,7 @@ struct HEIFPlan {
     }
 
     struct Layer {
-        var image: HEIFPlan
+        var image: ItemImage
         var x: Int
         var y: Int
     }
@@ -50,7 +50,8 @@ struct HEIFPlan {
             PixelSize(
                 width: size.width,
                 height: size.height
-                    + layers.map { ($0.image.size.pixelCount + $0.image.workingSize.pixelCount) / size.width }.reduce(
+                    + layers.map { ($0.image.plan.size.pixelCount + $0.image.workingSize.pixelCount) / size.width }
+                    .reduce(
                         0, max))
         }
     }

@@ -4,8 +4,8 @@ internal import TintypeCore
 
 /// Follows the references of items, and makes plans of images.
 ///
-/// It counts what it follows, so that a small file can't ask for much work, and refuses circles. The size of a coded picture is that of its
-/// bitstream; the box `ispe` must agree.
+/// It counts what it follows, so that a small file can't ask for much work, and refuses circles. An item is planned once, however many
+/// others name it; the work of decoding it counts each time. The size of a coded picture is that of its bitstream; the box `ispe` must agree.
 struct HEIFPlanner {
     private let table: ItemTable
     private let limits: DecodeLimits
@@ -15,6 +15,11 @@ struct HEIFPlanner {
     private var layersLeft = 256
     /// The bytes of coded pictures that may still be decoded; `nil` before the first one.
     private var bytesLeft: Int?
+    /// The number of coded pictures that may still be planned: twice what the largest grid has.
+    private var picturesLeft = 1 << 17
+    /// The plans of items, with the bytes of their pictures and the number of their layers.
+    private var plans: [Int: (plan: HEIFPlan, bytes: Int, layers: Int)] = [:]
+    private var profiles: [UnsafeRawPointer: Data] = [:]
     private var configurations: [UnsafeRawPointer: (HEVCConfiguration, pictures: HEVCPictureParameters?)] = [:]
 
     /// Derived images within each other. The file format sets no limit; real files have up to 3.
@@ -28,8 +33,37 @@ struct HEIFPlanner {
         guard path.count < Self.maximumDepth else {
             throw .corrupt("the images of the HEIF file are derived from each other \(path.count) times")
         }
+        if let known = plans[id] {
+            try charge(known.bytes)
+            try charge(layers: known.layers)
+            return known.plan
+        }
         path.append(id)
         defer { path.removeLast() }
+        let (bytes, layers) = (bytesLeft ?? allowedBytes, layersLeft)
+        let plan = try newPlan(id)
+        plans[id] = (plan, bytes - (bytesLeft ?? allowedBytes), layers - layersLeft)
+        return plan
+    }
+
+    /// Plans an image with its transparency.
+    mutating func image(_ id: Int) throws(ImageError) -> ItemImage {
+        let plan = try plan(id)
+        let item = table.items(referringTo: id, by: "auxl").first {
+            $0.auxiliaryType.map(MediaTrack.alphaTypes.contains) ?? false
+        }
+        guard let item else { return ItemImage(id, plan, alpha: nil, isPremultiplied: false) }
+        let alpha = try self.plan(item.id)
+        guard max(alpha.size.pixelCount, alpha.decodedPixels) <= plan.size.pixelCount * 4 + Self.freeAlpha else {
+            throw ImageError(
+                .limitExceeded, stage: .decode,
+                reason: "the transparency of the HEIF image has \(alpha.decodedPixels) pixels, the image \(plan.size)")
+        }
+        return ItemImage(
+            id, plan, alpha: alpha, isPremultiplied: table.references("prem", from: id).contains(item.id))
+    }
+
+    private mutating func newPlan(_ id: Int) throws(ImageError) -> HEIFPlan {
         let item = try table.item(id)
         try Self.checkEssentialProperties(item)
         var plan =
@@ -46,13 +80,37 @@ struct HEIFPlanner {
             }
         }
         for property in item.properties { try plan.view.apply(property.box) }
-        let color = try StatedColor(item.properties.map(\.box))
+        let color = try color(of: item)
         if !color.isEmpty, item.type != "tmap" { plan.color = color }
         try Self.checkProportions(decoded: plan.largestPicture, shown: plan.view.aperture.size)
         return plan
     }
 
+    /// The colors of an item. Items that share a profile share its copy.
+    private mutating func color(of item: ItemTable.Item) throws(ImageError) -> StatedColor {
+        try StatedColor(item.properties.map(\.box)) { bytes in
+            guard let base = bytes.baseAddress else { return Data() }
+            if let known = profiles[base] { return known }
+            let profile = Data(bytes)
+            profiles[base] = profile
+            return profile
+        }
+    }
+
     // MARK: Coded pictures
+
+    /// The bytes that may be decoded of a file, in which honest pictures share none.
+    private var allowedBytes: Int { table.claimedBytes(of: table.primary).file * 8 + Self.freeBytes }
+
+    /// Counts the bytes of pictures that are to be decoded.
+    private mutating func charge(_ bytes: Int) throws(ImageError) {
+        let left = (bytesLeft ?? allowedBytes) - bytes
+        guard left >= 0 else {
+            throw ImageError(
+                .limitExceeded, stage: .decode, reason: "the pictures of the HEIF file share their bytes too often")
+        }
+        bytesLeft = left
+    }
 
     private mutating func coded(_ item: ItemTable.Item) throws(ImageError) -> HEIFPlan {
         let coded = try picture(item)
@@ -62,14 +120,14 @@ struct HEIFPlanner {
     }
 
     private mutating func picture(_ item: ItemTable.Item) throws(ImageError) -> HEIFCodedItem {
+        let bytes = table.claimedBytes(of: item.id).item
+        guard bytes > 0 else { throw .corrupt("item \(item.id) of the HEIF file has no bytes") }
         // Pictures that share their bytes make a small file cost as much as a large one.
-        let bytes = table.claimedBytes(of: item.id)
-        let left = (bytesLeft ?? bytes.file * 8 + Self.freeBytes) - bytes.item
-        guard left >= 0 else {
-            throw ImageError(
-                .limitExceeded, stage: .decode, reason: "the pictures of the HEIF file share their bytes too often")
+        try charge(bytes)
+        picturesLeft -= 1
+        guard picturesLeft >= 0 else {
+            throw ImageError(.limitExceeded, stage: .decode, reason: "the HEIF file has too many pictures")
         }
-        bytesLeft = left
         let picture =
             switch item.type {
             case "hvc1", "hev1": try hevc(item)
@@ -163,7 +221,7 @@ struct HEIFPlanner {
         if let tiles = try plainTiles(sources) {
             try layout.checkTiles(of: tiles[0].size)
             var color = try StatedColor([])
-            if let first = sources.first { color = try StatedColor(try table.item(first).properties.map(\.box)) }
+            if let first = sources.first { color = try self.color(of: try table.item(first)) }
             return HEIFPlan(
                 item: item.id,
                 content: .grid(HEIFPlan.Grid(columns: layout.columns, rows: layout.rows, tiles: tiles)),
@@ -173,15 +231,15 @@ struct HEIFPlanner {
         var layers: [HEIFPlan.Layer] = []
         for (index, source) in sources.enumerated() {
             let image = try layer(source)
-            let tile = layers.first?.image.view.displaySize ?? image.view.displaySize
-            guard image.view.displaySize == tile else {
+            let tile = layers.first?.image.plan.view.displaySize ?? image.plan.view.displaySize
+            guard image.plan.view.displaySize == tile else {
                 throw .corrupt("the tiles of the HEIF file have different sizes")
             }
             layers.append(
                 HEIFPlan.Layer(
                     image: image, x: index % layout.columns * tile.width, y: index / layout.columns * tile.height))
         }
-        try layout.checkTiles(of: layers[0].image.view.displaySize)
+        try layout.checkTiles(of: layers[0].image.plan.view.displaySize)
         return try composition(item, layers, size: layout.size, background: [0, 0, 0, 65_535])
     }
 
@@ -220,10 +278,15 @@ struct HEIFPlanner {
         return try composition(item, layers, size: layout.size, background: layout.background)
     }
 
-    private mutating func layer(_ source: Int) throws(ImageError) -> HEIFPlan {
-        layersLeft -= 1
+    private mutating func layer(_ source: Int) throws(ImageError) -> ItemImage {
+        try charge(layers: 1)
+        return try image(source)
+    }
+
+    /// Counts images that are to be drawn onto canvases.
+    private mutating func charge(layers: Int) throws(ImageError) {
+        layersLeft -= layers
         guard layersLeft >= 0 else { throw Self.tooManyLayers(256) }
-        return try plan(source)
     }
 
     private func composition(
@@ -236,6 +299,9 @@ struct HEIFPlanner {
             item: item.id, content: .layers(layers, background: background), size: size, view: HEIFView(size),
             color: try StatedColor([]), bits: 8, isGray: false)
     }
+
+    /// Pixels of transparency that any image may have, however small.
+    private static let freeAlpha = 65_536
 
     /// Bytes that are decoded again in any file, however small.
     private static let freeBytes = 1 << 20
@@ -280,6 +346,11 @@ struct HEIFPlanner {
             .limitExceeded, stage: .decode,
             reason: "the HEIF file puts \(count) images onto each other, which takes too long")
     }
+}
+
+extension ItemImage {
+    /// The pixels of all coded pictures of the image and of its transparency.
+    fileprivate var decodedPixels: Int { plan.decodedPixels + (alpha?.decodedPixels ?? 0) }
 }
 
 extension HEIFPlan {

@@ -72,13 +72,7 @@ struct ItemImage {
 
     init(_ item: Int, in table: ItemTable, limits: DecodeLimits) throws(ImageError) {
         var planner = HEIFPlanner(table, limits: limits)
-        try self.init(item, try planner.plan(item), in: table, &planner)
-    }
-
-    /// - Parameter plan: The plan of an item that lies on a canvas.
-    init(_ plan: HEIFPlan, in table: ItemTable, limits: DecodeLimits) throws(ImageError) {
-        var planner = HEIFPlanner(table, limits: limits)
-        try self.init(plan.item, plan, in: table, &planner)
+        self = try planner.image(item)
     }
 
     /// The most of the memory that decoding takes at once, as the size of a picture of four bytes per pixel.
@@ -90,20 +84,8 @@ struct ItemImage {
     /// An image whose transparency doesn't matter.
     init(opaque plan: HEIFPlan) { (item, self.plan, alpha, isPremultiplied) = (plan.item, plan, nil, false) }
 
-    private init(
-        _ item: Int, _ plan: HEIFPlan, in table: ItemTable, _ planner: inout HEIFPlanner
-    ) throws(ImageError) {
-        (self.item, self.plan) = (item, plan)
-        let alpha = table.items(referringTo: item, by: "auxl").first {
-            $0.auxiliaryType.map(MediaTrack.alphaTypes.contains) ?? false
-        }
-        self.alpha = if let alpha { try planner.plan(alpha.id) } else { nil }
-        if let size = self.alpha?.size, size.pixelCount > plan.size.pixelCount * 4 + 65_536 {
-            throw ImageError(
-                .limitExceeded, stage: .decode,
-                reason: "the transparency of the HEIF image has \(size) pixels, the image \(plan.size)")
-        }
-        isPremultiplied = alpha.map { table.references("prem", from: item).contains($0.id) } ?? false
+    init(_ item: Int, _ plan: HEIFPlan, alpha: HEIFPlan?, isPremultiplied: Bool) {
+        (self.item, self.plan, self.alpha, self.isPremultiplied) = (item, plan, alpha, isPremultiplied)
     }
 }
 

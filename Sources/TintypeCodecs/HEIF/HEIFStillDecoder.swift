@@ -42,8 +42,9 @@ struct HEIFStillDecoder {
         let size = still.info.size
         guard output != size else { return nil }
         var best: ItemImage?
+        var planner = HEIFPlanner(still.table, limits: context.limits)
         for item in still.table.items(referringTo: still.image.item, by: "thmb").prefix(8) {
-            guard let image = try? ItemImage(item.id, in: still.table, limits: context.limits) else { continue }
+            guard let image = try? planner.image(item.id) else { continue }
             let small = image.plan.view.displaySize
             let isLargeEnough = small.width >= output.width && small.height >= output.height
             // The shape is the same if the short side is off by less than a pixel.

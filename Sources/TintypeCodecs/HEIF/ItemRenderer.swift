@@ -86,12 +86,11 @@ struct ItemRenderer {
         options.allowsPartialImage = self.options.allowsPartialImage
         let renderer = ItemRenderer(table: table, options: options, context: context)
         for layer in layers {
-            let size = layer.image.view.displaySize
+            let size = layer.image.plan.view.displaySize
             let place = PixelRect(x: layer.x, y: layer.y, size: size)
             // What lies beside the canvas isn't decoded.
             guard let visible = place.clipped(to: plan.size) else { continue }
-            let image = try ItemImage(layer.image, in: table, limits: context.limits)
-            let pixels = try renderer.render(image, to: size).pixels
+            let pixels = try renderer.render(layer.image, to: size).pixels
             for y in 0..<visible.size.height {
                 let target = canvas.row(visible.y + y) + visible.x * 4
                 pixels.withRow(visible.y + y - layer.y) { row in
@@ -103,6 +102,9 @@ struct ItemRenderer {
             }
         }
         let aperture = plan.view.aperture
+        if aperture == PixelRect(x: 0, y: 0, size: plan.size), plan.view.orientation == .up, output == plan.size {
+            return Picture(pixels: canvas.freeze(), colorSpace: .sRGB, isHighDynamicRange: false)
+        }
         var sink = try RowSink(
             stored: aperture.size, output: output, orientation: plan.view.orientation, context: context)
         for y in 0..<aperture.size.height {

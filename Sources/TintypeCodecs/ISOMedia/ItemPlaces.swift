@@ -89,6 +89,10 @@ struct ItemPlaces {
         guard container != .items || depth == 0 && place.extents.count <= Self.maximumParts else {
             throw .corrupt("item \(item) of the HEIF file lies in items that lie in others")
         }
+        // Else the parts would be gathered again for each part that lies in them.
+        guard depth == 0 || place.extents.count == 1 else {
+            throw .corrupt("item \(item) of the HEIF file, in which another one lies, is in several parts")
+        }
         if container != .items, place.extents.count == 1 {
             return try body(try Self.part(place.extents[0], of: container == .file ? file : inner, item))
         }

@@ -11,13 +11,16 @@ struct StatedColor {
     /// More bytes than any profile has.
     private static let maximumProfile = 16 << 20
 
-    init(_ boxes: [MediaBox]) throws(ImageError) {
+    /// - Parameter copy: Copies a profile.
+    init(
+        _ boxes: [MediaBox], copy: (UnsafeRawBufferPointer) -> Data = { Data($0) }
+    ) throws(ImageError) {
         for box in boxes where box.type == "colr" {
             var reader = box.reader
             switch try reader.letters() {
             case "prof", "rICC":
                 guard profile == nil, reader.remaining <= Self.maximumProfile else { continue }
-                profile = Data(try reader.take(reader.remaining))
+                profile = copy(try reader.take(reader.remaining))
             case "nclx":
                 let codePoints = CodePoints(primaries: try reader.uint16(), transfer: try reader.uint16())
                 let matrix = try reader.uint16()

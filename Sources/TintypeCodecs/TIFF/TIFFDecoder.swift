@@ -11,7 +11,6 @@ struct TIFFDecoder {
 
     func run() throws(ImageError) -> Image {
         let info = file.info
-        try file.checkJPEGParts()
         let layout = TIFFLayout(file)
         // What libtiff makes RGBA of itself has 8 bits.
         let format = layout.map { options.pixelFormat(bitsPerComponent: $0.bitsPerSample) } ?? .rgba8
@@ -57,7 +56,10 @@ struct TIFFDecoder {
         let height = file.info.size.height
         try context.checkCancellation()
         for top in stride(from: 0, to: height, by: bands.rows) {
-            if bands.rows > 1 { try context.checkCancellation() }
+            if top % file.rowsPerBand == 0 {
+                try context.checkCancellation()
+                try file.checkJPEGParts(from: top)
+            }
             let count = min(bands.rows, height - top)
             guard bands.read(top: top, count: count) else { return try noteFailure(file.failure()) }
             for y in 0..<count {
@@ -87,6 +89,7 @@ struct TIFFDecoder {
         let rowBytes = size.width * 4
         for top in stride(from: 0, to: size.height, by: file.rowsPerBand) {
             try context.checkCancellation()
+            try file.checkJPEGParts(from: top)
             let count = min(file.rowsPerBand, size.height - top)
             image.row_offset = Int32(top)
             let raster = band.row(0).assumingMemoryBound(to: UInt32.self)

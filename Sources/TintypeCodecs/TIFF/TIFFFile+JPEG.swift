@@ -3,36 +3,58 @@ internal import CTIFF
 internal import TintypeCore
 
 extension TIFFFile {
-    /// Checks that each strip or tile that is a JPEG image covers its part of the page.
+    /// Checks that the strips or tiles that begin at a row cover their part of the page, if they are JPEG images.
     ///
     /// libtiff only warns about smaller ones (4.5.0, `JPEGPreDecode`), and leaves the rest of the part as the memory was.
     /// - Throws: ``ImageError/Code/corruptImage``
-    /// - Complexity: O(strips), and the bytes before the first scan of each.
-    func checkJPEGParts() throws(ImageError) {
+    /// - Complexity: O(bytes before the frame headers), at most about the bytes of the file for all rows together.
+    func checkJPEGParts(from top: Int) throws(ImageError) {
         guard Int32(Self.short(handle, TIFFTAG_COMPRESSION)) == COMPRESSION_JPEG else { return }
-        let isTiled = TIFFIsTiled(handle) != 0
-        let partWidth = isTiled ? Int(Self.long(handle, TIFFTAG_TILEWIDTH)) : info.size.width
+        let partWidth = TIFFIsTiled(handle) != 0 ? Int(Self.long(handle, TIFFTAG_TILEWIDTH)) : info.size.width
         guard partWidth > 0 else { return }
         let columns = (info.size.width + partWidth - 1) / partWidth
-        let rows = (info.size.height + rowsPerBand - 1) / rowsPerBand
+        let height = min(rowsPerBand, info.size.height - top)
         // Further planes may be smaller, because chroma is.
-        for part in 0..<columns * rows {
-            guard let stored = sizeOfJPEG(UInt32(part)) else { continue }
-            let needed = PixelSize(
-                width: min(partWidth, info.size.width - part % columns * partWidth),
-                height: min(rowsPerBand, info.size.height - part / columns * rowsPerBand))
+        for column in 0..<columns {
+            guard let stored = try sizeOfJPEG(UInt32(top / rowsPerBand * columns + column)) else { continue }
+            let needed = PixelSize(width: min(partWidth, info.size.width - column * partWidth), height: height)
             guard stored.width >= needed.width, stored.height >= needed.height else {
                 throw .corrupt("a part of the TIFF file has \(stored) pixels where the page needs \(needed)")
             }
         }
     }
 
-    /// Returns the size in the frame header of a strip or tile; `nil` if that isn't there, which libtiff reports.
-    private func sizeOfJPEG(_ part: UInt32) -> PixelSize? {
+    /// Returns the size in the frame header of a strip or tile (ITU-T T.81, annex B); `nil` if that isn't there, which libtiff reports.
+    private func sizeOfJPEG(_ part: UInt32) throws(ImageError) -> PixelSize? {
         let (start, count) = (TIFFGetStrileOffset(handle, part), TIFFGetStrileByteCount(handle, part))
         guard start < bytes.count, count > 0 else { return nil }
-        let range = Int(start)..<Int(start) + Int(min(count, UInt64(bytes.count) - start))
-        return JPEGSegments(UnsafeRawBufferPointer(rebasing: bytes[range])).size
+        let end = Int(start) + Int(min(count, UInt64(bytes.count) - start))
+        var offset = Int(start)
+        defer { headerBytesLeft -= min(offset, end) - Int(start) }
+        while offset < end, offset - Int(start) <= headerBytesLeft {
+            guard bytes[offset] == 0xFF else {
+                offset += 1
+                continue
+            }
+            while offset < end, bytes[offset] == 0xFF { offset += 1 }
+            guard offset < end else { return nil }
+            let marker = bytes[offset]
+            offset += 1
+            switch marker {
+            case 0x00, 0x01, 0xD0...0xD8: continue
+            case 0xD9, 0xDA: return nil
+            case 0xC0...0xCF where marker != 0xC4 && marker != 0xC8 && marker != 0xCC:
+                guard offset + 7 <= end, let height = bytes.bigEndian16(at: offset + 3),
+                    let width = bytes.bigEndian16(at: offset + 5)
+                else { return nil }
+                return PixelSize(width: width, height: height)
+            default:
+                guard let length = bytes.bigEndian16(at: offset) else { return nil }
+                offset += max(2, length)
+            }
+        }
+        guard offset >= end else { throw .corrupt("the strips of the TIFF file share their bytes too often") }
+        return nil
     }
 }
 #endif

@@ -17,6 +17,8 @@ final class TIFFFile {
     let alpha: TIFFAlpha?
     private let memory: TIFFMemory
     let bytes: UnsafeRawBufferPointer
+    /// The bytes that may still be searched for the headers of JPEG strips, which share none in an honest file.
+    var headerBytesLeft: Int
 
     /// The offset of the page's directory; `nil` for that of the first page.
     private let directory: Int?
@@ -44,6 +46,7 @@ final class TIFFFile {
         self.memory = memory
         self.handle = handle
         self.bytes = bytes
+        headerBytesLeft = bytes.count + 1 << 20
         alpha = Self.alpha(handle)
         let size = PixelSize(
             width: Int(Self.long(handle, TIFFTAG_IMAGEWIDTH)), height: Int(Self.long(handle, TIFFTAG_IMAGELENGTH)))

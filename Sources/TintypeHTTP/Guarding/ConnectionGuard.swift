@@ -19,6 +19,9 @@ internal import NIOHTTP2
 /// | more than the response | the same | ``ResponseHeadGuard`` | `KeptConnectionTests` |
 /// | a tunnel of a proxy, and its end before the connection is used | `HTTP1ConnectionStateMachine.requestCancelled`, `channelInactive` | ``ClosedConnection``, and the pool doesn't get the connection | `ProxyTrapTests.connect` |
 ///
+/// One trap can't be guarded by a handler: a server that chooses HTTP/2, HTTP/1.1, and HTTP/2 again for connections of one pool
+/// (`HTTPConnectionPool+HTTP2Connections.migrateToHTTP1`). So HTTP/2 is off by default.
+///
 /// Before the first settings of HTTP/2, and while a proxy is asked for a tunnel, no handler of ours is there. `HTTP2TrapTests` and
 /// `ProxyTrapTests` send what isn't expected at these times, and random frames.
 enum ConnectionGuard {

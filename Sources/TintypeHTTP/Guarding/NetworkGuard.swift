@@ -122,7 +122,6 @@ extension ImageDownloader.Configuration {
     /// | ``maximumDecompressionRatio`` | 100 |
     /// | ``maximumRedirects``, ``maximumRedirectsPerOrigin`` | 3, 2 |
     /// | ``maximumDownloadsPerHost`` | 2 |
-    /// | ``usesHTTP2`` | false |
     ///
     /// Decode the images with ``DecodeLimits`` that suit the program, too.
     public static var untrustedURLs: Self {
@@ -134,7 +133,6 @@ extension ImageDownloader.Configuration {
         configuration.maximumDecompressionRatio = 100
         configuration.maximumRedirectsPerOrigin = 2
         configuration.maximumDownloadsPerHost = 2
-        configuration.usesHTTP2 = false
         return configuration
     }
 }

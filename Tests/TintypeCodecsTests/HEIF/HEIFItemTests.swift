@@ -91,6 +91,15 @@ struct HEIFItemTests {
         var alpha = try picture(640, 640, [128], layout: .gray, [HEIFTestStill.alphaType])
         alpha.references = [("auxl", [1])]
         refuses(.limitExceeded, [try picture(), alpha])
+        // A small part of a large picture as the transparency, of the image itself and of what lies on a canvas.
+        var part = derived("grid", HEIFTestStill.grid(rows: 1, columns: 1, 32, 32), from: [3])
+        part.properties.append(HEIFTestStill.alphaType)
+        part.references.append(("auxl", [1]))
+        let tile = try picture(640, 640, [128], layout: .gray)
+        refuses(.limitExceeded, [try picture(), part, tile])
+        part.references = [("dimg", [4]), ("auxl", [2])]
+        let canvas = HEIFTestStill.overlay(background: [0, 0, 0, 65_535], 32, 32, at: [(0, 0)])
+        refuses(.limitExceeded, [derived("iovl", canvas, from: [2]), try picture(), part, tile])
         // Forty images of all bytes of a large file.
         var large = try picture()
         let length = large.data.count

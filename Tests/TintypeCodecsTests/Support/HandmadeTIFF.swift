@@ -22,6 +22,8 @@ struct HandmadeTIFF {
     var directoryIsFirst = false
     /// The smallest and the largest sample as the file states them.
     var extremes: [Float] = []
+    /// Whether all strips have the place of the first one.
+    var sharesFirstStrip = false
     /// Fields that no reader knows.
     var unknownFields = 0
 
@@ -62,7 +64,7 @@ struct HandmadeTIFF {
         // The length of the directory does not depend on where the parts are.
         let length = directory(at: 8, parts: parts, start: 0, samples: samples).count
         let header: [UInt8] = [0x49, 0x49, 42, 0]
-        var bytes: [UInt8] = Array(parts.joined())
+        var bytes: [UInt8] = sharesFirstStrip ? parts[0] : Array(parts.joined())
         if bytes.count % 2 != 0 { bytes.append(0) }
         if directoryIsFirst {
             return Data(
@@ -87,7 +89,7 @@ struct HandmadeTIFF {
         var place = start
         for part in parts {
             offsets.append(place)
-            place += part.count
+            if !sharesFirstStrip { place += part.count }
         }
         func shorts(_ values: [Int]) -> (Int, Int, [UInt8]) { (3, values.count, values.flatMap { number($0, 2) }) }
         func longs(_ values: [Int]) -> (Int, Int, [UInt8]) { (4, values.count, values.flatMap { number($0, 4) }) }

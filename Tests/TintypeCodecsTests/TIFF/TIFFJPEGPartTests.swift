@@ -28,6 +28,19 @@ struct TIFFJPEGPartTests {
         }
     }
 
+    @Test("strips that share the bytes of a long header are damaged, and aren't searched again and again")
+    func sharedStrips() throws {
+        var strip = HandmadeJPEG(width: 16, height: 1, values: [90])
+        strip.segments = [(0xFE, [UInt8](repeating: 0, count: 60_000))]
+        var tiff = HandmadeTIFF(16, 100)
+        tiff.compression = 7
+        tiff.rowsPerStrip = 1
+        tiff.sharesFirstStrip = true
+        let data = tiff.data(parts: Array(repeating: [UInt8](strip.data), count: 100), samples: 1)
+        let error = #expect(throws: ImageError.self) { try TIFFCoder().decode(data) }
+        #expect(error?.code == .corruptImage && error?.reason.contains("share") == true, "\(error as Any)")
+    }
+
     @Test("a strip of the page's size is decoded")
     func wholeStrips() throws {
         for (photometric, count) in [(5, 4), (1, 1)] {
