@@ -98,10 +98,11 @@ struct TransferPaceTests {
     @Test("Six servers that send a byte now and then don't keep a downloader busy for ever", .capability("3.8"))
     func sixSlowServers() async throws {
         let clock = ManualClock()
-        let gate = OriginGate()
+        // One for each response: at a common gate, a fast one would take the turn of a slow one.
+        let gates = (0..<6).map { _ in OriginGate() }
         let server = try await OriginServer.start { request in
-            guard request.path != "/good" else { return OriginResponse(bytes) }
-            return OriginResponse(chunks: (0..<100).map { _ in Data([1]) }, gate: gate).chunked()
+            guard let number = Int(request.path.dropFirst()) else { return OriginResponse(bytes) }
+            return OriginResponse(chunks: (0..<100).map { _ in Data([1]) }, gate: gates[number]).chunked()
         }
         let downloader = ImageDownloader(clock: clock)
         let reports = (0..<6).map { _ in Reports() }
@@ -113,7 +114,7 @@ struct TransferPaceTests {
         let url = server.url("/good")
         let good = Task { try await downloader.load(LoadRequest(url: url)) }
         for count in 1...5 {
-            for _ in reports { gate.open() }
+            for gate in gates { gate.open() }
             for reports in reports { try await reports.waitForBytes(count) }
             clock.advance(by: .seconds(2))
         }

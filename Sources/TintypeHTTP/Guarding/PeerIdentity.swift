@@ -31,8 +31,9 @@ final class PeerIdentity {
     /// Checks the host of a request.
     /// - Throws: ``WrongCertificate`` if the certificate is for others.
     func check(_ host: String?) throws(WrongCertificate) {
-        guard let names, host != Self.unchecked, host == nil || host != lastHost else { return }
-        guard let host, names.include(host) else { throw WrongCertificate() }
+        // Only requests over `https` have a host. One on a connection without a certificate would go out in the clear.
+        guard names != nil || host != nil, host != Self.unchecked, host == nil || host != lastHost else { return }
+        guard let names, let host, names.include(host) else { throw WrongCertificate() }
         lastHost = host
     }
 }
