@@ -29,6 +29,8 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         let cache = DiskCache.temporary(path)
         try await fill(cache, 0..<1)
         let journal = try cache.store.pending.begin(EntryName(key(7)), in: cache.store.directoryForWriting())
+        // A batch of the timer may have taken the entry already, and only a batch with changes retires the journal.
+        cache.store.pending.note(EntryName(key(8)))
         await cache.flush()
         cache.store.pending.end(journal)
         await cache.flush()
