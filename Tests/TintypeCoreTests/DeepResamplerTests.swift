@@ -3,7 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 @Suite("Resampling of 16 bits and half precision", .timeLimited)
 struct DeepResamplerTests {

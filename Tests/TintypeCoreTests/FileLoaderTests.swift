@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 import TintypeTesting
 
 @Suite("File loader", .timeLimited)

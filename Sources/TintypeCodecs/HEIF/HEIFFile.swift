@@ -2,7 +2,7 @@
 internal import CHEIF
 internal import FoundationEssentials
 internal import Glibc
-internal import TintypeCore
+internal import TintypeImages
 
 /// The primary image of a HEIF file, as far as its header describes it.
 ///

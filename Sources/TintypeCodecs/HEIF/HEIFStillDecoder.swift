@@ -1,7 +1,7 @@
 #if HEIF
 internal import CHEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes the primary image of a HEIF file.
 struct HEIFStillDecoder {

@@ -1,6 +1,6 @@
 #if HEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// A still image that is coded as one HEVC picture, or as a grid of pictures of one size (ISO/IEC 23008-12, section 6.6.2.3). Valid as
 /// long as the bytes of the file.

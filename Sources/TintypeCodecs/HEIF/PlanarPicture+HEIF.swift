@@ -1,6 +1,6 @@
 #if HEIF
 internal import CHEIF
-internal import TintypeCore
+internal import TintypeImages
 
 extension PlanarPicture {
     /// - Parameter image: A `heif_image` of separate planes. It outlives the picture.

@@ -1,6 +1,6 @@
 #if TIFF
 internal import CTIFF
-internal import TintypeCore
+internal import TintypeImages
 
 extension TIFFFile {
     /// Checks that each strip or tile that is a JPEG image covers its part of the page.

@@ -3,7 +3,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 @Suite("Animations whose frames are decoded when they are due", .timeLimited)
 struct AnimatedImageTests {
@@ -98,7 +101,7 @@ struct AnimatedImageTests {
         let loader = GatedLoader { _ in .success(LoadedData(data: NumberedFramesCoder.bytes, url: url)) }
         let disk = DiskCache(.init(directory: folder.path + "/cache", minimumFreeSpace: 0))
         let memory = MemoryCache()
-        let cache = ImageCache(memory: memory, disk: disk, coder: coder)
+        let cache = ImageCache(memory: memory, disk: disk)
         func manager() -> ImageManager { ImageManager(cache: cache, loader: loader, coders: ImageCoders([coder])) }
         let first = manager()
         let image = try await first.animatedImage(for: url)

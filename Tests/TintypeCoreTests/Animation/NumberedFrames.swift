@@ -1,6 +1,9 @@
 import FoundationEssentials
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 extension ImageFormat {
     static let numbered = ImageFormat(rawValue: "numbered")

@@ -2,7 +2,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 @Suite("Adaptive eviction: MemoryCache", .timeLimited)
 struct AdaptiveEvictionTests {

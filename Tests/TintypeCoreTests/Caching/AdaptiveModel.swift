@@ -1,4 +1,7 @@
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 /// What ``AdaptiveEviction`` decides, written down with arrays and searches instead of lists and heaps.
 struct AdaptiveModel {

@@ -1,7 +1,10 @@
 import Foundation
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 /// An opaque image of one colour.
 func solidImage(_ width: Int, _ height: Int, level: UInt8 = 7, hasAlpha: Bool = true) throws -> Image {

@@ -3,7 +3,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 /// Clocks, limits, and paths that nobody has, until somebody has them.
 @Suite("Disk cache: extremes", .timeLimited)

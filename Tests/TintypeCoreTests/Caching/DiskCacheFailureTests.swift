@@ -2,7 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 import TintypeTesting
 
 @Suite("Disk cache: damage and failures", .timeLimited)

@@ -4,7 +4,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 @Suite("Disk cache: directories and files of others", .timeLimited)
 struct DiskCacheForeignTests: DiskCacheSuite {

@@ -4,7 +4,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 /// Other processes, which are killed or write at the same time. `CRASH_ROUNDS` asks for more than the usual 20 rounds,
 /// and with it the processes that share a directory run for ten seconds instead of one.

@@ -3,7 +3,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 /// A file system where the files of entries wait to be written until a test lets them go.
 final class GatedFileSystem: Sendable {
@@ -158,7 +161,7 @@ struct DiskCacheStageTests {
         var configuration = ImageManager.Configuration()
         configuration.pendingStoreLimit = ByteCount(10)
         let manager = ImageManager(
-            cache: ImageCache(memory: MemoryCache(), disk: disk, coder: coder),
+            cache: ImageCache(memory: MemoryCache(), disk: disk),
             loader: GatedLoader { .success(.dot($0.absoluteString)) }, coders: coder, configuration: configuration)
         // 5 of 10 bytes: it does not wait, though the disk does.
         _ = try await manager.image(for: URL(string: "test:a")!)

@@ -1,6 +1,9 @@
 import Foundation
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 /// The real files, where a test can let any call fail.
 final class FaultyFileSystem: Sendable {

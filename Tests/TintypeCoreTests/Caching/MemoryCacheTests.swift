@@ -1,7 +1,10 @@
 import TestSupport
 import Testing
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 import TintypeTesting
 
 @Suite("Memory cache", .timeLimited)

@@ -2,7 +2,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 @Suite("Lookups in a memory cache, and the notes of them", .timeLimited)
 struct MemoryEntriesTests {

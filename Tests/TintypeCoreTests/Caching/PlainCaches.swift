@@ -1,6 +1,9 @@
 import FoundationEssentials
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 /// The least that a memory cache has to be.
 final class PlainMemory: MemoryCaching {

@@ -4,7 +4,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 @Suite("Disk cache: SDWebImage's directories", .timeLimited)
 struct SDWebImageTests {

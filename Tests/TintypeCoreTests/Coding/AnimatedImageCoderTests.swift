@@ -2,7 +2,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 /// The least that a coder of animations has to be: frames of one gray after the other.
 private struct GrayCoder: AnimatedImageCoder {

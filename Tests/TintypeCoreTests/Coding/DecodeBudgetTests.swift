@@ -3,7 +3,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 /// Decodes anything into one pixel, over a bitmap that it reserves first; may be held while it has it.
 private final class BulkyCoder: ProgressiveImageCoder {

@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 @Suite("Limits of decoding", .timeLimited)
 struct DecodeLimitsTests {

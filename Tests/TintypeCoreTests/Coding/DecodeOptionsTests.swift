@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 private struct Layers: FormatDecodeOptions {
     var top = 0

@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 private struct Ink: FormatEncodeOptions {
     var drops = 3

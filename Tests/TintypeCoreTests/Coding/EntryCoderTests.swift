@@ -2,7 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 @Suite("Coding of cached entries", .timeLimited)
 struct EntryCoderTests {
@@ -51,7 +54,7 @@ struct EntryCoderTests {
     ]
 
     @Test(
-        "an image is stored in its source's format only if that keeps what it has", .capability("CST-06"),
+        "an image is stored in its source's format only if that keeps what it has", .capability("CST-05", "CST-06"),
         arguments: cases)
     func storageFormat(_ one: Case) throws {
         let format: PixelFormat = one.features.contains(.depth) ? .rgba16 : .rgba8

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 /// Claims everything, and fails.
 private struct Stubborn: ImageCoder {

@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 import TintypeTesting
 
 @Suite("Rows become upright pictures", .timeLimited)

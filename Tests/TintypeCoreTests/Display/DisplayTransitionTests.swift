@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 import TintypeTesting
 
 @MainActor

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import TintypeCore
+import TintypeDisplay
 
 /// A display that records what it is told to show.
 @MainActor final class RecordingDisplay: ImageDisplay {

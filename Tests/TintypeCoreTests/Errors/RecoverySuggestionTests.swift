@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 @Suite("Suggestions of errors", .timeLimited)
 struct RecoverySuggestionTests {

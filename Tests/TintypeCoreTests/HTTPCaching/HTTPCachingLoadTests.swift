@@ -3,7 +3,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 private let url = URL(string: "test:a")!
 
@@ -233,7 +236,7 @@ struct HTTPCachingLoadTests {
                 if !isInMemory { bench.forgetMemory() }
                 var request = bench.request(headers)
                 request.cachePolicy = .cacheOnly
-                #expect(bench.bench.manager.cachedImage(for: request) == nil)
+                #expect(bench.bench.manager.memoryImage(for: request) == nil)
                 #expect(await bench.bench.failure(request)?.code == .notCached)
             }
         }
@@ -292,7 +295,7 @@ struct HTTPCachingLoadTests {
     func removedMeanwhile(isRemoved: Bool) async throws {
         let folder = try TemporaryDirectory()
         let disk = DiskCache(.init(directory: folder.path + "/cache", minimumFreeSpace: 0))
-        let cache = ImageCache(memory: MemoryCache(), disk: disk, coder: DotCoder())
+        let cache = ImageCache(memory: MemoryCache(), disk: disk)
         let loader = GatedLoader()
         let manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([DotCoder()]))
         let key = ImageKey(source: "test:a")
@@ -315,7 +318,7 @@ struct HTTPCachingLoadTests {
         guard !isRemoved else { return }
         #expect(entry?.response?.headers == ["cache-control": "max-age=100", "vary": "accept"])
         #expect(entry?.response?.statusCode == 200 && entry?.validators?.entityTag == "\"1\"")
-        #expect(manager.cachedImage(for: request) != nil && manager.cachedImage(for: url) == nil)
+        #expect(manager.memoryImage(for: request) != nil && manager.memoryImage(for: url) == nil)
     }
 
     @Test("a clock that goes back makes images stale, not eternal", .capability("HTC-03"))

@@ -2,7 +2,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 /// One row of a table: a stored response, a request, and a time, and the use that the specification allows.
 struct FreshnessCase: CustomTestStringConvertible, Sendable {

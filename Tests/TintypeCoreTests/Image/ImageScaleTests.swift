@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 @Suite("Pixels per point", .timeLimited)
 struct ImageScaleTests {

@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 @Suite("Images at other sizes", .timeLimited)
 struct ImageScalingTests {

@@ -3,7 +3,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 /// A loader of chunks that a test makes.
 private struct ChunkLoader: ImageStreaming {

@@ -7,7 +7,10 @@ import TestSupport
 import Testing
 import Tracing
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 private let url = URL(string: "test:a")!
 

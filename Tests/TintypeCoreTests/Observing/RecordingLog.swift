@@ -1,6 +1,9 @@
 import Logging
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 /// A log that keeps its lines.
 final class RecordingLog: Sendable {

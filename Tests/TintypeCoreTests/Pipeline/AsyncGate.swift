@@ -1,4 +1,7 @@
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 /// A gate that opens once.
 final class AsyncGate: Sendable {

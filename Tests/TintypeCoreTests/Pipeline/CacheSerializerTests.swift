@@ -2,7 +2,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 private let url = URL(string: "test:a")!
 

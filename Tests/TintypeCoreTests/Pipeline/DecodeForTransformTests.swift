@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 /// Suggests a size, and keeps the sizes of the images that it gets.
 private final class Witness: ImageTransformer {

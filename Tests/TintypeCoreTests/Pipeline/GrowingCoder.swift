@@ -1,5 +1,5 @@
 import FoundationEssentials
-import TintypeCore
+import TintypeDisplay
 import TintypeTesting
 
 /// Decodes bytes that begin with `GROW` into a picture whose pixels say how many bytes there were, also while they arrive.

@@ -3,7 +3,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 @Suite("Thumbnails of thumbnails", .timeLimited)
 struct LargerVariantTests {
@@ -16,7 +19,7 @@ struct LargerVariantTests {
 
     private func manager() -> (manager: ImageManager, disk: DiskCache) {
         let disk = DiskCache.temporary(directory.path + "/cache")
-        let cache = ImageCache(memory: MemoryCache(), disk: disk, coder: coder)
+        let cache = ImageCache(memory: MemoryCache(), disk: disk)
         return (ImageManager(cache: cache, loader: loader, coders: coder), disk)
     }
 
@@ -135,7 +138,7 @@ struct LargerVariantTests {
         try await manager.removeAll(of: url)
         #expect(await manager.cachedVariants(of: url).isEmpty)
         #expect(await disk.usage().entries == 0)
-        #expect(manager.cachedImage(for: request(400, 400)) == nil)
+        #expect(manager.memoryImage(for: request(400, 400)) == nil)
     }
 
     @Test(

@@ -3,7 +3,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 private let url = URL(string: "test:a")!
 
@@ -22,7 +25,7 @@ struct LoadEndTests {
         _ body: @escaping @Sendable (LoadRequest) async -> Result<LoadedData, ImageError>
     ) -> ImageManager {
         ImageManager(
-            cache: LayeredImageCache(memory: MemoryCache(), disk: PlainDisk(), coder: DotCoder()),
+            cache: LayeredImageCache(memory: MemoryCache(), disk: PlainDisk()),
             loader: ClosureLoader(body: body), coders: ImageCoders([DotCoder()]), configuration: configuration)
     }
 
@@ -111,7 +114,7 @@ struct LoadEndTests {
             return request
         }
         configuration.shouldCache = { _, request in
-            _ = current.withLock { $0 }?.cachedImage(for: request)
+            _ = current.withLock { $0 }?.memoryImage(for: request)
             return true
         }
         let manager = manager(configuration) { request in
@@ -130,7 +133,7 @@ struct LoadEndTests {
         current.withLock { $0 = manager }
         var request = ImageRequest(url)
         request.transformer = .closure(key: "asks") { image in
-            _ = current.withLock { $0 }?.cachedImage(for: URL(string: "test:b")!)
+            _ = current.withLock { $0 }?.memoryImage(for: URL(string: "test:b")!)
             return image
         }
         #expect(try await manager.image(for: request).size.width == 6)
@@ -187,7 +190,7 @@ struct LoadEndTests {
         #expect(try await manager.image(for: url).size.width == 2)
         gate.open()
         await waitUntilIdle(manager)
-        #expect(manager.cachedImage(for: url)?.size.width == 2, "the late answer is nobody's")
+        #expect(manager.memoryImage(for: url)?.size.width == 2, "the late answer is nobody's")
     }
 
     @Test("a loader that reports nonsense does no harm")

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import TintypeCore
+import TintypeDisplay
 
 /// A manager with doubles for all its parts.
 struct ManagerBench {

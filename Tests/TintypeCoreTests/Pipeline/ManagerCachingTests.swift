@@ -3,7 +3,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 private let url = URL(string: "test:a")!
 
@@ -44,9 +47,9 @@ struct ManagerCachingTests {
         let hit = try await manager.load(request)
         #expect(hit.source == .memory && !hit.image.isAnimated && hit.image.loopCount == 0)
         #expect(hit.image.pixels === animation.pixels, "no pixel is copied")
-        #expect(manager.cachedImage(for: request)?.pixels === animation.pixels)
+        #expect(manager.memoryImage(for: request)?.pixels === animation.pixels)
         #expect(coder.decodes.count == 1 && cache.now.memoryStores == stores)
-        #expect(manager.cachedImage(for: ImageRequest(url))?.isIdentical(to: animation) == true)
+        #expect(manager.memoryImage(for: ImageRequest(url))?.isIdentical(to: animation) == true)
 
         // The same of thumbnails; but a limit of bytes leaves one frame more room than three.
         var thumbnail = ImageRequest(url)
@@ -72,7 +75,7 @@ struct ManagerCachingTests {
         cache.storeInMemory(try solidImage(8, 8), forKey: manager.key(for: request))
         #expect(try await manager.load(request).source == .memory)
         request.options = .matchAnimatedImage
-        #expect(manager.cachedImage(for: request) == nil)
+        #expect(manager.memoryImage(for: request) == nil)
         let result = try await manager.load(request)
         #expect(result.source == .network && result.image.frames.count == 3)
         #expect(try await manager.load(request).source == .memory, "the animation has taken the still image's place")
@@ -143,12 +146,12 @@ struct ManagerCachingTests {
         try await manager.store(image, data: Data("DOT 8".utf8), for: request)
         #expect(await manager.cachedLayers(for: request) == .all)
         #expect(await manager.cachedLayers(for: other) == [])
-        #expect(manager.cachedImage(for: request)?.isIdentical(to: image) == true)
+        #expect(manager.memoryImage(for: request)?.isIdentical(to: image) == true)
         #expect(cache.now.disk[manager.key(for: request)]?.data == Data("DOT 8".utf8))
         other.storeTo = .memory
         try await manager.store(round, for: other)
         #expect(await manager.cachedLayers(for: other) == .memory)
-        #expect(manager.cachedImage(for: other)?.isIdentical(to: round) == true)
+        #expect(manager.memoryImage(for: other)?.isIdentical(to: round) == true)
         #expect(try await manager.removeCachedImage(for: request, from: .memory))
         #expect(await manager.cachedLayers(for: request) == .disk)
         #expect(try await manager.removeCachedImage(for: request))
@@ -271,7 +274,7 @@ struct ManagerCachingTests {
         let clock = WallClock()
         func opened() -> ImageCache {
             let disk = DiskCache.temporary(directory.path + "/cache", clock: clock)
-            return ImageCache(memory: MemoryCache(), disk: disk, coder: DotCoder())
+            return ImageCache(memory: MemoryCache(), disk: disk)
         }
         var cache = opened()
         let loader = GatedLoader { .success(.dot($0.absoluteString)) }

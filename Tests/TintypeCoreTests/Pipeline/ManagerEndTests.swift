@@ -3,7 +3,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 private func url(_ name: String) -> URL { URL(string: "test:\(name)")! }
 
@@ -22,7 +25,7 @@ struct ManagerEndTests {
     private func manager(_ disk: DiskCache) -> ImageManager {
         let coders = ImageCoders([DotCoder()])
         return ImageManager(
-            cache: ImageCache(memory: MemoryCache(), disk: disk, coder: coders), loader: loader, coders: coders)
+            cache: ImageCache(memory: MemoryCache(), disk: disk), loader: loader, coders: coders)
     }
 
     /// A cache with an entry that has ended, and one that has not.
@@ -41,7 +44,7 @@ struct ManagerEndTests {
         let swept = try await manager(disk).removeExpired()
         #expect(swept.files == 1 && swept.bytes > 0)
         #expect(await disk.usage().entries == 1)
-        let caches = ImageCaches([ImageCache(memory: MemoryCache(), disk: disk, coder: ImageCoders())])
+        let caches = ImageCaches([ImageCache(memory: MemoryCache(), disk: disk)])
         clock.advance(.hours(30))
         #expect(try await caches.removeExpired().files == 1)
     }
@@ -77,7 +80,7 @@ struct ManagerEndTests {
     func brokenSweep() async throws {
         let manager = ImageManager(
             cache: ImageCache(
-                memory: MemoryCache(), disk: DiskCache.temporary("/dev/null/cache"), coder: ImageCoders()),
+                memory: MemoryCache(), disk: DiskCache.temporary("/dev/null/cache")),
             loader: loader, coders: ImageCoders([DotCoder()]))
         let running = manager.task(for: url("b"))
         await loader.arrival(of: 1)

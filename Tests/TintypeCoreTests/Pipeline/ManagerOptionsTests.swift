@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 private let url = URL(string: "test:a")!
 
@@ -280,9 +280,9 @@ struct ManagerOptionsTests {
     @Test("a look at memory alone, at once", .capability("OLD-07"))
     func cachedImage() async throws {
         let manager = manager()
-        #expect(manager.cachedImage(for: ImageRequest(url)) == nil)
+        #expect(manager.memoryImage(for: ImageRequest(url)) == nil)
         let image = try await manager.image(for: url)
-        #expect(manager.cachedImage(for: ImageRequest(url))?.isIdentical(to: image) == true)
+        #expect(manager.memoryImage(for: ImageRequest(url))?.isIdentical(to: image) == true)
     }
 
     @Test("a manager that nobody holds is freed, and its loads go on", .capability("3.19"))

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import TintypeCore
+import TintypeDisplay
 
 extension ImageFormat {
     static let movie = ImageFormat(rawValue: "movie")

@@ -2,7 +2,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 private let url = URL(string: "test:a")!
 
@@ -55,6 +58,6 @@ struct OptionsProcessorTests {
         #expect(result.image.size.width == 3 && result.url.absoluteString == "test:b")
         #expect(result.key.source == "key of test:b", "the key is that of the URL that is loaded")
         #expect(cache.now.memory.count == 1 && bench.cache.now.memory.isEmpty && bench.loader.calls.isEmpty)
-        #expect(bench.manager.cachedImage(for: url)?.size.width == 3)
+        #expect(bench.manager.memoryImage(for: url)?.size.width == 3)
     }
 }

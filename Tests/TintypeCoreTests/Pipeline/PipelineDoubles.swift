@@ -1,5 +1,5 @@
 import FoundationEssentials
-import TintypeCore
+import TintypeDisplay
 
 /// A loader whose answers wait until the test lets them go.
 final class GatedLoader: ImageLoading {

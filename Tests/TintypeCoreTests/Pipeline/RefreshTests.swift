@@ -2,7 +2,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 private let url = URL(string: "test:a")!
 
@@ -165,8 +168,8 @@ struct RefreshTests {
         request.transformer = .closure(key: "same") { $0 }
         request.storeTo = .memory
         _ = try await bench.manager.image(for: request)
-        #expect(bench.manager.cachedImage(for: thumbnail) == nil)
-        #expect(bench.manager.cachedImage(for: request) != nil)
+        #expect(bench.manager.memoryImage(for: thumbnail) == nil)
+        #expect(bench.manager.memoryImage(for: request) != nil)
     }
 
     @Test(
@@ -187,7 +190,7 @@ struct RefreshTests {
         while bench.manager.shared.downloads.waitingCount < 2 { await Task.yield() }
         bench.loader.answer(0, with: .success(.dot(size: 9)))
         _ = try await (firstTask.image, secondTask.image)
-        #expect(bench.manager.cachedImage(for: thumbnail) == nil)
+        #expect(bench.manager.memoryImage(for: thumbnail) == nil)
         #expect(bench.loader.calls.count == 1)
     }
 

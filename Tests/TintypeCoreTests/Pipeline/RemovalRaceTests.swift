@@ -3,7 +3,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 private let url = URL(string: "test:a")!
 private let key = ImageKey(source: "test:a")
@@ -63,7 +66,7 @@ struct RemovalRaceTests {
     private let manager: ImageManager
 
     init() {
-        cache = LayeredImageCache(memory: MemoryCache(), disk: disk, coder: DotCoder())
+        cache = LayeredImageCache(memory: MemoryCache(), disk: disk)
         manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([DotCoder()]))
     }
 
@@ -95,7 +98,7 @@ struct RemovalRaceTests {
         #expect(try await manager.load(url).source == .disk)
         disk.removalGate.open()
         _ = try await removal.value
-        #expect(manager.cachedImage(for: url) == nil)
+        #expect(manager.memoryImage(for: url) == nil)
     }
 
     @Test("an image that was removed is asked for again, even while its write is under way", .capability("CRM-01"))

@@ -3,7 +3,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 private let url = URL(string: "test:a")!
 
@@ -160,8 +163,7 @@ struct RequestIdentityTests {
     func removeWins() async throws {
         let folder = try TemporaryDirectory()
         let cache = ImageCache(
-            memory: MemoryCache(), disk: DiskCache(.init(directory: folder.path, minimumFreeSpace: 0)),
-            coder: DotCoder())
+            memory: MemoryCache(), disk: DiskCache(.init(directory: folder.path, minimumFreeSpace: 0)))
         let manager = ImageManager(
             cache: cache, loader: GatedLoader { .success(.dot($0.absoluteString)) }, coders: ImageCoders([DotCoder()]))
         for index in 0..<50 {
@@ -178,8 +180,7 @@ struct RequestIdentityTests {
     func removalDuringLoad() async throws {
         let folder = try TemporaryDirectory()
         let cache = ImageCache(
-            memory: MemoryCache(), disk: DiskCache(.init(directory: folder.path, minimumFreeSpace: 0)),
-            coder: DotCoder())
+            memory: MemoryCache(), disk: DiskCache(.init(directory: folder.path, minimumFreeSpace: 0)))
         let loader = GatedLoader()
         let manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([DotCoder()]))
         let task = manager.task(for: url)

@@ -2,7 +2,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 private let url = URL(string: "test:a")!
 
@@ -38,7 +41,7 @@ struct RequestPartsTests {
         #expect(own.now.memory.count == 1 && own.now.disk.count == 1)
         #expect(bench.cache.now.memory.isEmpty && bench.cache.now.disk.isEmpty)
         #expect(try await bench.manager.load(request).source == .memory)
-        #expect(bench.manager.cachedImage(for: request) != nil && bench.manager.cachedImage(for: url) == nil)
+        #expect(bench.manager.memoryImage(for: request) != nil && bench.manager.memoryImage(for: url) == nil)
         try await own.removeAll(from: .memory)
         #expect(try await bench.manager.load(request).source == .disk)
         #expect(try await bench.manager.load(url).source == .network)
@@ -141,13 +144,13 @@ struct RequestPartsTests {
             $0.queryOriginalFrom = .memory
         }
         #expect(try await bench.manager.image(for: transformed).size.width == 2)
-        #expect(bench.manager.cachedImage(for: url)?.size.width == 8)
+        #expect(bench.manager.memoryImage(for: url)?.size.width == 8)
         #expect(bench.cache.now.disk.isEmpty)
         transformed.transformer = .resize(width: 3)
         let result = try await bench.manager.load(transformed)
         #expect(result.source == .memory && result.image.size.width == 3)
         #expect(bench.loader.calls.count == 1 && bench.coder.decodes == 1)
-        #expect(bench.manager.cachedImage(for: transformed)?.size.width == 3, "the result is stored too")
+        #expect(bench.manager.memoryImage(for: transformed)?.size.width == 3, "the result is stored too")
     }
 
     @Test("a request's loader answers in place of all others", .capability("CTX-05", "MGR-40"))

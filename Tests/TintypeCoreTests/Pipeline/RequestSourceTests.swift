@@ -3,7 +3,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 @Suite("Sources of requests", .timeLimited)
 struct RequestSourceTests {
@@ -40,7 +43,7 @@ struct RequestSourceTests {
         let first = try await bench.manager.load(request)
         #expect(first.image.size.width == 9 && first.key.source == "avatar 7")
         #expect(try await bench.manager.load(request).source == .memory)
-        #expect(bench.manager.cachedImage(for: request)?.size.width == 9)
+        #expect(bench.manager.memoryImage(for: request)?.size.width == 9)
         request.thumbnailSize = PixelSize(width: 3, height: 3)
         request.transformer = ClosureTransformer(key: "same") { $0 }
         let made = try await bench.manager.image(for: request)

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 /// Halves an image, and counts how often.
 private final class Half: ImageTransformer {

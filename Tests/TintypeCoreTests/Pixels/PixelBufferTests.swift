@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 @Suite("Pixel buffers and their pool", .timeLimited)
 struct PixelBufferTests {

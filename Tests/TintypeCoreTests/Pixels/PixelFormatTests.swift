@@ -2,7 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 @Suite("Pixels of more than 8 bits", .timeLimited)
 struct PixelFormatTests {

@@ -3,7 +3,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 @Suite("Prefetching", .timeLimited)
 struct ImagePrefetcherTests {
@@ -32,7 +35,7 @@ struct ImagePrefetcherTests {
         #expect(end.finished == 4 && end.isFinished)
         #expect(prefetch.failures.map(\.url) == [url(2)])
         #expect(prefetch.failures.first?.error.statusCode == 404)
-        #expect(bench.manager.cachedImage(for: url(3)) != nil)
+        #expect(bench.manager.memoryImage(for: url(3)) != nil)
         #expect(bench.loader.calls.count == 4)
     }
 
@@ -74,8 +77,8 @@ struct ImagePrefetcherTests {
         #expect(priorities == [url(0): .low, url(1): .veryLow])
         for index in 0..<2 { bench.loader.answer(index, with: .success(.dot())) }
         await prefetch.wait()
-        #expect(bench.manager.cachedImage(for: requests[0])?.size == PixelSize(width: 4, height: 4))
-        #expect(bench.manager.cachedImage(for: url(0)) == nil)
+        #expect(bench.manager.memoryImage(for: requests[0])?.size == PixelSize(width: 4, height: 4))
+        #expect(bench.manager.memoryImage(for: url(0)) == nil)
     }
 
     @Test("a load for the screen begins before thousands of prefetches, and takes over one that is running")

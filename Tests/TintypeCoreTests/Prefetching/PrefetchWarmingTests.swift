@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 @Suite("Warming memory", .timeLimited)
 struct PrefetchWarmingTests {

@@ -1,7 +1,10 @@
 import Testing
 import TestSupport
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 @Suite("Locks", .timeLimited)
 struct LockTests {

@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 import TintypeTesting
 
 @Suite("The pool of threads", .timeLimited)

@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 @Suite("Transformers: geometry", .timeLimited)
 struct GeometryTransformTests {

@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 @Suite("Colors of images", .timeLimited)
 struct ImageColorTests {

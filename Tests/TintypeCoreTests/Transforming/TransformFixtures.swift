@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 /// Pixels to transform, and references in double precision.
 struct Grid: Equatable {

@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 @Suite("Transformers: parameters and keys", .timeLimited)
 struct TransformInputTests {

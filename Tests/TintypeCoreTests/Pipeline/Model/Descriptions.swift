@@ -1,4 +1,4 @@
-import TintypeCore
+import TintypeDisplay
 
 // Short descriptions, so that a failure of the property test can be read.
 

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import TintypeCore
+import TintypeDisplay
 
 /// A picture that a load can ask for: a source, and everything that changes its pixels.
 struct ModelPicture: Hashable {

@@ -1,7 +1,10 @@
 import Foundation
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 /// A loader of pictures, with versions that the test changes and a count of the requests.
 final class PictureLoader: ImageLoading {
@@ -63,7 +66,7 @@ final class PipelineBench: Sendable {
         self.folder = folder
         self.loader = loader
         let disk = DiskCache(.init(directory: folder.path + "/cache", minimumFreeSpace: 0))
-        cache = ImageCache(memory: MemoryCache(), disk: disk, coder: PictureCoder())
+        cache = ImageCache(memory: MemoryCache(), disk: disk)
         manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([PictureCoder()]))
     }
 

@@ -1,4 +1,4 @@
-import TintypeCore
+import TintypeDisplay
 
 /// A load of a picture, or of the bytes of its source.
 struct Wish: Hashable {

@@ -3,7 +3,10 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeCaching
+@testable import TintypeDisplay
+@testable import TintypeImages
+@testable import TintypeLoading
 
 /// Random sequences of actions on a manager, compared with ``PipelineModel``. CI runs a tenth of them; `CRASH_ROUNDS` asks for another
 /// number.
