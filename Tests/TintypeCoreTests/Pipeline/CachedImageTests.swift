@@ -47,7 +47,7 @@ struct CachedImageTests {
         ImageManager(cache: cache, loader: loader, coders: coders ?? coder, configuration: configuration)
     }
 
-    private func storeOnDisk(_ data: Data = MovieCoder.bytes(frames: 1), _ key: ImageKey) async throws {
+    private func storeOnDisk(_ key: ImageKey, _ data: Data = MovieCoder.bytes(frames: 1)) async throws {
         let entry = DiskCacheEntry(data: data, created: Date(timeIntervalSince1970: 1_700_000_000))
         try await cache.store(entry, forKey: key)
     }
@@ -150,7 +150,7 @@ struct CachedImageTests {
     func brokenImage() async throws {
         let manager = manager(FailingCoder(code: .corruptImage))
         let key = manager.key(for: url)
-        try await storeOnDisk(Data("rubbish".utf8), key)
+        try await storeOnDisk(key, Data("rubbish".utf8))
         #expect(try await manager.cachedImage(for: url) == nil)
         #expect(await cache.contains(key) == [])
     }
