@@ -25,8 +25,8 @@ extension ImageManager {
     ///
     /// This is a load with ``CachePolicy/cacheOnly``, whatever policy the request has: it never asks the source. It decodes and transforms
     /// what is on disk, shares that work with equal loads, and stores the result in memory, as the request says. A damaged entry is
-    /// discarded, and is a miss.
-    /// - Throws: ``ImageError`` if the request is invalid, if a cached image exceeds a limit or can't be transformed, or if the calling
+    /// discarded.
+    /// - Throws: ``ImageError`` if the request is invalid, if a cached image is damaged, exceeds a limit or can't be transformed, or if the calling
     ///   task is canceled.
     nonisolated(nonsending) public func cachedImage(for request: ImageRequest) async throws(ImageError) -> Image? {
         var (request, environment) = prepared(request)

@@ -146,12 +146,13 @@ struct CachedImageTests {
         #expect(coder.decodes.isEmpty)
     }
 
-    @Test("bytes that are no image are a miss, and are removed from the disk", .capability("3.8"))
+    @Test("bytes that are no image are an error, and are removed from the disk", .capability("3.8"))
     func brokenImage() async throws {
         let manager = manager(FailingCoder(code: .corruptImage))
         let key = manager.key(for: url)
         try await storeOnDisk(key, Data("rubbish".utf8))
-        #expect(try await manager.cachedImage(for: url) == nil)
+        let error = await #expect(throws: ImageError.self) { try await manager.cachedImage(for: url) }
+        #expect(error?.code == .corruptImage)
         #expect(await cache.contains(key) == [])
     }
 
