@@ -38,6 +38,8 @@ let package = Package(
     name: "tintype",
     products: [
         .library(name: "Tintype", targets: ["Tintype"]),
+        // Decoding, transforming and encoding, without loading: no logging and no network.
+        .library(name: "TintypeImaging", targets: ["TintypeImages", "TintypeCodecs"]),
         .library(name: "TintypeTesting", targets: ["TintypeTesting"]),
         .library(name: "TintypeGTK", targets: ["TintypeGTK"]),
         .executable(name: "tintype", targets: ["TintypeCommand"]),
@@ -95,18 +97,27 @@ let package = Package(
 
         // The library, lowest first.
         .target(
-            name: "TintypeCore",
+            name: "TintypeImages", dependencies: ["CLinux", "CKernels", "CXXHash"], swiftSettings: settings),
+        .target(
+            name: "TintypeCaching",
             dependencies: [
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"), "CLinux", "CKernels", "CSQLite",
-                "CXXHash",
+                "TintypeImages", "CLinux", "CSQLite", "CXXHash", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .target(
+            name: "TintypeLoading",
+            dependencies: [
+                "TintypeCaching",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
+            swiftSettings: settings),
+        .target(name: "TintypeDisplay", dependencies: ["TintypeLoading"], swiftSettings: settings),
+        .target(
             name: "TintypeCodecs",
             dependencies: [
-                "TintypeCore", "CJPEG", "CJPEGShim", "CPNG", "CPNGShim", "CZlib", "CDeflate", "CUnfilter", "CGIF",
+                "TintypeImages", "CJPEG", "CJPEGShim", "CPNG", "CPNGShim", "CZlib", "CDeflate", "CUnfilter", "CGIF",
                 "CWebP", "CLCMS2",
                 library("CAVIF", for: "AVIF"), library("CHEIF", for: "HEIF"), library("CDE265", for: "HEIF"),
                 library("CJXL", for: "JXL"), library("CTIFF", for: "TIFF"), library("CRSVG", for: "SVG"),
@@ -118,7 +129,7 @@ let package = Package(
         .target(
             name: "TintypeHTTP",
             dependencies: [
-                "TintypeCore", library("CZlib", for: "HTTP"), library("CBrotli", for: "HTTP"),
+                "TintypeLoading", "CLinux", library("CZlib", for: "HTTP"), library("CBrotli", for: "HTTP"),
                 library("CZstd", for: "HTTP"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: http),
                 .product(name: "NIOCore", package: "swift-nio", condition: http),
@@ -129,20 +140,20 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "TintypeIsolation", dependencies: ["TintypeCore", "CIsolation"], swiftSettings: settings),
+            name: "TintypeIsolation", dependencies: ["TintypeImages", "CIsolation"], swiftSettings: settings),
         .target(
             name: "Tintype",
             dependencies: [
-                "TintypeCore", "TintypeCodecs", "TintypeIsolation", .target(name: "TintypeHTTP", condition: http),
+                "TintypeDisplay", "TintypeCodecs", "TintypeIsolation", .target(name: "TintypeHTTP", condition: http),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .target(
-            name: "TintypeSandbox", dependencies: ["TintypeCore", "TintypeIsolation", "CIsolation", "CSandbox"],
+            name: "TintypeSandbox", dependencies: ["TintypeImages", "TintypeIsolation", "CIsolation", "CSandbox"],
             swiftSettings: settings),
         .target(
             name: "TintypeGTK",
-            dependencies: ["TintypeCore", library("CGTK", for: "GTK"), library("CGTKShim", for: "GTK")],
+            dependencies: ["TintypeDisplay", library("CGTK", for: "GTK"), library("CGTKShim", for: "GTK")],
             swiftSettings: settings),
         .target(
             name: "TintypeTesting",
@@ -187,15 +198,34 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         // A process that tests of the disk cache kill.
         .executableTarget(
-            name: "CacheWriter", dependencies: ["TintypeCore", "TintypeTesting"], path: "Tests/CacheWriter"),
+            name: "CacheWriter", dependencies: ["TintypeCaching", "TintypeTesting"], path: "Tests/CacheWriter"),
+        // Loaders, coders, and caches that tests of several targets use.
+        .target(
+            name: "TestDoubles", dependencies: ["TintypeLoading", "TintypeTesting"], path: "Tests/TestDoubles",
+            swiftSettings: settings),
         .testTarget(
-            name: "TintypeCoreTests",
+            name: "TintypeImagesTests",
+            dependencies: ["TintypeImages", "TintypeTesting", "TestDoubles", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "TintypeCachingTests",
             dependencies: [
-                "TintypeCore", "TintypeTesting", "TestSupport", "CacheWriter", "CXXHash",
+                "TintypeCaching", "TintypeTesting", "TestDoubles", "TestSupport", "CacheWriter",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "TintypeLoadingTests",
+            dependencies: [
+                "TintypeLoading", "TintypeTesting", "TestDoubles", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "TintypeDisplayTests",
+            dependencies: ["TintypeDisplay", "TintypeTesting", "TestDoubles", "TestSupport"],
             swiftSettings: settings),
         // A process that tests of downloads kill, and whose memory they measure.
         .executableTarget(
@@ -223,7 +253,7 @@ let package = Package(
             swiftSettings: settings),
         // A helper of isolated decoding whose decoder misbehaves as its file says.
         .executableTarget(
-            name: "TestDecoder", dependencies: ["TintypeCore", "TintypeIsolation", "TintypeSandbox"],
+            name: "TestDecoder", dependencies: ["TintypeImages", "TintypeIsolation", "TintypeSandbox"],
             path: "Tests/TestDecoder", swiftSettings: settings),
         // Runs a helper without Landlock.
         .executableTarget(name: "OldKernel", path: "Tests/OldKernel"),

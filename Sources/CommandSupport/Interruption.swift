@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Dispatch
 internal import Glibc
-package import TintypeCore
+package import TintypeLoading
 
 /// Ends a command cleanly after Ctrl-C or `kill`: its task is cancelled and tidies up. A second signal ends it immediately.
 ///

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 /// A URL as commands show it: without credentials, unless the user asks for complete URLs.
 package enum ShownURL {

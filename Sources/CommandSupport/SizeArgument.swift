@@ -1,5 +1,5 @@
 internal import ArgumentParser
-package import TintypeCore
+package import TintypeLoading
 
 /// A box for an image: `400x300`, or with one open side, `1600x` or `x900`.
 package struct SizeArgument: ExpressibleByArgument, Equatable, Sendable {

@@ -1,7 +1,7 @@
 #if GTK
 internal import CGTK
 internal import CGTKShim
-internal import TintypeCore
+internal import TintypeDisplay
 
 /// A paintable that shows one of several slots.
 @MainActor final class Face {

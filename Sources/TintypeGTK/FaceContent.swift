@@ -1,6 +1,6 @@
 #if GTK
 internal import CGTK
-internal import TintypeCore
+internal import TintypeDisplay
 
 /// The contents of one slot of a widget: an image, the image that it replaces, an animation, and an indicator.
 @MainActor final class FaceContent {

@@ -1,6 +1,6 @@
 #if GTK
 internal import CGTK
-internal import TintypeCore
+internal import TintypeDisplay
 
 /// A spinner or a progress bar, drawn over the image of a widget.
 @MainActor final class IndicatorDrawing: ImageIndicator {

@@ -1,5 +1,5 @@
 #if GTK
-internal import TintypeCore
+internal import TintypeDisplay
 
 /// Runs a closure on the main actor soon after ``ring()``: once for all calls until then.
 final class MainActorBell: Sendable {

@@ -1,6 +1,6 @@
 #if GTK
 internal import CGTK
-internal import TintypeCore
+internal import TintypeDisplay
 
 /// The images of a widget that shows them in one or more faces.
 @MainActor final class PictureState: WidgetState, ImageDisplay {

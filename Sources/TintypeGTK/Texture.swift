@@ -1,6 +1,6 @@
 #if GTK
 internal import CGTK
-internal import TintypeCore
+internal import TintypeDisplay
 
 /// A texture of GTK that shows the pixels of a buffer, without a copy of them.
 final class Texture {

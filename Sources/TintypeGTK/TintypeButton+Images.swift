@@ -1,6 +1,6 @@
 #if GTK
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeDisplay
 
 extension TintypeButton {
     /// Shows the image at a URL in a state of the button.

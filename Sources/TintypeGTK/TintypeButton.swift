@@ -1,6 +1,6 @@
 #if GTK
 internal import CGTK
-public import TintypeCore
+public import TintypeDisplay
 
 /// A button in a GTK window that loads an image and a background for each of its states.
 ///

@@ -1,6 +1,6 @@
 #if GTK
 internal import CGTK
-public import TintypeCore
+public import TintypeDisplay
 
 /// A factory of pictures for `GtkGridView` and `GtkListView`.
 ///

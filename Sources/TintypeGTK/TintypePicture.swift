@@ -1,6 +1,6 @@
 #if GTK
 internal import CGTK
-public import TintypeCore
+public import TintypeDisplay
 
 /// A picture in a GTK window that loads what it shows.
 ///

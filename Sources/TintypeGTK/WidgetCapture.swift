@@ -1,7 +1,7 @@
 #if GTK
 internal import CGTK
 internal import CGTKShim
-public import TintypeCore
+public import TintypeDisplay
 
 /// Pictures of what GTK draws, for screenshots and tests.
 @MainActor public enum WidgetCapture {

@@ -1,6 +1,6 @@
 #if GTK
 internal import CGTK
-internal import TintypeCore
+internal import TintypeDisplay
 
 /// The images of a widget. It is attached to the widget, and lives as long as that.
 @MainActor class WidgetState {

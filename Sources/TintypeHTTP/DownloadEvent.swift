@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeLoading
 
 /// An event of a downloader.
 public enum DownloadEvent: Sendable {

@@ -1,6 +1,6 @@
 #if HTTP
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeLoading
 
 extension ImageDownloader {
     /// The requests that a downloader makes, and the responses that it accepts.

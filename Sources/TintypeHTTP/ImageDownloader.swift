@@ -1,6 +1,6 @@
 #if HTTP
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeLoading
 
 /// A loader for images over HTTP/1.1 and HTTP/2.
 ///
@@ -272,7 +272,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
     /// - Returns: the error with the last response.
     private func finish(_ load: Load, with failure: ImageError) -> ImageError {
         var error = failure
-        if error.response == nil { error.response = load.record.head }
+        if error.response == nil { error.response = load.record.head?.head }
         configuration.observer?(.finished(id: load.id, load.record.metrics, error))
         return error
     }

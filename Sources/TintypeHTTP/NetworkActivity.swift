@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The activity of downloaders, for an indicator that doesn't flicker.
 ///

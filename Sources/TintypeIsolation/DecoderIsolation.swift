@@ -1,4 +1,4 @@
-public import TintypeCore
+public import TintypeImages
 
 /// Settings for decoding images in processes of their own, so that a file that crashes a library, or takes it over, can't harm the program.
 ///

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes what another coder reads in a process of its own, and encodes as that coder does.
 struct IsolatedCoder: IsolatingCoder {

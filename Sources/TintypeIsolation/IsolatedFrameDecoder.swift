@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// The frames of an animation that is open in a worker, which has no other work meanwhile.
 final class IsolatedFrameDecoder: FrameDecoder {

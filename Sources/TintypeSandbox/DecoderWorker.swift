@@ -1,7 +1,7 @@
 internal import CIsolation
 internal import FoundationEssentials
 internal import Glibc
-package import TintypeCore
+package import TintypeImages
 internal import TintypeIsolation
 
 /// The life of a helper process: it gives up its rights, and decodes what it is sent until the program is gone.

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TintypeCore
+internal import TintypeLoading
 
 /// A color in sRGB, not premultiplied; each component from 0 to 1.
 typealias SampleColor = SIMD4<Float>

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeLoading
 
 /// Writes small DNG files: the samples of a Bayer sensor, 16 bits, without compression (Adobe, "Digital Negative
 /// Specification", 1.4; TIFF 6.0).

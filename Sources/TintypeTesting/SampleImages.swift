@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeLoading
 
 /// An image file that was drawn for a demo or a test.
 public struct SampleImage: Sendable {

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 /// Writes PNG files of kinds that Tintype reads but does not write: gray, with a palette, or with 16 bits.
 ///

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Tintype
-internal import TintypeCore
+internal import TintypeLoading
 
 /// Encodes drawings as files.
 struct SamplePainter {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TintypeCore
+internal import TintypeLoading
 
 extension SampleScene {
     private struct Sphere {

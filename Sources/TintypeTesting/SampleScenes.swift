@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TintypeCore
+internal import TintypeLoading
 
 /// Landscapes and other pictures with the gradients and the detail of photographs.
 enum SampleScene: String, CaseIterable, Sendable {

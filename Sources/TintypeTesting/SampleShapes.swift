@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TintypeCore
+internal import TintypeLoading
 
 /// Pictures with transparency, with few colors, and the frames of animations.
 enum SampleShapes {

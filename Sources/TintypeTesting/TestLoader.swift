@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeLoading
 
 /// A loader with scripted answers, for tests of programs that load images.
 ///

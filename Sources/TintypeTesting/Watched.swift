@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The error of a wait whose time limit is exceeded.
 public struct WaitTimeout: Error, Sendable, Hashable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 import Foundation
-import TintypeCore
+import TintypeCaching
 import TintypeTesting
 
 /// A process for tests to kill, or to run beside another: `CacheWriter journal|share|check DIRECTORY SEED MILLISECONDS [FIRST]`.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import TintypeCore
+import TintypeLoading
 import TintypeHTTP
 import TintypeTesting
 

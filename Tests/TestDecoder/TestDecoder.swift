@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import TintypeCore
+import TintypeImages
 import TintypeIsolation
 import TintypeSandbox
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeDisplay
 
 @testable import CommandSupport
 @testable import TintypeCommand

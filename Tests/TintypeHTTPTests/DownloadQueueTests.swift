@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeLoading
 
 @testable import TintypeHTTP
 

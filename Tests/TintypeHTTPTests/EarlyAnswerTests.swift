@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeLoading
 import TintypeHTTP
 import TintypeTesting
 

@@ -2,7 +2,7 @@
 import Foundation
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeLoading
 import TintypeHTTP
 import TintypeTesting
 
@@ -165,8 +165,7 @@ final class HTTPCacheCaseRun: Sendable {
         let folder = try TemporaryDirectory()
         let cache = ImageCache(
             memory: MemoryCache(),
-            disk: DiskCache(.init(directory: folder.path + "/cache", minimumFreeSpace: 0)),
-            coder: AnythingCoder())
+            disk: DiskCache(.init(directory: folder.path + "/cache", minimumFreeSpace: 0)))
         var downloads = ImageDownloader.Configuration()
         let firstStatus = steps.first?.status ?? 200
         downloads.acceptableStatusCodes = Set(200..<500).union([firstStatus])

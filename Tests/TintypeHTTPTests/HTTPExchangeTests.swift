@@ -3,7 +3,7 @@ import AsyncHTTPClient
 import Foundation
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeLoading
 import TintypeTesting
 
 @testable import TintypeHTTP

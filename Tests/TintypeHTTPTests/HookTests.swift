@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TintypeTesting
 
-@testable import TintypeCore
+@testable import TintypeLoading
 @testable import TintypeHTTP
 
 @Suite("Hooks of a request", .timeLimited)

@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeLoading
 import TintypeHTTP
 import TintypeTesting
 

@@ -1,7 +1,7 @@
 #if HTTP
 import Foundation
 import Testing
-import TintypeCore
+import TintypeLoading
 import TintypeHTTP
 import TintypeTesting
 

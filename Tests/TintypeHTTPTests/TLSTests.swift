@@ -2,7 +2,7 @@
 import Foundation
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeLoading
 import TintypeHTTP
 import TintypeTesting
 

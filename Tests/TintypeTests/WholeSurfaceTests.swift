@@ -82,10 +82,10 @@ struct WholeSurfaceTests {
         let (cache, key): (ImageCache, ImageKey) = (try bench.cache(), "picture")
         let image = try bench.picture()
         let data = try image.encoded(as: .png)
-        try await cache.store(image, data: data, forKey: key, in: .all)
-        let hit = await cache.image(forKey: key)
-        #expect(hit?.image.size == image.size && hit?.source == .memory)
-        show(hit?.data as Any)
+        cache.storeInMemory(image, forKey: key)
+        try await cache.store(DiskCacheEntry(data: data, created: .now), forKey: key)
+        #expect(cache.memoryImage(forKey: key)?.size == image.size)
+        #expect(await cache.entry(forKey: key)?.data == data)
         #expect(cache.memory.image(forKey: key) != nil)
         try await cache.remove(key, from: .disk)
         try await cache.removeAll(from: .all)
@@ -93,7 +93,7 @@ struct WholeSurfaceTests {
         show(swept)
         let usage = await cache.disk.usage()
         #expect(usage.entries == 0)
-        #expect(await cache.image(forKey: key) == nil)
+        #expect(cache.memoryImage(forKey: key) == nil)
     }
 
     @Test("Images are decoded, looked into, encoded, and transformed without a manager")

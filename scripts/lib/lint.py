@@ -152,8 +152,59 @@ def products(tree):
             yield name, 1, "is made by a build, and committed"
 
 
+# The layers: what each target of the library may import and depend on. A star stands for all C libraries.
+SYSTEM = {"Dispatch", "FoundationEssentials", "Glibc", "Synchronization"}
+LAYERS = {
+    "TintypeImages": {"CKernels", "CLinux", "CXXHash"},
+    "TintypeCaching": {"TintypeImages", "CLinux", "CSQLite", "CXXHash", "Logging"},
+    "TintypeLoading": {"TintypeCaching", "Logging", "CoreMetrics", "Tracing"},
+    "TintypeDisplay": {"TintypeLoading"},
+    "TintypeCodecs": {"TintypeImages", "C*"},
+    "TintypeIsolation": {"TintypeImages", "CIsolation"},
+    "TintypeSandbox": {"TintypeImages", "TintypeIsolation", "CIsolation", "CSandbox"},
+    "TintypeHTTP": {
+        "TintypeLoading", "CLinux", "CZlib", "CBrotli", "CZstd", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOHTTP2",
+        "NIOHPACK", "NIOSSL",
+    },
+    "TintypeGTK": {"TintypeDisplay", "CGTK", "CGTKShim"},
+    "Tintype": {"TintypeDisplay", "TintypeCodecs", "TintypeIsolation", "TintypeHTTP", "Logging"},
+}
+IMPORT = re.compile(r"^\s*(?:@\w+ )*(?:(?:public|package|internal|fileprivate|private) )?import (?:(?:struct|class|enum|protocol|func|var|let) )?(\w+)")
+
+
+def may_use(target, module):
+    allowed = LAYERS[target] | SYSTEM
+    return module in allowed or ("C*" in allowed and re.match(r"C[A-Z]", module))
+
+
+def manifest_dependencies(text):
+    """The dependencies of a manifest's targets: (target, dependency, line)."""
+    for head in re.finditer(r'\.(?:target|executableTarget|testTarget)\(\s*name: "(\w+)",\s*dependencies: \[', text):
+        depth, end = 1, head.end()
+        while depth:
+            depth += {"[": 1, "]": -1}.get(text[end], 0)
+            end += 1
+        listed = text[head.end():end]
+        for found in re.finditer(r'(?:(package|for): |traits: \[[^\]]*)?"([\w-]+)"', listed):
+            if not found[0].startswith(("package", "for", "traits")):
+                yield head[1], found[2], text.count("\n", 0, head.end() + found.start()) + 1
+
+
+def layers(tree):
+    for target in LAYERS:
+        for name in tree.under(f"Sources/{target}", ".swift"):
+            for number, line in enumerate(tree.lines(name), 1):
+                found = IMPORT.match(line)
+                if found and not may_use(target, found[1]):
+                    yield name, number, f"imports {found[1]}, which {target} may not know"
+    if "Package.swift" in tree.names:
+        for target, dependency, line in manifest_dependencies("\n".join(tree.lines("Package.swift"))):
+            if target in LAYERS and not may_use(target, dependency):
+                yield "Package.swift", line, f"lets {target} depend on {dependency}, which it may not know"
+
+
 RULES = {
-    "foundation": foundation, "promise": promises, "force": forces, "proof": proofs, "summary": summaries,
+    "layer": layers, "foundation": foundation, "promise": promises, "force": forces, "proof": proofs, "summary": summaries,
     "spelling": spelling, "time-limit": suites, "title-id": titles, "long-file": long_files, "repeated": repeated,
     "product": products, "capability": capabilities.check, "snippet": snippets.check,
 }
@@ -216,6 +267,10 @@ def tighten(root, counts, allowed):
 BODY = "\n".join(f"    let value{number} = compute({number})" for number in range(12))
 
 VIOLATIONS = {
+    "layer": {
+        "Sources/TintypeCaching/A.swift": "internal import TintypeLoading\n",
+        "Package.swift": '.target(\n name: "TintypeImages", dependencies: ["CLinux", "TintypeCaching"])\n',
+    },
     "foundation": {"Sources/A/A.swift": "import Foundation\n"},
     "promise": {"Sources/A/A.swift": "// TO" + "DO: later\n"},
     "force": {"Sources/A/A.swift": "let value = try! make()\n"},
@@ -251,6 +306,9 @@ def self_test():
             out = io.StringIO()
             passed, counts, _ = check(root, out)
             reported = {found for found, _ in counts}
+            if rule == "layer" and sum(counts.values()) != 2:
+                failures += 1
+                print("lint: self-test of 'layer' misses an import or a dependency", file=sys.stderr)
             expected = set() if rule == "none" else {rule}
             if reported != expected or passed != (rule == "none"):
                 failures += 1

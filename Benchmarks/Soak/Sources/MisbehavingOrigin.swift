@@ -1,5 +1,5 @@
 import Foundation
-import TintypeCore
+import TintypeLoading
 import TintypeTesting
 
 /// A server of images that fails now and then: it cuts bodies, stalls, redirects, and answers with errors.

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 internal import Glibc
-package import TintypeCore
+package import TintypeLoading
 
 /// A file or standard input, which is read from its beginning as far as needed.
 package struct InputFile: ~Copyable {

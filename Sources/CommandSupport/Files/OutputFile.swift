@@ -1,6 +1,6 @@
 package import FoundationEssentials
 internal import Glibc
-package import TintypeCore
+package import TintypeLoading
 
 extension ImageError.Code {
     /// A result can't be written to the place that the user chose.

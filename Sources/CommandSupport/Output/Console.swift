@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The output of a command: results on standard output, and messages for people on standard error.
 ///

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-package import TintypeCore
+package import TintypeLoading
 
 /// Results for programs: one JSON object per line, with its keys in alphabetical order.
 package enum JSONLine {

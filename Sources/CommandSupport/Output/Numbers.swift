@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeLoading
 
 extension Double {
     /// Returns the number with a fixed count of decimals. FoundationEssentials has no `String(format:)`.

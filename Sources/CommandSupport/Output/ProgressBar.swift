@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeLoading
 
 /// A line that shows the progress of a list of images.
 package struct ProgressBar: Sendable {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The standard streams of the process.
 package enum StandardOutput {

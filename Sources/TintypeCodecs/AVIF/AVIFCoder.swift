@@ -1,6 +1,6 @@
 #if AVIF
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeImages
 
 /// Reads and writes AVIF, still images and sequences, with libavif. Requires the package trait `AVIF`.
 ///

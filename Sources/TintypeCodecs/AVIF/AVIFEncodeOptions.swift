@@ -1,4 +1,4 @@
-public import TintypeCore
+public import TintypeImages
 
 /// AVIF-specific encoding options. Without the package trait `AVIF` they have no effect.
 public struct AVIFEncodeOptions: FormatEncodeOptions {

@@ -1,7 +1,7 @@
 #if AVIF
 internal import CAVIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Writes an AVIF file with libavif and libaom.
 struct AVIFEncoder {

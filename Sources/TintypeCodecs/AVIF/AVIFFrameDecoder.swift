@@ -1,7 +1,7 @@
 #if AVIF
 internal import CAVIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The frames of an AVIF file, upright and at the requested size.
 final class AVIFFrameDecoder: AnimationFrames {

@@ -1,6 +1,6 @@
 #if AVIF
 internal import CAVIF
-internal import TintypeCore
+internal import TintypeImages
 
 /// Makes premultiplied RGBA of the planes of a decoded AVIF frame, row by row, so that a thumbnail doesn't need the full bitmap.
 ///

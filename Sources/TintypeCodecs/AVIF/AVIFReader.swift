@@ -1,7 +1,7 @@
 #if AVIF
 internal import CAVIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// One libavif decoder and the bytes that it reads.
 final class AVIFReader {

@@ -1,6 +1,6 @@
 #if AVIF && HEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Writes an AVIF file of one picture, so that libavif decodes a picture of another file.
 struct AVIFSingleImage {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TintypeCore
+internal import TintypeImages
 
 /// The surface that the frames of an animation are drawn on, one over the other: premultiplied RGBA of 8 bits.
 ///

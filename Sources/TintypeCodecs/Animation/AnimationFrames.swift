@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// A frame decoder that can also put all its frames into one image.
 protocol AnimationFrames: FrameDecoder {

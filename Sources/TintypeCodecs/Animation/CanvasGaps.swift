@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// The treatment of a frame's part of the canvas before the next frame is drawn. The numbers are those of PNG.
 enum FrameDisposal: UInt8, Sendable {

@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// Copies of a canvas, which go when memory becomes scarce: they only save time.
 ///

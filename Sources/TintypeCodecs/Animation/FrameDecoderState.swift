@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The part of a decoder of frames that does not depend on the format: the bytes, what is known of them, and the place in the
 /// animation.

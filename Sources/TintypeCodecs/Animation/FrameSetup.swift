@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// The purpose of decoding frames, which determines the required memory.
 enum FramePurpose {

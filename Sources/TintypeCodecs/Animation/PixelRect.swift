@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// A part of a canvas: what one frame of an animation covers.
 struct PixelRect: Equatable, Sendable {

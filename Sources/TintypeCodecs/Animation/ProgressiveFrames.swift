@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The frames of an image whose bytes still come: each is decoded when it is whole, and only once; of the first one there is a
 /// picture before that where the format allows it.

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes an image frame by frame while its bytes arrive.
 final class ProgressiveFramesDecoder: ProgressiveDecoder {

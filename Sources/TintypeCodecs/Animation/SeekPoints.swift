@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// The points from which an animation can be decoded other than its first frame: copies of the canvas that were kept on the way.
 ///

@@ -1,5 +1,5 @@
 #if HEIF
-internal import TintypeCore
+internal import TintypeImages
 
 /// The one frame of an image that does not move, in a format whose images may.
 final class StillFrames: FrameDecoder {

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeImages
 
 /// Reads and writes Windows and OS/2 bitmaps.
 ///

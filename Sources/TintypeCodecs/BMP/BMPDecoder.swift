@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes the pixels behind a bitmap's header.
 struct BMPDecoder {

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Writes a bitmap: 24 bits a pixel, or 32 with alpha.
 struct BMPEncoder {

@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// The header of a Windows or OS/2 bitmap: what is needed to find and read its pixels.
 ///

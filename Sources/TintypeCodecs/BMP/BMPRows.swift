@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// Makes premultiplied RGBA of the stored rows of a bitmap without compression.
 struct BMPRows {

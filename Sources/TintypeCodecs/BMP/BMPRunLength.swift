@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes the run lengths of a bitmap with 8 or 4 bits a pixel (Microsoft, "Bitmap Compression"): pixels as stored, from the
 /// bottom up. Pixels that the codes step over stay transparent.

@@ -1,6 +1,6 @@
 internal import CLCMS2
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 extension CodePoints {
     /// An ICC profile for pixels of these code points; `nil` for sRGB, and where there is no memory for one.

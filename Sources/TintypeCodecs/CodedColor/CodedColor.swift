@@ -1,6 +1,6 @@
 #if AVIF || HEIF || JXL
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The treatment of the decoded rows of a file that states its colors by a profile or by code points.
 struct CodedColor {

@@ -1,5 +1,5 @@
 #if AVIF || HEIF || JXL
-internal import TintypeCore
+internal import TintypeImages
 
 /// Converts rows of straight RGBA of 8 to 16 bits to premultiplied RGBA in the requested colors and format.
 struct DeepRows {

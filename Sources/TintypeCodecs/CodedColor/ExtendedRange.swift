@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TintypeCore
+internal import TintypeImages
 
 /// Takes pixels in PQ or HLG to extended sRGB in half precision: the light that they stand for, not tone-mapped.
 ///

@@ -1,5 +1,5 @@
 #if AVIF || HEIF
-internal import TintypeCore
+internal import TintypeImages
 
 /// A picture as video decoders give it: a plane for luma and two for chroma. It is valid as long as the decoder's memory.
 struct PlanarPicture {

@@ -1,5 +1,5 @@
 #if AVIF || HEIF
-internal import TintypeCore
+internal import TintypeImages
 
 /// Makes premultiplied RGBA of the planes of a decoded picture, row by row.
 struct PlanarRows: ~Copyable {

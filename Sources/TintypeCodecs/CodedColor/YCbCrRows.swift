@@ -1,5 +1,5 @@
 #if AVIF || HEIF
-internal import TintypeCore
+internal import TintypeImages
 
 /// Makes rows of opaque RGBA of a picture in planes.
 ///

@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 extension ColorConversion {
     /// CMYK without a profile: each ink takes its part of the light.

@@ -1,6 +1,6 @@
 internal import CLCMS2
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Converts pixels from the color space of an embedded ICC profile to sRGB with LittleCMS, relative colorimetric.
 ///

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The treatment that the color profile of a file asks for.
 struct DecodedColor {

@@ -1,5 +1,5 @@
 internal import CLCMS2
-internal import TintypeCore
+internal import TintypeImages
 
 /// Converts 16-bit pixels from an RGB profile of three curves and a matrix to sRGB, where LittleCMS would take several times as
 /// long, or go through a table of 33 steps.

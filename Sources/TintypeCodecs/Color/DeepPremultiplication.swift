@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// Straight and premultiplied alpha, for rows of RGBA of any format.
 extension Premultiplication {

@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// Rounds components of 16 bits to 8.
 enum DepthRounding {

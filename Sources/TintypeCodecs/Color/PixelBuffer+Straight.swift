@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 extension PixelBuffer {
     /// The pixels with color no longer multiplied by alpha, in rows without gaps.

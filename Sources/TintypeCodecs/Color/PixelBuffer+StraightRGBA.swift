@@ -1,4 +1,4 @@
-public import TintypeCore
+public import TintypeImages
 
 extension PixelBuffer {
     /// The pixels as straight RGBA with 8 bits a component, in rows without gaps: colors aren't multiplied by alpha, as most other

@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// The blocks of a GIF: everything but the pixels, which stay where they are in the bytes.
 ///

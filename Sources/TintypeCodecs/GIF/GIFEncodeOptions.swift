@@ -1,4 +1,4 @@
-public import TintypeCore
+public import TintypeImages
 
 /// GIF-specific encoding options.
 public struct GIFEncodeOptions: FormatEncodeOptions {

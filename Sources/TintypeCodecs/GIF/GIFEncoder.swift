@@ -1,6 +1,6 @@
 internal import CGIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Writes a GIF with giflib: each frame with its own colors, and only where it differs from the one before.
 struct GIFEncoder {

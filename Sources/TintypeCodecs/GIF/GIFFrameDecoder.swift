@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes the frames of a GIF one by one and draws them over each other as browsers do.
 final class GIFFrameDecoder: SeekableFrames {

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The 256 colors of a frame as pixels. Colors that the file does not give are opaque black; the transparent index is zero.
 struct GIFPalette: ~Copyable {

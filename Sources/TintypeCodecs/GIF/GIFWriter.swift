@@ -1,6 +1,6 @@
 internal import CGIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// giflib's writer, into memory.
 final class GIFWriter {

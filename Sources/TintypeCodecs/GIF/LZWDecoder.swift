@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes the LZW variant of GIF (GIF89a, appendix F) into palette indices.
 ///

@@ -1,5 +1,5 @@
 #if HEIF
-internal import TintypeCore
+internal import TintypeImages
 
 /// The planes of a decoded picture, and their memory.
 final class CodedPicture {

@@ -1,4 +1,4 @@
-public import TintypeCore
+public import TintypeImages
 
 /// HEIC-specific encoding options. Without the package trait `HEIF` they have no effect.
 public struct HEICEncodeOptions: FormatEncodeOptions {

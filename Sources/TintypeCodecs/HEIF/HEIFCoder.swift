@@ -1,6 +1,6 @@
 #if HEIF
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeImages
 
 /// Reads HEIF and HEIC, still images and sequences, and writes HEIC still images. Requires the package trait `HEIF`.
 ///

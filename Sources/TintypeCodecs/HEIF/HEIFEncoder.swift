@@ -1,7 +1,7 @@
 #if HEIF
 internal import CHEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Writes a HEIC file with libheif and its HEVC encoder.
 struct HEIFEncoder {

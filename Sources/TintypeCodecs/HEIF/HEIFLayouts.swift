@@ -1,5 +1,5 @@
 #if HEIF
-internal import TintypeCore
+internal import TintypeImages
 
 /// The item data of a grid (ISO/IEC 23008-12, section 6.6.2.3.2).
 struct GridLayout {

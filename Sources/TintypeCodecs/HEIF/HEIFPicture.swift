@@ -1,7 +1,7 @@
 #if HEIF
 internal import CHEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Pixels as libheif takes them.
 struct HEIFPicture {

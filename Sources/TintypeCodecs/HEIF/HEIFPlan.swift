@@ -1,6 +1,6 @@
 #if HEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The way to the pixels of an image of a HEIF file: what is decoded, and where it goes. All sizes have been checked.
 struct HEIFPlan {

@@ -1,6 +1,6 @@
 #if HEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Follows the references of items, and makes plans of images.
 ///

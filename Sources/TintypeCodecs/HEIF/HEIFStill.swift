@@ -1,6 +1,6 @@
 #if HEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The still images of a HEIF file, as far as its header describes them. Valid as long as the bytes.
 struct HEIFStill {

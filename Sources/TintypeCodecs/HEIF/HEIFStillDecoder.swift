@@ -1,6 +1,6 @@
 #if HEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes a still image of a HEIF file.
 struct HEIFStillDecoder {

@@ -1,5 +1,5 @@
 #if HEIF
-internal import TintypeCore
+internal import TintypeImages
 
 /// The part of a picture that is shown, and the way it is turned: the transformative properties of an item, in any order (ISO/IEC
 /// 23008-12, section 6.5).

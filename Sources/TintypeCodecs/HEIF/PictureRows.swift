@@ -1,5 +1,5 @@
 #if HEIF
-internal import TintypeCore
+internal import TintypeImages
 
 /// The planes of a picture or a grid of pictures, from the top to the bottom. Of a grid, a row of tiles is there at once.
 final class PictureRows {

@@ -1,6 +1,6 @@
 #if HEIF
 internal import Glibc
-internal import TintypeCore
+internal import TintypeImages
 
 /// The pieces of one image's work, which the calling thread and threads of processors without work take in turn.
 final class SharedWork: Sendable {

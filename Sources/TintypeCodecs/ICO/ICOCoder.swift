@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeImages
 
 /// Reads Windows icons and cursors: the largest image of the file, and among equals the one with the most colors.
 ///

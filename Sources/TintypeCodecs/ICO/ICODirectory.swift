@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// The directory of an icon or cursor file (Microsoft, "Icons", 1995).
 struct ICODirectory {

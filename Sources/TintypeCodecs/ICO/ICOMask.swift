@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// The transparency of an icon's bitmap: the alpha of its pixels, or where there is none, one bit for each pixel behind
 /// them.

@@ -1,5 +1,5 @@
 #if AVIF || HEIF
-internal import TintypeCore
+internal import TintypeImages
 
 /// Reads consecutive big-endian numbers of a box. A read beyond its end throws ``ImageError/Code/corruptImage``, because a box
 /// states its own length.

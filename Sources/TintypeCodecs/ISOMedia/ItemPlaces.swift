@@ -1,6 +1,6 @@
 #if HEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The places of items' bytes: the box `iloc` (ISO/IEC 14496-12, section 8.11.3).
 struct ItemPlaces {

@@ -1,6 +1,6 @@
 #if HEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The items of a HEIF file, with their properties, references and groups (ISO/IEC 14496-12, section 8.11, and ISO/IEC 23008-12,
 /// section 9). Valid as long as the bytes of the file.

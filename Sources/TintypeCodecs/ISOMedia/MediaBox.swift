@@ -1,5 +1,5 @@
 #if AVIF || HEIF
-internal import TintypeCore
+internal import TintypeImages
 
 /// A box within another one (ISO/IEC 14496-12, section 4.2). Valid as long as the bytes of the file.
 struct MediaBox {

@@ -1,5 +1,5 @@
 #if AVIF || HEIF
-internal import TintypeCore
+internal import TintypeImages
 
 /// The description of a track in its `trak` box, without the samples (ISO/IEC 14496-12, section 8.3). Valid as long as the bytes of the
 /// file.

@@ -1,5 +1,5 @@
 #if AVIF || HEIF
-internal import TintypeCore
+internal import TintypeImages
 
 extension Orientation {
     /// The sides that an `imir` box exchanges.

@@ -1,5 +1,5 @@
 #if AVIF || HEIF
-internal import TintypeCore
+internal import TintypeImages
 
 /// The durations of a track's samples, in the order of decoding and units of the track (ISO/IEC 14496-12, section 8.6.1.2).
 enum SampleDurations {

@@ -1,5 +1,5 @@
 #if HEIF
-internal import TintypeCore
+internal import TintypeImages
 
 /// The samples of a track: where the bytes of each are and when it is shown (ISO/IEC 14496-12, sections 8.5 to 8.7).
 struct SampleTable {

@@ -1,6 +1,6 @@
 #if AVIF || HEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The colors that the boxes of a picture state.
 struct StatedColor {

@@ -1,6 +1,6 @@
 #if AVIF || HEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The coding of a track's pictures and the meaning of their numbers (ISO/IEC 14496-12, section 12.1).
 struct VisualSampleEntry {

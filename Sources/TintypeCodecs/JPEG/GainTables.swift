@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TintypeCore
+internal import TintypeImages
 
 extension GainMapParameters {
     /// The part of the gain that a display applies, from 0 to 1 (ISO 21496-1, clause 6.3).

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeImages
 
 extension JPEGCoder {
     /// Encodes the image, or the first frame of an animation, as JPEG.

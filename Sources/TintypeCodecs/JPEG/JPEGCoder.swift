@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeImages
 
 /// Reads and writes JPEG (ITU-T T.81) with libjpeg-turbo: baseline and progressive; gray, color, CMYK and YCCK.
 ///

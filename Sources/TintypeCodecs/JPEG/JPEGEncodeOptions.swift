@@ -1,4 +1,4 @@
-public import TintypeCore
+public import TintypeImages
 
 /// JPEG-specific encoding options.
 public struct JPEGEncodeOptions: FormatEncodeOptions {

@@ -1,4 +1,4 @@
-public import TintypeCore
+public import TintypeImages
 
 extension JPEGGainMap {
     /// Returns the image of the file with the gain applied: in high dynamic range, and half precision.

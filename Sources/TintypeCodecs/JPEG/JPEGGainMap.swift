@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeImages
 
 /// The gain map of a JPEG file: a second, smaller image that tells by how much each pixel becomes brighter on a display with high
 /// dynamic range.

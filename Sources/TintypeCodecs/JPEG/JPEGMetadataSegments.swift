@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The metadata of a JPEG file that is written: an Exif block, which also holds the thumbnail, and an XMP packet.
 struct JPEGMetadataSegments {

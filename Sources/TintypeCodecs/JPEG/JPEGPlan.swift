@@ -1,6 +1,6 @@
 internal import CJPEGShim
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The way that a JPEG file is decoded under given options, settled from its header before the first row.
 struct JPEGPlan {

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes a JPEG while its bytes arrive. A file with several scans has a picture after each of them, any other file the rows
 /// so far.

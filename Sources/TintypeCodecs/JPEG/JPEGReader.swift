@@ -2,7 +2,7 @@
 internal import CJPEG
 internal import CJPEGShim
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes the bytes of one JPEG file row by row with libjpeg.
 final class JPEGReader {

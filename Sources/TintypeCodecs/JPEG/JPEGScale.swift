@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// At which fraction of its size a JPEG is decoded for a thumbnail, by a smaller inverse transform.
 enum JPEGScale {

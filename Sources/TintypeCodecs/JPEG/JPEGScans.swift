@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The scans of a progressive JPEG file (ITU-T T.81, annex G), found by their markers without decoding any.
 struct JPEGScans {

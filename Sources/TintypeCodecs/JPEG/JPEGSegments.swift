@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The segments before the first scan of a JPEG file (ITU-T T.81, annex B): its size, and the metadata of applications.
 struct JPEGSegments {

@@ -1,6 +1,6 @@
 internal import CJPEGShim
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Writes one JPEG file with libjpeg.
 final class JPEGWriter {

@@ -1,6 +1,6 @@
 #if JXL
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeImages
 
 /// Reads and writes JPEG XL, still images and animations, with libjxl. Requires the package trait `JXL`.
 ///

@@ -1,4 +1,4 @@
-public import TintypeCore
+public import TintypeImages
 
 /// JPEG XL-specific encoding options. Without the package trait `JXL` they have no effect.
 public struct JXLEncodeOptions: FormatEncodeOptions {

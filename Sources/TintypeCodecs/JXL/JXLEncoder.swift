@@ -2,7 +2,7 @@
 internal import CJXL
 internal import FoundationEssentials
 internal import Glibc
-internal import TintypeCore
+internal import TintypeImages
 
 /// Writes a JPEG XL file with libjxl.
 struct JXLEncoder {

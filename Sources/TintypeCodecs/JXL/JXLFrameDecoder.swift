@@ -1,7 +1,7 @@
 #if JXL
 internal import CJXL
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The frames of a JPEG XL file, upright and at the requested size. libjxl composes them.
 final class JXLFrameDecoder: ArrivingFrames {

@@ -1,6 +1,6 @@
 #if JXL
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Makes sRGB of a file in inks: cyan, magenta and yellow come in the place of red, green and blue, black in a plane of its own.
 /// 0 is all the ink there is (ISO/IEC 18181-1, section on extra channels).

@@ -1,7 +1,7 @@
 #if JXL
 internal import CJXL
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// One libjxl decoder and the bytes that it reads: first the header, then any number of passes through the frames.
 final class JXLReader {

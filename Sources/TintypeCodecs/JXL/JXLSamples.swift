@@ -1,6 +1,6 @@
 #if JXL
 internal import CJXL
-internal import TintypeCore
+internal import TintypeImages
 
 /// The straight components of frames as libjxl takes them, without alpha if the image has none.
 struct JXLSamples {

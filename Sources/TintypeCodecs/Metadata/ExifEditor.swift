@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Edits an Exif block in place, so that unchanged parts keep their offsets: makers' notes contain offsets that only their
 /// makers understand.

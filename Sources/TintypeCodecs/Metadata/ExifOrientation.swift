@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 extension Orientation {
     /// The orientation that a file's metadata states: Exif first, and XMP where Exif says nothing. Upright if neither does.

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The few properties of an XMP packet that pixels depend on (XMP, part 2, sections 2.9 and 2.10).
 ///

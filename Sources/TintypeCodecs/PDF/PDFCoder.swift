@@ -1,6 +1,6 @@
 #if PDF
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeImages
 
 /// Draws a page of a PDF (ISO 32000-1) with Poppler and cairo, at the requested size. Requires the package trait `PDF`.
 ///

@@ -1,7 +1,7 @@
 #if PDF
 internal import CPoppler
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// A page of a PDF document.
 final class PDFPage {

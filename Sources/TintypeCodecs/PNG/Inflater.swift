@@ -1,5 +1,5 @@
 internal import CDeflate
-internal import TintypeCore
+internal import TintypeImages
 
 /// Unpacks zlib streams (RFC 1950) at once with libdeflate, in a third of the time zlib takes.
 final class Inflater {

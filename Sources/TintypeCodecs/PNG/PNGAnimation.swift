@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// The animation of a PNG file (PNG, third edition, section 11.3.2; before that "APNG 1.0").
 struct PNGAnimation {

@@ -1,6 +1,6 @@
 internal import CPNGShim
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The rows of a still PNG as they come from a pusher.
 final class PNGArrivingRows {

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Writes chunks (PNG, third edition, section 5.3).
 enum PNGChunk {

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The chunks of a PNG file (PNG, third edition, section 5), read without decoding any pixel.
 struct PNGChunks {

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeImages
 
 extension PNGCoder {
     /// Encodes the image as PNG without loss, with all frames of an animation.

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeImages
 
 /// Reads and writes PNG (third edition) with libpng: all depths and color types, interlaced, and animations.
 ///

@@ -1,4 +1,4 @@
-public import TintypeCore
+public import TintypeImages
 
 /// PNG-specific encoding options.
 public struct PNGEncodeOptions: FormatEncodeOptions {

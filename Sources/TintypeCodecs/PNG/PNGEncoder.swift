@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Puts a PNG file, still or animated, together of what libpng writes for each frame.
 struct PNGEncoder {

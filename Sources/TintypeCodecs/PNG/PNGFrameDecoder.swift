@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Composes the frames of an animated PNG; gives a still image as an animation of one frame.
 final class PNGFrameDecoder: SeekableFrames {

@@ -1,5 +1,5 @@
 internal import CUnfilter
-internal import TintypeCore
+internal import TintypeImages
 
 /// The layout of samples of up to 8 bits in the rows of a PNG (PNG, third edition, section 7.2), and their meaning.
 ///

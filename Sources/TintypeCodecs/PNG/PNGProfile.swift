@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The embedded ICC profile of a PNG file (chunk `iCCP`; PNG, third edition, section 11.3.2.3).
 ///

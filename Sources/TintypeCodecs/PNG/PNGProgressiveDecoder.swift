@@ -1,6 +1,6 @@
 internal import CPNGShim
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes a PNG while its bytes arrive: the rows so far, all rows of an interlaced image as estimated from its passes, or the
 /// whole frames of an animation.

@@ -1,6 +1,6 @@
 internal import CPNGShim
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes the bytes of one PNG file as they come, with libpng, to straight RGBA with 8 bits.
 final class PNGPushReader {

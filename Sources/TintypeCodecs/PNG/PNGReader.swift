@@ -2,7 +2,7 @@
 internal import CPNG
 internal import CPNGShim
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes the bytes of one PNG file row by row with libpng, to straight RGBA with 8 or 16 bits.
 final class PNGReader {

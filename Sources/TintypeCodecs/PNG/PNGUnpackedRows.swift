@@ -1,5 +1,5 @@
 internal import CUnfilter
-internal import TintypeCore
+internal import TintypeImages
 
 /// The rows of a PNG whose data has been decompressed all at once, as straight RGBA.
 ///

@@ -1,6 +1,6 @@
 internal import CPNGShim
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Writes one PNG file with libpng.
 final class PNGWriter {

@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// Finds at most 256 colors for a picture.
 ///

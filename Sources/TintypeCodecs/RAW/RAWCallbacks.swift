@@ -1,6 +1,6 @@
 #if RAW
 internal import CLibRaw
-internal import TintypeCore
+internal import TintypeImages
 
 /// Receives libraw's reports while it works, and stops it when the decode is cancelled.
 ///

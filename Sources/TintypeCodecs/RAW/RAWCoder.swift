@@ -1,6 +1,6 @@
 #if RAW
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeImages
 
 /// Develops camera files (DNG, NEF, CR2, CR3, ARW, ORF, RW2, RAF and many more) with libraw. Requires the package trait `RAW`.
 ///

@@ -1,7 +1,7 @@
 #if RAW
 internal import CLibRaw
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Develops a camera file.
 struct RAWDecoder {

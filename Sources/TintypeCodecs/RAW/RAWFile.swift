@@ -1,7 +1,7 @@
 #if RAW
 internal import CLibRaw
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// A camera file that libraw has opened. The bytes must outlive it.
 final class RAWFile {

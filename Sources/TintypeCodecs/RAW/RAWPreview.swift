@@ -1,7 +1,7 @@
 #if RAW
 internal import CLibRaw
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Makes a thumbnail of the preview that a camera has put into its file.
 struct RAWPreview {

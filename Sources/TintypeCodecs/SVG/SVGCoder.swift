@@ -1,6 +1,6 @@
 #if SVG
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeImages
 
 /// Draws SVG with librsvg and cairo, at the requested size. Requires the package trait `SVG`.
 ///

@@ -1,6 +1,6 @@
 #if SVG
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The contents of an SVG document: its elements, their references and styles, and the images that it embeds.
 ///

@@ -1,7 +1,7 @@
 #if SVG
 internal import CRSVG
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// A parsed SVG document.
 final class SVGDocument {

@@ -1,5 +1,5 @@
 #if SVG
-internal import TintypeCore
+internal import TintypeImages
 
 /// Counts what a document draws when each reference is followed.
 struct SVGExpansion {

@@ -1,7 +1,7 @@
 #if SVG
 internal import FoundationEssentials
 internal import Glibc
-internal import TintypeCore
+internal import TintypeImages
 
 /// Refuses documents that are small and cost much: elements that draw each other many times, dashes, layers, filters, and large images
 /// inside.

@@ -1,5 +1,5 @@
 #if SVG
-internal import TintypeCore
+internal import TintypeImages
 
 /// Estimates the operations for each pixel of the canvas with which elements paint shapes, images, and text.
 ///

@@ -2,7 +2,7 @@
 internal import CXML
 internal import FoundationEssentials
 internal import Glibc
-internal import TintypeCore
+internal import TintypeImages
 
 /// The state of reading a document.
 final class SVGReading {

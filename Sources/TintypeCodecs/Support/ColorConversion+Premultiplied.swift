@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 extension ColorConversion {
     /// Converts premultiplied pixels, in the format that the conversion is made for.

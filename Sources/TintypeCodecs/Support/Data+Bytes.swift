@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import TintypeCore
+internal import TintypeImages
 
 extension Data {
     /// `withUnsafeBytes` with typed throws.

@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 extension DecodeContext {
     /// Reserves what decoding an image takes.

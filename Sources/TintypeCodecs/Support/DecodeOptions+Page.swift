@@ -1,5 +1,5 @@
 #if TIFF || PDF || HEIF
-internal import TintypeCore
+internal import TintypeImages
 
 extension DecodeOptions {
     /// Refuses a page that a document doesn't have.

@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// Makes of pixels what an encoder can write, with as little lost as can be.
 ///

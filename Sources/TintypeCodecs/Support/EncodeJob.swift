@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// An image that is ready to be written, with all that is to stand in the file, and the search for a quality that fits.
 struct EncodeJob {

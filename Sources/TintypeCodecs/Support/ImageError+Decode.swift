@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 extension ImageError {
     static func truncated(_ reason: String) -> ImageError {

@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 extension ImageInfo {
     /// Returns the format that the image is decoded to under the options.

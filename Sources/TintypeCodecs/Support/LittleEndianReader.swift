@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// Reads little-endian numbers one after the other. A read beyond the end throws ``ImageError/Code/truncatedImage``.
 struct LittleEndianReader {

@@ -1,6 +1,6 @@
 #if TIFF
 internal import CLCMS2
-internal import TintypeCore
+internal import TintypeImages
 
 /// The numbers that stand for L*, a* and b* in a TIFF file.
 enum LabEncoding {

@@ -1,6 +1,6 @@
 #if TIFF
 public import FoundationEssentials
-public import TintypeCore
+public import TintypeImages
 
 /// Reads and writes TIFF and BigTIFF with libtiff. Requires the package trait `TIFF`.
 ///

@@ -1,7 +1,7 @@
 #if TIFF
 internal import CTIFF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes the first page of a TIFF file.
 struct TIFFDecoder {

@@ -1,4 +1,4 @@
-public import TintypeCore
+public import TintypeImages
 
 /// TIFF-specific encoding options. Without the package trait `TIFF` they have no effect.
 public struct TIFFEncodeOptions: FormatEncodeOptions {

@@ -1,7 +1,7 @@
 #if TIFF
 internal import CTIFF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Writes a TIFF file with libtiff: 8 or 16 bits, premultiplied alpha where there is any.
 struct TIFFEncoder {

@@ -1,6 +1,6 @@
 #if TIFF
 internal import CTIFF
-internal import TintypeCore
+internal import TintypeImages
 
 extension TIFFFile {
     /// Checks that the strips or tiles that begin at a row cover their part of the page, if they are JPEG images.

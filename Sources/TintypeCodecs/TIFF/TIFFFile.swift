@@ -1,7 +1,7 @@
 #if TIFF
 internal import CTIFF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// A page of a TIFF file, opened.
 ///

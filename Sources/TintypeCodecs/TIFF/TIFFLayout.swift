@@ -1,6 +1,6 @@
 #if TIFF
 internal import CTIFF
-internal import TintypeCore
+internal import TintypeImages
 
 /// The layout of the samples of a page in its strips or tiles, for pages whose samples are read one by one.
 ///

@@ -1,6 +1,6 @@
 #if TIFF
 internal import CTIFF
-internal import TintypeCore
+internal import TintypeImages
 
 /// Makes premultiplied RGBA of 8 or 16 bits of a page's samples.
 ///

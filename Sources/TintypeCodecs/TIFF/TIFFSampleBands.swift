@@ -1,6 +1,6 @@
 #if TIFF
 internal import CTIFF
-internal import TintypeCore
+internal import TintypeImages
 
 /// Reads a page's samples in bands of rows.
 final class TIFFSampleBands {

@@ -1,6 +1,6 @@
 #if SVG || PDF
 internal import CCairo
-internal import TintypeCore
+internal import TintypeImages
 
 /// Pixels that a library draws on with cairo.
 enum CairoCanvas {

@@ -1,5 +1,5 @@
 #if SVG || PDF
-internal import TintypeCore
+internal import TintypeImages
 
 extension DecodeOptions {
     /// Returns the size at which a picture without pixels of its own is drawn: a box is filled upwards too.

@@ -1,6 +1,6 @@
 internal import CWebP
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The chunks of a WebP file: everything but the pixels, which stay where they are in the bytes.
 ///

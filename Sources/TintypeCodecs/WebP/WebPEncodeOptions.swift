@@ -1,4 +1,4 @@
-public import TintypeCore
+public import TintypeImages
 
 /// WebP-specific encoding options: all settings of libwebp (`WebPConfig` and `WebPAnimEncoderOptions` in its headers).
 ///

@@ -1,6 +1,6 @@
 internal import CWebP
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Writes a WebP file with libwebp.
 struct WebPEncoder {

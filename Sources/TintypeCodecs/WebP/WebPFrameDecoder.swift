@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes the frames of a WebP animation one by one and lays them over each other; the background is transparent, as
 /// browsers show it. A still image is one frame.

@@ -1,5 +1,5 @@
 internal import CWebP
-internal import TintypeCore
+internal import TintypeImages
 
 /// Walks the chunks of an animation once. libwebp checks them, but looks for each frame from the first one on.
 ///

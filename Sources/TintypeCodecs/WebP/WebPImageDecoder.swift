@@ -1,5 +1,5 @@
 internal import CWebP
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes the pixels of one WebP image, a whole file or the payload of one frame, into the caller's memory, as straight RGBA
 /// of 8 bits. The bytes may arrive gradually.

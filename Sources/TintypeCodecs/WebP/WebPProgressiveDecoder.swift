@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes a WebP file while its bytes arrive: the rows so far of a still image, the whole frames of an animation.
 final class WebPProgressiveDecoder: ProgressiveDecoder {

@@ -1,5 +1,5 @@
 internal import CWebP
-internal import TintypeCore
+internal import TintypeImages
 
 /// The options of a file, as libwebp takes them.
 struct WebPSettings {

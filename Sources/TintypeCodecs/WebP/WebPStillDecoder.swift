@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeImages
 
 /// Makes a picture of the requested size from an image that fills the canvas.
 struct WebPStillDecoder {

@@ -1,5 +1,5 @@
 internal import CommandSupport
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The report of an image that was saved.
 struct FetchReport: Encodable, Equatable {

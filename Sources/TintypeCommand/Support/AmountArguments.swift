@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import TintypeCore
+internal import TintypeLoading
 
 /// A number of bytes with its unit: `500MB`, `2GB`, `64kB`, `1000`. Units are decimal.
 struct SizeLimitArgument: ExpressibleByArgument, Equatable, Sendable {

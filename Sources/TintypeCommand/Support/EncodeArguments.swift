@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import TintypeCore
+internal import TintypeLoading
 
 /// A number of bytes: `50000`, `200k`, `1.5M`; k and M are 1,000 and 1,000,000.
 struct ByteCountArgument: ExpressibleByArgument, Equatable, Sendable {

@@ -1,7 +1,7 @@
 internal import CommandSupport
 internal import FoundationEssentials
 internal import Glibc
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The directory in which a command saves its images.
 ///
@@ -12,14 +12,14 @@ final class OutputFolder: Sendable {
 
     private struct State {
         /// The number of uses of each name, so that a million equal names need no million attempts each.
-        var numbers: [FileName: Int] = [:]
+        var numbers: [CommandSupport.FileName: Int] = [:]
         /// Paths that this run has used.
         var used: Set<String> = []
     }
 
     /// A name for an image, given in the order of the list rather than of arrival.
     struct Reservation: Sendable, Equatable {
-        var name: FileName
+        var name: CommandSupport.FileName
         var number: Int
     }
 
@@ -27,7 +27,7 @@ final class OutputFolder: Sendable {
 
     /// Reserves a name for the image at a URL.
     func reserve(url: String) -> Reservation {
-        let name = FileName(url: url)
+        let name = CommandSupport.FileName(url: url)
         return state.withLock { Reservation(name: name, number: Self.next(name, &$0)) }
     }
 
@@ -55,7 +55,7 @@ final class OutputFolder: Sendable {
         }
     }
 
-    private static func next(_ name: FileName, _ state: inout State) -> Int {
+    private static func next(_ name: CommandSupport.FileName, _ state: inout State) -> Int {
         state.numbers[name, default: 0] += 1
         return state.numbers[name, default: 1]
     }

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The URLs for a command: its arguments, then the lines of a file or of standard input, which are read when they are needed.
 ///

@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeLoading
 internal import CommandSupport
 internal import FoundationEssentials
 internal import Glibc

@@ -1,6 +1,6 @@
 #if HTTP
 internal import CBrotli
-internal import TintypeCore
+internal import TintypeLoading
 
 /// Decompresses Brotli (RFC 7932). The window has at most 16 MB.
 final class BrotliDecoder: ContentDecoding {

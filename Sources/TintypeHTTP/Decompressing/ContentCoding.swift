@@ -1,5 +1,5 @@
 #if HTTP
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The content codings of a body (RFC 9110, section 8.4), all of which can be decoded.
 struct ContentCoding: Equatable {

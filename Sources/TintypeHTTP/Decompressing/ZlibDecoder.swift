@@ -1,7 +1,7 @@
 #if HTTP
 internal import CZlib
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 /// Decompresses gzip and deflate (RFC 1950 to 1952).
 ///

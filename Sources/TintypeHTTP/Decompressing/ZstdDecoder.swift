@@ -1,6 +1,6 @@
 #if HTTP
 internal import CZstd
-internal import TintypeCore
+internal import TintypeLoading
 
 /// Decompresses Zstandard (RFC 8878), with windows up to 8 MB (RFC 9659).
 final class ZstdDecoder: ContentDecoding {

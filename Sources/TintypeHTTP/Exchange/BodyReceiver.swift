@@ -3,7 +3,7 @@ internal import AsyncHTTPClient
 internal import FoundationEssentials
 internal import NIOCore
 internal import NIOHTTP1
-internal import TintypeCore
+internal import TintypeLoading
 
 /// Receives the body of a response: within the limits, decompressed, and joined with the beginning of an interrupted transfer.
 struct BodyReceiver: Sendable {

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 extension DownloadRequest {
     /// Moves `user:password@` of the URL to an `Authorization` field (RFC 7617). An existing field stays.

@@ -2,7 +2,7 @@
 internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
-internal import TintypeCore
+internal import TintypeLoading
 
 /// A request to a server and its response, as it arrives.
 ///

@@ -4,7 +4,7 @@ internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTP2
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The phase in which a transfer failed.
 enum TransferPhase: Sendable {

@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeLoading
 
 extension ImagePriority {
     /// The value of the field `Priority` (RFC 9218); `nil` for the normal urgency, 3, which servers assume without it.

@@ -1,5 +1,5 @@
 #if HTTP
-internal import TintypeCore
+internal import TintypeLoading
 
 /// Reports the progress of one load to its caller, over all of its attempts.
 ///

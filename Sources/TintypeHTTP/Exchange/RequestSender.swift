@@ -3,7 +3,7 @@ internal import AsyncHTTPClient
 internal import FoundationEssentials
 internal import NIOCore
 internal import NIOHTTP1
-internal import TintypeCore
+internal import TintypeLoading
 
 /// Sends single requests: checks the server, chooses the connection, and adds the fields for the server.
 struct RequestSender: Sendable {

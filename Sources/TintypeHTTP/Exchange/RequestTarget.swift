@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTP2
-internal import TintypeCore
+internal import TintypeLoading
 
 /// Puts the target of a request (RFC 9112, section 3.2) in the place of a wrong one of the client library.
 ///

@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The time limits of one transfer, as a ``TransferPace`` decides.
 final class TimeLimits: Sendable {

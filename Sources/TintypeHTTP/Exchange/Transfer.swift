@@ -3,7 +3,7 @@ internal import AsyncHTTPClient
 internal import FoundationEssentials
 internal import NIOCore
 internal import NIOHTTP1
-internal import TintypeCore
+internal import TintypeLoading
 
 /// One attempt to load a URL: the request, its redirects, and the body of the last response.
 struct Transfer: Sendable {

@@ -1,5 +1,5 @@
 #if HTTP
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The environment of one attempt to load a URL, which its parts share.
 final class TransferContext: Sendable {

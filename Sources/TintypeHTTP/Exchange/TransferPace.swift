@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeLoading
 
 /// A state machine that decides when a transfer is too slow.
 struct TransferPace: Sendable {

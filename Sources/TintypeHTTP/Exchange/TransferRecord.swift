@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The observations of one load: its measurements, and the last response.
 final class TransferRecord: Sendable {

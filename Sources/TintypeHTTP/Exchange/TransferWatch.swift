@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeLoading
 
 /// Ends transfers that exceed their time limits.
 ///

@@ -1,7 +1,7 @@
 #if HTTP
 internal import CLinux
 internal import Glibc
-public import TintypeCore
+public import TintypeLoading
 
 /// Finds the addresses of a host.
 public protocol HostResolving: Sendable {

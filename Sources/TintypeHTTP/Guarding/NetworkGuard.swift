@@ -1,6 +1,6 @@
 #if HTTP
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The servers that a downloader may connect to: a guard for programs that load URLs of strangers.
 ///

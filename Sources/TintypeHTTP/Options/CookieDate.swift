@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 /// Reads the dates of cookies, which servers write in many forms (RFC 6265, section 5.1.1).
 ///

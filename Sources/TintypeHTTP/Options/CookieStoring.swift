@@ -1,5 +1,5 @@
 public import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 /// A place for cookies (RFC 6265).
 public protocol CookieStoring: Sendable {

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 /// A credential for a server that asks for one.
 public enum HTTPCredential: Sendable, Hashable {

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The proxy for the connections of a downloader.
 ///

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 #if HTTP
 internal import NIOSSL
 #endif

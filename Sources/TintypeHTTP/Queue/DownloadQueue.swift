@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The order in which downloads of the same priority begin.
 public enum DownloadOrder: Sendable, Hashable, CaseIterable {

@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The slots of a downloader, in which downloads wait for the turn that a ``DownloadQueue`` gives them.
 final class DownloadSlots: Sendable {

@@ -3,7 +3,7 @@ internal import AsyncHTTPClient
 internal import FoundationEssentials
 internal import NIOCore
 internal import NIOSSL
-internal import TintypeCore
+internal import TintypeLoading
 
 /// A client of the library, with its connections, which close when it is released.
 final class SharedHTTPClient: Sendable {

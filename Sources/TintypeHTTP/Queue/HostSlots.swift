@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The slots of each host, for downloaders that limit the transfers per host.
 ///

@@ -1,5 +1,5 @@
 #if HTTP
-internal import TintypeCore
+internal import TintypeLoading
 
 /// A load that can be canceled from outside of its task: by its downloader, or by a time limit.
 ///

@@ -1,6 +1,6 @@
 #if HTTP
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The connection of one transfer with the interrupted ones before and after it.
 struct BodyResumption: Sendable {

@@ -1,6 +1,6 @@
 #if HTTP
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The beginning of a body whose transfer was interrupted.
 struct PartialBody: Sendable {

@@ -1,6 +1,6 @@
 #if HTTP
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The beginnings of interrupted transfers, with which later transfers of the same URL continue.
 ///

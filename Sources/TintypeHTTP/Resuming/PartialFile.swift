@@ -1,7 +1,7 @@
 #if HTTP
 internal import FoundationEssentials
 internal import Glibc
-internal import TintypeCore
+internal import TintypeLoading
 
 /// A file to which the bytes of a body are appended while they arrive. Only one transfer at a time has it.
 // Sendable: the descriptor is constant, and the system orders calls with it.

@@ -1,7 +1,7 @@
 #if HTTP
 internal import FoundationEssentials
 internal import Glibc
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The files of interrupted transfers in a directory.
 ///

@@ -1,4 +1,4 @@
-internal import TintypeCore
+internal import TintypeLoading
 
 /// A policy for servers that fail again and again.
 ///

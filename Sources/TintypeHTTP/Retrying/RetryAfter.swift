@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The field `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date.
 enum RetryAfter {

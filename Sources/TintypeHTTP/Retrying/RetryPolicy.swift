@@ -1,4 +1,4 @@
-public import TintypeCore
+public import TintypeLoading
 
 /// A policy for repeating transfers that failed.
 ///

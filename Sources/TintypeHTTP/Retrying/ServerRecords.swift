@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The retry budgets and circuit breakers of all servers of a downloader.
 final class ServerRecords: Sendable {

@@ -1,6 +1,6 @@
 #if HTTP
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeLoading
 
 /// The servers that one attempt asks: the first, and those that redirects lead to.
 ///

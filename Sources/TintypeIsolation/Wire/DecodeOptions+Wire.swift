@@ -1,4 +1,4 @@
-package import TintypeCore
+package import TintypeImages
 
 // The order of reading is that of writing.
 

@@ -1,4 +1,4 @@
-package import TintypeCore
+package import TintypeImages
 
 /// A message of the program to a worker.
 package enum HostMessage: WireValue, Sendable {

@@ -1,7 +1,7 @@
 internal import CIsolation
 internal import FoundationEssentials
 internal import Glibc
-internal import TintypeCore
+internal import TintypeImages
 
 /// A file in memory of a fixed size, which the program makes and a worker sees. It can neither shrink nor grow.
 final class SharedMemory {

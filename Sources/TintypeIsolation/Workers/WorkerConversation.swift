@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TintypeCore
+internal import TintypeImages
 
 /// A conversation with a worker about one request, with a deadline. Used by one thread.
 final class WorkerConversation {

@@ -1,6 +1,6 @@
 internal import CIsolation
 internal import Glibc
-internal import TintypeCore
+internal import TintypeImages
 
 /// The way in which a worker ended.
 struct WorkerEnding: Sendable {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TintypeCore
+internal import TintypeImages
 
 /// The workers of one ``DecoderIsolation``. A worker has one request at a time; the one that was used last comes first.
 final class WorkerPool: Sendable {

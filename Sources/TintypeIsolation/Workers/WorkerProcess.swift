@@ -1,6 +1,6 @@
 internal import CIsolation
 internal import Glibc
-internal import TintypeCore
+internal import TintypeImages
 
 /// One process of the helper. It ends with the last reference to it.
 final class WorkerProcess: Sendable {

@@ -1,7 +1,7 @@
 #if HTTP
 internal import FoundationEssentials
 internal import Glibc
-internal import TintypeCore
+internal import TintypeLoading
 
 extension OriginServer {
     /// Starts a server that serves all files below a directory, like a web server: with type, length, entity tag, time of change,

@@ -1,7 +1,7 @@
 #if HTTP
 internal import FoundationEssentials
 internal import Glibc
-internal import TintypeCore
+internal import TintypeLoading
 
 extension OriginServer {
     /// Starts a server that serves exactly the listed files of a directory.

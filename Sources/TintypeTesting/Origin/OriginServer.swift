@@ -4,7 +4,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
-internal import TintypeCore
+internal import TintypeLoading
 
 /// A server for HTTP/1.1, or for HTTP/2 over TLS, on this computer, for tests and demonstrations.
 ///

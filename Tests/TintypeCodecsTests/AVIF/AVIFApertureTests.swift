@@ -3,7 +3,7 @@ import CAVIF
 import Foundation
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeImages
 
 @testable import TintypeCodecs
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @testable import TintypeCodecs
-@testable import TintypeCore
+@testable import TintypeDisplay
 
 @Suite("Frames that have arrived", .timeLimited)
 struct ArrivedFramesTests {

@@ -4,7 +4,7 @@ import CAVIF
 import Foundation
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeImages
 import TintypeTesting
 
 @testable import TintypeCodecs

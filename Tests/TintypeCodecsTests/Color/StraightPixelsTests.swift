@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 @testable import TintypeCodecs
-import TintypeCore
+import TintypeImages
 
 @Suite("Straight pixels", .timeLimited)
 struct StraightPixelsTests {

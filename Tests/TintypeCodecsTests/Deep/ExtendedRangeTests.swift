@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeImages
 
 @testable import TintypeCodecs
 

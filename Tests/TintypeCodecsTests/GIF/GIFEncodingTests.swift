@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 import TintypeCodecs
-import TintypeCore
+import TintypeImages
 import TintypeTesting
 
 @Suite("GIF: encoding", .timeLimited)

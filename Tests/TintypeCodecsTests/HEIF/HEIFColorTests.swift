@@ -3,7 +3,7 @@ import CHEIF
 import Foundation
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeImages
 
 @testable import TintypeCodecs
 

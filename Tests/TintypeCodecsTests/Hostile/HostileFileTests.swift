@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import TintypeCodecs
-import TintypeCore
+import TintypeImages
 
 @Suite("Hostile files", .timeLimited)
 struct HostileFileTests {

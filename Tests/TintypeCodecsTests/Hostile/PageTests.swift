@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 import TintypeCodecs
-import TintypeCore
+import TintypeImages
 import TintypeTesting
 
 @Suite("Pages of documents", .timeLimited)
@@ -74,14 +74,6 @@ struct PageTests {
             let error = #expect(throws: ImageError.self) { try coder.decode(data) { $0.page = page } }
             #expect(error?.code == .pageOutOfRange && error?.reason.contains(count) == true)
         }
-    }
-
-    @Test("pages are different work: neither caches nor running loads confuse them", .capability("COD-61"))
-    func identity() {
-        var second = DecodeOptions()
-        second.page = 1
-        #expect(second != DecodeOptions() && ImageVariant(second) != ImageVariant(DecodeOptions()))
-        #expect(ImageVariant(second).description == "page=1" && ImageVariant(DecodeOptions()).isOriginal)
     }
 }
 #endif

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeImages
 import TintypeTesting
 
 @testable import TintypeCodecs

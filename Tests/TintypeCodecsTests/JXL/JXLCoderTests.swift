@@ -3,7 +3,7 @@ import CJXL
 import Foundation
 import TestSupport
 import Testing
-import TintypeCore
+import TintypeImages
 import TintypeTesting
 
 @testable import TintypeCodecs

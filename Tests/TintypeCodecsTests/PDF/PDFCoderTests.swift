@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 import TintypeCodecs
-import TintypeCore
+import TintypeImages
 import TintypeTesting
 
 @Suite("PDF", .timeLimited)

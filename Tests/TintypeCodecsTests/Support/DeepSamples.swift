@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import TintypeCore
+import TintypeImages
 import TintypeTesting
 
 /// Pictures of more than 8 bits that tests draw for themselves.

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import TintypeCore
+import TintypeImages
 import TintypeTesting
 
 @testable import TintypeCodecs

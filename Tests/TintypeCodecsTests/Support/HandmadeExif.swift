@@ -1,5 +1,5 @@
 import Foundation
-import TintypeCore
+import TintypeImages
 
 /// An Exif block as a camera writes it: maker, orientation, size, a maker's note, a place, and perhaps a thumbnail.
 struct HandmadeExif {

@@ -1,5 +1,5 @@
 import Foundation
-import TintypeCore
+import TintypeImages
 
 @testable import TintypeCodecs
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Testing
-import TintypeCore
+import TintypeImages
 import TintypeTesting
 
 extension ImageCoder {

@@ -1,7 +1,7 @@
 #if AVIF || HEIF
 import Foundation
 import Testing
-import TintypeCore
+import TintypeImages
 import TintypeTesting
 
 @testable import TintypeCodecs

@@ -1,7 +1,7 @@
 #if AVIF || HEIF || JXL || TIFF || SVG || PDF || RAW
 import Foundation
 import Testing
-import TintypeCore
+import TintypeImages
 
 /// What every coder must do, with a file of its own.
 enum TraitCoderChecks {

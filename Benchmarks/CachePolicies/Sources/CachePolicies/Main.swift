@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import TintypeCore
+@testable import TintypeCaching
 
 /// Prints what the misses of each policy cost on each trace, as Markdown.
 ///

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @testable import CachePolicies
-@testable import TintypeCore
+@testable import TintypeCaching
 
 @Suite("Replaying traces")
 struct ReplayTests {

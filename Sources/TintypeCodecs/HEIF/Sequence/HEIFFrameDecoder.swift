@@ -1,6 +1,6 @@
 #if HEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The frames of a HEIF image sequence, upright and at the requested size.
 final class HEIFFrameDecoder: ArrivingFrames {

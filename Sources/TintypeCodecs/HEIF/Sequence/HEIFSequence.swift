@@ -1,6 +1,6 @@
 #if HEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The image sequence of a HEIF file (ISO/IEC 23008-12, section 7): its track of pictures, and that of their transparency.
 struct HEIFSequence {

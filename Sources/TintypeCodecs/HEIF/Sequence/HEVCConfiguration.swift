@@ -1,6 +1,6 @@
 #if HEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// The parameters that a decoder needs before the first sample of a track: the box `hvcC` (ISO/IEC 14496-15, section 8.3.3.1).
 struct HEVCConfiguration {

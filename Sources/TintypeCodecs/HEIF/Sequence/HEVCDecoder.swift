@@ -1,6 +1,6 @@
 #if HEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// Decodes the pictures of a track with libde265, in the order in which they are shown. Used by one thread at a time.
 ///

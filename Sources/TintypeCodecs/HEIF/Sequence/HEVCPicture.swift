@@ -1,6 +1,6 @@
 #if HEIF
 internal import CDE265
-internal import TintypeCore
+internal import TintypeImages
 
 /// A picture in a decoder's memory.
 struct HEVCPicture {

@@ -1,5 +1,5 @@
 #if HEIF
-internal import TintypeCore
+internal import TintypeImages
 
 /// The description of the pictures in a sequence parameter set (ITU-T H.265, section 7.3.2.2), as far as what a decoder will take memory
 /// for.

@@ -1,7 +1,7 @@
 #if HEIF
 internal import CDE265
 internal import Glibc
-internal import TintypeCore
+internal import TintypeImages
 
 /// The memory of the pictures of a libde265 decoder.
 ///

@@ -1,7 +1,7 @@
 #if HEIF
 internal import CDE265
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// A libde265 decoder: NAL units go in, and pictures come out. Used by one thread at a time.
 final class HEVCStream {

@@ -1,6 +1,6 @@
 #if HEIF
 internal import FoundationEssentials
-internal import TintypeCore
+internal import TintypeImages
 
 /// A track of HEVC pictures: of an image sequence, or of its transparency.
 struct HEVCTrack {

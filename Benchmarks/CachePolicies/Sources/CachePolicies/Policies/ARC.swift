@@ -1,4 +1,4 @@
-@testable import TintypeCore
+@testable import TintypeCaching
 
 /// Adaptive replacement: what came once and what came again, in the order of use, and ghosts of both that move the
 /// border between them (Megiddo and Modha, FAST 2003); here in bytes.

@@ -1,4 +1,4 @@
-@testable import TintypeCore
+@testable import TintypeCaching
 
 /// First in, first out, but what was used since it was looked at stays for another round.
 struct Clock: EvictionPolicy {

@@ -1,4 +1,4 @@
-@testable import TintypeCore
+@testable import TintypeCaching
 
 /// What brings the least per byte goes first, its worth being its uses times what a miss costs, by its size; and all
 /// age (Cherkasova, 1998). Here a miss costs the time that it takes, or the same for all.

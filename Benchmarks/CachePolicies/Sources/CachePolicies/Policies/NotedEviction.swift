@@ -1,4 +1,4 @@
-@testable import TintypeCore
+@testable import TintypeCaching
 
 /// The adaptive policy as the memory cache calls it: uses are noted, once for each entry, and told when something comes, in
 /// the order in which the entries were used last.

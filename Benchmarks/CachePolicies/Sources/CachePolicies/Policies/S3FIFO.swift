@@ -1,4 +1,4 @@
-@testable import TintypeCore
+@testable import TintypeCaching
 
 /// A small queue for what is new, a main one for what was used again, and keys remembered (Yang et al., SOSP 2023).
 struct S3FIFO: EvictionPolicy {

@@ -1,4 +1,4 @@
-@testable import TintypeCore
+@testable import TintypeCaching
 
 /// One queue in the order of arrival and a hand that passes over what was used (Zhang et al., NSDI 2024).
 struct Sieve: EvictionPolicy {

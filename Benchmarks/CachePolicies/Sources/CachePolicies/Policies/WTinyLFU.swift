@@ -1,4 +1,4 @@
-@testable import TintypeCore
+@testable import TintypeCaching
 
 /// A window of 1 % in the order of use, and a segmented main part that takes from it what is asked for more often than
 /// what would have to go (Einziger, Friedman and Manes, 2017).

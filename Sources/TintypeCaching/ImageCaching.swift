@@ -1,0 +1,84 @@
+/// A cache in memory and on disk, in which a manager looks before it loads an image.
+public protocol ImageCaching: Sendable {
+    /// Returns the decoded image under a key, without waiting.
+    func memoryImage(forKey key: ImageKey) -> Image?
+    /// Stores a decoded image in memory.
+    func storeInMemory(_ image: Image, forKey key: ImageKey)
+    /// Returns the encoded image under a key, with its properties; `nil` if there is none that is valid and complete.
+    func entry(forKey key: ImageKey) async -> DiskCacheEntry?
+    /// Returns the encoded image under a key, reading it before less urgent ones. The priority may change while the read waits.
+    func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry?
+    /// Returns the variants of a source that are on disk, the original among them.
+    func variants(ofSource source: String) async -> [ImageVariant]
+    /// Stores an encoded image.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
+    func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError)
+    /// Returns those of the given layers that have an entry under the key.
+    func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers
+    /// Removes the entries under a key.
+    /// - Returns: false if there was nothing to remove.
+    @discardableResult func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError)
+        -> Bool
+    /// Removes every variant of a source.
+    /// - Returns: false if there was none.
+    @discardableResult
+    func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool
+    /// Removes everything.
+    func removeAll(from layers: CacheLayers) async throws(ImageError)
+    /// Frees the space of expired entries. Expired entries are never returned, even before that.
+    @discardableResult func removeExpired() async throws(ImageError) -> CacheSweep
+    /// Waits until all earlier stores are on disk.
+    func flush() async
+    /// True if there is a disk layer, so that encoding an image for it is worthwhile.
+    var hasDisk: Bool { get }
+    /// True if there is a decoded image under a key. Returns at once, and does not count as a lookup.
+    func containsInMemory(_ key: ImageKey) -> Bool
+    /// Removes a damaged entry from disk. Unlike ``remove(_:from:)``, this doesn't keep loads in progress from storing a better
+    /// one.
+    func discard(_ key: ImageKey) async
+    /// The recent removals, if the cache keeps loads that began before a removal from storing the removed image; `nil`
+    /// otherwise.
+    var removals: RemovalLog? { get }
+}
+
+// Defaults for caches with fewer features.
+
+extension ImageCaching {
+    /// The default for caches without priorities: ignores the priority.
+    public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
+        await entry(forKey: key)
+    }
+
+    public var hasDisk: Bool { true }
+
+    public func containsInMemory(_ key: ImageKey) -> Bool { memoryImage(forKey: key) != nil }
+
+    public func discard(_ key: ImageKey) async { _ = try? await remove(key, from: .disk) }
+
+    public var removals: RemovalLog? { nil }
+
+    /// The default for caches without a list of their entries: returns no variants.
+    public func variants(ofSource source: String) async -> [ImageVariant] { [] }
+
+    /// The default for caches without expiration: does nothing.
+    @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep { CacheSweep() }
+}
+
+// Default arguments, which also work with `any ImageCaching`.
+extension ImageCaching {
+    /// Returns the layers that have an entry under the key.
+    public func contains(_ key: ImageKey) async -> CacheLayers { await contains(key, in: .all) }
+
+    /// Removes the entries under a key from memory and disk.
+    @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool {
+        try await remove(key, from: .all)
+    }
+
+    /// Removes every variant of a source from memory and disk.
+    @discardableResult public func removeAll(ofSource source: String) async throws(ImageError) -> Bool {
+        try await removeAll(ofSource: source, from: .all)
+    }
+
+    /// Removes everything from memory and disk.
+    public func removeAll() async throws(ImageError) { try await removeAll(from: .all) }
+}

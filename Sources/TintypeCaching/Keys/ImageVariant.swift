@@ -1,0 +1,85 @@
+/// The work that made an image of its source, in one canonical spelling: equal work has equal variants, and two different works never
+/// share one.
+public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
+    /// The canonical spelling, such as `fit=400x300;transform=blur(8.0)`; empty for the original.
+    public let description: String
+
+    /// Creates a variant from its canonical spelling, as read from a cache's index.
+    package init(description: String) { self.description = description }
+
+    /// The source as it came, decoded at its full size.
+    public static let original = ImageVariant(description: "")
+
+    /// True if this is the source as it came.
+    public var isOriginal: Bool { description.isEmpty }
+
+    /// Creates the variant of decoding, and then transforming, a source.
+    ///
+    /// - Parameters:
+    ///   - options: The options with which the source is decoded.
+    ///   - transformer: The transformer that is applied afterwards.
+    public init(_ options: DecodeOptions, transformer: (any ImageTransformer)? = nil) {
+        self.init(options, Extras(transformer: transformer))
+    }
+
+    /// The parts of a request that change pixels, besides its decode options.
+    package struct Extras {
+        var transformer: (any ImageTransformer)?
+        /// True if the transformer is applied to the frames of animations.
+        var transformsAnimatedImages = false
+        /// True if the transformer is applied to vector images.
+        var transformsVectorImages = false
+        /// The identifier of the request's own coder.
+        var coder: String?
+        /// Distinguishes a coder without an identifier; 0 for none.
+        var coderToken = 0
+        /// The encoding of a stored variant; `nil` if it isn't stored.
+        var encoding: EncodeOptions?
+
+        package init(
+            transformer: (any ImageTransformer)? = nil, transformsAnimatedImages: Bool = false,
+            transformsVectorImages: Bool = false, coder: String? = nil, coderToken: Int = 0,
+            encoding: EncodeOptions? = nil
+        ) {
+            self.transformer = transformer
+            self.transformsAnimatedImages = transformsAnimatedImages
+            self.transformsVectorImages = transformsVectorImages
+            self.coder = coder
+            self.coderToken = coderToken
+            self.encoding = encoding
+        }
+    }
+
+    /// Every part is `name` or `name=value`; values are escaped, so that the parts can be told apart again.
+    package init(_ options: DecodeOptions, _ extras: Extras) {
+        var parts: [String] = []
+        if let box = options.thumbnailSize, !box.isEmpty {
+            let mode = options.coversThumbnailSize ? "cover" : options.preservesAspectRatio ? "fit" : "stretch"
+            let isUpscaled = options.allowsUpscaling && !options.coversThumbnailSize
+            parts.append("\(mode)=\(box)\(isUpscaled ? "^" : "")")
+        }
+        if let maximumBytes = options.maximumBytes { parts.append("bytes=\(maximumBytes.bytes)") }
+        // At full size, quality makes no difference.
+        if !parts.isEmpty, options.thumbnailQuality == .fast { parts.append("fast") }
+        if options.page != 0 { parts.append("page=\(options.page)") }
+        if options.firstFrameOnly { parts.append("firstFrame") }
+        if options.allowsPartialImage { parts.append("partial") }
+        if options.keepsColorSpace { parts.append("sourceColor") }
+        if options.decodeToHDR { parts.append("hdr") }
+        if options.scale != 1 { parts.append("scale=\(options.scale)") }
+        if let hint = options.formatHint { parts.append("as=\(VariantText.escaped(hint.rawValue))") }
+        for settings in options.formatSettings.cacheKeys { parts.append("decode=\(VariantText.escaped(settings))") }
+        if let coder = extras.coder { parts.append("coder=\(VariantText.escaped(coder))") }
+        if extras.coderToken != 0 { parts.append("coder#\(extras.coderToken)") }
+        if let keys = extras.transformer?.componentKeys, !keys.isEmpty {
+            let name = extras.transformsAnimatedImages ? "transformFrames" : "transform"
+            parts.append("\(name)=\(keys.map(VariantText.escaped).joined(separator: "|"))")
+            if extras.transformsVectorImages { parts.append("transformVectors") }
+        }
+        // An original is stored as it came, whatever the encoding.
+        if !parts.isEmpty, let encoding = extras.encoding?.cacheKey, !encoding.isEmpty {
+            parts.append("encode=\(VariantText.escaped(encoding))")
+        }
+        description = parts.joined(separator: ";")
+    }
+}

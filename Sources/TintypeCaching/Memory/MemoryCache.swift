@@ -1,0 +1,140 @@
+internal import Logging
+
+/// A cache of decoded images in memory with a capacity in bytes. By default, it evicts the images that save the least time for
+/// their bytes.
+///
+/// The cost of an image is the size of its pixels. Keys of more than 1,024 bytes count too. The default capacity is a fifth of
+/// the memory of the machine or control group, at most 512 MB. An evicted image that another part of the program still holds
+/// can still be found, and is the same image then (``Configuration/keepsWeakReferences``). The cache neither counts it nor
+/// keeps it alive.
+///
+/// ```swift
+/// let cache = MemoryCache(.init(capacity: .megabytes(100), capacityAfterPurge: .megabytes(60)))
+/// cache.store(image, forKey: key)
+/// let cached = cache.image(forKey: key)
+/// ```
+///
+/// The order of eviction adapts to the requests, see ``Policy/adaptive``. You can choose plain LRU instead.
+///
+/// Concurrent lookups do not wait for each other: each processor has its own lock, and a hit only records that the image was
+/// used.
+///
+/// - Complexity: a lookup is O(1) and allocates nothing. Storing and evicting are O(log n) for each image, amortized, and O(1)
+///   with ``Policy/leastRecentlyUsed``.
+public final class MemoryCache: MemoryCaching {
+    private let entries: MemoryEntries
+    private let state: Lock<MemoryStore>
+    private let now: @Sendable () -> Duration
+    private let subscription = MemoryPressure.Subscription()
+
+    public convenience init(_ configuration: Configuration = Configuration()) {
+        let start = ContinuousClock.now
+        self.init(configuration, now: { ContinuousClock.now - start })
+    }
+
+    /// - Parameters:
+    ///   - configuration: the limits of the cache.
+    ///   - now: returns the time since a fixed moment, which never decreases; called only if entries have a time to live.
+    init(_ configuration: Configuration, now: @escaping @Sendable () -> Duration) {
+        entries = MemoryEntries()
+        state = Lock(MemoryStore(limits: configuration, entries: entries))
+        self.now = now
+    }
+
+    /// The limits. Images that exceed new limits are evicted at once.
+    public var configuration: Configuration {
+        get { state.withLock { $0.limits } }
+        set {
+            change { $0.change(limits: newValue) }
+        }
+    }
+
+    public func image(forKey key: ImageKey) -> Image? {
+        switch entries.lookUp(key, now: { now().inNanoseconds }) {
+        case .hit(let storage): return Image(storage: storage)
+        case .fullHit(let storage):
+            // The thread that holds the lock takes the records, or the next one does.
+            _ = state.withLockIfFree { $0.noteUses() }
+            return Image(storage: storage)
+        case .miss: return nil
+        case .unsure: return change { $0.image(forKey: key, now: time) }
+        }
+    }
+
+    public func contains(_ key: ImageKey) -> Bool {
+        entries.contains(key, now: time) ?? state.withLock { $0.contains(key, now: time) }
+    }
+
+    public func store(_ image: Image, forKey key: ImageKey) { change { $0.store(image, forKey: key, now: time) } }
+
+    /// Stores an image with a cost other than the size of its pixels.
+    /// - Parameters:
+    ///   - image: the image to store.
+    ///   - key: the key to store under.
+    ///   - cost: the bytes that the image counts for.
+    public func store(_ image: Image, forKey key: ImageKey, cost: ByteCount) {
+        change { $0.store(image, forKey: key, cost: cost.bytes, now: time) }
+    }
+
+    @discardableResult public func remove(_ key: ImageKey) -> Bool { change { $0.remove(key) } }
+
+    @discardableResult public func removeAll(ofSource source: String) -> Int {
+        change { $0.removeAll(ofSource: source) }
+    }
+
+    @discardableResult public func removeAll() -> Bool { change { $0.removeAll() } }
+
+    /// Removes the images whose time to live is over. They are never returned, even before that, and are also removed gradually
+    /// as other images are stored.
+    @discardableResult public func removeExpired() -> CacheSweep { change { $0.removeExpired(now: time) } }
+
+    public func trim(to bytes: ByteCount) { change { $0.trim(to: bytes.bytes) } }
+
+    /// Purges images until the ``Configuration/watermarks`` for this level of memory pressure hold.
+    /// - Parameter level: the level of memory pressure.
+    public func trim(_ level: MemoryPressure.Level) {
+        change { store in
+            // For a cache without a capacity, the fraction applies to its present size.
+            let capacity = store.limits.capacity == .unlimited ? store.statistics.bytes : store.limits.capacity.bytes
+            let fraction = store.limits.watermarks.fraction(at: level)
+            store.trim(to: Int(exactly: (Double(capacity) * fraction).rounded()) ?? .max)
+        }
+    }
+
+    /// Observes a source of memory pressure and trims the cache accordingly; `nil` ends the observation.
+    public func observe(_ pressure: MemoryPressure?) {
+        subscription.replace(with: pressure) { [weak self] level in self?.trim(level) }
+        if let absence = MemoryPressure.takeAbsence() {
+            Logger(label: "tintype.memory-pressure").notice("\(absence)")
+        }
+    }
+
+    public var statistics: CacheStatistics { state.withLock { $0.statistics } }
+
+    private func time() -> Int64 { now().inNanoseconds }
+
+    /// The number of entries with only a weak reference to their image; for tests.
+    var heldCount: Int { state.withLock { $0.heldCount } }
+
+    /// Changes the state. Discarded images are released after the lock, because freeing their memory takes another lock and can
+    /// take long.
+    private func change<Result: Sendable>(_ body: @Sendable (inout MemoryStore) -> Result) -> Result {
+        let (result, discarded) = state.withLock { store in
+            let result = body(&store)
+            return (result, store.takeDiscarded())
+        }
+        _ = discarded
+        return result
+    }
+}
+
+extension MemoryStore {
+    /// Returns the images to release; free of cost if there are none.
+    @inline(__always)
+    fileprivate mutating func takeDiscarded() -> [Image.Storage] {
+        guard !discarded.isEmpty else { return [] }
+        let images = discarded
+        discarded = []
+        return images
+    }
+}

@@ -1,0 +1,17 @@
+/// The response that brought an image.
+private final class ResponseCompanion: ImageCompanion {
+    let response: StoredResponse
+
+    init(_ response: StoredResponse) { self.response = response }
+}
+
+extension Image {
+    /// The response that brought the image; `nil` for a new image, or one that the program stored.
+    package var response: StoredResponse? { (companion as? ResponseCompanion)?.response }
+
+    /// Returns the same image for a cache, with the response that brought it.
+    package func with(_ response: StoredResponse?) -> Image {
+        guard response != self.response else { return self }
+        return with(companion: response.map { ResponseCompanion($0) })
+    }
+}

@@ -1,0 +1,171 @@
+internal import CXXHash
+public import FoundationEssentials
+
+/// The part of an HTTP response that decides how long its stored body may be used, and for which requests (RFC 9111).
+///
+/// It is stored with the body, on disk and in memory. It has the values of no header field of the request, only their digests.
+public struct StoredResponse: Sendable, Hashable {
+    /// The status of the response; `nil` if the loader doesn't speak HTTP.
+    public let statusCode: Int?
+    /// The header fields that matter to a cache, by lowercase names: `age`, `cache-control`, `date`, `expires`, `last-modified`, and `vary`.
+    public private(set) var headers: [String: String]
+    /// The time when the request was sent.
+    public private(set) var requestTime: Date
+    /// The time when the response came, or when the source last said that it is current.
+    public private(set) var responseTime: Date
+    /// The digests of the request's header fields that select the response, by lowercase names; empty for a field that was missing.
+    private(set) var selection: [String: String] = [:]
+    /// True if a request without header fields selects the response.
+    package private(set) var isForPlainRequests = true
+
+    /// The directives in front of those of a response after a redirect. Of several numbers, the smallest counts.
+    package static let redirectDirectives = "max-age=0, stale-while-revalidate=0, "
+    /// True if an older version has stored the response, and it may be one after a redirect.
+    var mayBeRedirected: Bool { headers["cache-control"]?.hasPrefix("max-age=0, ") == true }
+
+    private static let fieldNames = ["age", "cache-control", "date", "expires", "last-modified", "vary"]
+    /// The longest value that is kept. Longer ones are hostile, and replaced with the most cautious value.
+    private static let maximumLength = 4_096
+
+    /// - Parameters:
+    ///   - statusCode: The status of the response.
+    ///   - headers: The header fields of the response, by lowercase names. Those that don't matter are left out.
+    ///   - request: The header fields of the request that can select a response.
+    ///   - requestTime: The time when the request was sent.
+    ///   - responseTime: The time when the response came.
+    package init(
+        statusCode: Int?, headers: [String: String], request: SelectingFields, requestTime: Date, responseTime: Date
+    ) {
+        self.statusCode = statusCode
+        self.headers = [:]
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+        merge(headers)
+        select(request)
+    }
+
+    private mutating func merge(_ fields: [String: String]) {
+        for name in Self.fieldNames {
+            guard let value = fields[name] else { continue }
+            guard value.utf8.count > Self.maximumLength else {
+                headers[name] = value
+                continue
+            }
+            switch name {
+            case "cache-control": headers[name] = "no-cache"
+            case "vary": headers[name] = "*"
+            default: headers[name] = ""
+            }
+        }
+    }
+
+    private mutating func select(_ request: SelectingFields) {
+        selection = [:]
+        for name in variesOn where name != "*" { selection[name] = request.digest(of: name) }
+        for name in request.credentials { selection[name] = request.digest(of: name) }
+        isForPlainRequests = selection.values.allSatisfy(\.isEmpty)
+    }
+
+    /// The names in `Vary`, in lowercase.
+    package var variesOn: [String] {
+        guard let vary = headers["vary"] else { return [] }
+        return CacheControl.elements(of: vary).map { String(decoding: $0, as: UTF8.self).lowercased() }
+    }
+
+    /// Returns true if a request selects this response: it has the same credentials, and the same values of the fields in `Vary`
+    /// (RFC 9111, section 4.1).
+    package func isSelected(by request: SelectingFields) -> Bool {
+        selection.allSatisfy { request.digest(of: $0.key) == $0.value }
+            && request.credentials.allSatisfy { selection[$0] != nil }
+    }
+
+    /// The same response after the source said that it is current (RFC 9111, section 3.2).
+    package func renewed(
+        by headers: [String: String], request: SelectingFields, requestTime: Date, responseTime: Date
+    ) -> StoredResponse {
+        var renewed = self
+        // An age or date that isn't sent anew isn't that of the new message.
+        renewed.headers["age"] = nil
+        renewed.headers["date"] = nil
+        renewed.merge(headers)
+        renewed.select(request)
+        renewed.requestTime = requestTime
+        renewed.responseTime = responseTime
+        return renewed
+    }
+
+    // MARK: On disk
+
+    var encoded: Data {
+        var writer = ByteWriter()
+        writer.integer(Int64(statusCode ?? 0))
+        writer.integer(requestTime.cacheTime)
+        writer.integer(responseTime.cacheTime)
+        for fields in [headers, selection] {
+            writer.integer(UInt32(fields.count))
+            for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+                writer.string(name)
+                writer.string(value)
+            }
+        }
+        return Data(writer.bytes)
+    }
+
+    init?(encoded: Data) {
+        let fields: (Int64, Int64, Int64, [String: String], [String: String])? = encoded.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            func dictionary() -> [String: String]? {
+                guard let count = reader.integer(UInt32.self), count <= bytes.count else { return nil }
+                var fields: [String: String] = [:]
+                for _ in 0..<count {
+                    guard let name = reader.string(), let value = reader.string(), let name, let value else {
+                        return nil
+                    }
+                    fields[name] = value
+                }
+                return fields
+            }
+            guard let status = reader.integer(Int64.self), let request = reader.integer(Int64.self),
+                let response = reader.integer(Int64.self), let headers = dictionary(), let selection = dictionary()
+            else { return nil }
+            return (status, request, response, headers, selection)
+        }
+        guard let (status, request, response, headers, selection) = fields else { return nil }
+        statusCode = status == 0 ? nil : Int(status)
+        self.headers = headers
+        requestTime = Date(cacheTime: request)
+        responseTime = Date(cacheTime: response)
+        self.selection = selection
+        isForPlainRequests = selection.values.allSatisfy(\.isEmpty)
+    }
+}
+
+/// The header fields of a request that can select one of several responses of a URL.
+package struct SelectingFields: Sendable {
+    /// By lowercase names.
+    private var fields: [String: String] = [:]
+    /// The names of the fields that identify a user, as far as the request has them.
+    package private(set) var credentials: [String] = []
+
+    /// - Parameters:
+    ///   - headers: The header fields of the request.
+    ///   - insignificant: The lowercase names of fields that don't change the answer.
+    ///   - credentials: The lowercase names of fields that identify a user.
+    package init(_ headers: [String: String], ignoring insignificant: Set<String> = [], credentials: Set<String> = []) {
+        for (name, value) in headers {
+            let name = name.lowercased()
+            guard !insignificant.contains(name) else { continue }
+            fields[name] = value
+            if credentials.contains(name) { self.credentials.append(name) }
+        }
+    }
+
+    /// A digest of the value of a field, in which white space between list elements doesn't count; empty if there is no such field.
+    func digest(of name: String) -> String {
+        guard let value = fields[name] else { return "" }
+        var text = name + "\n"
+        for element in CacheControl.elements(of: value) { text += String(decoding: element, as: UTF8.self) + "," }
+        let hash = text.withUTF8 { tintype_xxh3_128($0.baseAddress, $0.count, 0) }
+        return String(hash.high64, radix: 36) + "-" + String(hash.low64, radix: 36)
+    }
+}

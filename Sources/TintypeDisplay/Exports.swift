@@ -1,0 +1,2 @@
+// The layers below, so that each file sees them.
+@_exported public import TintypeLoading

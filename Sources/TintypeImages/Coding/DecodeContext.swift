@@ -1,0 +1,115 @@
+/// The environment of a coder: limits, sources of memory and their budget, and a check for cancellation.
+public struct DecodeContext: Sendable {
+    public var limits: DecodeLimits
+    public var pool: PixelBufferPool
+    /// The memory that all decodes together may use.
+    public var budget: DecodeBudget
+    /// The source of memory pressure to which long-lived decoders, such as frame decoders, respond by freeing memory that only
+    /// saves time; `nil` for none.
+    public var memoryPressure: MemoryPressure? = .system
+    package let isCancelled: @Sendable () -> Bool
+    private let admission: Admission
+
+    /// The way to handle a decode that finds no room in the budget.
+    package enum Admission {
+        /// The decode waits on its thread.
+        case blocks
+        /// The decode ends, and begins again when there is room.
+        case ends(DecodeTicket)
+        /// The decode ends, because it is for a preview.
+        case preview
+        /// Another process is asked for the room.
+        case asks(@Sendable (_ bytes: Int) throws(ImageError) -> Void)
+    }
+
+    /// Creates a context.
+    /// - Parameters:
+    ///   - limits: the limits on the images that are decoded.
+    ///   - pool: the memory for pixels.
+    ///   - budget: the memory that all decodes together may use.
+    ///   - isCancelled: returns true once the result is no longer needed; called regularly during long work, on the thread that
+    ///     does it.
+    public init(
+        limits: DecodeLimits = DecodeLimits(), pool: PixelBufferPool = .shared, budget: DecodeBudget = .shared,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) {
+        self.init(limits: limits, pool: pool, budget: budget, admission: .blocks, isCancelled: isCancelled)
+    }
+
+    /// Creates the context of a decode on behalf of another process, which has the budget and ends this one when the result is no longer
+    /// needed.
+    /// - Parameters:
+    ///   - limits: the limits on the images that are decoded.
+    ///   - ask: returns when the other process has reserved memory, and throws if it has no room.
+    package init(limits: DecodeLimits, asking ask: @escaping @Sendable (_ bytes: Int) throws(ImageError) -> Void) {
+        self.init(
+            limits: limits, pool: .shared, budget: DecodeBudget(limit: .unlimited), admission: .asks(ask),
+            isCancelled: { false })
+        memoryPressure = nil
+    }
+
+    package init(
+        limits: DecodeLimits, pool: PixelBufferPool, budget: DecodeBudget, admission: Admission,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) {
+        self.limits = limits
+        self.pool = pool
+        self.budget = budget
+        self.admission = admission
+        self.isCancelled = isCancelled
+    }
+
+    /// Ends the work by throwing an error if its result is no longer needed. Coders call this at least every few hundred rows.
+    /// - Throws: ``ImageError/Code/cancelled``
+    public func checkCancellation() throws(ImageError) {
+        if isCancelled() { throw ImageError.cancelled(stage: .decode, while: "decoding") }
+    }
+
+    /// Runs `body` after reserving the memory for a decode in the ``budget``.
+    ///
+    /// A coder calls this once for an image, when it knows the header and before it allocates memory. A coder that passes the
+    /// bytes to another coder leaves the call to that one. This method also checks for cancellation, so every decode checks it
+    /// at least once.
+    ///
+    /// If there is no room, a context that a program created waits on the calling thread. Never nest calls.
+    /// - Parameters:
+    ///   - bytes: the memory for the pixels of the result and for everything in between.
+    ///   - body: decodes the image.
+    /// - Returns: the result of `body`.
+    /// - Throws: an error that the coder passes on, if the load waits instead of the coder; ``ImageError/Code/cancelled``, and
+    ///   the errors of `body`.
+    public func withReservedMemory<Value>(
+        _ bytes: ByteCount, _ body: () throws(ImageError) -> Value
+    ) throws(ImageError) -> Value {
+        let reservation = try reserve(bytes.bytes)
+        defer { withExtendedLifetime(reservation) {} }
+        return try body()
+    }
+
+    /// Reserves the memory for a decode, like ``withReservedMemory(_:_:)``, until the reservation is released.
+    package func reserve(_ bytes: Int) throws(ImageError) -> DecodeReservation {
+        try checkCancellation()
+        let bytes = DecodeBudget.counted(bytes)
+        switch admission {
+        case .blocks:
+            return try budget.reserveBlocking(bytes, isCancelled: isCancelled)
+        case .ends(let ticket):
+            guard ticket.claim(bytes, from: budget) else { throw Self.overBudget(bytes) }
+            // The ticket holds the memory until all coders that may be tried are done.
+            return DecodeReservation(bytes: bytes, onRelease: nil)
+        case .preview:
+            guard let reservation = budget.tryReservePreview(bytes) else { throw Self.overBudget(bytes) }
+            return reservation
+        case .asks(let ask):
+            try ask(bytes)
+            return DecodeReservation(bytes: bytes, onRelease: nil)
+        }
+    }
+
+    /// Returns the error of a decode that finds no room in the budget.
+    package static func overBudget(_ bytes: Int) -> ImageError {
+        ImageError(
+            .overBudget, stage: .decode,
+            reason: "what is decoded now leaves no room for the \(ByteCount(bytes)) that this image takes")
+    }
+}

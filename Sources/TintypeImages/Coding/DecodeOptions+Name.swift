@@ -1,0 +1,30 @@
+/// Functions that read a file name.
+package enum FileName {
+    /// Returns the last component of a path or a URL, without query and fragment.
+    package static func last(of path: String) -> String {
+        let end = path.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? path.endIndex
+        let start = path[..<end].utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) }
+        return String(path[(start ?? path.startIndex)..<end])
+    }
+}
+
+extension DecodeOptions {
+    /// Returns the options, completed from a name and a media type: the format of a camera file, and the scale of `@2x`.
+    package func completed(fileName: String, mimeType: String? = nil) -> DecodeOptions {
+        var options = self
+        if formatHint == nil { options.formatHint = ImageFormat.hint(fileName: fileName, mimeType: mimeType) }
+        if scale == 1 { options.scale = Image.scale(ofName: fileName) }
+        return options
+    }
+
+    /// The options for decoding a whole animation whose first frame is the image that these options request; `nil` if they
+    /// request more than the first frame, or if the frames of the whole animation can differ from a frame that is decoded
+    /// alone.
+    package var ofWholeAnimation: DecodeOptions? {
+        // With a limit of bytes, all frames share the room, and single frames may have more bits.
+        guard firstFrameOnly, maximumBytes == nil, !decodeToHDR else { return nil }
+        var options = self
+        options.firstFrameOnly = false
+        return options
+    }
+}

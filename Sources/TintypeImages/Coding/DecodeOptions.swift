@@ -1,0 +1,114 @@
+/// Options for decoding an image. They are part of the identity of the work: two loads of one URL with equal options share one
+/// decode.
+public struct DecodeOptions: Sendable, Hashable {
+    /// The box, in pixels, that the upright image has to fit in; `nil`, or a box with a zero side, for the full image. The
+    /// image is decoded at that size, and never enlarged unless ``allowsUpscaling`` is true.
+    public var thumbnailSize: PixelSize?
+    /// True to preserve the proportions of a thumbnail, which fits into the box; false to stretch it to exactly the box.
+    public var preservesAspectRatio = true
+    /// True for a proportional thumbnail that covers the box instead of fitting into it: both sides are at least as long as those
+    /// of the box. No side grows.
+    public var coversThumbnailSize = false
+    /// True if a thumbnail may be larger than its source.
+    public var allowsUpscaling = false
+    /// The tradeoff between the quality of thumbnails and the time to decode them. It does not affect images at full size.
+    public var thumbnailQuality = ThumbnailQuality.high
+    /// The largest number of bytes for the pixels of all frames. A larger image is decoded at a smaller size, while a limit of
+    /// ``DecodeLimits`` rejects it.
+    public var maximumBytes: ByteCount?
+    /// The page of a document with several, as PDF and TIFF may have, counted from 0. Other formats have one page, and ignore it.
+    ///
+    /// A page that the document doesn't have is an error of the code ``ImageError/Code/pageOutOfRange``.
+    public var page = 0
+    /// Decodes only the first frame of an animation.
+    public var firstFrameOnly = false
+    /// The number of pixels per point of the result, at least 1.
+    public var scale: Double = 1
+    /// Returns the available part of a truncated image, marked as partial, instead of an error.
+    public var allowsPartialImage = false
+    /// Keeps the pixels in the source's color space instead of converting them to sRGB.
+    public var keepsColorSpace = false
+    /// Preserves more than 8 bits and brightness beyond white, if the coder can: see
+    /// ``pixelFormat(bitsPerComponent:isHighDynamicRange:)``.
+    ///
+    /// If this is false, the default, every image is ``PixelFormat/rgba8``: deeper components are rounded to 8 bits, and PQ and
+    /// HLG are tone-mapped to the range of sRGB. Previews of a PNG that is still arriving, and frames of animated PNG and of
+    /// HEIC sequences, always have 8 bits.
+    public var decodeToHDR = false
+    /// The format to assume if the signature is ambiguous, as with camera files.
+    public var formatHint: ImageFormat?
+    package var formatSettings = FormatSettings()
+
+    /// Accesses the settings of one coder, which are the defaults unless they were set.
+    /// - Parameter type: the type of the settings.
+    public subscript<Options: FormatDecodeOptions>(_ type: Options.Type) -> Options {
+        get { formatSettings[type] }
+        set { formatSettings[type] = newValue }
+    }
+
+    public init(
+        thumbnailSize: PixelSize? = nil, preservesAspectRatio: Bool = true, allowsUpscaling: Bool = false,
+        thumbnailQuality: ThumbnailQuality = .high, maximumBytes: ByteCount? = nil, firstFrameOnly: Bool = false,
+        scale: Double = 1, allowsPartialImage: Bool = false, keepsColorSpace: Bool = false, decodeToHDR: Bool = false,
+        formatHint: ImageFormat? = nil, coversThumbnailSize: Bool = false
+    ) {
+        self.thumbnailSize = thumbnailSize
+        self.preservesAspectRatio = preservesAspectRatio
+        self.allowsUpscaling = allowsUpscaling
+        self.thumbnailQuality = thumbnailQuality
+        self.maximumBytes = maximumBytes
+        self.firstFrameOnly = firstFrameOnly
+        self.scale = scale
+        self.allowsPartialImage = allowsPartialImage
+        self.keepsColorSpace = keepsColorSpace
+        self.decodeToHDR = decodeToHDR
+        self.formatHint = formatHint
+        self.coversThumbnailSize = coversThumbnailSize
+    }
+
+    /// Returns the upright size at which an image is decoded under these options.
+    /// - Parameters:
+    ///   - display: the upright size of the source.
+    ///   - frameCount: the number of frames that share ``maximumBytes``.
+    ///   - bytesPerPixel: the bytes of a pixel of the result.
+    public func outputSize(for display: PixelSize, frameCount: Int = 1, bytesPerPixel: Int = 4) -> PixelSize {
+        var size = display
+        if let box = thumbnailSize, !box.isEmpty {
+            size =
+                coversThumbnailSize
+                ? display.scaled(toCover: box)
+                : display.scaled(into: box, preservingAspectRatio: preservesAspectRatio, upscaling: allowsUpscaling)
+        }
+        if let maximumBytes {
+            let frames = firstFrameOnly ? 1 : frameCount
+            size = size.scaled(
+                toBytes: max(bytesPerPixel, maximumBytes.bytes), bytesPerPixel: bytesPerPixel, frames: frames)
+        }
+        return size
+    }
+
+    /// Returns the pixel format that a source is decoded to under these options.
+    ///
+    /// With ``decodeToHDR``, PQ and HLG become ``PixelFormat/rgbaFloat16`` in ``ColorSpace/extendedSRGB``, and other sources of
+    /// more than 8 bits become ``PixelFormat/rgba16``. If ``keepsColorSpace`` is true too, PQ and HLG stay unconverted, in 16
+    /// bits. Everything else is ``PixelFormat/rgba8``. A coder may choose floating point for sources that have it, as the JPEG
+    /// XL coder does.
+    /// - Parameters:
+    ///   - bitsPerComponent: the bits of a component of the source.
+    ///   - isHighDynamicRange: true for a source in PQ or HLG.
+    public func pixelFormat(bitsPerComponent: Int, isHighDynamicRange: Bool = false) -> PixelFormat {
+        guard decodeToHDR else { return .rgba8 }
+        if isHighDynamicRange, !keepsColorSpace { return .rgbaFloat16 }
+        return bitsPerComponent > 8 || isHighDynamicRange ? .rgba16 : .rgba8
+    }
+
+    /// Decodes a larger source at the size that a transformer suggests, unless the options have a size of their own.
+    package mutating func shrink(for transformer: (any ImageTransformer)?) {
+        guard thumbnailSize?.isEmpty ?? true, maximumBytes == nil, let size = transformer?.suggestedDecodeSize,
+            !size.isEmpty
+        else { return }
+        thumbnailSize = size
+        preservesAspectRatio = true
+        coversThumbnailSize = true
+    }
+}

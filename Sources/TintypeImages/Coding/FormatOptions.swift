@@ -1,0 +1,64 @@
+/// Settings that only one coder supports, stored in ``DecodeOptions`` or ``EncodeOptions``.
+///
+/// A program that adds a coder can add settings for it, because the core knows none of the types. Adopt ``FormatDecodeOptions`` or
+/// ``FormatEncodeOptions``.
+public protocol FormatOptions: Sendable, Hashable {
+    /// Creates the default settings.
+    init()
+
+    /// A text for cache keys: different settings have different texts.
+    ///
+    /// The default implementation describes all stored properties. Implement it yourself if a property's description is
+    /// incomplete, as that of `Data` is.
+    var cacheKey: String { get }
+}
+
+extension FormatOptions {
+    public var cacheKey: String { String(reflecting: self) }
+}
+
+/// Settings that only one format's encoder supports, stored in ``EncodeOptions``.
+public protocol FormatEncodeOptions: FormatOptions {}
+
+/// Settings that only one coder's decoder supports, stored in ``DecodeOptions``.
+///
+/// ```swift
+/// struct MapOptions: FormatDecodeOptions {
+///     var layer = 0
+/// }
+///
+/// request.decodeOptions[MapOptions.self].layer = 2  // options[MapOptions.self] in the coder
+/// ```
+/// They are part of the identity of the image, as all decode options are.
+public protocol FormatDecodeOptions: FormatOptions {}
+
+/// Settings by their type. Default settings are not stored, so that equivalent options are equal.
+package struct FormatSettings: Sendable, Hashable {
+    private struct Settings: Sendable, Hashable {
+        let value: any FormatOptions
+
+        static func == (left: Settings, right: Settings) -> Bool { left.value.isEqual(to: right.value) }
+        func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
+    }
+
+    /// `nil` if there are none, which costs nothing to copy and to compare.
+    private var settings: [ObjectIdentifier: Settings]?
+
+    /// The cache keys of the settings, in a fixed order.
+    package var cacheKeys: [String] {
+        settings?.values.map { "\(String(reflecting: type(of: $0.value))):\($0.value.cacheKey)" }.sorted() ?? []
+    }
+
+    subscript<Options: FormatOptions>(_ type: Options.Type) -> Options {
+        get { settings?[ObjectIdentifier(type)]?.value as? Options ?? Options() }
+        set {
+            var settings = settings ?? [:]
+            settings[ObjectIdentifier(type)] = newValue == Options() ? nil : Settings(value: newValue)
+            self.settings = settings.isEmpty ? nil : settings
+        }
+    }
+}
+
+extension FormatOptions {
+    fileprivate func isEqual(to other: any FormatOptions) -> Bool { self == other as? Self }
+}

@@ -1,0 +1,87 @@
+/// An error that occurred while loading, decoding, or storing an image.
+///
+/// ```swift
+/// do {
+///     show(try await manager.image(for: url))
+/// } catch {
+///     if error.code == .badStatus { print(error.statusCode ?? 0) }
+/// }
+/// ```
+///
+/// New codes may be added at any time. They are values of ``Code-swift.struct``, not cases, so they break no `switch` of yours.
+public struct ImageError: Error, Sendable {
+    /// The kind of the error. Codes are stable: use them for decisions and for metric labels.
+    public var code: Code
+    /// The stage of loading in which the error occurred.
+    public var stage: Stage
+    /// The URL, path or key that the error is about; `nil` only for data without any of them.
+    public var source: String?
+    /// A sentence for people that describes the observation, and possibly a solution. It does not repeat ``source``.
+    public var reason: String
+    /// The HTTP status, if a server answered.
+    public var statusCode: Int?
+    /// The head of the server's response, if it concerns the error. Its header fields may have secrets, such as cookies.
+    public var response: ResponseHead? {
+        get { box?.head }
+        set { box = newValue.map { HeadBox($0) } }
+    }
+    /// The underlying error of a library or of the system.
+    public var underlying: (any Error)?
+    /// A reference, so that errors stay small.
+    private var box: HeadBox?
+
+    public init(
+        _ code: Code, stage: Stage, source: String? = nil, reason: String, statusCode: Int? = nil,
+        underlying: (any Error)? = nil
+    ) {
+        self.code = code
+        self.stage = stage
+        self.source = source
+        self.reason = reason
+        self.statusCode = statusCode
+        self.underlying = underlying
+    }
+
+    /// Returns the error with a source, unless it has one.
+    public func withSource(_ source: String) -> ImageError {
+        guard self.source == nil else { return self }
+        var error = self
+        error.source = source
+        return error
+    }
+
+    /// The stages of loading an image.
+    public enum Stage: String, Sendable, Hashable, CaseIterable {
+        case request, cache, load, decode, transform, encode, store
+    }
+}
+
+extension ImageError {
+    /// Matches an error by its code in `catch` and `switch`.
+    public static func ~= (code: Code, error: ImageError) -> Bool { error.code == code }
+
+    /// True if the caller canceled the load: nothing failed.
+    public var isCancellation: Bool { code == .cancelled }
+}
+
+extension ImageError: CustomStringConvertible {
+    /// The source and the reason in one line: `SOURCE: REASON`.
+    public var description: String {
+        guard let source else { return reason }
+        return "\(source): \(reason)"
+    }
+}
+
+extension ImageError: Equatable {
+    /// Compares everything but ``underlying``, which isn't always comparable, and ``response``.
+    public static func == (left: ImageError, right: ImageError) -> Bool {
+        left.code == right.code && left.stage == right.stage && left.source == right.source
+            && left.reason == right.reason && left.statusCode == right.statusCode
+    }
+}
+
+private final class HeadBox: Sendable {
+    let head: ResponseHead
+
+    init(_ head: ResponseHead) { self.head = head }
+}

@@ -1,0 +1,31 @@
+extension Duration {
+    public static func minutes(_ count: Int) -> Duration { .seconds(count * 60) }
+    public static func hours(_ count: Int) -> Duration { .seconds(count * 3_600) }
+    public static func days(_ count: Int) -> Duration { .seconds(count * 86_400) }
+
+    /// The duration in seconds, with the precision of a `Double`.
+    package var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) * 1e-18
+    }
+
+    /// The duration in milliseconds, with the precision of a `Double`.
+    package var inMilliseconds: Double { inSeconds * 1_000 }
+
+    /// The duration in whole nanoseconds, limited to the range of `Int64`, about 292 years.
+    package var inNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflow else { return seconds < 0 ? .min : .max }
+        let (sum, overflowOfSum) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return overflowOfSum ? (seconds < 0 ? .min : .max) : sum
+    }
+}
+
+extension Duration {
+    /// The longest time limit. Longer ones overflow clocks, and never expire in practice.
+    package static let longestLimit = Duration.seconds(10 * 365 * 86_400)
+
+    /// A time limit in the range that clocks can handle.
+    package var boundedLimit: Duration { max(.zero, min(self, .longestLimit)) }
+}

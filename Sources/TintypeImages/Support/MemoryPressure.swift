@@ -1,0 +1,180 @@
+internal import Glibc
+
+/// A source of notifications when the system, or the program's control group, runs out of memory.
+///
+/// It uses the signals of Linux: the triggers of `/proc/pressure/memory` (pressure stall information), and the event counters
+/// of the program's control group (version 2). If neither exists, a cache that observes logs this once, and only ``report(_:)``
+/// sends notifications.
+///
+/// ```swift
+/// cache.observe(.system)                       // Trims to its watermarks by itself.
+/// MemoryPressure.system.report(.critical)      // What a desktop's own monitor has noticed.
+/// ```
+public final class MemoryPressure: Sendable {
+    /// The severity of memory pressure.
+    public enum Level: Int, Sendable, Hashable, Comparable, CaseIterable {
+        /// Some programs wait for memory, or the control group exceeds its `memory.high`.
+        case warning
+        /// All programs wait for memory at once, or the control group has reached its limit.
+        case critical
+
+        public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// An observation, which continues until this object is released or canceled.
+    public final class Observation: Sendable {
+        private let end: @Sendable () -> Void
+        fileprivate init(end: @escaping @Sendable () -> Void) { self.end = end }
+        deinit { end() }
+        /// Ends the observation. May be called several times.
+        public func cancel() { end() }
+    }
+
+    /// An owner's observation of at most one source of pressure.
+    package final class Subscription: Sendable {
+        private let observation = Lock<Observation?>(nil)
+
+        package init() {}
+
+        /// Observes `pressure` instead of the previous source; `nil` ends the observation.
+        package func replace(with pressure: MemoryPressure?, _ observer: @escaping @Sendable (Level) -> Void) {
+            let new = pressure?.observe(observer)
+            let old = observation.withLock { observation in
+                let old = observation
+                observation = new
+                return old
+            }
+            old?.cancel()
+        }
+    }
+
+    /// The pressure in the machine and the program's control group.
+    public static let system = MemoryPressure(KernelPressure()) { absence.set($0) }
+
+    private static let absence = AbsenceOfSignals()
+
+    /// Returns the reason why the system sends no signals, to the first caller that asks after an observation has found that out.
+    package static func takeAbsence() -> String? { absence.take() }
+
+    private let core: PressureCore
+
+    /// Creates a source that only ``report(_:)`` triggers, for a program that monitors memory itself.
+    public convenience init() { self.init(NoSignals(), log: { _ in }) }
+
+    /// Creates a source.
+    /// - Parameters:
+    ///   - signals: the signals to observe.
+    ///   - log: receives a message if no signals are available.
+    init(_ signals: any PressureSignals, log: @escaping @Sendable (String) -> Void) {
+        core = PressureCore(signals, log: log)
+    }
+
+    deinit { core.signals.close() }
+
+    /// Calls `observer` on a separate thread whenever memory is scarce, until the observation ends.
+    /// - Parameter observer: receives the level of pressure.
+    /// - Returns: the observation. Keep it as long as it should continue.
+    public func observe(_ observer: @escaping @Sendable (Level) -> Void) -> Observation {
+        let token = core.add(observer)
+        return Observation { [core] in core.remove(token) }
+    }
+
+    /// Notifies all observers before it returns.
+    /// - Parameter level: the level of pressure.
+    public func report(_ level: Level) { core.report(level) }
+}
+
+/// A source of signals of memory pressure.
+protocol PressureSignals: Sendable {
+    /// Opens the signals. Called once, before the first `next`.
+    /// - Returns: false if there are none.
+    func open() -> Bool
+    /// Waits until memory is scarce.
+    /// - Returns: `nil` after the signals were closed, or no longer exist.
+    func next() -> MemoryPressure.Level?
+    func close()
+}
+
+/// The reason why there are no signals, until somebody logs it.
+private final class AbsenceOfSignals: Sendable {
+    private let reason = Lock<String?>(nil)
+
+    func set(_ text: String) { reason.withLock { $0 = text } }
+
+    func take() -> String? {
+        reason.withLock { reason in
+            defer { reason = nil }
+            return reason
+        }
+    }
+}
+
+/// The signals of a kernel without any.
+private struct NoSignals: PressureSignals {
+    func open() -> Bool { false }
+    func next() -> MemoryPressure.Level? { nil }
+    func close() {}
+}
+
+/// The state that the observing thread shares with its owner, without keeping the owner alive.
+private final class PressureCore: Sendable {
+    private struct State {
+        var observers: [Int: @Sendable (MemoryPressure.Level) -> Void] = [:]
+        var nextToken = 0
+        var hasStarted = false
+    }
+
+    let signals: any PressureSignals
+    private let state = Lock(State())
+    private let log: @Sendable (String) -> Void
+
+    init(_ signals: any PressureSignals, log: @escaping @Sendable (String) -> Void) {
+        self.signals = signals
+        self.log = log
+    }
+
+    func add(_ observer: @escaping @Sendable (MemoryPressure.Level) -> Void) -> Int {
+        let (token, isFirst) = state.withLock { state in
+            let isFirst = !state.hasStarted
+            state.hasStarted = true
+            state.nextToken += 1
+            state.observers[state.nextToken] = observer
+            return (state.nextToken, isFirst)
+        }
+        if isFirst { start() }
+        return token
+    }
+
+    func remove(_ token: Int) {
+        // Released outside the lock, because it may own anything.
+        let observer = state.withLock { $0.observers.removeValue(forKey: token) }
+        withExtendedLifetime(observer) {}
+    }
+
+    func report(_ level: MemoryPressure.Level) {
+        for observer in state.withLock({ Array($0.observers.values) }) { observer(level) }
+    }
+
+    private func start() {
+        guard signals.open() else {
+            return log(
+                "the kernel tells nothing of memory pressure here (neither /proc/pressure/memory nor memory.events of "
+                    + "a control group); caches keep to their limits, and are trimmed further only on request")
+        }
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(self).toOpaque()
+        let failed = pthread_create(
+            &thread, nil,
+            { context in
+                guard let context else { return nil }
+                let core = Unmanaged<PressureCore>.fromOpaque(context).takeRetainedValue()
+                while let level = core.signals.next() { core.report(level) }
+                return nil
+            }, context)
+        guard failed == 0 else {
+            Unmanaged<PressureCore>.fromOpaque(context).release()
+            return log("the system gives no thread to watch memory pressure with (error \(failed))")
+        }
+        pthread_detach(thread)
+    }
+}

@@ -1,0 +1,68 @@
+extension Image {
+    /// Returns the result of a transformer for this image, or for every frame of this animation.
+    ///
+    /// Runs on the calling thread. An empty sequence of transformers returns the image unchanged.
+    /// - Parameter transformer: the transformer.
+    /// - Returns: the transformed image.
+    /// - Throws: ``ImageError/Code/transformFailed``, or the ``ImageError`` that the transformer throws;
+    ///   ``ImageError/Code/cancelled`` if the current task is canceled.
+    public func transformed(_ transformer: any ImageTransformer) throws(ImageError) -> Image {
+        if let list = transformer as? ImageTransformers, list.transformers.isEmpty { return self }
+        do {
+            guard isAnimated else { return try applying(transformer) }
+            let source = properties
+            let frames = try frames.map { frame in
+                try TransformContext.current.checkCancellation()
+                let picture = Image(pixels: frame.pixels, properties: source)
+                return ImageFrame(pixels: try transformer.transform(picture).pixels, duration: frame.duration)
+            }
+            var properties = source
+            if !transformer.preservesMetadata { properties.metadata = ImageMetadata() }
+            properties.isTransformed = true
+            guard let result = Image(frames: frames, properties: properties) else {
+                throw ImageError(
+                    .transformFailed, stage: .transform,
+                    reason: "\(transformer.key) gave the frames of an animation different sizes")
+            }
+            return result
+        } catch let error as ImageError {
+            throw error
+        } catch {
+            throw ImageError(
+                .transformFailed, stage: .transform, reason: "the transformer \(transformer.key) failed: \(error)",
+                underlying: error)
+        }
+    }
+
+    /// Returns the result of a transformer in an environment.
+    package func transformed(
+        _ transformer: any ImageTransformer, in context: TransformContext
+    ) throws(ImageError) -> Image {
+        try TransformContext.$current.withValue(context) {
+            Result { () throws(ImageError) in try transformed(transformer) }
+        }.get()
+    }
+
+    /// Returns the result of one transformer, with the metadata of this image unless the transformer changes it.
+    func applying(_ transformer: any ImageTransformer) throws -> Image {
+        try TransformContext.current.checkCancellation()
+        let result = try transformer.transform(self).with { $0.isTransformed = true }
+        guard transformer.preservesMetadata else { return result }
+        let (source, defaults) = (properties, Properties())
+        return result.with { new in
+            if new.format == nil { new.format = source.format }
+            if new.metadata == defaults.metadata { new.metadata = source.metadata }
+            if new.sourceSize == nil { new.sourceSize = source.sourceSize }
+            if new.sourceOrientation == defaults.sourceOrientation { new.sourceOrientation = source.sourceOrientation }
+            if new.decodeOptions == defaults.decodeOptions { new.decodeOptions = source.decodeOptions }
+            if new.bitsPerComponent == defaults.bitsPerComponent { new.bitsPerComponent = source.bitsPerComponent }
+            if new.scale == defaults.scale { new.scale = source.scale }
+            // The color space stays the same, unless the transformer specifies another one.
+            if new.colorSpace == defaults.colorSpace, result.pixels.format == pixels.format {
+                new.colorSpace = source.colorSpace
+                new.isHighDynamicRange = source.isHighDynamicRange
+            }
+            new.isPartial = new.isPartial || source.isPartial
+        }
+    }
+}

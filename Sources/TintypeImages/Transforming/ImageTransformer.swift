@@ -1,0 +1,103 @@
+/// Creates a new image from an image, for example by resizing, cropping or tinting it.
+///
+/// ```swift
+/// struct Halved: ImageTransformer {
+///     let key = "halved"
+///
+///     func transform(_ image: Image) throws -> Image {
+///         try image.resized(to: PixelSize(width: (image.size.width + 1) / 2, height: (image.size.height + 1) / 2))
+///     }
+/// }
+/// ```
+public protocol ImageTransformer: Sendable {
+    /// The part of the cache key for this work. Equal keys mean equal work, so the key has to contain every parameter. A load
+    /// with an empty key is rejected.
+    var key: String { get }
+
+    /// True if the result keeps the metadata that the transformer doesn't set: format, Exif and XMP, source size and
+    /// orientation, color space, decode options. The default is `true`.
+    var preservesMetadata: Bool { get }
+
+    /// The size at which a source can be decoded for this transformer, such as twice the size that it makes; `nil`, the
+    /// default, for its full size.
+    ///
+    /// A load whose first transformer has such a size decodes a larger source so that both sides are at least as long, with
+    /// its proportions preserved. A side of 1 follows the other one. The result of the transformer must look the same.
+    var suggestedDecodeSize: PixelSize? { get }
+
+    /// Returns the new image. Called on a thread of the processing queue.
+    ///
+    /// ``TransformContext/current`` has limits, memory, and a check for cancellation.
+    /// - Parameter image: the decoded image.
+    /// - Returns: the transformed image.
+    /// - Throws: any error; a load then fails with ``ImageError/Code/transformFailed``.
+    func transform(_ image: Image) throws -> Image
+}
+
+extension ImageTransformer {
+    public var preservesMetadata: Bool { true }
+
+    public var suggestedDecodeSize: PixelSize? { nil }
+
+    /// The keys of the component transformers, in order.
+    package var componentKeys: [String] { (self as? ImageTransformers)?.transformers.map(\.key) ?? [key] }
+
+    /// True if any component has an empty key.
+    package var hasEmptyKey: Bool { componentKeys.contains("") }
+}
+
+/// A sequence of transformers, applied in order.
+public struct ImageTransformers: ImageTransformer {
+    /// The transformers, without nested sequences.
+    public let transformers: [any ImageTransformer]
+
+    public init(_ transformers: [any ImageTransformer]) {
+        self.transformers = transformers.flatMap { ($0 as? ImageTransformers)?.transformers ?? [$0] }
+    }
+
+    /// The keys of the transformers, escaped, with `|` between them.
+    public var key: String { transformers.map { VariantText.escaped($0.key) }.joined(separator: "|") }
+
+    /// True if all of the transformers preserve metadata.
+    public var preservesMetadata: Bool { transformers.allSatisfy(\.preservesMetadata) }
+
+    /// That of the first transformer.
+    public var suggestedDecodeSize: PixelSize? { transformers.first?.suggestedDecodeSize }
+
+    public func transform(_ image: Image) throws -> Image {
+        try transformers.reduce(image) { image, transformer in try image.applying(transformer) }
+    }
+}
+
+/// A transformer that calls a closure.
+public struct ClosureTransformer: ImageTransformer {
+    public let key: String
+    public let preservesMetadata: Bool
+    private let body: @Sendable (Image) throws -> Image
+
+    /// Creates a transformer that calls `body`.
+    ///
+    /// - Parameters:
+    ///   - key: The part of the cache key that names the work and all of its parameters; not empty.
+    ///   - preservesMetadata: true if the result keeps the metadata of its source.
+    ///   - body: returns the new image.
+    public init(key: String, preservesMetadata: Bool = true, _ body: @escaping @Sendable (Image) throws -> Image) {
+        self.key = key
+        self.preservesMetadata = preservesMetadata
+        self.body = body
+    }
+
+    public func transform(_ image: Image) throws -> Image { try body(image) }
+}
+
+extension ImageTransformer where Self == ClosureTransformer {
+    /// A transformer that calls a closure.
+    public static func closure(
+        key: String, _ body: @escaping @Sendable (Image) throws -> Image
+    ) -> ClosureTransformer { ClosureTransformer(key: key, body) }
+}
+
+extension ImageTransformer {
+    /// Returns a sequence of this transformer and another one.
+    public func then(_ next: any ImageTransformer) -> ImageTransformers { ImageTransformers([self, next]) }
+}

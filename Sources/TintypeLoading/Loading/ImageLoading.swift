@@ -1,0 +1,271 @@
+public import FoundationEssentials
+
+/// Provides the bytes of an image: over HTTP, from a file, or from any other place.
+public protocol ImageLoading: Sendable {
+    /// Returns true if the loader accepts the URL, which usually depends on its scheme.
+    func canLoad(_ url: URL) -> Bool
+
+    /// The schemes that the loader accepts, for error messages; empty if there is no such list.
+    var schemes: [String] { get }
+
+    /// Loads all bytes.
+    ///
+    /// Responds to the cancellation of the calling task, and ends soon after it. Reports bytes as they arrive through
+    /// ``LoadRequest/receive``, but never after it has returned.
+    /// - Parameter request: the URL, and the conditions of the load.
+    /// - Returns: the bytes with their description.
+    /// - Throws: ``ImageError`` of the stage ``ImageError/Stage/load``, with the URL and the reason.
+    func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData
+
+    /// Returns true if the bytes of a URL are available without a network. Such bytes are not copied to the disk cache, and
+    /// their failures are not remembered, because the source can be asked each time.
+    func isLocal(_ url: URL) -> Bool
+
+    /// Returns true if a URL that failed with an error should not be loaded again for a while. Called for every failure of a
+    /// URL that the loader accepts, in any stage.
+    /// - Parameters:
+    ///   - error: the error of the load.
+    ///   - url: the URL that failed.
+    func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool
+
+    /// Returns the header fields of a request together with those that the loader adds to it, as far as it knows them now.
+    ///
+    /// By these the caches tell responses apart that were made for different users (``ImageManager/Configuration-swift.struct/credentialHeaders``) or
+    /// that vary on a field. The default is the fields of the request.
+    /// - Parameters:
+    ///   - headers: the fields of the request, which the loader doesn't replace.
+    ///   - url: the URL of the request.
+    func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String]
+}
+
+extension ImageLoading {
+    public func isLocal(_ url: URL) -> Bool { false }
+
+    public var schemes: [String] { [] }
+
+    /// ``ImageError/isPermanent``.
+    public func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool { error.isPermanent }
+
+    public func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] { headers }
+}
+
+extension ImageError {
+    /// True for failures that would only repeat: a missing page, an invalid URL, data that isn't an image or crashes its
+    /// decoder.
+    public var isPermanent: Bool {
+        switch code {
+        case .badStatus: statusCode.map { (400..<500).contains($0) && ![408, 425, 429].contains($0) } ?? false
+        case .invalidURL, .unknownFormat, .corruptImage, .truncatedImage, .emptyBody, .badRedirect, .bodyTooLarge,
+            .badContentType, .decoderCrashed, .decodeTimedOut:
+            true
+        default: false
+        }
+    }
+}
+
+/// The parameters of a call to a loader.
+public struct LoadRequest: Sendable {
+    public var url: URL
+    /// Header fields for this request alone.
+    public var headers: [String: String]
+    /// The HTTP method. Loaders that don't speak HTTP ignore it.
+    public var method: String
+    /// The body of the HTTP request; `nil` for none.
+    public var body: Data?
+    /// The priority of the load, which is observed while the load waits for its turn.
+    public var priority: WorkPriority
+    /// The validators of the cached image. If it is still current, the loader may answer ``LoadedData/notModified(url:validators:statusCode:)``.
+    /// A loader that follows redirects sends them only to the URL to which they belong (``CacheValidators/belong(to:of:)``).
+    public var validators: CacheValidators?
+    /// The box in pixels for which the image is needed, if the request has ``ImageRequest/loadsTargetSize``. The loader may bring a smaller
+    /// image than the original, but one that still fills the box.
+    public var targetSize: PixelSize?
+    /// The closures of the request that change its messages: ``ImageRequest/downloadHooks``. Loaders without such messages ignore them.
+    public var hooks: DownloadHooks?
+    /// Called in order as bytes arrive, by one thread at a time.
+    public var receive: @Sendable (LoadProgress) -> Void {
+        didSet { (observe, isObserved) = (nil, true) }
+    }
+    /// Called in place of ``receive`` by loaders that collect their bytes in an ``ArrivingBytes``, which has those of the report; `nil` if the
+    /// bytes are of no use.
+    package var observe: (@Sendable (LoadProgress, ArrivingBytes?) -> Void)?
+    private var isObserved: Bool
+    /// True if somebody gets reports.
+    package var isReported: Bool { observe != nil || isObserved }
+
+    public init(
+        url: URL, headers: [String: String] = [:], method: String = "GET", body: Data? = nil,
+        priority: WorkPriority = WorkPriority(), validators: CacheValidators? = nil,
+        targetSize: PixelSize? = nil, receive: (@Sendable (LoadProgress) -> Void)? = nil
+    ) {
+        self.url = url
+        self.headers = headers
+        self.method = method
+        self.body = body
+        self.priority = priority
+        self.validators = validators
+        self.targetSize = targetSize
+        self.receive = receive ?? { _ in }
+        isObserved = receive != nil
+    }
+
+    /// Reports that bytes are going to arrive.
+    package func reportBeginning(expected: Int?) {
+        let progress = LoadProgress(receivedBytes: 0, expectedBytes: expected)
+        if let observe { observe(progress, nil) } else { receive(progress) }
+    }
+
+    /// Reports the bytes from an index on.
+    /// - Parameter showsBytes: False if they are of no use.
+    package func report(_ bytes: ArrivingBytes, from start: Int, expected: Int?, showsBytes: Bool = true) {
+        var progress = LoadProgress(receivedBytes: bytes.count, expectedBytes: expected)
+        if let observe { return observe(progress, showsBytes ? bytes : nil) }
+        guard isObserved else { return }
+        if showsBytes { progress.chunk = bytes.copy(start..<progress.receivedBytes) }
+        receive(progress)
+    }
+}
+
+/// The progress of a load.
+public struct LoadProgress: Sendable {
+    /// The bytes that arrived since the last report; empty in the first one.
+    public var chunk: Data
+    /// The number of bytes that have arrived.
+    public var receivedBytes: Int
+    /// The expected number of bytes; `nil` if the source did not announce it.
+    public var expectedBytes: Int?
+
+    public init(chunk: Data = Data(), receivedBytes: Int, expectedBytes: Int?) {
+        self.chunk = chunk
+        self.receivedBytes = receivedBytes
+        self.expectedBytes = expectedBytes
+    }
+
+    /// The fraction that has arrived, from 0 to 1; `nil` if the expected size is unknown.
+    public var fraction: Double? {
+        guard let expectedBytes, expectedBytes > 0 else { return nil }
+        return min(1, Double(receivedBytes) / Double(expectedBytes))
+    }
+}
+
+/// A loader's answer: all bytes of an image with their description, or the confirmation that the cached image is still current.
+public struct LoadedData: Sendable {
+    /// The bytes; empty if ``isNotModified``.
+    public var data: Data
+    /// The final URL of the bytes, after redirects.
+    public var url: URL
+    public var statusCode: Int?
+    public var mimeType: String?
+    public var validators: CacheValidators?
+    /// The protocol of the transfer, such as `HTTP/1.1`.
+    public var networkProtocol: String?
+    /// The header fields of the response. ``CachePolicy/http`` reads `Age`, `Cache-Control`, `Date`, `Expires`, and `Vary`.
+    public var headers: HTTPFields = [:]
+    /// The measurements of the transfer, if there was one.
+    public var transfer: TransferMetrics?
+    /// True if the source referred to another URL, so that ``CachePolicy/http`` asks it again each time.
+    public var isRedirected = false
+    /// True if the image with the ``LoadRequest/validators`` is still current.
+    public var isNotModified = false
+    /// The image itself, of a loader that has no bytes.
+    public var image: Image?
+
+    public init(
+        data: Data, url: URL, statusCode: Int? = nil, mimeType: String? = nil, validators: CacheValidators? = nil,
+        networkProtocol: String? = nil
+    ) {
+        self.data = data
+        self.url = url
+        self.statusCode = statusCode
+        self.mimeType = mimeType
+        self.validators = validators
+        self.networkProtocol = networkProtocol
+    }
+
+    /// Creates the answer of a loader that makes images, and has no bytes of them.
+    ///
+    /// A request for a thumbnail gets the image resized. The disk stores the image as a coder encodes it.
+    public init(image: Image, url: URL) {
+        self.init(data: Data(), url: url)
+        self.image = image
+    }
+
+    /// Returns the answer that the cached image is still current.
+    /// - Parameters:
+    ///   - url: the final URL, after redirects.
+    ///   - validators: the new validators, if the source sent any.
+    ///   - statusCode: the HTTP status.
+    public static func notModified(url: URL, validators: CacheValidators? = nil, statusCode: Int? = nil) -> LoadedData {
+        var loaded = LoadedData(data: Data(), url: url, statusCode: statusCode, validators: validators)
+        loaded.isNotModified = true
+        return loaded
+    }
+
+    /// The answer without its bytes.
+    var response: SourceResponse {
+        SourceResponse(
+            url: url, statusCode: statusCode, mimeType: mimeType, networkProtocol: networkProtocol, headers: headers,
+            transfer: transfer)
+    }
+}
+
+/// The description of a loader's answer.
+public struct SourceResponse: Sendable, Hashable {
+    /// The answer without the measurements of its transfer, as in ``ImageError/response``.
+    public var head: ResponseHead
+    /// The measurements of the transfer, if there was one.
+    public var transfer: TransferMetrics?
+
+    public init(
+        url: URL, statusCode: Int? = nil, mimeType: String? = nil, networkProtocol: String? = nil,
+        headers: HTTPFields = [:], transfer: TransferMetrics? = nil
+    ) {
+        head = ResponseHead(
+            url: url, statusCode: statusCode, mimeType: mimeType, networkProtocol: networkProtocol, headers: headers)
+        self.transfer = transfer
+    }
+
+    /// The final URL of the answer, after redirects.
+    public var url: URL {
+        get { head.url }
+        set { head.url = newValue }
+    }
+
+    /// The HTTP status.
+    public var statusCode: Int? {
+        get { head.statusCode }
+        set { head.statusCode = newValue }
+    }
+
+    /// The media type that the source specified.
+    public var mimeType: String? {
+        get { head.mimeType }
+        set { head.mimeType = newValue }
+    }
+
+    /// The protocol of the transfer, such as `HTTP/1.1`.
+    public var networkProtocol: String? {
+        get { head.networkProtocol }
+        set { head.networkProtocol = newValue }
+    }
+
+    /// The header fields of the answer.
+    public var headers: HTTPFields {
+        get { head.headers }
+        set { head.headers = newValue }
+    }
+}
+
+// Descriptions without user info, query values, and header fields, which may have credentials.
+
+extension LoadRequest: CustomStringConvertible {
+    public var description: String { url.shortDescription }
+}
+
+extension LoadedData: CustomStringConvertible {
+    public var description: String { "\(ByteCount(data.count)) from \(url.shortDescription)" }
+}
+
+extension SourceResponse: CustomStringConvertible {
+    public var description: String { head.description }
+}

@@ -1,0 +1,197 @@
+public import FoundationEssentials
+internal import Logging
+
+/// The caches by request, as loads use them.
+extension ImageManager {
+    /// Returns the cache key of a request's image.
+    public func key(for request: ImageRequest) -> ImageKey {
+        let environment = environment
+        return environment.key(for: environment.prepared(request))
+    }
+
+    /// Returns the cache key of the image at a URL.
+    public func key(for url: URL) -> ImageKey { key(for: ImageRequest(url)) }
+
+    /// Returns the image of a request if it is in memory, at once.
+    public func memoryImage(for request: ImageRequest) -> Image? {
+        let (request, environment) = prepared(request)
+        return environment.memoryImage(request, key: environment.key(for: request))
+    }
+
+    /// Returns the image at a URL if it is in memory, at once.
+    public func memoryImage(for url: URL) -> Image? { memoryImage(for: ImageRequest(url)) }
+
+    /// Returns the image of a request if it is in memory or on disk; `nil` if the caches can't supply it.
+    ///
+    /// This is a load with ``CachePolicy/cacheOnly``, whatever policy the request has: it never asks the source. It decodes and transforms
+    /// what is on disk, shares that work with equal loads, and stores the result in memory, as the request says. A damaged entry is
+    /// discarded.
+    /// - Throws: ``ImageError`` if the request is invalid, if a cached image is damaged, exceeds a limit or can't be transformed, or if the calling
+    ///   task is canceled.
+    nonisolated(nonsending) public func cachedImage(for request: ImageRequest) async throws(ImageError) -> Image? {
+        var (request, environment) = prepared(request)
+        request.cachePolicy = .cacheOnly
+        let key = environment.key(for: request)
+        if let image = environment.memoryHit(request, key: key) { return image }
+        do throws(ImageError) {
+            return try await Self.output(request, key, environment, priority: LoadPriority(request.priority)).image
+        } catch {
+            if error.code == .notCached { return nil }
+            throw error
+        }
+    }
+
+    /// Returns the image at a URL if it is in memory or on disk; `nil` if the caches can't supply it.
+    ///
+    /// See ``cachedImage(for:)-(ImageRequest)``.
+    /// - Throws: ``ImageError`` if a cached image exceeds a limit, or if the calling task is canceled.
+    nonisolated(nonsending) public func cachedImage(for url: URL) async throws(ImageError) -> Image? {
+        try await cachedImage(for: ImageRequest(url))
+    }
+
+    /// Stores an image where loads of the request look for it: in the layers of ``ImageRequest/storeTo``.
+    ///
+    /// The disk stores the original of a source, and, for requests with ``ImageRequest/storesVariant``, thumbnails and transformed images;
+    /// other images are stored in memory only, because no load looks for them on disk.
+    /// - Parameters:
+    ///   - image: The image.
+    ///   - data: The encoded bytes for the disk; without them the image is encoded as ``ImageRequest/encodeOptions`` say.
+    ///   - request: The request whose loads find the image.
+    /// - Throws: ``ImageError/Code/encodeFailed``, ``ImageError/Code/formatNotEncodable``,
+    ///   ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``. The image is in memory even then.
+    public func store(_ image: Image, data: Data? = nil, for request: ImageRequest) async throws(ImageError) {
+        let (request, environment) = prepared(request)
+        try environment.check(request)
+        let key = environment.key(for: request)
+        if request.storeTo.contains(.memory) { environment.cache.storeInMemory(image, forKey: key) }
+        let isOriginal = key.variant.isOriginal
+        let cache = isOriginal ? environment.originals : environment.cache
+        let layers = isOriginal ? request.storeOriginalTo ?? request.storeTo : request.storeTo
+        guard layers.contains(.disk), cache.hasDisk, request.coderToken == 0, isOriginal || request.storesVariant
+        else { return }
+        var entry: DiskCacheEntry
+        if let data {
+            entry = DiskCacheEntry(
+                data: data, created: environment.configuration.date(), mimeType: ImageFormat(sniffing: data)?.mimeType,
+                imageProperties: key.variant.isOriginal ? nil : StoredImageProperties(image.properties).encoded)
+        } else {
+            entry = try await environment.encodedEntry(
+                image, options: request.encodeOptions, coder: request.coder, priority: WorkPriority(request.priority))
+        }
+        entry.limit(to: request.diskLifetime)
+        try await cache.store(entry, forKey: key)
+    }
+
+    /// Stores the image at a URL where loads look for it. See ``store(_:data:for:)-(_,_,ImageRequest)``.
+    public func store(_ image: Image, data: Data? = nil, for url: URL) async throws(ImageError) {
+        try await store(image, data: data, for: ImageRequest(url))
+    }
+
+    /// Returns the layers that have the image of a request; not the original that it could be made of.
+    public func cachedLayers(for request: ImageRequest) async -> CacheLayers {
+        let (request, environment) = prepared(request)
+        let key = environment.key(for: request)
+        guard environment.hasOwnOriginals, key.variant.isOriginal else {
+            return await environment.cache.contains(key, in: .all)
+        }
+        return await environment.cache.contains(key, in: .memory)
+            .union(environment.originals.contains(key, in: .disk))
+    }
+
+    /// Returns the layers that have the image at a URL.
+    public func cachedLayers(for url: URL) async -> CacheLayers { await cachedLayers(for: ImageRequest(url)) }
+
+    /// Removes the image of a request, and no other variant of its source; ``removeAll(of:)-(ImageRequest)`` removes those too.
+    /// - Returns: true if there was one.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
+    @discardableResult public func removeCachedImage(
+        for request: ImageRequest, from layers: CacheLayers = .all
+    ) async throws(ImageError) -> Bool {
+        let (request, environment) = prepared(request)
+        let key = environment.key(for: request)
+        let wasRemoved = try await environment.cache.remove(key, from: layers)
+        guard environment.hasOwnOriginals, key.variant.isOriginal else { return wasRemoved }
+        return try await environment.originals.remove(key, from: layers) || wasRemoved
+    }
+
+    /// Removes the image at a URL, and no other variant of it.
+    /// - Returns: true if there was one.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
+    @discardableResult public func removeCachedImage(
+        for url: URL, from layers: CacheLayers = .all
+    ) async throws(ImageError) -> Bool {
+        try await removeCachedImage(for: ImageRequest(url), from: layers)
+    }
+
+    /// Returns the keys of everything that the disk cache has of a request's source: the original, thumbnails, and transformed images.
+    public func cachedVariants(of request: ImageRequest) async -> [ImageKey] {
+        let (request, environment) = prepared(request)
+        let source = environment.source(of: request)
+        var variants = await environment.cache.variants(ofSource: source)
+        if environment.hasOwnOriginals {
+            let originals = await environment.originals.variants(ofSource: source)
+            variants = originals.filter(\.isOriginal) + variants.filter { !$0.isOriginal }
+        }
+        return variants.map { ImageKey(source: source, variant: $0) }
+    }
+
+    /// Returns the keys of everything that the disk cache has of a URL.
+    public func cachedVariants(of url: URL) async -> [ImageKey] { await cachedVariants(of: ImageRequest(url)) }
+
+    /// Removes every variant of a request's source from memory and disk.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
+    public func removeAll(of request: ImageRequest) async throws(ImageError) {
+        let (request, environment) = prepared(request)
+        try await environment.removeAll(ofSource: environment.source(of: request))
+    }
+
+    /// Removes every variant of a URL from memory and disk.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
+    public func removeAll(of url: URL) async throws(ImageError) { try await removeAll(of: ImageRequest(url)) }
+
+    // MARK: The end of a program
+
+    /// Waits until everything that was loaded before is stored where its request wanted it, also what is revalidated in the background
+    /// (``CachePolicy/staleWhileRevalidate``).
+    public func flush() async {
+        await shared.revalidations.wait()
+        await shared.stores.wait()
+        await cache.flush()
+        await configuration.originalCache?.flush()
+    }
+
+    /// Removes expired entries from disk.
+    ///
+    /// Limits hold, and expired entries aren't found, without this: call it when a program's window was hidden, or once a day in a server.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
+    @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
+        var sweep = try await cache.removeExpired()
+        if let originals = configuration.originalCache {
+            let more = try await originals.removeExpired()
+            sweep.files += more.files
+            sweep.bytes += more.bytes
+        }
+        return sweep
+    }
+
+    /// Ends all loads, waits until the bytes that have arrived are on disk, and removes expired entries: for the end of the program, on
+    /// `SIGTERM` for example.
+    ///
+    /// Does all of it even if the calling task is cancelled. Loads that begin later work as usual. If expired entries can't be removed, that
+    /// is logged.
+    /// - Parameter removingExpired: False to leave expired entries on disk.
+    public func shutdown(removingExpired: Bool = true) async {
+        await Task { [self] in
+            cancelAll()
+            await shared.stores.wait()
+            if removingExpired {
+                do throws(ImageError) {
+                    try await removeExpired()
+                } catch {
+                    configuration.logger.warning("expired entries weren't removed: \(error)")
+                }
+            }
+            await flush()
+        }.value
+    }
+}

@@ -1,0 +1,28 @@
+internal import FoundationEssentials
+
+/// A load as it begins for a display.
+package enum DisplayStart {
+    /// The image is in memory.
+    case image(ImageResult)
+    /// The load runs. Memory may have an image that is being revalidated.
+    case task(ImageTask, ImageKey, outdated: Image?)
+    /// The image isn't in memory, and loads are suspended.
+    case suspended(ImageKey)
+}
+
+extension ImageManager {
+    /// Returns the image of a request from memory at once, or starts its load.
+    package func displayLoad(_ request: ImageRequest, isSuspended: Bool) -> DisplayStart {
+        let (request, environment) = prepared(request)
+        let key = environment.key(for: request)
+        if !request.queriesMemoryData, let image = environment.memoryHit(request, key: key) {
+            return .image(Self.memoryResult(image, request, key: key))
+        }
+        guard !isSuspended else { return .suspended(key) }
+        let outdated = request.cachePolicy == .revalidate ? environment.memoryImage(request, key: key) : nil
+        let task = ImageTask(request: request) { priority, onUpdate async throws(ImageError) in
+            try await Self.result(request, environment, priority: LoadPriority(priority), onUpdate: onUpdate)
+        }
+        return .task(task, key, outdated: outdated)
+    }
+}

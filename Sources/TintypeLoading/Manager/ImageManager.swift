@@ -1,0 +1,167 @@
+public import FoundationEssentials
+
+/// Loads images: from memory, from disk, or from a loader; decoded, transformed, and cached.
+///
+/// ```swift
+/// let image = try await ImageManager.shared.image(for: url)
+/// ```
+///
+/// Equal work is shared: there is one download for a URL, one decode for a URL and its decode options, and one transform for those and
+/// a transformer, however many callers ask. Work stops when the last caller loses interest, and has the highest priority of its callers. An
+/// image in memory is returned without suspension.
+///
+/// Every method may be called from any task or thread. A load has exactly one end: an image or an ``ImageError``.
+public final class ImageManager: Sendable {
+    /// The caches in which images are looked up and stored.
+    public let cache: any ImageCaching
+
+    private let current: Lock<LoadEnvironment>
+    let shared: LoadEnvironment.SharedWork
+
+    /// Creates a manager.
+    ///
+    /// - Parameters:
+    ///   - cache: The caches in which images are looked up and stored.
+    ///   - loader: The loader of images that aren't cached. It alone loads: for `file:` and `data:` URLs too, pass
+    ///     `ImageLoaders([DataURLLoader(), FileLoader(), loader])`.
+    ///   - coders: The coders that read and write image formats; `ImageCoders.default` of the module `Tintype` has all of this build.
+    ///   - configuration: The hooks, limits, and shared resources.
+    public init(
+        cache: any ImageCaching, loader: any ImageLoading, coders: any ImageCoder,
+        configuration: Configuration = Configuration()
+    ) {
+        self.cache = cache
+        shared = LoadEnvironment.SharedWork(configuration)
+        let loaders = (loader as? ImageLoaders) ?? ImageLoaders([loader])
+        let list = (coders as? ImageCoders) ?? ImageCoders([coders])
+        current = Lock(
+            LoadEnvironment(
+                cache: cache, originals: configuration.originalCache, loaders: loaders, coders: list,
+                configuration: configuration, shared: shared))
+    }
+
+    /// The parts of a load that begins now.
+    var environment: LoadEnvironment { current.withLock { $0 } }
+
+    /// The hooks, limits, and shared resources. A change affects loads that begin afterwards.
+    public var configuration: Configuration {
+        get { environment.configuration }
+        set {
+            change { $0.with(configuration: newValue) }
+            shared.failures.withLock { $0.limit = newValue.failureLimit }
+        }
+    }
+
+    /// The loaders, which may be added and removed at any time. A change affects loads that begin afterwards.
+    public var loaders: ImageLoaders {
+        get { environment.loaders }
+        set { change { $0.with(loaders: newValue) } }
+    }
+
+    /// The coders, which may be added and removed at any time. A change affects loads that begin afterwards.
+    public var coders: ImageCoders {
+        get { environment.coders }
+        set { change { $0.with(coders: newValue) } }
+    }
+
+    /// A request as it is carried out, and the parts that carry it out.
+    @inline(__always)
+    func prepared(_ request: ImageRequest) -> (ImageRequest, LoadEnvironment) {
+        let environment = environment
+        let request = environment.prepared(request)
+        return (request, environment.adopting(request))
+    }
+
+    private func change(_ make: (LoadEnvironment) -> LoadEnvironment) {
+        let old = current.withLock { current -> LoadEnvironment in
+            let old = current
+            current = make(old)
+            return old
+        }
+        _ = old  // Deallocated outside the lock.
+    }
+
+    // MARK: Loading
+
+    /// Returns the image at a URL, decoded and cached.
+    ///
+    /// An image in memory is returned without suspension. Honors the cancellation of the calling task.
+    /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
+    nonisolated(nonsending) public func image(for url: URL) async throws(ImageError) -> Image {
+        let environment = environment
+        guard environment.keepsPlainRequests else { return try await image(for: ImageRequest(url)) }
+        // Making a request, which would say no more than the URL, takes as long as the rest of a hit.
+        let key = ImageKey(source: environment.source(of: url))
+        if let image = cache.memoryImage(forKey: key), image.response?.isForPlainRequests ?? true {
+            environment.countMemoryHit()
+            return image
+        }
+        let request = environment.prepared(ImageRequest(url))
+        return try await Self.output(request, key, environment, priority: LoadPriority(request.priority)).image
+    }
+
+    /// Returns the image of a request, decoded and cached.
+    ///
+    /// An image in memory is returned without suspension. Honors the cancellation of the calling task.
+    /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
+    nonisolated(nonsending) public func image(for request: ImageRequest) async throws(ImageError) -> Image {
+        let (request, environment) = prepared(request)
+        let key = environment.key(for: request)
+        if let image = environment.memoryHit(request, key: key) { return image }
+        return try await Self.output(request, key, environment, priority: LoadPriority(request.priority)).image
+    }
+
+    /// Returns the image at a URL, with everything that is known of the load.
+    /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
+    nonisolated(nonsending) public func load(_ url: URL) async throws(ImageError) -> ImageResult {
+        try await load(ImageRequest(url))
+    }
+
+    /// Returns the image of a request, with everything that is known of the load.
+    /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
+    nonisolated(nonsending) public func load(_ request: ImageRequest) async throws(ImageError) -> ImageResult {
+        let (request, environment) = prepared(request)
+        return try await Self.result(request, environment, priority: LoadPriority(request.priority))
+    }
+
+    /// Starts a load that any number of observers can subscribe to, and whose priority can be changed.
+    public func task(for url: URL) -> ImageTask { task(for: ImageRequest(url)) }
+
+    /// Starts a load that any number of observers can subscribe to, and whose priority can be changed.
+    public func task(for request: ImageRequest) -> ImageTask {
+        let (request, environment) = prepared(request)
+        return ImageTask(request: request) { priority, onUpdate async throws(ImageError) in
+            try await Self.result(request, environment, priority: LoadPriority(priority), onUpdate: onUpdate)
+        }
+    }
+
+    /// True if a load is under way.
+    public var hasActiveLoads: Bool { shared.images.jobCount > 0 || shared.data.jobCount > 0 }
+
+    /// Ends every load that is under way with ``ImageError/Code/cancelled``.
+    public func cancelAll() {
+        shared.images.cancelAll()
+        shared.data.cancelAll()
+        shared.downloads.cancelLingering()
+    }
+
+    // MARK: Failures
+
+    /// The URLs that failed a short while ago and aren't loaded again yet, oldest first.
+    public var failures: [RememberedFailure] {
+        let now = configuration.now()
+        return shared.failures.withLock { $0.all(at: now) }
+    }
+
+    /// Allows a URL that failed to be loaded again at once, whatever its header fields.
+    public func removeFailure(of url: URL) { removeFailure(of: ImageRequest(url)) }
+
+    /// Allows the URL of a request that failed to be loaded again at once, whatever its header fields.
+    public func removeFailure(of request: ImageRequest) {
+        let source = key(for: request).source
+        shared.failures.withLock { $0.removeAll(source: source) }
+    }
+
+    /// Allows every URL that failed to be loaded again at once.
+    public func removeAllFailures() { shared.failures.withLock { $0.removeAll() } }
+}

@@ -1,0 +1,339 @@
+internal import FoundationEssentials
+
+/// The parts and the configuration of a manager as they are when a load begins. A load keeps to them until it ends, whatever
+/// the program changes meanwhile.
+final class LoadEnvironment: Sendable {
+    /// The cache of images.
+    let cache: any ImageCaching
+    /// The cache of the bytes that sources send: the same one, unless the program has another one for them.
+    let originals: any ImageCaching
+    let hasOwnOriginals: Bool
+    let loaders: ImageLoaders
+    let coders: ImageCoders
+    let configuration: ImageManager.Configuration
+    let shared: SharedWork
+    /// The number of changes that led to this environment, and of those to the loaders. Loads of different ones aren't shared.
+    let generation: Int
+    let loaderGeneration: Int
+
+    /// The work that the loads of a manager share, whatever their configuration.
+    final class SharedWork: Sendable {
+        let images = TaskCoalescer<ImageLoadKey, PipelineOutput>()
+        let data = TaskCoalescer<DataLoadKey, DataOutput>()
+        let downloads = Downloads()
+        let stores = PendingStores()
+        /// The revalidations in the background, whose answers are stored.
+        let revalidations = PendingStores()
+        let counters = LoadCounters()
+        let failures: Lock<FailureMemory>
+
+        init(_ configuration: ImageManager.Configuration) {
+            failures = Lock(FailureMemory(limit: configuration.failureLimit))
+        }
+    }
+
+    /// True if a request for a URL alone keeps its key: nothing in the configuration changes requests.
+    let keepsPlainRequests: Bool
+
+    init(
+        cache: any ImageCaching, originals: (any ImageCaching)? = nil, loaders: ImageLoaders, coders: ImageCoders,
+        configuration: ImageManager.Configuration, shared: SharedWork, generation: Int = 0, loaderGeneration: Int = 0
+    ) {
+        self.cache = cache
+        self.originals = originals ?? cache
+        hasOwnOriginals = originals != nil
+        self.loaders = loaders
+        self.coders = coders
+        self.configuration = configuration
+        self.shared = shared
+        self.generation = generation
+        self.loaderGeneration = loaderGeneration
+        keepsPlainRequests =
+            configuration.optionsProcessor == nil && configuration.transformer == nil
+            && configuration.cachePolicy == .cacheFirst
+    }
+
+    /// The same environment with other parts.
+    func with(
+        loaders: ImageLoaders? = nil, coders: ImageCoders? = nil, configuration: ImageManager.Configuration? = nil
+    ) -> LoadEnvironment {
+        let configuration = configuration ?? self.configuration
+        return LoadEnvironment(
+            cache: cache, originals: configuration.originalCache, loaders: loaders ?? self.loaders,
+            coders: coders ?? self.coders, configuration: configuration, shared: shared, generation: generation + 1,
+            loaderGeneration: loaderGeneration + (loaders == nil ? 0 : 1))
+    }
+
+    /// The environment of a prepared request: this one, with the parts that the request brings.
+    func adopting(_ request: ImageRequest) -> LoadEnvironment {
+        guard let parts = request.box?.parts, parts.replacesParts else { return self }
+        let originals = parts.originalCache ?? (parts.cache == nil && hasOwnOriginals ? self.originals : nil)
+        let loaders = parts.loader.map { ($0 as? ImageLoaders) ?? ImageLoaders([$0]) }
+        return LoadEnvironment(
+            cache: parts.cache ?? cache, originals: originals, loaders: loaders ?? self.loaders, coders: coders,
+            configuration: configuration, shared: shared, generation: generation, loaderGeneration: loaderGeneration)
+    }
+
+    // MARK: Requests
+
+    /// The request as it is carried out: changed by the configuration, and without what makes no difference.
+    func prepared(_ request: ImageRequest) -> ImageRequest {
+        var request = request
+        if request.ownCachePolicy == nil, configuration.cachePolicy != .cacheFirst {
+            request.cachePolicy = configuration.cachePolicy
+        }
+        if request.transformer == nil, let transformer = configuration.transformer {
+            request.transformer = transformer(request.url)
+        }
+        if let processor = configuration.optionsProcessor { request = processed(request, by: processor) }
+        if let list = request.transformer as? ImageTransformers, list.transformers.isEmpty { request.transformer = nil }
+        if request.scalesDownLargeImages, request.decodeOptions.maximumBytes == nil {
+            request.decodeOptions.maximumBytes = configuration.scaleDownLimit
+        }
+        return request
+    }
+
+    /// The request as the program's processor returns it. The processor sees the defaults of the configuration in their places.
+    private func processed(
+        _ request: ImageRequest, by processor: (ImageRequest) -> ImageRequest
+    ) -> ImageRequest {
+        var filled = request
+        if filled.cacheKey == nil, configuration.cacheKey != nil { filled.cacheKey = source(of: request) }
+        if filled.cacheSerializer == nil, let serializer = configuration.cacheSerializer {
+            filled.cacheSerializer = serializer
+        }
+        if filled.cache == nil, filled.originalCache == nil, let originals = configuration.originalCache {
+            filled.originalCache = originals
+        }
+        var processed = processor(filled)
+        // The key was that of the other URL.
+        if processed.url != request.url, request.cacheKey == nil, processed.cacheKey == filled.cacheKey {
+            processed.cacheKey = nil
+        }
+        return processed
+    }
+
+    /// The identity of a URL in the caches.
+    func source(of url: URL) -> String { configuration.cacheKey?(url) ?? url.absoluteString }
+
+    /// The identity of a request's source in the caches.
+    func source(of request: ImageRequest) -> String {
+        let source = sourceOfAnySize(of: request)
+        return request.targetSize.map { "\($0.width)x\($0.height) \(source)" } ?? source
+    }
+
+    private func sourceOfAnySize(of request: ImageRequest) -> String {
+        if let key = request.cacheKey { return key }
+        let source = source(of: request.url)
+        guard let parts = request.box?.parts else { return source }
+        var prefix = ""
+        if let hooks = parts.hooks { prefix = "hooks=\(MD5.hexadecimal(hooks.identifier.utf8)) " }
+        guard !parts.isPlainGet else { return prefix + source }
+        let digest = parts.body.map { " " + MD5.hexadecimal($0) } ?? ""
+        return "\(prefix)\(parts.method)\(digest) \(source)"
+    }
+
+    /// The cache key of a prepared request.
+    func key(for request: ImageRequest) -> ImageKey {
+        let source = source(of: request)
+        guard
+            request.transformer != nil || request.coder != nil || request.storesVariant
+                || request.decodeOptions != DecodeOptions()
+        else { return ImageKey(source: source) }
+        let extras = ImageVariant.Extras(
+            transformer: request.transformer, transformsAnimatedImages: request.transformsAnimatedImages,
+            transformsVectorImages: request.transformsVectorImages,
+            coder: request.coder?.identifier, coderToken: request.coderToken,
+            encoding: request.storesVariant ? request.encodeOptions : nil)
+        return ImageKey(source: source, variant: ImageVariant(request.decodeOptions, extras))
+    }
+
+    /// - Throws: ``ImageError/Code/invalidURL`` or ``ImageError/Code/invalidRequest``.
+    func check(_ request: ImageRequest) throws(ImageError) {
+        guard request.url.scheme != nil, !request.url.absoluteString.isEmpty else {
+            throw ImageError(
+                .invalidURL, stage: .request, source: request.url.shortDescription,
+                reason: "the URL has no scheme, such as https:")
+        }
+        guard request.transformer?.hasEmptyKey != true else {
+            throw ImageError(
+                .invalidRequest, stage: .request, source: request.url.shortDescription,
+                reason: "a transformer of the request has an empty key, so that its images can't be told from others")
+        }
+        guard request.cacheKey?.isEmpty != true else {
+            throw ImageError(
+                .invalidRequest, stage: .request, source: request.url.shortDescription,
+                reason: "the cache key, or the identifier, of the request is empty")
+        }
+        if let method = request.box?.parts.method, !Self.isToken(method) {
+            throw ImageError(
+                .invalidRequest, stage: .request, source: request.url.shortDescription,
+                reason: "the method of the request is no HTTP method: “\(method.prefix(20))”")
+        }
+    }
+
+    /// True for a token of HTTP (RFC 9110, section 5.6.2).
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+    }
+
+    func downloadKey(for request: ImageRequest) -> DownloadKey {
+        DownloadKey(
+            url: request.url, headers: loaders.requestHeaders(request.headers, for: request.url),
+            ignoring: configuration.insignificantHeaders, parts: request.box?.parts, targetSize: request.targetSize,
+            loaders: loaderGeneration)
+    }
+
+    // MARK: Layers
+
+    /// True if the disk may have the source of a request. Local files and `data:` URLs aren't copied there.
+    func queriesDisk(_ request: ImageRequest) -> Bool {
+        originals.hasDisk && (request.queryOriginalFrom ?? request.queryFrom).contains(.disk)
+            && request.cachePolicy != .reload && !loaders.isLocal(request.url)
+    }
+
+    /// True if the disk may have images that were made of the source of a request.
+    func queriesVariants(_ request: ImageRequest) -> Bool {
+        cache.hasDisk && request.queryFrom.contains(.disk) && request.cachePolicy != .reload
+            && !loaders.isLocal(request.url)
+    }
+
+    /// True if the bytes of a request's source are stored on disk.
+    func storesOriginal(_ request: ImageRequest) -> Bool {
+        (request.storeOriginalTo ?? request.storeTo).contains(.disk) && originals.hasDisk
+            && !loaders.isLocal(request.url)
+    }
+
+    /// The layers in which the images of a request are stored.
+    func layersToStore(_ request: ImageRequest) -> CacheLayers {
+        guard request.storeTo.contains(.disk), !cache.hasDisk || loaders.isLocal(request.url) else {
+            return request.storeTo
+        }
+        return request.storeTo.subtracting(.disk)
+    }
+
+    /// The state of the removals from both caches.
+    struct RemovalMarks: Sendable {
+        var images: RemovalLog.Mark?
+        var originals: RemovalLog.Mark?
+    }
+
+    var removalMarks: RemovalMarks {
+        let mark = cache.removals?.mark
+        return RemovalMarks(images: mark, originals: hasOwnOriginals ? originals.removals?.mark : mark)
+    }
+
+    /// Removes every variant of a source, and its original.
+    func removeAll(ofSource source: String) async throws(ImageError) {
+        try await cache.removeAll(ofSource: source, from: .all)
+        if hasOwnOriginals { try await originals.removeAll(ofSource: source, from: .all) }
+    }
+
+    // MARK: Memory
+
+    /// Returns the image of a prepared request from memory, if the request allows that, and counts the lookup and the load.
+    func memoryHit(_ request: ImageRequest, key: ImageKey) -> Image? {
+        guard request.queryFrom.contains(.memory), request.cachePolicy.queriesMemory,
+            let image = memoryImage(request, key: key)
+        else { return nil }
+        if !request.cachePolicy.ignoresAge {
+            guard case .use(nil) = decision(for: image.response, of: request) else { return nil }
+        }
+        countMemoryHit()
+        return image
+    }
+
+    /// Returns the image in memory that fits a prepared request. For a request for the first frame alone that may also be the first
+    /// frame of the whole animation, which stays in memory unchanged.
+    func memoryImage(_ request: ImageRequest, key: ImageKey) -> Image? {
+        var image: Image?
+        if request.transformer == nil, request.coder == nil, let animation = request.decodeOptions.ofWholeAnimation {
+            // One lookup of the two counts.
+            let animationKey = ImageKey(source: key.source, variant: ImageVariant(animation))
+            image =
+                cache.containsInMemory(key) || !cache.containsInMemory(animationKey)
+                ? cache.memoryImage(forKey: key) : cache.memoryImage(forKey: animationKey)?.firstFrame
+        } else {
+            image = cache.memoryImage(forKey: key)
+        }
+        guard let image, image.isAnimated || !request.requiresAnimation, accepts(image.response, for: request)
+        else { return nil }
+        return image
+    }
+
+    /// Returns the image in memory under exactly this key, whatever its age.
+    func ownMemoryImage(_ request: ImageRequest, key: ImageKey) -> Image? {
+        guard let image = cache.memoryImage(forKey: key), accepts(image.response, for: request) else {
+            return nil
+        }
+        return image
+    }
+
+    // MARK: Coding
+
+    /// Counts the bytes of a source in the decode budget, as long as loads hold them.
+    func reservation(bytes: Int = 0) -> BodyReservation { BodyReservation(configuration.budget, bytes: bytes) }
+
+    /// The coders, limits, and shared resources for decoding and encoding.
+    var entryCoder: EntryCoder {
+        EntryCoder(
+            coders: coders, limits: configuration.limits, pool: configuration.pool, budget: configuration.budget,
+            processing: configuration.processing)
+    }
+
+    /// Decodes on the processing queue, when the budget has room.
+    func decode(
+        _ data: Data, options: DecodeOptions, coder: (any ImageCoder)? = nil, priority: WorkPriority,
+        progressive: ProgressiveDecoding? = nil
+    ) async throws(ImageError) -> Image {
+        guard let progressive else {
+            return try await entryCoder.decode(data, options: options, coder: coder, priority: priority)
+        }
+        let coder: any ImageCoder = coder ?? coders
+        return try await entryCoder.perform(priority: priority) { context throws(ImageError) in
+            if let image = try progressive.finish(data, context) { return image }
+            return try coder.decode(data, options: options, context: context)
+        }
+    }
+
+    /// Reads the header on the processing queue.
+    func info(
+        of data: Data, formatHint: ImageFormat?, coder: (any ImageCoder)?, priority: WorkPriority
+    ) async throws(ImageError) -> ImageInfo {
+        let coder: any ImageCoder = coder ?? coders
+        return try await configuration.processing.perform(priority: priority) {
+            [configuration] isCancelled throws(ImageError) in
+            let context = DecodeContext(
+                limits: configuration.limits, pool: configuration.pool, budget: configuration.budget,
+                isCancelled: isCancelled)
+            guard let list = coder as? ImageCoders else { return try coder.info(of: data, context: context) }
+            return try list.info(of: data, hint: formatHint, context: context)
+        }
+    }
+
+    /// Encodes an image for the disk cache, with the properties that its file format doesn't keep.
+    func encodedEntry(
+        _ image: Image, options: EncodeOptions, coder: (any ImageCoder)? = nil, priority: WorkPriority
+    ) async throws(ImageError) -> DiskCacheEntry {
+        let (data, format) = try await entryCoder.encode(image, options: options, coder: coder, priority: priority)
+        return DiskCacheEntry(
+            data: data, created: configuration.date(), mimeType: format.mimeType,
+            imageProperties: StoredImageProperties(image.properties).encoded)
+    }
+
+    // MARK: Failures
+
+    func remember(_ error: ImageError, of url: URL, as key: FailureMemory.Key) {
+        guard !error.isCancellation, !loaders.isLocal(url) else { return }
+        let lifetime =
+            configuration.failureLifetime?(error, url)
+            ?? configuration.failureLifetimes.lifetime(
+                of: error, isTemporary: !loaders.shouldRememberFailure(error, of: url))
+        let now = configuration.now()
+        shared.failures.withLock { $0.insert(key, url: url, error, for: lifetime, at: now) }
+    }
+}

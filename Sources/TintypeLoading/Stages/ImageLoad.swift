@@ -1,0 +1,389 @@
+internal import FoundationEssentials
+internal import Logging
+
+/// One load of an image, shared by all requests with its key: memory, disk, network, decode, transform, store.
+final class ImageLoad: Sendable {
+    let request: ImageRequest
+    let key: ImageLoadKey
+    let environment: LoadEnvironment
+    /// True if memory is asked once more. No part of the key: the image would be the same.
+    private let queriesMemory: Bool
+    /// The layers in which the image is stored.
+    let layersToStore: CacheLayers
+    /// True if the bytes of the source are stored on disk.
+    let storesOriginal: Bool
+    /// True if new bytes remove the variants of the old ones. Part of the key of loads that refresh.
+    private let replacesVariants: Bool
+    let trace: LoadTrace
+
+    typealias Context = TaskCoalescer<ImageLoadKey, PipelineOutput>.Context
+
+    /// - Parameters:
+    ///   - request: The request as the environment prepared it.
+    ///   - trace: The load of the caller.
+    ///   - showsPreviews: False if the caller has shown the cached image already: part of an image is no progress over all of it.
+    ///   - replacesVariants: True if new bytes remove the variants of the old ones; `nil` if the request tells, by storing anything.
+    init(
+        _ request: ImageRequest, key: ImageKey, environment: LoadEnvironment, trace: LoadTrace,
+        showsPreviews: Bool = true, replacesVariants: Bool? = nil
+    ) {
+        self.request = request
+        self.trace = trace
+        self.environment = environment
+        layersToStore = environment.layersToStore(request)
+        storesOriginal = environment.storesOriginal(request)
+        let policy = request.cachePolicy
+        let replacesVariants = replacesVariants ?? request.storesAnything
+        self.replacesVariants = replacesVariants
+        let queriesVariants = environment.queriesVariants(request)
+        queriesMemory = request.queryFrom.contains(.memory) && policy.queriesMemory
+        self.key = ImageLoadKey(
+            image: key, download: environment.downloadKey(for: request),
+            generation: environment.generation, policy: policy,
+            queriesDisk: environment.queriesDisk(request),
+            queriesVariant: queriesVariants && request.storesVariant && !key.variant.isOriginal
+                && request.coderToken == 0 && policy != .revalidate,
+            queriesOtherVariants: queriesVariants,
+            replacesVariants: replacesVariants && policy.asksSource,
+            retriesFailed: request.retriesFailed, isProgressive: request.isProgressive && showsPreviews,
+            requiresAnimation: request.requiresAnimation)
+    }
+
+    /// The output of the load, which begins unless it is under way.
+    /// - Parameter outer: the job that needs the output for its own, and runs this load in its task.
+    func output(
+        priority: LoadPriority, within outer: JobCancellation? = nil, onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
+    ) async throws(ImageError) -> PipelineOutput {
+        try await environment.shared.images.value(for: key, priority: priority, within: outer, onUpdate: onUpdate) {
+            [self] context in
+            do throws(ImageError) { return .success(try await run(context)) } catch { return .failure(error) }
+        }.get()
+    }
+
+    private func run(_ context: Context) async throws(ImageError) -> PipelineOutput {
+        let marks = environment.removalMarks
+        // Another load may have stored it since the caller looked.
+        if queriesMemory, environment.cache.containsInMemory(key.image),
+            let image = environment.memoryImage(request, key: key.image)
+        {
+            switch environment.decision(for: image.response, of: request) {
+            case .use(let reason):
+                return memoryOutput(image, reason.map { .stale($0) } ?? .cached)
+            case .useAndRevalidate:
+                environment.revalidateInBackground(request)
+                return memoryOutput(image, .stale(.revalidating))
+            case .revalidate, .fetch, .fail: break
+            }
+        }
+        let downloads = environment.shared.downloads
+        let hold = downloads.hold(key.download, mark: marks.originals)
+        defer { downloads.release(hold) }
+        let output: PipelineOutput
+        do throws(ImageError) {
+            if let stored = try await storedVariant(context) {
+                output = stored
+            } else if request.transformer == nil {
+                output = try await makeDecoded(hold, context)
+            } else {
+                output = try await makeTransformed(context)
+            }
+        } catch {
+            // If revalidating fails, what is in memory remains.
+            guard key.policy == .revalidate || (key.policy == .http && queriesMemory), !error.isCancellation,
+                let image = environment.ownMemoryImage(request, key: key.image),
+                environment.mayUse(image.response, after: error, of: request)
+            else { throw error }
+            return memoryOutput(image, .stale(.failed(error)))
+        }
+        output.marks = marks
+        _ = await store(output)
+        return output
+    }
+
+    private func memoryOutput(_ image: Image, _ freshness: Freshness) -> PipelineOutput {
+        PipelineOutput(image: image, bytes: nil, source: .memory, freshness: freshness, isStored: true)
+    }
+
+    // MARK: Transform
+
+    /// The image of the same request without a transformer, transformed.
+    private func makeTransformed(_ context: Context) async throws(ImageError) -> PipelineOutput {
+        var plain = request
+        plain.transformer = nil
+        plain.transformsAnimatedImages = false
+        plain.transformsVectorImages = false
+        plain.storesVariant = false
+        plain.queryFrom.remove(.memory)
+        plain.storeTo.remove(.memory)
+        if request.queryOriginalFrom?.contains(.memory) == true { plain.queryFrom.insert(.memory) }
+        if request.storeOriginalTo?.contains(.memory) == true { plain.storeTo.insert(.memory) }
+        let full = plain
+        // The memory cache has the image in the size that a request without a transformer gets.
+        // The source has another identity for each size that is asked of it.
+        if !plain.queryFrom.contains(.memory), !plain.storeTo.contains(.memory), !plain.loadsTargetSize {
+            plain.decodeOptions.shrink(for: request.transformer)
+        }
+        var decoded = try await plainOutput(plain, context)
+        // An image that isn't transformed keeps its size.
+        if plain.decodeOptions != full.decodeOptions, !isTransformed(decoded.image) {
+            decoded = try await plainOutput(full, context)
+        }
+        var output = (value: decoded.image, time: StageTime.zero)
+        let transforms = isTransformed(decoded.image)
+        if transforms {
+            output = try await environment.observe(.transform, of: trace) { () throws(ImageError) in
+                try await applyTransformer(to: decoded.image, priority: context.priority)
+            }
+        }
+        return PipelineOutput(
+            image: output.value.with(decoded.image.response), bytes: decoded.bytes, source: decoded.source,
+            freshness: decoded.freshness, decodeTime: decoded.decodeTime, decodedBy: decoded.decodedBy,
+            transformTime: output.time, transformedBy: transforms ? trace.id : nil)
+    }
+
+    /// The output of a request without a transformer. Its previews are transformed.
+    private func plainOutput(_ plain: ImageRequest, _ context: Context) async throws(ImageError) -> PipelineOutput {
+        let load = ImageLoad(
+            plain, key: environment.key(for: plain), environment: environment, trace: trace,
+            showsPreviews: key.isProgressive, replacesVariants: replacesVariants)
+        if key.isProgressive || key.policy == .revalidate {
+            return try await withNewest { [self] (preview: Image) in
+                // A preview that cannot be transformed is left out; the image itself will tell why.
+                if let image = try? await applyTransformer(to: preview, priority: context.priority) {
+                    context.update(.preview(image.with(preview.animation)))
+                }
+            } during: { show in
+                await load.result(within: context) { update in
+                    if case .preview(let image) = update { show(image) } else { Self.pass(update, to: context) }
+                }
+            }.get()
+        } else {
+            return try await load.output(
+                priority: LoadPriority(context.priority), within: context.cancellation
+            ) { Self.pass($0, to: context) }
+        }
+    }
+
+    /// Passes an update of the image without its transformer on.
+    private static func pass(_ update: LoadUpdate, to context: Context) {
+        // Its placeholder is not that of the transformed image.
+        if case .placeholder = update { return }
+        context.update(update)
+    }
+
+    private func result(
+        within context: Context, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+    ) async -> Result<PipelineOutput, ImageError> {
+        do throws(ImageError) {
+            return .success(
+                try await output(
+                    priority: LoadPriority(context.priority), within: context.cancellation, onUpdate: onUpdate))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// True if the request's transformer applies to an image of this kind.
+    private func isTransformed(_ image: Image) -> Bool {
+        (!image.isAnimated || request.transformsAnimatedImages) && (!image.isVector || request.transformsVectorImages)
+    }
+
+    private func applyTransformer(to image: Image, priority: WorkPriority) async throws(ImageError) -> Image {
+        guard let transformer = request.transformer, isTransformed(image) else { return image }
+        let configuration = environment.configuration
+        let decodeOptions = request.decodeOptions
+        return try await configuration.processing.perform(priority: priority) { isCancelled throws(ImageError) in
+            try image.transformed(
+                transformer,
+                in: TransformContext(
+                    limits: configuration.limits, pool: configuration.pool, isCancelled: isCancelled)
+            ).with { properties in
+                // The size at which the source was decoded for the transformer is no property of the result.
+                properties.decodeOptions.thumbnailSize = decodeOptions.thumbnailSize
+                properties.decodeOptions.coversThumbnailSize = decodeOptions.coversThumbnailSize
+            }
+        }
+    }
+
+    // MARK: Decode
+
+    /// The options of the request, completed by the source's name and media type.
+    private func options(mimeType: String? = nil) -> DecodeOptions {
+        request.decodeOptions.completed(fileName: request.url.lastPathComponent, mimeType: mimeType)
+    }
+
+    /// The image of the original, or of a larger thumbnail of it.
+    private func makeDecoded(_ hold: Downloads.Hold, _ context: Context) async throws(ImageError) -> PipelineOutput {
+        guard key.isProgressive,
+            let progressive = ProgressiveDecoding(
+                request.coder ?? environment.coders, options: options(), environment.configuration,
+                environment.entryCoder)
+        else { return try await makeDecoded(hold, context, progressive: nil, onUpdate: context.update) }
+        let arriving = Lock<ArrivingData?>(nil)
+        let result = await withNewest { [environment] (data: ArrivingData) in
+            let preview = try? await environment.configuration.processing.perform(priority: context.priority) {
+                isCancelled in progressive.preview(of: data, isCancelled: isCancelled)
+            }
+            if let preview = preview ?? nil { context.update(.preview(preview)) }
+        } during: { send -> Result<PipelineOutput, ImageError> in
+            do throws(ImageError) {
+                return .success(
+                    try await makeDecoded(hold, context, progressive: progressive) { update in
+                        switch update {
+                        case .arriving(let data):
+                            arriving.withLock { $0 = data }
+                        case .progress:
+                            context.update(update)
+                            if let data = arriving.withLock({ $0 }) { send(data) }
+                        case .preview, .placeholder:
+                            context.update(update)
+                        }
+                    })
+            } catch {
+                return .failure(error)
+            }
+        }
+        await progressive.endAnimation(
+            result.map { $0.bytes?.data ?? Data() }, on: environment.configuration.processing)
+        return try result.get()
+    }
+
+    private func makeDecoded(
+        _ hold: Downloads.Hold, _ context: Context, progressive: ProgressiveDecoding?,
+        onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+    ) async throws(ImageError) -> PipelineOutput {
+        let source = SourceLoad(
+            environment: environment, request: request, source: key.image.source, download: key.download,
+            policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
+            decoding: .init(request), isProgressive: progressive != nil, replacesVariants: replacesVariants, hold: hold,
+            trace: trace)
+        var steps = SourceLoad.Steps<Decoded>(
+            decode: { [self] bytes throws(ImageError) in
+                if let image = bytes.image {
+                    let options = options()
+                    let (made, time) = try await environment.observe(.decode, of: trace) { () throws(ImageError) in
+                        try await environment.image(image, options: options, priority: context.priority)
+                    }
+                    return Decoded(image: made, time: time)
+                }
+                showPlaceholder(of: bytes.entry, onUpdate)
+                return try await decode(
+                    bytes.data, options(mimeType: bytes.entry.mimeType), coder: request.coder, context,
+                    progressive: bytes.source == .network ? progressive : nil)
+            }, onUpdate: onUpdate)
+        if key.policy.ignoresAge, key.queriesOtherVariants, request.coder == nil {
+            steps.substitute = { [self] () throws(ImageError) in try await imageOfLargerVariant(context) }
+        }
+        if key.policy == .revalidate { steps.preview = { context.update(.preview($0.image)) } }
+        let result = try await source.value(steps, for: SourceLoad.Job(context))
+        return PipelineOutput(
+            image: result.value.image.with(result.bytes.entry.response), bytes: result.bytes,
+            source: result.bytes.source, freshness: result.freshness, decodeTime: result.value.time,
+            decodedBy: trace.id)
+    }
+
+    /// Shows the placeholder of an image that is about to be decoded.
+    private func showPlaceholder(of entry: DiskCacheEntry, _ update: (LoadUpdate) -> Void) {
+        guard environment.configuration.storesPlaceholders, let hash = StoredPlaceholder.of(entry) else { return }
+        update(.placeholder(hash))
+    }
+
+    /// An image, with the time that its decode took.
+    struct Decoded: Sendable {
+        var image: Image
+        var time: StageTime
+    }
+
+    private func decode(
+        _ data: Data, _ options: DecodeOptions, coder: (any ImageCoder)? = nil, _ context: Context,
+        progressive: ProgressiveDecoding? = nil
+    ) async throws(ImageError) -> Decoded {
+        let (image, time) = try await environment.observe(.decode, of: trace) { image in
+            ["size": "\(image.size)", "format": "\(image.format?.rawValue ?? "")"]
+        } _: { () throws(ImageError) in
+            try await environment.decode(
+                data, options: options, coder: coder, priority: context.priority, progressive: progressive)
+        }
+        return Decoded(image: image, time: time)
+    }
+
+    // MARK: Variants on disk
+
+    /// The finished thumbnail or transformed image as the disk has it, if the request stores such images.
+    private func storedVariant(_ context: Context) async throws(ImageError) -> PipelineOutput? {
+        guard key.queriesVariant, let (bytes, decoded) = try await variant(key.image, nil, context) else { return nil }
+        var freshness = Freshness.cached
+        switch environment.decision(for: bytes.entry.response, of: request) {
+        case .use(let reason):
+            if let reason { freshness = .stale(reason) }
+        case .useAndRevalidate:
+            environment.revalidateInBackground(request)
+            freshness = .stale(.revalidating)
+        // The original is asked for instead.
+        case .revalidate, .fetch, .fail: return nil
+        }
+        return PipelineOutput(
+            image: decoded.image.with(bytes.entry.response), bytes: bytes, source: .disk, freshness: freshness,
+            decodeTime: decoded.time, decodedBy: trace.id, isStored: true)
+    }
+
+    /// A thumbnail that is made of a larger one, where the disk has lost the original; `nil` if there is none.
+    private func imageOfLargerVariant(_ context: Context) async throws(ImageError) -> SourceLoad.Result<Decoded>? {
+        guard let box = request.thumbnailSize, !box.isEmpty else { return nil }
+        let source = key.image.source
+        let wanted = ImageVariant(request.decodeOptions)
+        func area(_ variant: ImageVariant) -> Double { variant.box.map { Double($0.width) * Double($0.height) } ?? 0 }
+        let larger = await environment.cache.variants(ofSource: source).filter { wanted.canBeMade(of: $0) }
+        for variant in larger.sorted(by: { area($0) < area($1) }) {
+            let key = ImageKey(source: source, variant: variant)
+            if let (bytes, decoded) = try await self.variant(key, options(), context) {
+                return SourceLoad.Result(value: decoded, bytes: bytes, freshness: .cached)
+            }
+        }
+        return nil
+    }
+
+    /// Reads a variant from disk.
+    /// - Parameter thumbnail: The options of a thumbnail of the variant; `nil` for the variant itself.
+    private func variant(
+        _ key: ImageKey, _ thumbnail: DecodeOptions?, _ context: Context
+    ) async throws(ImageError) -> (SourceBytes, Decoded)? {
+        let (entry, time) = await environment.entry(
+            for: key, in: environment.cache, of: trace, priority: context.priority)
+        guard let entry, environment.accepts(entry.response, for: request) else { return nil }
+        let bytes = SourceBytes(
+            entry, source: .disk, isVariant: true, diskTime: time,
+            reservation: environment.reservation(bytes: entry.data.count))
+        var options = thumbnail ?? DecodeOptions()
+        options.formatHint = nil  // That of the original.
+        options.scale = self.options().scale
+        options.decodeToHDR = request.decodeOptions.decodeToHDR
+        options.keepsColorSpace = request.decodeOptions.keepsColorSpace
+        if thumbnail == nil { showPlaceholder(of: entry, context.update) }
+        do throws(ImageError) {
+            var decoded = try await decode(entry.data, options, context)
+            let properties = entry.imageProperties.flatMap { StoredImageProperties($0) }
+            if let properties {
+                decoded.image = properties.restored(decoded.image, options: self.options())
+            } else {
+                decoded.image = decoded.image.with { $0.isTransformed = request.transformer != nil }
+            }
+            if thumbnail != nil {
+                // The larger one may have another scale, and be an animation.
+                decoded.image = decoded.image.with { [decoded] properties in
+                    properties.scale = self.options().scale
+                    if !decoded.image.isAnimated { properties.loopCount = 0 }
+                }
+            }
+            return (bytes, decoded)
+        } catch {
+            if error.isCancellation { throw error }
+            if EntryCoder.shouldDiscardEntry(after: error) {
+                environment.configuration.logger.warning(
+                    "discarded a cached variant that doesn't decode: \(key): \(error.reason)")
+                await environment.cache.discard(key)
+            }
+            return nil
+        }
+    }
+}

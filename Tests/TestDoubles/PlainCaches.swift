@@ -1,0 +1,47 @@
+import FoundationEssentials
+
+@testable import TintypeCaching
+@testable import TintypeImages
+@testable import TintypeLoading
+
+/// The least that a memory cache has to be.
+final class PlainMemory: MemoryCaching {
+    private let images = Lock([ImageKey: Image]())
+    func image(forKey key: ImageKey) -> Image? { images.withLock { $0[key] } }
+    func contains(_ key: ImageKey) -> Bool { images.withLock { $0[key] != nil } }
+    func store(_ image: Image, forKey key: ImageKey) { images.withLock { $0[key] = image } }
+    func remove(_ key: ImageKey) -> Bool { images.withLock { $0.removeValue(forKey: key) != nil } }
+    func removeAll(ofSource source: String) -> Int {
+        images.withLock { images in
+            let count = images.count
+            images = images.filter { $0.key.source != source }
+            return count - images.count
+        }
+    }
+    func removeAll() -> Bool {
+        images.withLock { images in
+            defer { images = [:] }
+            return !images.isEmpty
+        }
+    }
+    func trim(to bytes: ByteCount) { _ = removeAll() }
+    var statistics: CacheStatistics { CacheStatistics() }
+}
+
+/// The least that a disk cache has to be, in memory.
+actor PlainDisk: DiskCaching {
+    private var entries: [ImageKey: DiskCacheEntry] = [:]
+    func entry(forKey key: ImageKey) -> DiskCacheEntry? { entries[key] }
+    func contains(_ key: ImageKey) -> Bool { entries[key] != nil }
+    func store(_ entry: DiskCacheEntry, forKey key: ImageKey) { entries[key] = entry }
+    func remove(_ key: ImageKey) -> Bool { entries.removeValue(forKey: key) != nil }
+    func removeAll(ofSource source: String) -> Int {
+        let count = entries.count
+        entries = entries.filter { $0.key.source != source }
+        return count - entries.count
+    }
+    func removeAll() { entries = [:] }
+    func removeExpired() -> CacheSweep { CacheSweep() }
+    func usage() -> CacheUsage { CacheUsage(entries: entries.count) }
+    nonisolated var statistics: CacheStatistics { CacheStatistics() }
+}

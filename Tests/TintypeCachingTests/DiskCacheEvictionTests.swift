@@ -1,0 +1,90 @@
+import Foundation
+import TestSupport
+import Testing
+import TintypeTesting
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+
+@Suite("Disk cache: eviction", .timeLimited)
+struct DiskCacheEvictionTests {
+    @Test("after a flush there are as many files as entries, however many were evicted and replaced")
+    func eviction() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/cache"
+        let cache = DiskCache.temporary(path, maximumCount: 2_000)
+        for round in 0..<3 {
+            for number in 0..<1_000 {
+                let isReplaced = number.isMultiple(of: 2)
+                try await cache.put(someBytes(8), ImageKey(source: isReplaced ? "\(number)" : "\(round), \(number)"))
+            }
+        }
+        cache.configuration.maximumCount = 300
+        try await cache.put(someBytes(8), "last")
+        await cache.flush()
+        let entries = await cache.usage().entries
+        #expect((1...300).contains(entries))
+        #expect(try DiskCacheTests.payloadFiles(path).count == entries)
+    }
+
+    @Test("a store over the limits evicts no more than is stored next, however much there is", .capability("CDK-06"))
+    func margin() throws {
+        let (directory, clock) = (try TemporaryDirectory(), WallClock())
+        let store = DiskStore(
+            .init(
+                directory: directory.path + "/cache", capacity: .megabytes(100), maximumAge: nil, maximumCount: 10_800,
+                minimumFreeSpace: 0),
+            faults: nil, now: { [clock] in clock.date }, log: { _ in })
+        let entry = DiskCacheEntry(data: Data(), created: clock.date)
+        for index in 0...10_800 {
+            clock.advance(.milliseconds(1))
+            try store.store(entry, forKey: ImageKey(source: "\(index)"))
+        }
+        #expect(store.context.counters.withLock { $0.evictions } == IndexKeeper.batchSize + 1)
+        #expect(store.keeper.usage().entries == 10_800 - IndexKeeper.batchSize)
+        #expect(!store.reader.contains("512") && store.reader.contains("513"))
+        store.close()
+    }
+
+    @Test(
+        "entries that were read lately stay, though no index was written since, and there were many",
+        .capability("CDK-04"))
+    func unwrittenReads() async throws {
+        let directory = try TemporaryDirectory()
+        let clock = WallClock()
+        let cache = DiskCache.temporary(directory.path + "/cache", maximumCount: 300, clock: clock)
+        for number in 0..<300 {
+            try await cache.put(someBytes(10), ImageKey(source: "\(number)"))
+            clock.advance(.seconds(1))
+        }
+        await cache.flush()
+        for number in 0..<150 {
+            _ = await cache.entry(forKey: ImageKey(source: "\(number)"))
+            clock.advance(.milliseconds(1))
+        }
+        try await cache.put(someBytes(10), "new")
+        let left = await Set(cache.entries().map(\.key.source))
+        // A twentieth goes at once.
+        let expected = Set((0..<150).map(String.init) + (166..<300).map(String.init) + ["new"])
+        #expect(left == expected)
+    }
+
+    @Test("an entry that another process used is not evicted for a use that the index doesn't know")
+    func usesOfOthers() async throws {
+        let (directory, clock) = (try TemporaryDirectory(), WallClock())
+        let path = directory.path + "/cache"
+        let cache = DiskCache.temporary(path, maximumCount: 3, clock: clock)
+        for name in ["a", "b", "c"] {
+            try await cache.put(someBytes(10), ImageKey(source: name))
+            clock.advance(.seconds(100))
+        }
+        await cache.flush()
+        // As another process does that has not written the index yet.
+        let file = try #require(await cache.path(forKey: "a"))
+        try FileManager.default.setAttributes([.modificationDate: clock.date], ofItemAtPath: file)
+        clock.advance(.seconds(100))
+        try await cache.put(someBytes(10), "d")
+        #expect(await cache.entries().map(\.key.source).sorted() == ["a", "c", "d"])
+    }
+}

@@ -1,0 +1,344 @@
+import Foundation
+import TestSupport
+import Testing
+
+import TintypeTesting
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+
+@Suite("Disk cache: damage and failures", .timeLimited)
+struct DiskCacheFailureTests {
+    let directory: TemporaryDirectory
+    let messages = Lock<[String]>([])
+    var path: String { directory.path + "/cache" }
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func cache(
+        _ path: String? = nil, clock: WallClock = WallClock(), files: FaultyFileSystem? = nil,
+        minimumFreeSpace: ByteCount = 0
+    ) -> DiskCache {
+        DiskCache.temporary(
+            path ?? self.path, minimumFreeSpace: minimumFreeSpace, clock: clock, files: files,
+            log: { [messages] message in messages.withLock { $0.append(message) } })
+    }
+
+    private func files() throws -> [String] { try DiskCacheTests.payloadFiles(path) }
+
+    private func change(_ path: String, _ body: (inout Data) -> Void) throws {
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        body(&data)
+        try data.write(to: URL(fileURLWithPath: path))
+    }
+
+    // MARK: Damaged entries
+
+    enum Damage: CaseIterable { case flippedBit, truncated, emptied, grown, missing }
+    @Test("an entry that was damaged is noticed, counted, and dropped", .capability("3.8"), arguments: Damage.allCases)
+    func damagedEntry(damage: Damage) async throws {
+        let cache = cache()
+        try await cache.put(someBytes(10_000), "bad")
+        let file = try #require(try files().first)
+        try await cache.put(someBytes(10, seed: 2), "good")
+        switch damage {
+        case .flippedBit: try change(file) { $0[7_777] ^= 4 }
+        case .truncated: try change(file) { $0.removeLast(100) }
+        case .emptied: try change(file) { $0 = Data() }
+        case .grown: try change(file) { $0.append(0) }
+        case .missing: try FileManager.default.removeItem(atPath: file)
+        }
+        #expect(await cache.entry(forKey: "bad") == nil)
+        await cache.flush()
+        // A row without a file heals later, or now.
+        if damage == .missing { _ = try await cache.verify() }
+        #expect(cache.statistics.corruptions == (damage == .missing ? 0 : 1), "what is gone is not damaged")
+        #expect(await cache.usage().entries == 1)
+        #expect(try files().count == 1)
+        #expect(await cache.entry(forKey: "good")?.data == someBytes(10, seed: 2))
+        try await cache.put(someBytes(10_000), "bad")
+        #expect(await cache.entry(forKey: "bad")?.data == someBytes(10_000))
+    }
+
+    @Test("a check of the whole cache finds and drops what is damaged")
+    func verification() async throws {
+        let cache = cache()
+        for index in 0..<10 { try await cache.put(someBytes(100), ImageKey(source: "\(index)")) }
+        let file = try #require(await cache.path(forKey: "4"))
+        try change(file) { $0[3] ^= 1 }
+        let report = try await cache.verify()
+        #expect(report.checked.entries == 10 && report.damaged == ["4"])
+        #expect(await cache.usage().entries == 9)
+        #expect(try await cache.verify().damaged.isEmpty)
+    }
+
+    // MARK: Directories that are none
+
+    @Test("a path below a file: reads find nothing, writes say why, one message is logged")
+    func directoryIsFile() async throws {
+        let file = directory.path + "/file"
+        try Data("x".utf8).write(to: URL(fileURLWithPath: file))
+        for path in [file, file + "/below"] {
+            let cache = cache(path)
+            for _ in 0..<2 {
+                let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(1), "a") }
+                #expect(error?.code == .cacheUnavailable)
+                #expect(error?.description.contains(file) == true && error?.reason.contains("Not a directory") == true)
+            }
+            #expect(await cache.entry(forKey: "a") == nil)
+            #expect(messages.withLock { $0.count } == 1)
+            #expect(await cache.usage() == CacheUsage())
+            #expect(messages.withLock { $0.contains { $0.contains(path) && $0.contains("Not a directory") } })
+            messages.withLock { $0 = [] }
+        }
+    }
+
+    @Test("a directory that nothing can be written to: typed errors with the system's words")
+    func readOnlyDirectory() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = cache(files: faulty)
+        faulty.fail { operation, _ in operation == "create directory" ? EROFS : nil }
+        let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(1), "a") }
+        #expect(error?.code == .cacheUnavailable && error?.reason.contains("Read-only file system") == true)
+        #expect(await cache.entry(forKey: "a") == nil)
+        // It is tried again, so that a cache comes back without a restart.
+        faulty.fail { _, _ in nil }
+        try await cache.put(someBytes(1), "a")
+        #expect(await cache.contains("a"))
+    }
+
+    @Test(
+        "a full disk: the write fails with the path, what was there stays, nothing is left over",
+        .capability("CST-08", "3.13"))
+    func fullDisk() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = cache(files: faulty)
+        try await cache.put(someBytes(10), "a")
+        faulty.fail { operation, _ in operation == "write" ? ENOSPC : nil }
+        for key in ["a", "b"] as [ImageKey] {
+            let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(10, seed: 2), key) }
+            #expect(
+                error?.code == .cacheWriteFailed && error?.source == path
+                    && error?.reason.contains("cannot write") == true)
+            #expect(error?.reason.contains("No space left on device") == true)
+        }
+        #expect(messages.withLock { $0.count } == 1)
+        #expect(await cache.entry(forKey: "a")?.data == someBytes(10))
+        #expect(try files().count == 1)
+    }
+
+    @Test("free space is kept: old entries go for new ones, and without any the write is refused", .capability("3.13"))
+    func freeSpace() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = cache(files: faulty, minimumFreeSpace: 5_000)
+        let path = path
+        faulty.fail { operation, _ in
+            guard operation == "free space" else { return nil }
+            let used = (try? DiskCacheTests.payloadFiles(path))?.count ?? 0
+            return Int32(10_000 - 1_000 * used)
+        }
+        for index in 0..<8 { try await cache.put(someBytes(900), ImageKey(source: "\(index)")) }
+        #expect(await cache.usage().entries <= 5)
+        #expect(await cache.contains(ImageKey(source: "7")))
+        faulty.fail { operation, _ in operation == "free space" ? 100 : nil }
+        let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(10), "x") }
+        #expect(error?.code == .cacheWriteFailed && error?.reason.contains("are to stay free") == true)
+    }
+
+    @Test("a medium with errors: reads are misses")
+    func badMedium() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = cache(files: faulty)
+        try await cache.put(someBytes(10), "a")
+        faulty.fail { operation, _ in operation.hasPrefix("read") ? EMFILE : nil }
+        #expect(await cache.entry(forKey: "a") == nil)
+        faulty.fail { _, _ in nil }
+        #expect(await cache.entry(forKey: "a") != nil, "too many open files is no damage")
+    }
+
+    @Test("a directory that is deleted under the cache is made anew")
+    func deletedDirectory() async throws {
+        let cache = cache()
+        try await cache.put(someBytes(10), "a")
+        #expect(await cache.entry(forKey: "a") != nil)
+        // The cache may be looking after its files just now, which can make a removal fail half-way.
+        while FileManager.default.fileExists(atPath: path) { try? FileManager.default.removeItem(atPath: path) }
+        #expect(await cache.entry(forKey: "a") == nil)
+        try await cache.put(someBytes(10), "b")
+        #expect(await cache.entry(forKey: "b") != nil)
+        #expect(await cache.usage().entries == 1)
+        #expect(await self.cache().entry(forKey: "b") != nil)
+    }
+
+    // MARK: The index
+
+    private func fill(_ count: Int = 30) async throws {
+        let cache = cache()
+        for index in 0..<count {
+            let key = ImageKey(source: "\(index % 20)", variant: ImageVariant(description: index < 20 ? "" : "fit=1x1"))
+            try await cache.put(someBytes(100, seed: UInt64(index)), key)
+        }
+        // Not only the last reference is let go of: work that is under way has its own.
+        await cache.close()
+    }
+
+    /// Until the first store of a cache its index stays as it is; then it is made again.
+    private func expectRebuilt() async throws {
+        let cache = cache()
+        try await cache.put(someBytes(5), "new")
+        await cache.maintain()
+        #expect(await cache.usage().entries == 31)
+        #expect(await cache.entry(forKey: "7")?.data == someBytes(100, seed: 7))
+        #expect(await cache.entries(ofSource: "7").count == 2)
+        #expect(try await cache.verify().damaged.isEmpty)
+    }
+
+    @Test("an index that is lost is made again from the files")
+    func lostIndex() async throws {
+        try await fill()
+        try FileManager.default.removeItem(atPath: path + "/index.sqlite")
+        try await expectRebuilt()
+    }
+
+    @Test("an index that is no database is put aside and made again")
+    func noDatabase() async throws {
+        try await fill()
+        try someBytes(50_000).write(to: URL(fileURLWithPath: path + "/index.sqlite"))
+        #expect(await cache().entry(forKey: "7") != nil, "files say themselves what they are")
+        try await expectRebuilt()
+        #expect(FileManager.default.fileExists(atPath: path + "/index.damaged"))
+        #expect(messages.withLock { $0.contains { $0.contains("is damaged") } })
+    }
+
+    @Test("an index with damaged pages is put aside and made again")
+    func damagedPages() async throws {
+        try await fill()
+        let index = path + "/index.sqlite"
+        try change(index) { data in for offset in 4_096..<data.count { data[offset] = 0xA5 } }
+        try await expectRebuilt()
+    }
+
+    @Test("an index of a newer version, and a database of somebody else's, are left alone")
+    func notOurs() async throws {
+        for (pragma, words) in [
+            ("PRAGMA user_version = 99", "newer"), ("PRAGMA application_id = 7", "other program"),
+        ] {
+            try? FileManager.default.removeItem(atPath: path)
+            try await fill(3)
+            do {
+                let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 60_000)
+                try database.execute(pragma)
+            }
+            let before = try Data(contentsOf: URL(fileURLWithPath: path + "/index.sqlite"))
+            let cache = cache()
+            let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(10), "a") }
+            #expect(error?.code == .cacheUnavailable && error?.reason.contains(words) == true)
+            #expect(await cache.entry(forKey: "1") != nil, "files say themselves what they are")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path + "/index.sqlite")) == before)
+        }
+    }
+
+    @Test("a cache whose index is a newer version's is only read, and its files stay")
+    func newerFiles() async throws {
+        try await fill(3)
+        let before = try files().sorted()
+        do {
+            let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 60_000)
+            try database.execute("PRAGMA user_version = \(DiskIndex.version + 1)")
+        }
+        let cache = cache()
+        await #expect(throws: ImageError.self) { try await cache.removeExpired() }
+        await #expect(throws: ImageError.self) { try await cache.remove("1") }
+        await #expect(throws: ImageError.self) { try await cache.removeAll() }
+        #expect(try files().sorted() == before)
+    }
+
+    @Test("files that a crash left behind go once they are old enough, and no others")
+    func orphans() async throws {
+        let clock = WallClock(Date())
+        let cache = cache(clock: clock)
+        try await cache.put(someBytes(10), "a")
+        await cache.maintain()
+        let writer = WriterName()
+        for folder in 0..<256 {
+            let place = path + "/" + EntryName.folderPath(folder)
+            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+            let name = EntryName(sourceHigh: UInt64(folder) << 56, sourceLow: 1, variant: 0)
+            try Data().write(to: URL(fileURLWithPath: path + "/" + writer.unfinishedPath(of: name)))
+            try Data("x".utf8).write(to: URL(fileURLWithPath: place + "/foreign"))
+        }
+        for _ in 0..<64 { try await cache.removeExpired() }
+        #expect(try files().count == 513, "somebody may be writing them")
+        // More than a slow machine needs from the clock's start to the files.
+        clock.advance(.minutes(120))
+        for _ in 0..<64 { try await cache.removeExpired() }
+        #expect(try files().count { $0.hasSuffix("/foreign") } == 256, "files of other programs stay")
+        #expect(try files().count == 257)
+        #expect(await cache.entry(forKey: "a") != nil)
+    }
+
+    @Test("what a crash left of clearing is removed by the next one who stores")
+    func trash() async throws {
+        let first = cache()
+        try await first.put(someBytes(1), "a")
+        await first.close()
+        try FileManager.default.createDirectory(atPath: path + "/trash", withIntermediateDirectories: true)
+        try FileManager.default.moveItem(atPath: path + "/entries", toPath: "\(path)/trash/\(WriterName())")
+        let cache = cache()
+        #expect(await cache.entry(forKey: "a") == nil)
+        try await cache.put(someBytes(1), "b")
+        await cache.maintain()
+        #expect(!FileManager.default.fileExists(atPath: path + "/trash"))
+        #expect(await cache.entry(forKey: "b") != nil)
+    }
+
+    @Test("the description of an entry with any byte flipped, or cut anywhere, is not believed")
+    func hostileTrailers() throws {
+        let entry = DiskCacheEntry(
+            data: someBytes(20), created: Date(timeIntervalSince1970: 1), mimeType: "image/png",
+            extendedData: Data([1, 2]))
+        let key = ImageKey(source: "https://example.org/", variant: ImageVariant(description: "fit=1x1"))
+        let file = entry.data + EntryFile.trailer(for: entry, key: key, stored: 1)
+        func read(_ file: Data) -> ImageKey? {
+            guard case .entry(let found) = file.withUnsafeBytes({ EntryFile.contents($0, key: key) }) else {
+                return nil
+            }
+            return found.key
+        }
+        #expect(read(file) == key)
+        for offset in 0..<file.count {
+            var changed = file
+            changed[offset] ^= 0x10
+            #expect(read(changed) == nil, "byte \(offset)")
+        }
+        for count in 0..<file.count { #expect(read(file.prefix(count)) == nil) }
+    }
+
+    @Test("an entry of a newer version is a miss, and stays until it is replaced")
+    func newerEntry() async throws {
+        let cache = cache()
+        try await cache.put(someBytes(10), "a")
+        let file = try #require(try files().first)
+        try change(file) { $0[$0.count - 12] = 9 }
+        #expect(await cache.entry(forKey: "a") == nil)
+        await cache.flush()
+        #expect(try files() == [file] && cache.statistics.corruptions == 0)
+        try await cache.put(someBytes(20), "a")
+        #expect(await cache.entry(forKey: "a")?.data == someBytes(20))
+    }
+
+    @Test("the default directory follows the XDG specification", .capability("CPA-01"))
+    func defaultDirectory() {
+        func directory(_ environment: [String: String]) -> String {
+            DiskCache.Configuration.directory(environment: { environment[$0] })
+        }
+        #expect(directory(["XDG_CACHE_HOME": "/x", "HOME": "/home/me"]) == "/x/tintype")
+        #expect(directory(["XDG_CACHE_HOME": "relative", "HOME": "/home/me"]) == "/home/me/.cache/tintype")
+        #expect(directory(["HOME": "/home/me"]) == "/home/me/.cache/tintype")
+        #expect(directory([:]) == "", "no name that anybody else could make first")
+        #expect(
+            DiskCache.Configuration.directory(environment: { _ in nil }, home: { "/srv/me" })
+                == "/srv/me/.cache/tintype")
+    }
+}

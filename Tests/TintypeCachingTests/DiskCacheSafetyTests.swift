@@ -1,0 +1,390 @@
+import Foundation
+import TestSupport
+import Testing
+import TintypeTesting
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+
+@Suite("Disk cache: what other programs do to its directory", .timeLimited)
+struct DiskCacheSafetyTests: DiskCacheSuite {
+    let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    // MARK: Other users, links, and foreign files
+
+    @Test("a directory that others may write to, or that is another user's, is only read")
+    func untrustedDirectory() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<3)
+        await cache.close()
+        func expectReadOnly(_ words: String) async throws {
+            let cache = DiskCache.temporary(path)
+            #expect(await cache.entry(forKey: key(1))?.data == someBytes(20, seed: 1))
+            let errors = [
+                await #expect(throws: ImageError.self) { try await cache.put(someBytes(1), "x") },
+                await #expect(throws: ImageError.self) { try await cache.remove("1") },
+                await #expect(throws: ImageError.self) { try await cache.removeAll() },
+            ]
+            for error in errors {
+                #expect(error?.code == .cacheUnavailable && error?.reason.contains(words) == true)
+            }
+            #expect(try DiskCacheTests.payloadFiles(path).count == 3)
+        }
+        #expect(chmod(path, 0o777) == 0)
+        try await expectReadOnly("other users may write")
+        #expect(chmod(path, 0o700) == 0)
+        guard geteuid() == 0 else { return }
+        #expect(chown(path, 12_345, 12_345) == 0)
+        try await expectReadOnly("belongs to another user")
+        #expect(chown(path, 0, 0) == 0)
+    }
+
+    @Test("a network file system is refused for writing, with its name")
+    func networkFileSystem() async throws {
+        let faulty = FaultyFileSystem()
+        faulty.fail { operation, _ in operation == "file system" ? 0x6969 : nil }
+        let error = await #expect(throws: ImageError.self) {
+            try await DiskCache.temporary(path, files: faulty).put(someBytes(1), "a")
+        }
+        #expect(error?.code == .cacheUnavailable && error?.reason.contains("network file system (NFS)") == true)
+        #expect(!FileManager.default.fileExists(atPath: path + "/entries"))
+    }
+
+    @Test("links in the directory are not followed, neither for reading nor for removing")
+    func links() async throws {
+        let outside = directory.path + "/outside"
+        let precious = EntryName(key(1))
+        try directory.write(Data("precious".utf8), to: "outside/\(precious.text)")
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<3)
+        await cache.close()
+        let folder = "\(path)/\(EntryName.folderPath(precious.folder))"
+        try FileManager.default.removeItem(atPath: folder)
+        try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: outside)
+        try FileManager.default.createSymbolicLink(atPath: path + "/trash", withDestinationPath: outside)
+        let second = DiskCache.temporary(path)
+        #expect(await second.entry(forKey: key(1)) == nil)
+        #expect(await !second.contains(key(1)))
+        _ = try? await second.remove(key(1))
+        _ = try? await second.put(someBytes(1), key(1))
+        _ = try? await second.removeExpired()
+        _ = try? await second.verify()
+        _ = try? await second.removeAll()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [precious.text])
+        #expect(FileManager.default.contents(atPath: "\(outside)/\(precious.text)") == Data("precious".utf8))
+    }
+
+    @Test("a folder of entries that another program made is left alone")
+    func foreignEntries() async throws {
+        let name = "entries/ab/\(EntryName(key(1)).text)"
+        try directory.write(Data("precious".utf8), to: "cache/\(name)")
+        let cache = DiskCache.temporary(path)
+        let error = await #expect(throws: ImageError.self) { try await cache.put(someBytes(1), "a") }
+        #expect(error?.code == .cacheUnavailable && error?.reason.contains("another program") == true)
+        await #expect(throws: ImageError.self) { try await cache.removeAll() }
+        _ = try? await cache.removeExpired()
+        #expect(FileManager.default.contents(atPath: "\(path)/\(name)") == Data("precious".utf8))
+    }
+
+    @Test("clearing leaves files that the cache has not named where they are")
+    func foreignFiles() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<3)
+        try directory.write(Data("x".utf8), to: "cache/entries/ab/notes.txt")
+        try directory.write(Data("y".utf8), to: "cache/entries/readme")
+        try directory.write(Data("z".utf8), to: "cache/other")
+        try await cache.removeAll()
+        #expect(FileManager.default.contents(atPath: path + "/entries/ab/notes.txt") == Data("x".utf8))
+        #expect(FileManager.default.contents(atPath: path + "/entries/readme") == Data("y".utf8))
+        #expect(FileManager.default.contents(atPath: path + "/other") == Data("z".utf8))
+        #expect(await cache.usage() == CacheUsage())
+    }
+
+    @Test("an entry whose file is gone is neither contained nor has a path")
+    func missingFile() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<2)
+        await cache.flush()
+        try FileManager.default.removeItem(atPath: try #require(await cache.path(forKey: key(0))))
+        #expect(await !cache.contains(key(0)))
+        #expect(await cache.path(forKey: key(0)) == nil)
+        #expect(await cache.entries().map(\.key) == [key(1)])
+    }
+
+    @Test("small images count with the blocks that they take")
+    func blocks() async throws {
+        let cache = DiskCache.temporary(path, capacity: .kilobytes(100))
+        for number in 0..<200 { try await cache.put(someBytes(300), key(number)) }
+        await cache.flush()
+        let files = try DiskCacheTests.payloadFiles(path)
+        #expect(files.count * 4_096 <= 100_000 && files.count >= 20)
+    }
+
+    @Test("a URL's credentials are not on disk unless the configuration keeps them, and images are found all the same")
+    func credentials() async throws {
+        let key: ImageKey = "https://me:hunter2@example.org/a.png?token=geheim&size=3"
+        var configuration = DiskCache.Configuration(directory: path, minimumFreeSpace: 0)
+        for isKept in [false, true] {
+            configuration.keepsCompleteURLs = isKept
+            let cache = DiskCache(configuration)
+            try await cache.put(someBytes(10), key)
+            await cache.close()
+            let listed = try #require(await cache.entries().first?.key.source)
+            #expect(listed == (isKept ? key.source : "https://example.org/a.png?token=…&size=…"))
+            let secrets = ["hunter2", "geheim"].map { Data($0.utf8) }
+            let isOnDisk = try FileManager.default.subpathsOfDirectory(atPath: path).contains { name in
+                guard let data = FileManager.default.contents(atPath: "\(path)/\(name)") else { return false }
+                return secrets.contains { data.firstRange(of: $0) != nil }
+            }
+            #expect(isOnDisk == isKept)
+            #expect(await cache.entry(forKey: key) != nil)
+            #expect(await cache.variants(ofSource: key.source) == [.original])
+            #expect(await cache.entry(forKey: "https://me:hunter3@example.org/a.png?token=geheim&size=3") == nil)
+        }
+    }
+
+    // MARK: Removals that can't be made
+
+    @Test(
+        "a removal that can't look says so, and never that there was nothing",
+        arguments: [("look at", EIO), ("list", EIO), ("remove", EROFS), ("open directory", EMFILE)])
+    func failedRemoval(operation: String, code: Int32) async throws {
+        let faulty = FaultyFileSystem()
+        var cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<5)
+        await cache.close()
+        cache = DiskCache.temporary(path, files: faulty)
+        faulty.fail { made, _ in made == operation ? code : nil }
+        if operation != "list" {
+            await #expect(throws: ImageError.self) { try await cache.remove(key(1)) }
+        }
+        await #expect(throws: ImageError.self) { try await cache.removeAll(ofSource: "2") }
+        if operation != "list", operation != "remove" {
+            await #expect(throws: ImageError.self) { try await cache.removeAll() }
+        }
+        faulty.fail { _, _ in nil }
+        #expect(await cache.contains(key(2)))
+        #expect(try await cache.removeAll(ofSource: "2") == 1)
+        #expect(try await !cache.remove("absent"))
+    }
+
+    @Test("cleared entries stay away, also where their files can't be removed", .timeLimited)
+    func unremovableFiles() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = DiskCache.temporary(path, files: faulty)
+        try await fill(cache, 0..<520)
+        try directory.write(Data("x".utf8), to: "cache/entries/ab/notes.txt")
+        faulty.fail { operation, path in operation == "remove" && path.hasPrefix("trash/") ? EROFS : nil }
+        try await cache.removeAll()
+        for number in 0..<520 { #expect(await cache.entry(forKey: key(number)) == nil) }
+        #expect(await cache.usage() == CacheUsage())
+        #expect(FileManager.default.contents(atPath: path + "/entries/ab/notes.txt") == Data("x".utf8))
+        faulty.fail { _, _ in nil }
+        await cache.maintain()
+        try await cache.removeAll()
+        #expect(!FileManager.default.fileExists(atPath: path + "/trash"))
+    }
+
+    @Test("a full disk, which has no room for a folder, can be cleared")
+    func clearingFullDisk() async throws {
+        let faulty = FaultyFileSystem()
+        let cache = DiskCache.temporary(path, files: faulty)
+        try await fill(cache, 0..<20)
+        faulty.fail { operation, _ in operation == "create directory" ? ENOSPC : nil }
+        try await cache.removeAll()
+        #expect(await cache.entry(forKey: key(3)) == nil)
+        #expect(try DiskCacheTests.payloadFiles(path).isEmpty)
+        faulty.fail { _, _ in nil }
+        #expect(await cache.usage() == CacheUsage())
+    }
+
+    @Test("files and an index of other users are none of the cache", .enabled(if: geteuid() == 0))
+    func filesOfOthers() async throws {
+        var cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<5)
+        await cache.close()
+        #expect(chown("\(path)/\(EntryName(key(1)).path)", 12_345, 12_345) == 0)
+        #expect(chown("\(path)/index.sqlite", 12_345, 12_345) == 0)
+        cache = DiskCache.temporary(path)
+        #expect(await cache.entry(forKey: key(1)) == nil)
+        try await fill(cache, 1..<2)
+        #expect(await cache.entry(forKey: key(1)) != nil)
+        #expect(await cache.usage().entries == 5)
+        #expect(FileManager.default.fileExists(atPath: path + "/index.damaged"))
+    }
+
+    @Test("a read while the clock is wrong doesn't make an entry old")
+    func wrongClock() async throws {
+        let clock = WallClock()
+        let cache = DiskCache.temporary(path, maximumAge: .days(7), clock: clock)
+        try await fill(cache, 0..<1)
+        clock.advance(.days(-10_000))
+        #expect(await cache.entry(forKey: key(0)) != nil)
+        await cache.flush()
+        clock.advance(.days(10_001))
+        #expect(await cache.entry(forKey: key(0)) != nil)
+    }
+
+    @Test("a file that claims to be huge is damaged, and is not read for that")
+    func hugeFile() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<1)
+        let file = try #require(await cache.path(forKey: key(0)))
+        #expect(truncate(file, 1 << 42) == 0)
+        #expect(await cache.entry(forKey: key(0)) == nil)
+        await cache.flush()
+        #expect(!FileManager.default.fileExists(atPath: file))
+        // An eviction may meet it first: it counts with the size that it claims.
+        #expect(cache.statistics.corruptions + cache.statistics.evictions == 1)
+    }
+
+    @Test("more data beside an image than there may be is refused before anything is copied")
+    func hugeExtendedData() async throws {
+        let cache = DiskCache.temporary(path)
+        var entry = DiskCacheEntry(data: someBytes(3), created: Date())
+        entry.extendedData = Data(count: 17 << 20)
+        let error = await #expect(throws: ImageError.self) { try await cache.store(entry, forKey: "a") }
+        #expect(error?.code == .cacheWriteFailed && error?.reason.contains("beside the image") == true)
+    }
+
+    @Test("the time of a file may be any number")
+    func anyFileTime() {
+        for seconds in [Int.min, -1 << 44, 1 << 44, Int.max] {
+            var status = stat()
+            status.st_mtim.tv_sec = seconds
+            #expect((FileStatus(status).modified > 0) == (seconds > 0))
+        }
+    }
+
+    // MARK: Cancelled tasks, and caches that are released
+
+    @Test("removing and clearing work in a cancelled task")
+    func cancelledRemoval() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<20)
+        func cancelled(_ body: @escaping @Sendable () async throws -> Void) async throws {
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await body()
+            }
+            try await task.value
+        }
+        try await cancelled { try await cache.remove("1") }
+        try await cancelled { try await cache.removeAll(ofSource: "2") }
+        #expect(await cache.usage().entries == 18)
+        try await cancelled { try await cache.removeAll() }
+        #expect(try DiskCacheTests.payloadFiles(path).isEmpty)
+        #expect(await cache.usage() == CacheUsage())
+    }
+
+    @Test("clearing removes what a codec is at work on")
+    func clearDuringEncode() async throws {
+        let (isEncoding, mayEnd) = (Watched(false), Lock(false))
+        let slow = PayloadCodec(identifier: "slow") { data in
+            isEncoding.update { $0 = true }
+            while !mayEnd.withLock({ $0 }) {}
+            return data
+        } decode: {
+            $0
+        }
+        let cache = DiskCache(.init(directory: path, minimumFreeSpace: 0, payloadCodec: slow))
+        let storing = Task { try await cache.put(someBytes(10), "a") }
+        try await isEncoding.wait { $0 }
+        try await cache.removeAll()
+        mayEnd.withLock { $0 = true }
+        try await storing.value
+        #expect(await cache.entry(forKey: "a") == nil)
+        #expect(await cache.usage().entries == 0)
+    }
+
+    @Test("releasing a cache writes nothing, though another process holds the index; nothing is lost by that")
+    func release() async throws {
+        var cache: DiskCache? = DiskCache.temporary(path)
+        try await fill(try #require(cache), 0..<5)
+        await cache?.flush()
+        try await fill(try #require(cache), 5..<10)
+        let other = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 60_000)
+        try other.execute("BEGIN EXCLUSIVE")
+        cache = nil
+        try await waitForRelease(ofCacheAt: path)
+        try other.execute("ROLLBACK")
+        #expect(await DiskCache.temporary(path).usage().entries == 10)
+    }
+
+    // MARK: Names that are taken
+
+    @Test("what is no file beside the index is moved away", arguments: ["-journal", "-wal"], [true, false])
+    func namesOfIndex(suffix: String, isFolder: Bool) async throws {
+        var cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<5)
+        await cache.close()
+        let file = "\(path)/index.sqlite\(suffix)"
+        try? FileManager.default.removeItem(atPath: file)
+        #expect(isFolder ? mkdir(file, 0o700) == 0 : mkfifo(file, 0o600) == 0)
+        cache = DiskCache.temporary(path)
+        try await fill(cache, 5..<10)
+        #expect(await cache.usage().entries == 10)
+        await cache.close()
+    }
+
+    @Test("a link in the place of an entry is no entry, and a folder there is moved away")
+    func namesOfEntries() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<31)
+        await cache.flush()
+        func replace(_ number: Int) throws -> String {
+            let file = "\(path)/\(EntryName(key(number)).path)"
+            try FileManager.default.removeItem(atPath: file)
+            return file
+        }
+        #expect(try symlink("/etc/passwd", replace(1)) == 0)
+        #expect(try await cache.verify().damaged.isEmpty)
+        #expect(await cache.usage().entries == 30)
+        let folder = try replace(2)
+        try directory.write(Data("x".utf8), to: "cache/\(EntryName(key(2)).path)/notes.txt")
+        for number in 3...5 { #expect(try mkdir(replace(number), 0o700) == 0) }
+        try await fill(cache, 2..<3)
+        #expect(await cache.contains(key(2)))
+        try await cache.remove(key(3))
+        #expect(await cache.entry(forKey: key(4)) == nil)
+        await cache.flush()
+        #expect(try await cache.verify().damaged.count == 1)
+        #expect(try await cache.verify().damaged.isEmpty)
+        #expect(await cache.usage().entries == 27)
+        await cache.maintain()
+        let name = (folder as NSString).lastPathComponent
+        #expect(FileManager.default.contents(atPath: "\(path)/entries/\(name)/notes.txt") == Data("x".utf8))
+        #expect(!FileManager.default.fileExists(atPath: path + "/trash"))
+    }
+
+    @Test("clearing leaves folders that the cache has not named as they are")
+    func foreignFolders() async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<3)
+        let files = ["8F", "old"].map { "entries/\($0)/\(EntryName(key(7)).text)" }
+        for file in files { try directory.write(Data("x".utf8), to: "cache/\(file)") }
+        try await cache.removeAll()
+        for file in files { #expect(FileManager.default.contents(atPath: "\(path)/\(file)") == Data("x".utf8)) }
+        #expect(await cache.usage() == CacheUsage())
+    }
+
+    @Test("the folder of entries of a process that ended before it marked the folder is used")
+    func unmarkedFolder() async throws {
+        #expect(mkdir(path, 0o700) == 0 && mkdir(path + "/entries", 0o700) == 0)
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<3)
+        #expect(FileManager.default.fileExists(atPath: "\(path)/\(DiskStore.marker)"))
+        #expect(await cache.contains(key(1)))
+    }
+
+    @Test("a relative directory counts from the working directory at the time when the cache was made")
+    func relativeDirectory() {
+        let cache = DiskCache(.init(directory: "images/cache/"))
+        let expected = FileManager.default.currentDirectoryPath + "/images/cache"
+        #expect(cache.configuration.directory == expected && cache.store.context.path == expected)
+        #expect(DiskCache(.init(directory: "")).configuration.directory.isEmpty)
+    }
+}

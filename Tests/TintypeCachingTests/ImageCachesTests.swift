@@ -1,0 +1,254 @@
+import Foundation
+import TestSupport
+import Testing
+
+import TintypeTesting
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+
+/// A cache that tells what it was asked, and can be made to wait or to fail.
+private final class ToyCache: ImageCaching {
+    let entries = Lock<[ImageKey: DiskCacheEntry]>([:])
+    let images = Lock<[ImageKey: Image]>([:])
+    let calls = Watched<[String]>([])
+    let fails: Bool
+    /// Waits in queries until it is cancelled.
+    let waits: Bool
+    /// Waits in queries until it opens, whoever cancels.
+    let gate: Watched<Bool>?
+    let isWaiting = Watched(false)
+    let wasCancelled = Watched(false)
+
+    init(fails: Bool = false, waits: Bool = false, gate: Watched<Bool>? = nil) {
+        self.fails = fails
+        self.waits = waits
+        self.gate = gate
+    }
+
+    private func note(_ call: String) { calls.update { $0.append(call) } }
+    private func check() throws(ImageError) {
+        if fails { throw ImageError(.cacheWriteFailed, stage: .cache, reason: "toy") }
+    }
+
+    func memoryImage(forKey key: ImageKey) -> Image? { images.withLock { $0[key] } }
+    func storeInMemory(_ image: Image, forKey key: ImageKey) { images.withLock { $0[key] = image } }
+    func entry(forKey key: ImageKey) async -> DiskCacheEntry? {
+        note("entry")
+        // Not cancelled with the query.
+        if let gate { await Task.detached { try? await gate.wait { $0 } }.value }
+        if waits {
+            let (stream, _) = AsyncStream<Never>.makeStream()
+            isWaiting.update { $0 = true }
+            for await _ in stream {}  // Ends when the task is cancelled.
+            wasCancelled.update { $0 = Task.isCancelled }
+            return nil
+        }
+        return entries.withLock { $0[key] }
+    }
+    func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
+        note("store")
+        try check()
+        entries.withLock { $0[key] = entry }
+    }
+    func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers {
+        note("contains")
+        var found: CacheLayers = []
+        if layers.contains(.memory), images.withLock({ $0[key] }) != nil { found.insert(.memory) }
+        if layers.contains(.disk), entries.withLock({ $0[key] }) != nil { found.insert(.disk) }
+        return found
+    }
+    func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
+        note("remove")
+        try check()
+        return entries.withLock { $0.removeValue(forKey: key) != nil }
+    }
+    func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
+        note("removeAll of a source")
+        try check()
+        return false
+    }
+    func removeAll(from layers: CacheLayers) async throws(ImageError) {
+        note("removeAll")
+        try check()
+        entries.withLock { $0 = [:] }
+    }
+    func flush() async { note("flush") }
+}
+
+@Suite("Image caches", .timeLimited)
+struct ImageCachesTests {
+    private let high = ToyCache(), middle = ToyCache(), low = ToyCache()
+    private let entry = DiskCacheEntry(data: Data([1]), created: Date(timeIntervalSince1970: 1))
+
+    private func put(_ data: UInt8, _ cache: ToyCache) {
+        cache.entries.withLock { $0["a"] = DiskCacheEntry(data: Data([data]), created: entry.created) }
+    }
+
+    @Test(
+        "the cache that was added last is asked first; by default queries go on to the next, stores do not",
+        .capability("CMG-01", "CMG-03")
+    )
+    func defaults() async throws {
+        let caches = ImageCaches([low, high])
+        put(2, low)
+        #expect(await caches.entry(forKey: "a")?.data == Data([2]))
+        #expect(high.calls.value == ["entry"])
+        put(1, high)
+        #expect(await caches.entry(forKey: "a")?.data == Data([1]))
+        #expect(low.calls.value == ["entry"], "a hit ends the query")
+        try await caches.store(entry, forKey: "b")
+        #expect(high.entries.withLock { $0["b"] } == entry && low.entries.withLock { $0["b"] } == nil)
+        try await caches.remove("a")
+        #expect(high.entries.withLock { $0["a"] } == nil && low.entries.withLock { $0["a"] } == nil)
+        try await caches.removeAll()
+        #expect(high.entries.withLock { $0.isEmpty })
+    }
+
+    @Test("each policy asks its caches", .capability("CMG-02"), arguments: ImageCaches.Policy.allCases)
+    func policies(_ policy: ImageCaches.Policy) async throws {
+        let all = [high, middle, low]
+        let caches = ImageCaches(
+            all.reversed(), query: policy, store: policy, remove: policy, contains: policy, removeAll: policy)
+        #expect(await caches.entry(forKey: "a") == nil)
+        #expect(await caches.contains("a") == [])
+        try await caches.store(entry, forKey: "a")
+        try await caches.remove("b")
+        try await caches.removeAll(ofSource: "b")
+        try await caches.removeAll()
+        let expected: [Bool] =
+            switch policy {
+            case .highestOnly: [true, false, false]
+            case .lowestOnly: [false, false, true]
+            case .serial, .concurrent: [true, true, true]
+            }
+        for (cache, isAsked) in zip(all, expected) {
+            let calls = ["entry", "contains", "store", "remove", "removeAll of a source", "removeAll"]
+            #expect(cache.calls.value == (isAsked ? calls : []))
+        }
+    }
+
+    @Test("of all at once the first hit wins, and the others are cancelled", .capability("CMG-02", "CMG-08"))
+    func concurrentQuery() async throws {
+        let waiting = ToyCache(waits: true)
+        put(2, low)
+        let caches = ImageCaches([low, waiting], query: .concurrent)
+        #expect(await caches.entry(forKey: "a")?.data == Data([2]))
+        try await waiting.wasCancelled.wait { $0 }
+    }
+
+    @Test("a hit doesn't wait for a cache that ignores cancellation", .capability("CMG-02"))
+    func concurrentQueryWithDeafCache() async {
+        let gate = Watched(false)
+        put(2, low)
+        let caches = ImageCaches([low, ToyCache(gate: gate)], query: .concurrent, contains: .concurrent)
+        // The other cache answers only after the hit has been returned: a query that waited for it would never end.
+        #expect(await caches.entry(forKey: "a")?.data == Data([2]))
+        gate.update { $0 = true }
+    }
+
+    @Test(
+        "a query that is cancelled cancels those of all caches, and ends", .capability("CMG-08"),
+        arguments: [true, false])
+    func cancellation(isConcurrent: Bool) async throws {
+        let waiting = ToyCache(waits: true)
+        let caches = ImageCaches([low, waiting], query: isConcurrent ? .concurrent : .serial)
+        let task = Task { await caches.entry(forKey: "a") }
+        try await waiting.isWaiting.wait { $0 }
+        // From here on there would be a hit in the other cache, for a query that went on after it was cancelled.
+        if !isConcurrent { put(2, low) }
+        task.cancel()
+        #expect(await task.value == nil)
+        try await waiting.wasCancelled.wait { $0 }
+    }
+
+    @Test(
+        "with a single cache every policy comes to the same", .capability("CMG-04"),
+        arguments: ImageCaches.Policy.allCases)
+    func singleCache(_ policy: ImageCaches.Policy) async throws {
+        let caches = ImageCaches([high], query: policy, store: policy, contains: policy)
+        try await caches.store(entry, forKey: "a")
+        #expect(await caches.entry(forKey: "a") == entry)
+        #expect(await caches.contains("a") == .disk)
+    }
+
+    @Test(
+        "without caches every call returns, and finds nothing", .capability("CMG-05"),
+        arguments: ImageCaches.Policy.allCases)
+    func noCaches(_ policy: ImageCaches.Policy) async throws {
+        let caches = ImageCaches(
+            [], query: policy, store: policy, remove: policy, contains: policy, removeAll: policy)
+        try await caches.store(entry, forKey: "a")
+        try await caches.remove("a")
+        try await caches.removeAll()
+        #expect(await caches.entry(forKey: "a") == nil)
+        #expect(await caches.contains("a") == [])
+        #expect(caches.memoryImage(forKey: "a") == nil)
+        await caches.flush()
+    }
+
+    @Test("contains follows its own policy, not that of removeAll", .capability("CMG-06"))
+    func containsPolicy() async {
+        put(1, low)
+        let caches = ImageCaches([low, high], contains: .highestOnly, removeAll: .serial)
+        #expect(await caches.contains("a") == [])
+        #expect(await ImageCaches([low, high], contains: .serial, removeAll: .highestOnly).contains("a") == .disk)
+    }
+
+    @Test(
+        "a hit in a cache of lower priority is promoted when that is asked for", .capability("CMG-07"),
+        arguments: [true, false])
+    func promotion(_ promotesHits: Bool) async throws {
+        put(3, low)
+        let image = try solidImage(1, 1)
+        low.storeInMemory(image, forKey: "m")
+        let caches = ImageCaches([low, middle, high], promotesHits: promotesHits)
+        #expect(await caches.entry(forKey: "a")?.data == Data([3]))
+        #expect(caches.memoryImage(forKey: "m") != nil)
+        for cache in [high, middle] {
+            #expect(cache.entries.withLock { $0["a"]?.data } == (promotesHits ? Data([3]) : nil))
+            #expect((cache.memoryImage(forKey: "m") != nil) == promotesHits)
+        }
+    }
+
+    @Test(
+        "what is removed while a query finds it in a cache that keeps it isn't promoted",
+        .capability("CMG-07", "CRM-01"))
+    func removalDuringPromotion() async throws {
+        let gate = Watched(false)
+        let slow = ToyCache(gate: gate)
+        put(3, slow)
+        let caches = ImageCaches([slow, high], remove: .highestOnly, promotesHits: true)
+        async let found = caches.entry(forKey: "a")
+        try await slow.calls.wait { $0.contains("entry") }
+        try await caches.remove("a")
+        gate.update { $0 = true }
+        #expect(await found?.data == Data([3]))
+        #expect(high.entries.withLock { $0.isEmpty })
+    }
+
+    @Test("a cache that cannot keep a copy does not spoil the hit")
+    func failingCopy() async {
+        put(3, low)
+        let caches = ImageCaches([low, ToyCache(fails: true)], promotesHits: true)
+        #expect(await caches.entry(forKey: "a")?.data == Data([3]))
+    }
+
+    @Test("a failure is told once all caches were asked", arguments: [ImageCaches.Policy.serial, .concurrent])
+    func failure(_ policy: ImageCaches.Policy) async {
+        let caches = ImageCaches([low, ToyCache(fails: true)], store: policy)
+        let error = await #expect(throws: ImageError.self) { try await caches.store(entry, forKey: "a") }
+        #expect(error?.code == .cacheWriteFailed)
+        #expect(low.entries.withLock { $0["a"] } == entry)
+    }
+
+    @Test("caches can be added while it runs")
+    func adding() async {
+        let caches = ImageCaches([low])
+        put(2, high)
+        #expect(await caches.entry(forKey: "a") == nil)
+        caches.add(high)
+        #expect(await caches.entry(forKey: "a")?.data == Data([2]))
+    }
+}

@@ -1,0 +1,89 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+import TintypeTesting
+
+@testable import TestDoubles
+@testable import TintypeImages
+
+@Suite("Animations whose frames are decoded when they are due", .timeLimited)
+struct AnimatedImageTests {
+    @Test(
+        "an animation knows its header and its first frame; bytes that are none are an error",
+        .capability("ANI-01", "ANI-02"))
+    func header() throws {
+        let coder = NumberedFramesCoder([.milliseconds(40), .milliseconds(60)], loopCount: 3)
+        let image = try coder.image()
+        #expect(image.frameCount == 2 && image.isAnimated && image.loopCount == 3 && image.format == .numbered)
+        #expect(image.duration == .milliseconds(100) && image.size == PixelSize(width: 4, height: 4))
+        #expect(image.poster.pixels[0, 0].x == 0 && !image.poster.isAnimated)
+        #expect(image.memoryCost == NumberedFramesCoder.bytes.count + NumberedFramesCoder.frameBytes)
+        #expect(image.description == "numbered 4x4, 2 frames in 0.1 seconds")
+        let coders = ImageCoders([coder])
+        for data in [Data(), Data("nothing".utf8)] {
+            #expect(throws: ImageError.self) { try AnimatedImage(data: data, coders: coders) }
+        }
+        var options = DecodeOptions()
+        options.firstFrameOnly = true
+        #expect(try !AnimatedImage(data: NumberedFramesCoder.bytes, options: options, coders: coders).isAnimated)
+    }
+
+    @Test("any frame can be had; there is none outside", .capability("ANI-06"))
+    func frames() async throws {
+        let coder = NumberedFramesCoder(count: 6)
+        let image = try coder.image()
+        for index in [4, 0, 5, 5, 1] {
+            let frame = try await image.frame(at: index)
+            #expect(frame?.pixels[0, 0].x == UInt8(index) && frame?.duration == .milliseconds(100))
+        }
+        for index in [-1, 6, .max] { #expect(try await image.frame(at: index) == nil) }
+        // One after the other, each is decoded once.
+        coder.state.withLock { $0.decodes = [:] }
+        for index in 0..<6 { _ = try await image.frame(at: index) }
+        #expect(coder.mostDecodes == 1)
+        #expect(try await NumberedFramesCoder(count: 1).image().frame(at: 0)?.pixels[0, 0].x == 0)
+    }
+
+    @Test("a frame that can't be decoded is an error of its own", .capability("COD-44"))
+    func damage() async throws {
+        let coder = NumberedFramesCoder(count: 4)
+        coder.state.withLock { $0.damaged = [2] }
+        let image = try coder.image()
+        let error = await #expect(throws: ImageError.self) { try await image.frame(at: 2) }
+        #expect(error?.code == .corruptImage)
+        #expect(try await image.frame(at: 3)?.pixels[0, 0].x == 3)
+    }
+
+    @Test("all frames can be decoded before they are needed, and released", .capability("ANI-05"))
+    func preload() async throws {
+        let coder = NumberedFramesCoder(count: 30)
+        let image = try coder.image()
+        #expect(!image.isPreloaded)
+        try await image.preload()
+        #expect(image.isPreloaded && image.framePool().statistics.frames == 30)
+        let decodes = coder.decodes
+        var driver = PlaybackDriver(AnimatedImagePlayer(image))
+        await driver.show(60)
+        #expect(coder.decodes == decodes)
+        image.unload()
+        #expect(!image.isPreloaded)
+        let limits = DecodeLimits(maximumBytes: ByteCount(20 * 64))
+        let large = try AnimatedImage(data: NumberedFramesCoder.bytes, coders: ImageCoders([coder]), limits: limits)
+        let error = await #expect(throws: ImageError.self) { try await large.preload() }
+        #expect(error?.code == .limitExceeded)
+    }
+
+    @Test("animations of the same bytes and options are equal", .capability("ANI-07"))
+    func equality() async throws {
+        let coder = NumberedFramesCoder(count: 3)
+        let image = try coder.image()
+        #expect(try image == coder.image() && image.hashValue == coder.image().hashValue)
+        let options = DecodeOptions(thumbnailSize: PixelSize(width: 2, height: 2))
+        #expect(
+            try image != AnimatedImage(data: NumberedFramesCoder.bytes, options: options, coders: ImageCoders([coder])))
+        #expect(try await image.encoded() == NumberedFramesCoder.bytes)
+        #expect(try await image.encoded(as: .numbered) == NumberedFramesCoder.bytes)
+        let error = await #expect(throws: ImageError.self) { try await image.encoded(as: .png) }
+        #expect(error?.code == .formatNotEncodable)
+    }
+}

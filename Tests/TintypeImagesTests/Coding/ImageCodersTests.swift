@@ -1,0 +1,199 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import TestDoubles
+@testable import TintypeImages
+
+/// Claims everything, and fails.
+private struct Stubborn: ImageCoder {
+    let code: ImageError.Code
+    var decodableFormats: Set<ImageFormat> { [] }
+    func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
+    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        throw ImageError(code, stage: .decode, reason: "no")
+    }
+    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        throw ImageError(code, stage: .decode, reason: "no")
+    }
+}
+
+/// Has as many frames as it is told, and fails without any.
+private struct FrameCoder: AnimatedImageCoder {
+    let frames: Int
+    var code = ImageError.Code.truncatedImage
+    var decodableFormats: Set<ImageFormat> { [] }
+
+    func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
+    func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
+        ImageInfo(format: .dot, size: PixelSize(width: 1, height: 1), frameCount: frames, hasAlpha: false)
+    }
+    func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        throw ImageError(code, stage: .decode, reason: "no")
+    }
+    func frameDecoder(
+        for data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any FrameDecoder {
+        guard frames > 0 else { throw ImageError(code, stage: .decode, reason: "no") }
+        return Frames(info: try info(of: data, context: context))
+    }
+
+    private final class Frames: FrameDecoder {
+        let info: ImageInfo
+        var outputSize: PixelSize { info.size }
+        init(info: ImageInfo) { self.info = info }
+        func nextFrame() -> ImageFrame? { nil }
+        func rewind() {}
+    }
+}
+
+@Suite("The list of coders", .timeLimited)
+struct ImageCodersTests {
+    private let context = DecodeContext()
+    private let dot = Data("DOT 5".utf8)
+
+    @Test("the last added is asked first, and one that fails lets the next try", .capability("COD-05"))
+    func fallThrough() throws {
+        let coder = DotCoder()
+        let coders = ImageCoders([coder]).adding(Stubborn(code: .corruptImage))
+        #expect(try coders.decode(dot, options: DecodeOptions(), context: context).size.width == 5)
+        let error = #expect(throws: ImageError.self) {
+            try ImageCoders([Stubborn(code: .truncatedImage), Stubborn(code: .corruptImage)])
+                .decode(dot, options: DecodeOptions(), context: context)
+        }
+        #expect(error?.code == .corruptImage)
+    }
+
+    @Test("a coder can be removed, or replaced in its place", .capability("COD-05"))
+    func changes() throws {
+        var coders = ImageCoders([Stubborn(code: .corruptImage), DotCoder(), FrameCoder(frames: 1), DotCoder()])
+        let hasReplacedMissing = coders.replace(ImageCoders.self, with: DotCoder())
+        #expect(!hasReplacedMissing && coders.coders.count == 4)
+        let hasReplaced = coders.replace(DotCoder.self, with: Stubborn(code: .truncatedImage))
+        #expect(hasReplaced && coders.coders.count == 3)
+        #expect(coders.coders[1] is FrameCoder && coders.coders[2] is Stubborn)
+        let removed = [coders.remove(Stubborn.self), coders.remove(Stubborn.self)]
+        #expect(removed == [2, 0])
+        #expect(coders.coders.count == 1 && coders.coders[0] is FrameCoder)
+    }
+
+    @Test("a decode that was cancelled is not tried with another coder")
+    func cancelled() {
+        let coder = DotCoder()
+        let error = #expect(throws: ImageError.self) {
+            try ImageCoders([coder, Stubborn(code: .cancelled)])
+                .decode(dot, options: DecodeOptions(), context: context)
+        }
+        #expect(error?.code == .cancelled)
+        #expect(coder.decodes == 0)
+    }
+
+    @Test(
+        "bytes that are no image say what they look like", .capability("ERR-02"),
+        arguments: [
+            ("<!doctype html><p>no</p>", "HTML"), ("{\"error\": 1}", "JSON"), ("<rss/>", "markup"),
+            ("hello", "68 65 6c 6c 6f"),
+        ])
+    func unknown(text: String, word: String) {
+        let error = #expect(throws: ImageError.self) {
+            try ImageCoders([DotCoder()]).decode(Data(text.utf8), options: DecodeOptions(), context: context)
+        }
+        #expect(error?.code == .unknownFormat)
+        #expect(error?.reason.contains(word) == true)
+    }
+
+    @Test("a format whose trait is off is recognised, and the error names the trait")
+    func traitOff() {
+        let avif = Data([0, 0, 0, 20] + Array("ftypavif".utf8) + [0, 0, 0, 0] + Array("mif1".utf8))
+        let error = #expect(throws: ImageError.self) {
+            try ImageCoders([DotCoder()]).decode(avif, options: DecodeOptions(), context: context)
+        }
+        #expect(error?.code == .formatNotEnabled)
+        #expect(error?.reason.contains("trait AVIF") == true)
+        let encoding = #expect(throws: ImageError.self) {
+            let image = Image(
+                pixels: try MutablePixelBuffer(size: PixelSize(width: 1, height: 1), cleared: true).freeze())
+            return try ImageCoders([DotCoder()]).encode(image, as: .avif, options: EncodeOptions())
+        }
+        #expect(encoding?.code == .formatNotEncodable)
+    }
+
+    @Test("no bytes are an error of their own, and a wrong hint costs nothing", .capability("COD-15", "CTX-13"))
+    func hints() throws {
+        let coders = ImageCoders([DotCoder()])
+        let error = #expect(throws: ImageError.self) {
+            try coders.decode(Data(), options: DecodeOptions(), context: context)
+        }
+        #expect(error?.code == .emptyBody)
+        var options = DecodeOptions()
+        options.formatHint = .raw
+        #expect(try coders.decode(dot, options: options, context: context).size.width == 5)
+    }
+
+    @Test(
+        "the last added animated coder that can read the bytes gives the frames; one that fails lets the next try",
+        .capability("ANI-02")
+    )
+    func frames() throws {
+        let (first, second) = (FrameCoder(frames: 2), FrameCoder(frames: 3))
+        func count(_ coders: ImageCoders) throws -> Int? {
+            try coders.frameDecoder(for: dot, options: DecodeOptions(), context: context)?.info.frameCount
+        }
+        #expect(try count(ImageCoders([first, second])) == 3)
+        #expect(try count(ImageCoders([second, first])) == 2)
+        // A coder that reads the bytes and is not animated is passed over.
+        #expect(try count(ImageCoders([first, DotCoder()])) == 2)
+        #expect(try count(ImageCoders([first, FrameCoder(frames: 0)])) == 2)
+        #expect(try count(ImageCoders([DotCoder()])) == nil)
+        #expect(try count(ImageCoders([])) == nil)
+        let error = #expect(throws: ImageError.self) {
+            try count(ImageCoders([FrameCoder(frames: 0, code: .corruptImage), FrameCoder(frames: 0)]))
+        }
+        #expect(error?.code == .truncatedImage)
+        let cancelled = #expect(throws: ImageError.self) {
+            try count(ImageCoders([first, FrameCoder(frames: 0, code: .cancelled)]))
+        }
+        #expect(cancelled?.isCancellation == true)
+    }
+
+    @Test("a coder that finds no room in the budget is not passed over", .capability("3.1"))
+    func overBudget() {
+        let coder = DotCoder()
+        let error = #expect(throws: ImageError.self) {
+            try ImageCoders([coder, Stubborn(code: .overBudget)])
+                .decode(dot, options: DecodeOptions(), context: context)
+        }
+        #expect(error?.code == .overBudget && coder.decodes == 0)
+    }
+
+    @Test(
+        "pixels are scaled down to a limit, and never to less than one", .capability("COD-34"))
+    func scaleDown() {
+        var options = DecodeOptions()
+        options.maximumBytes = .megabytes(60)
+        let large = options.outputSize(for: PixelSize(width: 8_000, height: 6_000))
+        #expect(large.pixelCount * 4 <= 60_000_000 && large.pixelCount * 4 > 59_900_000)
+        #expect(
+            options.outputSize(for: PixelSize(width: 3_000, height: 5_000)) == PixelSize(width: 3_000, height: 5_000))
+        // Ten frames share the bytes.
+        let frames = options.outputSize(for: PixelSize(width: 8_000, height: 6_000), frameCount: 10)
+        #expect(frames.pixelCount * 40 <= 60_000_000)
+        for limit in [4, 3, 0, -1, .min] {
+            options.maximumBytes = .bytes(limit)
+            #expect(options.outputSize(for: PixelSize(width: 80, height: 60)) == PixelSize(width: 1, height: 1))
+        }
+    }
+
+    @Test(
+        "limits refuse by the header", .capability("3.1"),
+        arguments: [
+            (PixelSize(width: 65_535, height: 65_535), 1), (PixelSize(width: .max, height: .max), 1),
+            (PixelSize(width: 1_000, height: 1_000), 20_000), (PixelSize(width: 16_000, height: 16_000), 2),
+        ])
+    func limits(size: PixelSize, frames: Int) {
+        let error = #expect(throws: ImageError.self) {
+            try DecodeLimits().check(size: size, output: size, frameCount: frames)
+        }
+        #expect(error?.code == .limitExceeded)
+    }
+}

@@ -1,0 +1,41 @@
+import TestSupport
+import Testing
+
+@testable import TestDoubles
+@testable import TintypeImages
+
+@Suite("Pixels per point", .timeLimited)
+struct ImageScaleTests {
+    @Test(
+        "names tell the scale by their last part", .capability("MET-24"),
+        arguments: [
+            ("photo@2x.png", 2), ("/a/b/photo@3x.jpg", 3), ("https://a.org/photo@2x.png?w=1#x", 2),
+            ("https://a.org/photo%402x.png", 2), ("photo%403x.webp", 3), ("photo.png", 1), ("photo@2x", 1),
+            ("@2x.png", 1), ("photo@4x.png", 1), ("photo@2x.d/photo.png", 1), ("https://a.org/p.png?n=photo@2x.png", 1),
+            ("photo2x.png", 1), ("", 1), ("photo@2x.", 1), ("a@2x.b@3x.png", 3),
+        ] as [(String, Double)])
+    func names(name: String, scale: Double) {
+        #expect(Image.scale(ofName: name) == scale)
+    }
+
+    @Test("an image gets the scale of a name, with all its frames and all that is known of it", .capability("MET-24"))
+    func images() throws {
+        let frames = try (1...3).map { index in
+            ImageFrame(
+                pixels: try MutablePixelBuffer(size: PixelSize(width: 2, height: 2), cleared: true).freeze(),
+                duration: .milliseconds(index * 20))
+        }
+        var properties = Image.Properties()
+        properties.loopCount = 4
+        properties.format = .gif
+        properties.metadata.exif = .init([1])
+        let image = try #require(Image(frames: frames, properties: properties))
+        let scaled = image.scaled(forName: "a@3x.gif")
+        #expect(scaled.scale == 3 && scaled.frames == frames && scaled.size == image.size)
+        #expect(scaled.with { $0.scale = 1 }.properties == properties)
+        #expect(zip(scaled.frames, frames).allSatisfy { $0.pixels === $1.pixels })
+        #expect(image.scaled(forName: "a.gif").isIdentical(to: image))
+        #expect(image.scaled(to: 0.5).isIdentical(to: image) && image.scaled(to: .nan).isIdentical(to: image))
+        #expect(scaled.scaled(to: 1).scale == 1)
+    }
+}

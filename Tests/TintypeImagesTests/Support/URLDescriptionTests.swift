@@ -1,0 +1,25 @@
+import TestSupport
+import Testing
+
+@testable import TestDoubles
+@testable import TintypeImages
+
+@Suite("Descriptions of URLs", .timeLimited)
+struct URLDescriptionTests {
+    @Test(
+        "User info and the values of queries and fragments are not shown",
+        arguments: [
+            ("http://user:secret@h/a.png", "http://h/a.png"), ("http://h/a?b=secret&c=secret", "http://h/a?b=…&c=…"),
+            ("http://h/a?b=secret#c=secret", "http://h/a?b=…"),
+            ("http://h/a#access_token=secret", "http://h/a#access_token=…"),
+            ("//user:secret@h/a", "//h/a"), ("http://h/a.svg#icon", "http://h/a.svg#icon"), ("file#1=2", "file#1=2"),
+        ])
+    func values(_ url: String, _ shown: String) { #expect(URLDescription.redacted(url) == shown) }
+
+    @Test("A long URL is cut, at the latest before its query", arguments: ["?", "#", "?a=b#", "/%2F?"])
+    func long(_ separator: String) {
+        let url = "https://user:secret@h/a\(separator)token=secret\(String(repeating: "x", count: 3_000))"
+        let shown = URLDescription.redacted(url)
+        #expect(shown.hasPrefix("https://h/a") && shown.hasSuffix("…") && !shown.contains("secret"))
+    }
+}

@@ -1,0 +1,123 @@
+import TestSupport
+import Testing
+import TintypeTesting
+
+@testable import TestDoubles
+@testable import TintypeImages
+
+@Suite("The pool of threads", .timeLimited)
+struct WorkQueueTests {
+    @Test("runs everything, never more than its width at a time", .capability("DLR-31"))
+    func width() async throws {
+        let queue = WorkQueue(label: "test", width: 3)
+        let state = Lock((running: 0, most: 0))
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for index in 0..<200 {
+                group.addTask {
+                    try await queue.perform { _ throws(ImageError) in
+                        state.withLock { state in
+                            state.running += 1
+                            state.most = max(state.most, state.running)
+                        }
+                        state.withLock { $0.running -= 1 }
+                        return index
+                    }
+                }
+            }
+            var sum = 0
+            for try await value in group { sum += value }
+            #expect(sum == 199 * 100)
+        }
+        #expect(state.withLock { $0.most } <= 3)
+    }
+
+    @Test("the most urgent comes first, and a change of mind counts while it waits", .capability("3.11"))
+    func order() async throws {
+        let queue = WorkQueue(label: "test", width: 1)
+        let gate = ThreadGate()
+        let order = Lock([String]())
+        let blocker = Task { try await queue.perform { _ throws(ImageError) in gate.wait() } }
+        while queue.load.running == 0 { await Task.yield() }
+        let priorities = ["low": WorkPriority(.low), "high": WorkPriority(.high), "late": WorkPriority(.veryLow)]
+        var tasks: [Task<Void, any Error>] = []
+        for name in ["low", "late", "high"] {
+            let priority = try #require(priorities[name])
+            let before = queue.load.waiting
+            tasks.append(
+                Task {
+                    try await queue.perform(priority: priority) { _ throws(ImageError) in
+                        order.withLock { $0.append(name) }
+                    }
+                })
+            while queue.load.waiting == before { await Task.yield() }
+        }
+        priorities["late"]?.value = .veryHigh
+        gate.open()
+        try await blocker.value
+        for task in tasks { try await task.value }
+        #expect(order.withLock { $0 } == ["late", "high", "low"])
+    }
+
+    @Test("of work with one priority, the newest comes first if the queue is made so; priorities count all the same")
+    func newestFirst() async throws {
+        let queue = WorkQueue(label: "test", width: 1, newestFirst: true)
+        let gate = ThreadGate()
+        let order = Lock([String]())
+        let blocker = Task { try await queue.perform { _ throws(ImageError) in gate.wait() } }
+        while queue.load.running == 0 { await Task.yield() }
+        var tasks: [Task<Void, any Error>] = []
+        for (name, priority) in [
+            ("a", ImagePriority.normal), ("b", .high), ("c", .normal), ("d", .high), ("e", .normal),
+        ] {
+            let before = queue.load.waiting
+            tasks.append(
+                Task {
+                    try await queue.perform(priority: WorkPriority(priority)) { _ throws(ImageError) in
+                        order.withLock { $0.append(name) }
+                    }
+                })
+            while queue.load.waiting == before { await Task.yield() }
+        }
+        gate.open()
+        try await blocker.value
+        for task in tasks { try await task.value }
+        #expect(order.withLock { $0 } == ["d", "b", "e", "c", "a"])
+    }
+
+    @Test("work that is cancelled while it waits never runs; work that runs is told")
+    func cancellation() async throws {
+        let queue = WorkQueue(label: "test", width: 1)
+        let gate = ThreadGate()
+        let told = Lock(false)
+        let running = Task {
+            try await queue.perform { isCancelled throws(ImageError) in
+                while !isCancelled() {}
+                told.withLock { $0 = true }
+                gate.wait()
+            }
+        }
+        while queue.load.running == 0 { await Task.yield() }
+        let waiting = Task { try await queue.perform { _ throws(ImageError) in Issue.record("it ran") } }
+        while queue.load.waiting == 0 { await Task.yield() }
+        waiting.cancel()
+        await #expect(throws: ImageError.self) { try await waiting.value }
+        // The work that runs still holds its thread: the cancelled one has left the queue by itself.
+        #expect(queue.load == (waiting: 0, running: 1))
+        running.cancel()
+        gate.open()
+        try await running.value
+        #expect(told.withLock { $0 })
+        #expect(try await queue.perform { _ throws(ImageError) in 1 } == 1, "the thread is free again")
+    }
+
+    @Test("a task that was cancelled before it asked gets the error")
+    func cancelledBefore() async {
+        let queue = WorkQueue(label: "test", width: 1)
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await queue.perform { _ throws(ImageError) -> Void in Issue.record("it ran") }
+        }
+        task.cancel()
+        await #expect(throws: ImageError.self) { try await task.value }
+    }
+}

@@ -1,0 +1,86 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+import TintypeTesting
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+@testable import TintypeLoading
+
+/// A loader that adds the credentials of the present user to its requests.
+private final class LoaderWithUser: ImageLoading {
+    let inner: GatedLoader
+    let user = Lock("anna")
+
+    init(_ answer: (@Sendable (URL) -> Result<LoadedData, ImageError>)? = nil) { inner = GatedLoader(answer) }
+
+    func canLoad(_ url: URL) -> Bool { inner.canLoad(url) }
+    func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData { try await inner.load(request) }
+    func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] {
+        headers.merging(["Authorization": user.withLock { $0 }, "Accept-Language": "de"]) { own, _ in own }
+    }
+}
+
+@Suite("Header fields that a loader adds", .timeLimited)
+struct LoaderHeaderTests {
+    private let url = URL(string: "test:a")!
+
+    private func manager(_ loader: any ImageLoading) -> ImageManager {
+        ImageManager(cache: DictionaryCache(), loader: loader, coders: ImageCoders([DotCoder()]))
+    }
+
+    @Test(
+        "An image that was loaded with a loader's credentials is found with the same ones only", .capability("HTC-04"))
+    func users() async throws {
+        let loader = LoaderWithUser { _ in .success(.dot()) }
+        let manager = manager(loader)
+        for (user, calls) in [("anna", 1), ("anna", 1), ("bert", 2), ("bert", 2), ("anna", 3)] {
+            loader.user.withLock { $0 = user }
+            _ = try await manager.image(for: url)
+            _ = try await manager.load(url)
+            await manager.flush()
+            #expect(loader.inner.calls.count == calls, "\(user)")
+        }
+    }
+
+    @Test("A load doesn't join a transfer that runs with other credentials", .capability("HTC-04"))
+    func running() async throws {
+        let loader = LoaderWithUser()
+        let manager = manager(loader)
+        let first = manager.task(for: url)
+        await loader.inner.arrival(of: 1)
+        loader.user.withLock { $0 = "bert" }
+        let second = manager.task(for: url)
+        await loader.inner.arrival(of: 2)
+        loader.inner.answer(1, with: .success(.dot(size: 5)))
+        loader.inner.answer(0, with: .success(.dot(size: 4)))
+        #expect(try await second.image.size.width == 5)
+        #expect(try await first.image.size.width == 4)
+    }
+
+    @Test("A response that varies on a field which the loader adds is found with the same value", .capability("HTC-04"))
+    func vary() async throws {
+        let loader = LoaderWithUser { _ in
+            var loaded = LoadedData.dot()
+            loaded.headers["Vary"] = "Accept-Language"
+            return .success(loaded)
+        }
+        let manager = manager(loader)
+        _ = try await manager.image(for: url)
+        await manager.flush()
+        #expect(try await manager.load(url).source != .network)
+        let other = ImageRequest(url, headers: ["Accept-Language": "en"])
+        #expect(try await manager.load(other).source == .network)
+        #expect(loader.inner.calls.count == 2)
+    }
+
+    @Test("A list of loaders and alternative sources ask the loader that loads the URL", .capability("HTC-04"))
+    func forwarding() {
+        let loader = LoaderWithUser()
+        let list = ImageLoaders([AlternativeSources(to: loader) { _ in [] }, FileLoader()])
+        #expect(list.requestHeaders(["X": "1"], for: url)["Authorization"] == "anna")
+        #expect(list.requestHeaders(["X": "1"], for: URL(filePath: "/a")) == ["X": "1"])
+        #expect(list.requestHeaders(["X": "1"], for: URL(string: "none:a")!) == ["X": "1"])
+    }
+}

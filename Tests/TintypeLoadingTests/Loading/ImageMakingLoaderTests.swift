@@ -1,0 +1,79 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+import TintypeTesting
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+@testable import TintypeLoading
+
+/// A loader that draws, and has no bytes.
+private struct DrawingLoader: ImageLoading {
+    let calls = Watched(0)
+    let schemes = ["test"]
+    func canLoad(_ url: URL) -> Bool { url.scheme == "test" }
+
+    func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+        calls.update { $0 += 1 }
+        var pixels = try MutablePixelBuffer(size: PixelSize(width: 40, height: 20))
+        pixels.withUnsafeMutableBytes { bytes in _ = bytes.initializeMemory(as: UInt8.self, repeating: 200) }
+        return LoadedData(image: Image(pixels: pixels.freeze()), url: request.url)
+    }
+}
+
+@Suite("Loaders that return an image", .timeLimited)
+struct ImageMakingLoaderTests {
+    private let loader = DrawingLoader()
+    private let cache = DictionaryCache()
+    private let manager: ImageManager
+    private let request = ImageRequest(URL(string: "test:a")!)
+
+    init() {
+        manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([DotCoder()]))
+    }
+
+    @Test("The image is the result, in the size of the request, and has no bytes", .capability("DLR-45"))
+    func result() async throws {
+        let result = try await manager.load(request)
+        #expect(result.image.size == PixelSize(width: 40, height: 20) && result.data == nil)
+        #expect(result.source == .network && !result.image.isThumbnail)
+        var small = request
+        small.thumbnailSize = PixelSize(width: 10, height: 10)
+        small.queryFrom = []
+        let thumbnail = try await manager.image(for: small)
+        #expect(thumbnail.size == PixelSize(width: 10, height: 5) && thumbnail.isThumbnail)
+        #expect(try await manager.load(request).source == .memory)
+    }
+
+    @Test("The disk stores the image as a coder encodes it")
+    func stored() async throws {
+        var request = request
+        request.waitsForStore = true
+        request.encodeOptions = EncodeOptions()
+        let result = try await manager.load(request)
+        #expect(result.storeError == nil)
+        #expect(cache.now.disk[result.key]?.data == Data("DOT 40".utf8))
+        request.queryFrom = .disk
+        #expect(try await manager.load(request).source == .disk && loader.calls.value == 1)
+    }
+
+    @Test("Where bytes are asked for, a coder makes them")
+    func bytes() async throws {
+        let encoded = try await manager.data(for: request)
+        #expect(encoded.data == Data("DOT 40".utf8) && encoded.info.size.width == 40)
+    }
+
+    @Test("A transformer gets the image")
+    func transformed() async throws {
+        struct Half: ImageTransformer {
+            let key = "half"
+            func transform(_ image: Image) throws -> Image {
+                try image.resized(to: PixelSize(width: image.size.width / 2, height: image.size.height / 2))
+            }
+        }
+        var request = request
+        request.transformer = Half()
+        #expect(try await manager.image(for: request).size == PixelSize(width: 20, height: 10))
+    }
+}

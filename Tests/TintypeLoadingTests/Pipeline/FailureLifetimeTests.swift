@@ -1,0 +1,75 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+@testable import TintypeLoading
+
+@Suite("Lifetimes of failures", .timeLimited)
+struct FailureLifetimeTests {
+    private static func status(_ code: Int) -> ImageError {
+        ImageError(.badStatus, stage: .load, reason: "HTTP \(code)", statusCode: code)
+    }
+
+    @Test(
+        "missing images and those that can't be decoded are remembered for minutes, other permanent failures for 30 seconds, and temporary ones not at all",
+        .capability("MGR-37", "3.4"),
+        arguments: [
+            (status(404), Duration.minutes(5)), (status(410), .minutes(5)), (status(403), .seconds(30)),
+            (status(503), .zero),
+            (ImageError(.connectionFailed, stage: .load, reason: ""), .zero),
+            (ImageError(.timedOut, stage: .load, reason: ""), .zero),
+            (ImageError(.emptyBody, stage: .load, reason: ""), .seconds(30)),
+        ])
+    func defaults(error: ImageError, lifetime: Duration) async {
+        let clock = Lock(ContinuousClock.now)
+        var configuration = ImageManager.Configuration()
+        configuration.now = { clock.withLock { $0 } }
+        let bench = ManagerBench(configuration: configuration) { _ in .failure(error) }
+        let request = ImageRequest(URL(string: "test:a")!)
+        #expect(await bench.failure(request)?.code == error.code)
+        #expect(bench.manager.failures.map(\.remaining) == (lifetime == .zero ? [] : [lifetime]))
+        clock.withLock { $0 += lifetime - .milliseconds(1) }
+        #expect(await bench.failure(request)?.code == (lifetime == .zero ? error.code : .recentlyFailed))
+        clock.withLock { $0 += .milliseconds(1) }
+        #expect(await bench.failure(request)?.code == error.code)
+    }
+
+    @Test("data that can't be decoded has a lifetime of its own", .capability("MGR-37", "3.4"))
+    func undecodable() async {
+        var configuration = ImageManager.Configuration()
+        configuration.failureLifetimes = FailureLifetimes(undecodable: .minutes(50))
+        let bench = ManagerBench(configuration: configuration) { url in
+            .success(LoadedData(data: Data("<html>".utf8), url: url))
+        }
+        #expect(await bench.failure(ImageRequest(URL(string: "test:a")!))?.code == .unknownFormat)
+        #expect(bench.manager.failures.first.map { $0.remaining > .minutes(49) } == true)
+    }
+
+    @Test("the program decides which failures are remembered, and for how long", .capability("MGR-38"))
+    func hook() async {
+        let asked = Lock<[String]>([])
+        var configuration = ImageManager.Configuration()
+        configuration.failureLifetime = { error, url in
+            asked.withLock { $0.append("\(url.absoluteString) \(error.statusCode ?? 0)") }
+            switch url.absoluteString {
+            case "test:never": return .zero
+            case "test:always": return .seconds(Int.max)
+            default: return nil
+            }
+        }
+        let bench = ManagerBench(configuration: configuration) { _ in .failure(Self.status(404)) }
+        for name in ["test:never", "test:always", "test:default"] {
+            #expect(await bench.failure(ImageRequest(URL(string: name)!))?.code == .badStatus)
+        }
+        #expect(asked.withLock { $0 } == ["test:never 404", "test:always 404", "test:default 404"])
+        #expect(bench.manager.failures.map(\.url) == ["test:always", "test:default"])
+        #expect(await bench.failure(ImageRequest(URL(string: "test:never")!))?.code == .badStatus)
+        #expect(await bench.failure(ImageRequest(URL(string: "test:always")!))?.code == .recentlyFailed)
+        bench.manager.configuration.failureLifetimes = .none
+        #expect(await bench.failure(ImageRequest(URL(string: "test:new")!))?.code == .badStatus)
+        #expect(bench.manager.failures.count == 2, "without a lifetime, nothing more is remembered")
+    }
+}

@@ -1,0 +1,98 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+@testable import TintypeLoading
+
+@Suite("Following a load", .timeLimited)
+struct ImageTaskTests {
+    private let url = URL(string: "test:a")!
+    private let loader = GatedLoader()
+    private var manager: ImageManager {
+        ImageManager(cache: DictionaryCache(), loader: loader, coders: ImageCoders([DotCoder()]))
+    }
+
+    @Test("every watcher sees the progress so far and exactly one end", .capability("3.12"))
+    func watchers() async {
+        let task = manager.task(for: url)
+        let early = task.events
+        await loader.arrival(of: 1)
+        loader.calls[0].request.receive(LoadProgress(receivedBytes: 0, expectedBytes: 100))
+        loader.calls[0].request.receive(LoadProgress(receivedBytes: 50, expectedBytes: 100))
+        let late = task.events
+        loader.answer(0, with: .success(.dot()))
+        for (name, stream) in [("early", early), ("late", late)] {
+            var fractions: [Double?] = []
+            var ends = 0
+            for await event in stream {
+                switch event {
+                case .progress(let progress): fractions.append(progress.fraction)
+                case .preview: Issue.record("\(name): no preview was made")
+                case .finished(let result):
+                    ends += 1
+                    #expect(result.failure == nil)
+                }
+            }
+            #expect(ends == 1, "\(name)")
+            #expect(fractions.last == 0.5, "\(name)")
+        }
+        var after: [ImageEvent] = []
+        for await event in task.events { after.append(event) }
+        #expect(after.count == 1)
+    }
+
+    @Test("an error is the end of the stream too")
+    func failure() async {
+        let task = manager.task(for: url)
+        let events = task.events
+        await loader.arrival(of: 1)
+        loader.answer(0, with: .failure(ImageError(.badStatus, stage: .load, reason: "500", statusCode: 500)))
+        var codes: [ImageError.Code?] = []
+        for await event in events {
+            if case .finished(let result) = event { codes.append(result.failure?.code) }
+        }
+        #expect(codes == [.badStatus])
+    }
+
+    @Test(
+        "a change of priority reaches the transfer that waits, and the highest of all counts",
+        .capability("3.11", "DLR-19"))
+    func priority() async throws {
+        let manager = manager
+        var request = ImageRequest(url)
+        request.priority = .low
+        let task = manager.task(for: request)
+        await loader.arrival(of: 1)
+        let priority = loader.calls[0].request.priority
+        #expect(priority.value == .low)
+        task.priority = .high
+        #expect(priority.value == .high)
+        request.priority = .normal
+        // Joined when its progress arrives: it is told the newest at once.
+        loader.calls[0].request.receive(LoadProgress(receivedBytes: 1, expectedBytes: 2))
+        let second = manager.task(for: request)
+        for await _ in second.events { break }
+        task.priority = .veryLow
+        #expect(priority.value == .normal)
+        second.cancel()
+        _ = await second.result
+        #expect(priority.value == .veryLow)
+        loader.answer(0, with: .success(.dot()))
+        _ = try await task.image
+    }
+
+    @Test("dropping a task does not end its load", .capability("OLD-08"))
+    func dropped() async throws {
+        let cache = DictionaryCache()
+        let manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([DotCoder()]))
+        do { _ = manager.task(for: url) }
+        await loader.arrival(of: 1)
+        let watcher = manager.task(for: url)
+        loader.answer(0, with: .success(.dot()))
+        _ = try await watcher.image
+        #expect(loader.cancelled == 0)
+    }
+}

@@ -1,0 +1,51 @@
+import FoundationEssentials
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+@testable import TintypeLoading
+
+/// A manager with doubles for all its parts.
+struct ManagerBench {
+    let cache = DictionaryCache()
+    let coder: DotCoder
+    let loader: GatedLoader
+    let manager: ImageManager
+
+    init(
+        coder: DotCoder = DotCoder(), configuration: ImageManager.Configuration = .still,
+        answer: (@Sendable (URL) -> Result<LoadedData, ImageError>)? = { .success(.dot($0.absoluteString)) }
+    ) {
+        self.coder = coder
+        loader = GatedLoader(answer)
+        manager = ImageManager(
+            cache: cache, loader: loader, coders: ImageCoders([coder]), configuration: configuration)
+    }
+}
+
+extension ImageManager.Configuration {
+    /// The default, with a clock that stands still: on a slow machine, a failure is forgotten before the test asks for it.
+    static var still: Self {
+        var configuration = Self()
+        let now = ContinuousClock.now
+        configuration.now = { now }
+        return configuration
+    }
+}
+
+extension ManagerBench {
+    func failure(_ request: ImageRequest) async -> ImageError? {
+        do throws(ImageError) {
+            _ = try await manager.image(for: request)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension Result {
+    var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

@@ -1,0 +1,229 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+@testable import TintypeLoading
+
+private let url = URL(string: "test:a")!
+
+@Suite("Refreshing cached images", .timeLimited)
+struct RefreshTests {
+    @Test(
+        "a refresh previews what is cached and ends once, with what is new",
+        .capability("OPT-03", "MGR-19", "CTX-28", "3.3"), arguments: [true, false])
+    func refresh(isInMemory: Bool) async throws {
+        let bench = ManagerBench(answer: nil)
+        bench.cache.change { state in
+            state.disk[ImageKey(source: "test:a")] = DiskCacheEntry(
+                data: Data("DOT 3".utf8), created: Date(), validators: CacheValidators(entityTag: "\"1\""))
+        }
+        if isInMemory { _ = try await bench.manager.image(for: url) }
+        var request = ImageRequest(url)
+        request.options = .refreshCached
+        let task = bench.manager.task(for: request)
+        let events = task.events
+        await bench.loader.arrival(of: 1)
+        #expect(bench.loader.calls[0].request.validators?.entityTag == "\"1\"")
+        var previews: [Int] = []
+        var ends: [Int] = []
+        for await event in events {
+            switch event {
+            case .progress: break
+            case .preview(let image):
+                previews.append(image.size.width)
+                bench.loader.answer(0, with: .success(.dot(size: 9)))
+            case .finished(let result): ends.append(try result.get().image.size.width)
+            }
+        }
+        #expect(previews == [3] && ends == [9])
+        #expect(try await bench.manager.image(for: url).size.width == 9)
+    }
+
+    @Test(
+        "a refresh that fails leaves the cached image, and the result says why", .capability("MGR-20", "3.3"),
+        arguments: [ImageError.Code.connectionFailed, .badStatus])
+    func failedRefresh(code: ImageError.Code) async throws {
+        let bench = ManagerBench { _ in .failure(ImageError(code, stage: .load, reason: "no")) }
+        bench.cache.change {
+            $0.disk[ImageKey(source: "test:a")] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date())
+        }
+        var request = ImageRequest(url)
+        request.options = .refreshCached
+        let result = try await bench.manager.load(request)
+        #expect(result.source == .disk)
+        #expect(result.image.size.width == 3)
+        #expect(bench.loader.calls.count == 1)
+        guard case .stale(.failed(let error)) = result.freshness else {
+            Issue.record("the image is not marked as stale")
+            return
+        }
+        #expect(error.code == code)
+    }
+
+    @Test("a refresh that brings nothing new renews the cached image", .capability("MGR-20", "ERR-03", "OPT-03"))
+    func notModified() async throws {
+        let bench = ManagerBench { _ in
+            .success(.notModified(url: url, validators: CacheValidators(lastModified: "yesterday")))
+        }
+        let old = Date(timeIntervalSince1970: 1)
+        bench.cache.change {
+            $0.disk[ImageKey(source: "test:a")] = DiskCacheEntry(
+                data: Data("DOT 3".utf8), created: old, validators: CacheValidators(entityTag: "\"1\""))
+        }
+        var request = ImageRequest(url)
+        request.options = [.refreshCached, .waitStoreCache]
+        let result = try await bench.manager.load(request)
+        guard case .notModified = result.freshness else {
+            Issue.record("the image is not marked as not modified")
+            return
+        }
+        #expect(result.source == .disk && result.image.size.width == 3 && bench.coder.decodes == 1)
+        let entry = try #require(bench.cache.now.disk[ImageKey(source: "test:a")])
+        #expect(entry.created > old)
+        #expect(entry.validators == CacheValidators(entityTag: "\"1\"", lastModified: "yesterday"))
+    }
+
+    @Test("bytes that equal the cached ones are not modified", .capability("ERR-03"))
+    func sameBytes() async throws {
+        let bench = ManagerBench { _ in .success(.dot(size: 3)) }
+        bench.cache.change {
+            $0.disk[ImageKey(source: "test:a")] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date())
+            $0.disk[
+                ImageKey(
+                    source: "test:a",
+                    variant: ImageVariant(DecodeOptions(thumbnailSize: PixelSize(width: 1, height: 1))))] =
+                DiskCacheEntry(data: Data("DOT 1".utf8), created: Date())
+        }
+        var request = ImageRequest(url)
+        request.options = [.refreshCached, .waitStoreCache]
+        let result = try await bench.manager.load(request)
+        guard case .notModified = result.freshness else {
+            Issue.record("the image is not marked as not modified")
+            return
+        }
+        #expect(bench.coder.decodes == 1 && bench.cache.now.disk.count == 2)
+    }
+
+    @Test("a refresh that brings new bytes removes every variant of the old ones", .capability("OPT-03"))
+    func refreshRemovesVariants() async throws {
+        let size = Lock(100)
+        let bench = ManagerBench { _ in .success(.dot(size: size.withLock { $0 })) }
+        var thumbnail = ImageRequest(url)
+        thumbnail.thumbnailSize = PixelSize(width: 5, height: 5)
+        thumbnail.storesVariant = true
+        thumbnail.options = .waitStoreCache
+        _ = try await bench.manager.image(for: thumbnail)
+        #expect(bench.cache.now.disk.count == 2 && bench.cache.now.memory.count == 1)
+        size.withLock { $0 = 50 }
+        var refresh = ImageRequest(url)
+        refresh.options = [.refreshCached, .waitStoreCache]
+        let result = try await bench.manager.load(refresh)
+        #expect(result.image.size.width == 50)
+        guard case .updated = result.freshness else {
+            Issue.record("the image is not marked as updated")
+            return
+        }
+        let key = bench.manager.key(for: url)
+        #expect(Array(bench.cache.now.disk.keys) == [key] && Array(bench.cache.now.memory.keys) == [key])
+    }
+
+    @Test("a refresh doesn't ask whether damaged bytes are current", .capability("OPT-03"), arguments: [true, false])
+    func damagedEntry(wantsData: Bool) async throws {
+        let bench = ManagerBench()
+        bench.cache.change {
+            $0.disk[ImageKey(source: "test:a")] = DiskCacheEntry(
+                data: Data("DOT x".utf8), created: Date(), validators: CacheValidators(entityTag: "\"1\""))
+        }
+        var request = ImageRequest(url)
+        request.options = [.refreshCached, .waitStoreCache]
+        if wantsData {
+            _ = try await bench.manager.data(for: request)
+        } else {
+            _ = try await bench.manager.load(request)
+        }
+        #expect(bench.loader.calls.map(\.request.validators) == [nil])
+        #expect(bench.cache.now.disk[ImageKey(source: "test:a")]?.data == Data("DOT 8".utf8))
+    }
+
+    /// A thumbnail in memory, made of an older version.
+    private func oldThumbnail(_ bench: ManagerBench) throws -> ImageRequest {
+        var thumbnail = ImageRequest(url)
+        thumbnail.thumbnailSize = PixelSize(width: 5, height: 5)
+        let pixels = try MutablePixelBuffer(size: PixelSize(width: 5, height: 5), cleared: true).freeze()
+        bench.cache.storeInMemory(Image(pixels: pixels), forKey: bench.manager.key(for: thumbnail))
+        return thumbnail
+    }
+
+    @Test(
+        "a refresh that stores only a transformed image in memory still replaces all variants", .capability("OPT-03"),
+        arguments: [ImageOptions.fromLoaderOnly, .refreshCached])
+    func refreshIntoMemory(options: ImageOptions) async throws {
+        let bench = ManagerBench()
+        let thumbnail = try oldThumbnail(bench)
+        var request = ImageRequest(url)
+        request.options = options
+        request.transformer = .closure(key: "same") { $0 }
+        request.storeTo = .memory
+        _ = try await bench.manager.image(for: request)
+        #expect(bench.manager.memoryImage(for: thumbnail) == nil)
+        #expect(bench.manager.memoryImage(for: request) != nil)
+    }
+
+    @Test(
+        "a reload replaces all variants, though it joins a load that replaces none", .capability("OPT-03", "DLR-11"),
+        arguments: [CachePolicy.cacheFirst, .reload])
+    func joiningReload(policy: CachePolicy) async throws {
+        let bench = ManagerBench(answer: nil)
+        let thumbnail = try oldThumbnail(bench)
+        var first = ImageRequest(url)
+        first.cachePolicy = policy
+        first.queryFrom = []
+        first.storeTo = []
+        let firstTask = bench.manager.task(for: first)
+        await bench.loader.arrival(of: 1)
+        var reload = ImageRequest(url)
+        reload.cachePolicy = .reload
+        let secondTask = bench.manager.task(for: reload)
+        while bench.manager.shared.downloads.waitingCount < 2 { await Task.yield() }
+        bench.loader.answer(0, with: .success(.dot(size: 9)))
+        _ = try await (firstTask.image, secondTask.image)
+        #expect(bench.manager.memoryImage(for: thumbnail) == nil)
+        #expect(bench.loader.calls.count == 1)
+    }
+
+    @Test(
+        "bytes that a load stored are on disk, though another one replaces older ones with them", .capability("OPT-03"))
+    func storedBeforeReplacement() async throws {
+        let bench = ManagerBench(answer: nil)
+        let key = ImageKey(source: "test:a")
+        bench.cache.change { $0.disk[key] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date()) }
+        let decodes = Lock(0)
+        let release = BlockingSignal()
+        var refresh = ImageRequest(url)
+        refresh.options = [.refreshCached, .waitStoreCache]
+        refresh.coder = DotCoder {
+            let number = decodes.withLock { count in
+                count += 1
+                return count
+            }
+            // The second one decodes the new bytes.
+            while number == 2, release.wait(milliseconds: 1_000) == nil {}
+        }
+        var first = ImageRequest(url)
+        first.queryFrom = []
+        first.waitsForStore = true
+        let task = bench.manager.task(for: first)
+        await bench.loader.arrival(of: 1)
+        let second = bench.manager.task(for: refresh)
+        while bench.manager.shared.downloads.waitingCount < 2 { await Task.yield() }
+        bench.loader.answer(0, with: .success(.dot(size: 9)))
+        _ = try await task.image
+        #expect(bench.cache.now.disk[key]?.data == Data("DOT 9".utf8))
+        release.send(true)
+        _ = try await second.image
+        #expect(bench.cache.now.disk[key]?.data == Data("DOT 9".utf8))
+    }
+}

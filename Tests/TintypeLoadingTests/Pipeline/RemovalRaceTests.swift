@@ -1,0 +1,150 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+import TintypeTesting
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+@testable import TintypeLoading
+
+private let url = URL(string: "test:a")!
+private let key = ImageKey(source: "test:a")
+
+/// A disk cache in memory whose stores and removals wait until the test lets them go.
+private final class GatedDisk: DiskCaching {
+    private let disk = PlainDisk()
+    let (storeGate, removalGate) = (AsyncGate(), AsyncGate())
+    private let counts = Lock((stores: 0, removals: 0))
+
+    /// The numbers of stores and removals that have begun.
+    var begun: (stores: Int, removals: Int) { counts.withLock { $0 } }
+    var statistics: CacheStatistics { CacheStatistics() }
+
+    func entry(forKey key: ImageKey) async -> DiskCacheEntry? { await disk.entry(forKey: key) }
+    func contains(_ key: ImageKey) async -> Bool { await disk.contains(key) }
+    /// Stores without waiting.
+    func put(_ text: String) async {
+        await disk.store(DiskCacheEntry(data: Data(text.utf8), created: Date()), forKey: key)
+    }
+
+    func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
+        counts.withLock { $0.stores += 1 }
+        await storeGate.wait()
+        await disk.store(entry, forKey: key)
+    }
+
+    private func beginRemoval() async {
+        counts.withLock { $0.removals += 1 }
+        await removalGate.wait()
+    }
+
+    func remove(_ key: ImageKey) async throws(ImageError) -> Bool {
+        await beginRemoval()
+        return await disk.remove(key)
+    }
+
+    func removeAll(ofSource source: String) async throws(ImageError) -> Int {
+        await beginRemoval()
+        return await disk.removeAll(ofSource: source)
+    }
+
+    func removeAll() async throws(ImageError) {
+        await beginRemoval()
+        await disk.removeAll()
+    }
+
+    func removeExpired() async throws(ImageError) -> CacheSweep { CacheSweep() }
+    func usage() async -> CacheUsage { await disk.usage() }
+}
+
+@Suite("Removals while images are loaded", .timeLimited)
+struct RemovalRaceTests {
+    private let disk = GatedDisk()
+    private let loader = GatedLoader()
+    private let cache: LayeredImageCache<MemoryCache, GatedDisk>
+    private let manager: ImageManager
+
+    init() {
+        cache = LayeredImageCache(memory: MemoryCache(), disk: disk)
+        manager = ImageManager(cache: cache, loader: loader, coders: ImageCoders([DotCoder()]))
+    }
+
+    @Test("clearing memory while an image is loaded doesn't keep it from the disk", .capability("CRM-01", "MGR-43"))
+    func clearingMemory() async throws {
+        disk.storeGate.open()
+        let task = manager.task(for: url)
+        await loader.arrival(of: 1)
+        try await cache.removeAll(from: .memory)
+        loader.answer(0, with: .success(.dot()))
+        _ = try await task.image
+        await manager.flush()
+        #expect(await cache.contains(key) == .disk)
+    }
+
+    @Test(
+        "an image that is read while it is removed from disk is not in memory afterwards", .capability("CRM-01"),
+        arguments: [0, 1, 2])
+    func readingDuringRemoval(kind: Int) async throws {
+        await disk.put("DOT 3")
+        let removal = Task {
+            switch kind {
+            case 0: try await manager.removeCachedImage(for: url)
+            case 1: try await manager.removeAll(of: url)
+            default: try await cache.removeAll()
+            }
+        }
+        while disk.begun.removals < 1 { await Task.yield() }
+        #expect(try await manager.load(url).source == .disk)
+        disk.removalGate.open()
+        _ = try await removal.value
+        #expect(manager.memoryImage(for: url) == nil)
+    }
+
+    @Test("an image that was removed is asked for again, even while its write is under way", .capability("CRM-01"))
+    func loadAfterRemoval() async throws {
+        disk.removalGate.open()
+        let first = manager.task(for: url)
+        await loader.arrival(of: 1)
+        loader.answer(0, with: .success(.dot(size: 3)))
+        _ = try await first.image
+        #expect(disk.begun.stores == 1, "the write waits")
+        try await manager.removeAll(of: url)
+        let second = manager.task(for: url)
+        await loader.arrival(of: 2)
+        loader.answer(1, with: .success(.dot(size: 4)))
+        #expect(try await second.image.size.width == 4)
+        disk.storeGate.open()
+        await manager.flush()
+    }
+
+    @Test("a caller that joins a load from before a removal doesn't bring the image back", .capability("CRM-01"))
+    func joiningOldLoad() async throws {
+        disk.removalGate.open()
+        disk.storeGate.open()
+        let first = manager.task(for: url)
+        await loader.arrival(of: 1)
+        try await manager.removeAll(of: url)
+        let second = manager.task(for: url)
+        while manager.shared.images.waitingCount < 2 { await Task.yield() }
+        loader.answer(0, with: .success(.dot()))
+        _ = try await (first.image, second.image)
+        await manager.flush()
+        #expect(await cache.contains(key) == [])
+    }
+
+    @Test("a removal while an image is loaded keeps it out of several caches too", .capability("CRM-01"))
+    func removalDuringLoad() async throws {
+        let loader = GatedLoader()
+        let caches = ImageCaches([DictionaryCache(), DictionaryCache()], store: .concurrent)
+        let manager = ImageManager(cache: caches, loader: loader, coders: ImageCoders([DotCoder()]))
+        let url = URL(string: "test:a")!
+        let task = manager.task(for: url)
+        await loader.arrival(of: 1)
+        try await manager.removeAll(of: url)
+        loader.answer(0, with: .success(.dot()))
+        _ = try await task.image
+        await manager.flush()
+        for cache in caches.caches { #expect(await cache.contains(manager.key(for: url)) == []) }
+    }
+}

@@ -1,0 +1,225 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+@testable import TintypeLoading
+
+private let url = URL(string: "test:a")!
+
+@Suite("Work that loads share", .timeLimited)
+struct SharingTests {
+    private func request(_ change: (inout ImageRequest) -> Void) -> ImageRequest {
+        var request = ImageRequest(url)
+        change(&request)
+        return request
+    }
+
+    @Test(
+        "loads of one URL share one transfer, whatever they want of the caches",
+        .capability("DLR-09", "DLR-11", "DLR-12"))
+    func policies() async throws {
+        let bench = ManagerBench(answer: nil)
+        let requests = [
+            ImageRequest(url), request { $0.options = .fromLoaderOnly }, request { $0.options = .retryFailed },
+            request { $0.options = .refreshCached }, request { $0.queryFrom = .memory },
+            request { $0.storeTo = .memory }, request { $0.thumbnailSize = PixelSize(width: 2, height: 2) },
+        ]
+        let tasks = requests.map { bench.manager.task(for: $0) }
+        let data = Task { try await bench.manager.data(for: url) }
+        await bench.loader.arrival(of: 1)
+        // Those that differ in `storeTo` alone are one load; all others wait for the transfer.
+        while bench.manager.shared.downloads.waitingCount < requests.count { await Task.yield() }
+        bench.loader.answer(0, with: .success(.dot()))
+        for (task, request) in zip(tasks, requests) {
+            #expect(try await task.image.size.width == (request.thumbnailSize?.width ?? 8))
+        }
+        #expect(try await data.value.data == Data("DOT 8".utf8))
+        #expect(bench.loader.calls.count == 1)
+    }
+
+    @Test("a size that is asked for while another is decoded needs no second transfer", .capability("DLR-12", "DLR-11"))
+    func duringDecode() async throws {
+        let isFirst = Lock(true)
+        let (decoding, release) = (BlockingSignal(), BlockingSignal())
+        let coder = DotCoder {
+            guard
+                isFirst.withLock({ isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                })
+            else { return }
+            decoding.send(true)
+            while release.wait(milliseconds: 1_000) == nil {}
+        }
+        let bench = ManagerBench(coder: coder)
+        let large = bench.manager.task(for: request { $0.storeTo = .memory })
+        while decoding.wait(milliseconds: 0) == nil { await Task.yield() }
+        let small = request { $0.thumbnailSize = PixelSize(width: 2, height: 2) }
+        #expect(try await bench.manager.image(for: small).size.width == 2)
+        release.send(true)
+        #expect(try await large.image.size.width == 8)
+        #expect(bench.loader.calls.count == 1)
+    }
+
+    @Test("a transformer that fails leaves the downloaded original in the cache", .capability("MGR-23", "MGR-26"))
+    func failedTransform() async throws {
+        struct Failure: Error {}
+        let bench = ManagerBench()
+        let failing = request {
+            $0.transformer = .closure(key: "failing") { _ in throw Failure() }
+            $0.waitsForStore = true
+        }
+        #expect(await bench.failure(failing)?.code == .transformFailed)
+        #expect(try await bench.manager.load(url).source == .disk)
+        #expect(bench.loader.calls.count == 1)
+    }
+
+    @Test("a load that waits for the write learns its error, whoever began it", .capability("MGR-30", "OPT-22"))
+    func sharedStoreError() async throws {
+        let bench = ManagerBench(answer: nil)
+        let full = ImageError(.cacheWriteFailed, stage: .store, reason: "no space left on device")
+        bench.cache.change { $0.storeError = full }
+        let first = bench.manager.task(for: url)
+        let second = bench.manager.task(for: request { $0.waitsForStore = true })
+        let third = bench.manager.task(
+            for: request {
+                $0.waitsForStore = true
+                $0.thumbnailSize = PixelSize(width: 2, height: 2)
+            })
+        await bench.loader.arrival(of: 1)
+        while bench.manager.shared.images.waitingCount < 3 { await Task.yield() }
+        bench.loader.answer(0, with: .success(.dot()))
+        _ = try await first.image
+        #expect(try await second.result.get().storeError == full)
+        #expect(try await third.result.get().storeError == full)
+        #expect(bench.cache.now.diskStores == 1)
+    }
+
+    @Test("late subscribers first receive the most recent progress and the most recent preview", .capability("3.12"))
+    func lateSubscriber() async throws {
+        let coalescer = TaskCoalescer<String, Int>()
+        let preview = Image(
+            pixels: try MutablePixelBuffer(size: PixelSize(width: 1, height: 1), cleared: true).freeze())
+        let (told, end) = (OnceTask<Void>(), OnceTask<Void>())
+        let (toldGate, endGate) = (AsyncGate(), AsyncGate())
+        told.begin { Task { await toldGate.wait() } }
+        end.begin { Task { await endGate.wait() } }
+        let first = Task {
+            await coalescer.value(for: "a", priority: LoadPriority(.normal)) { context in
+                context.update(.preview(preview))
+                context.update(.progress(ImageProgress(receivedBytes: 5, expectedBytes: 9)))
+                toldGate.open()
+                _ = await end.value
+                return .success(1)
+            }
+        }
+        _ = await told.value
+        let seen = Lock<[String]>([])
+        let second = Task {
+            await coalescer.value(for: "a", priority: LoadPriority(.normal)) { update in
+                seen.withLock { seen in
+                    switch update {
+                    case .arriving, .placeholder: break
+                    case .progress(let progress): seen.append("progress \(progress.receivedBytes)")
+                    case .preview: seen.append("preview")
+                    }
+                }
+            } work: { _ in
+                .success(2)
+            }
+        }
+        while coalescer.waitingCount < 2 { await Task.yield() }
+        endGate.open()
+        #expect(try await first.value.get() == 1)
+        #expect(try await second.value.get() == 1)
+        #expect(seen.withLock { $0 } == ["progress 5", "preview"])
+    }
+
+    @Test("an observer that doesn't read keeps the newest preview only, and the end")
+    func mailbox() async throws {
+        func image(_ side: Int) throws -> Image {
+            Image(pixels: try MutablePixelBuffer(size: PixelSize(width: side, height: 1), cleared: true).freeze())
+        }
+        let mailbox = EventMailbox()
+        for side in 1...20 {
+            mailbox.put(progress: ImageProgress(receivedBytes: side, expectedBytes: 20), preview: try image(side))
+        }
+        mailbox.finish(.failure(.cancelled))
+        var events: [String] = []
+        while let event = await mailbox.next() {
+            switch event {
+            case .progress(let progress): events.append("progress \(progress.receivedBytes)")
+            case .preview(let image): events.append("preview \(image.size.width)")
+            case .finished: events.append("end")
+            }
+        }
+        #expect(events == ["progress 20", "preview 20", "end"])
+    }
+
+    @Test("waiting for writes ends although later ones go on", .capability("CCF-05"))
+    func pendingStores() async {
+        let stores = PendingStores()
+        let (first, _) = stores.begin(bytes: 1, limit: .bytes(10))
+        let wait = Task { await stores.wait() }
+        while !stores.hasWaiting { await Task.yield() }
+        let (second, isOverLimit) = stores.begin(bytes: 10, limit: .bytes(10))
+        #expect(isOverLimit)
+        stores.end(first, bytes: 1)
+        await wait.value
+        stores.end(second, bytes: 10)
+    }
+
+    @Test("of two changes of a priority, the later one wins in any order of their arrival", .capability("3.11"))
+    func priorityOrder() throws {
+        let priority = WorkPriority(.normal)
+        let seen = Lock<[ImagePriority]>([])
+        _ = priority.observe { value in seen.withLock { $0.append(value) } }
+        let low = try #require(priority.reserveChange(to: .low))
+        let high = try #require(priority.reserveChange(to: .high))
+        priority.set(.high, change: high)
+        priority.set(.low, change: low)
+        #expect(priority.value == .high && seen.withLock { $0 } == [.high])
+    }
+
+    @Test("bytes stay shared until they are on their way to the disk", .capability("DLR-12", "DLR-11"))
+    func sharedUntilStored() async throws {
+        let manager = Lock<ImageManager?>(nil)
+        let areHeld = Lock<Bool?>(nil)
+        var configuration = ImageManager.Configuration()
+        configuration.shouldCache = { _, _ in
+            guard let downloads = manager.withLock({ $0 })?.shared.downloads else { return true }
+            let hold = downloads.hold(DownloadKey(url: url, headers: [:]))
+            defer { downloads.release(hold) }
+            let bytes = downloads.bytes(for: hold, onlyNew: false)
+            areHeld.withLock { $0 = bytes != nil }
+            return true
+        }
+        let bench = ManagerBench(configuration: configuration)
+        manager.withLock { $0 = bench.manager }
+        _ = try await bench.manager.image(for: url)
+        #expect(areHeld.withLock { $0 } == true)
+        manager.withLock { $0 = nil }
+    }
+
+    @Test("a load that begins after a change of loaders or coders doesn't join one from before", .capability("PLG-04"))
+    func changedManager() async throws {
+        let bench = ManagerBench(answer: nil)
+        let first = bench.manager.task(for: url)
+        await bench.loader.arrival(of: 1)
+        let other = GatedLoader { _ in .success(.dot(size: 4)) }
+        bench.manager.loaders = ImageLoaders([other])
+        #expect(try await bench.manager.image(for: url).size.width == 4)
+        try await bench.manager.removeAll(of: url)
+        bench.manager.loaders = ImageLoaders([bench.loader])
+        bench.manager.coders = ImageCoders([])
+        let second = bench.manager.task(for: url)
+        await bench.loader.arrival(of: 2)
+        bench.loader.answer(1, with: .success(.dot(size: 5)))
+        #expect(await second.result.failure?.code == .unknownFormat)
+        bench.loader.answer(0, with: .success(.dot(size: 6)))
+        #expect(try await first.image.size.width == 6)
+    }
+}
