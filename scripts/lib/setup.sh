@@ -24,11 +24,9 @@ tintype_gtk=(--disable-default-traits --traits GTK --scratch-path .build-gtk)
 # share one build.
 tintype_formats=AVIF,HEIF,JXL,TIFF,SVG,PDF,RAW
 tintype_all=(--traits "HTTP,$tintype_formats")
-# The targets of tests, in the order in which they run.
-tintype_core_tests=(TintypeImagesTests TintypeCachingTests TintypeLoadingTests TintypeDisplayTests)
-tintype_test_targets=(
-    "${tintype_core_tests[@]}" TintypeCodecsTests TintypeHTTPTests TintypeTests TintypeIsolationTests TintypeCommandTests
-)
+# The targets of tests, in the order in which they run; those of the core at the same time.
+tintype_core_tests='TintypeImagesTests|TintypeCachingTests|TintypeLoadingTests|TintypeDisplayTests'
+tintype_test_targets=("$tintype_core_tests" TintypeCodecsTests TintypeHTTPTests TintypeTests TintypeIsolationTests TintypeCommandTests)
 # CI reads no backtraces with line numbers, and saves the time that debug information takes.
 [ -z "${CI:-}" ] || tintype_all+=(-debug-info-format none)
 
