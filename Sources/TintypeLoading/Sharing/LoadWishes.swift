@@ -7,6 +7,12 @@ struct LoadWishes: Hashable, Sendable {
     var outdated = false
     var layers: StoredLayers = []
 
+    func with(_ priority: ImagePriority) -> LoadWishes {
+        var wishes = self
+        wishes.priority = priority
+        return wishes
+    }
+
     /// Leaves out the images that other callers of a job want.
     func filter(_ receive: @escaping @Sendable (LoadUpdate) -> Void) -> @Sendable (LoadUpdate) -> Void {
         { [self] update in

@@ -14,23 +14,29 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var keeps: @Sendable (Value) -> Bool = { _ in false }
     }
 
-    /// A job, as its code sees it.
+    /// A job, as its code sees it. Its priority is the highest of those who wait, at every moment.
     struct Job: Sendable {
         fileprivate let work: SharedWork
         let id: State.ID
-        /// The highest priority of those who wait, at every moment.
         let priority: WorkPriority
 
         var wishes: LoadWishes { work.tables.withLock { [id] in $0.state.wishes(of: id) } }
         func close() { work.perform { [id] tables, _ in tables.state.close(id) } }
         func closeNeed() { work.perform { [id] tables, _ in tables.state.closeNeed(of: id) } }
-        func publish(_ update: LoadUpdate) { work.publish(update, of: id) }
+
+        func publish(_ update: LoadUpdate) {
+            let receivers = work.tables.withLock { [id] tables in
+                tables.runs[id]?.updates.take(update)
+                return tables.state.waiters(of: id).compactMap { tables.waits[$0]?.onUpdate }
+            }
+            for receive in receivers { receive(update) }
+        }
 
         /// Returns the value of another job, which others may get too until this one ends or asks again.
         func value(_ key: Key, onUpdate: OnUpdate? = nil, _ work: Work) async throws(ImageError) -> Value {
-            let waiter = SharedWorkID.next()
-            return try await self.work.wait(waiter, onUpdate, work) { state, effects in
-                state.join(key, as: waiter, nil, by: id, &effects)
+            let id = SharedWorkID.next()
+            return try await self.work.wait(id, onUpdate, work) { [asking = self.id] state, effects in
+                state.join(key, as: id, nil, by: asking, &effects)
             }.get()
         }
     }
@@ -52,11 +58,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private let tables = Lock(Tables())
 
-    /// True if a job has not ended.
     var hasJobs: Bool { tables.withLock { $0.runs.contains { $0.value.value == nil } } }
-    /// The number of callers and jobs that wait, by key.
     var waiting: [Key: Int] { tables.withLock { $0.state.waiting } }
-    /// True if nothing is left of all loads.
     var isIdle: Bool { tables.withLock { $0.state == State() && $0.waits.isEmpty && $0.runs.isEmpty } }
 
     /// Returns the value of the job for a key, which begins unless it is under way. Honors the cancellation of the calling task.
@@ -65,26 +68,24 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ) async throws(ImageError) -> Value {
         let id = SharedWorkID.next()
         let token = priority.live?.observe { [weak self] priority in
-            self?.perform { $0.state.setWishes(of: id, &$1) { $0.priority = priority } }
+            self?.perform { $0.state.setWishes(of: id, to: wishes.with(priority), &$1) }
         }
         defer { if let token { priority.live?.stopObserving(token) } }
         return try await withTaskCancellationHandler {
             await wait(id, onUpdate, work) { state, effects in
                 // The mark of a cancellation whose handler came too early to find the waiter.
                 guard !Task.isCancelled else { return .refuse }
-                var wishes = wishes
-                wishes.priority = priority.value
-                return state.join(key, as: id, wishes, by: SharedWorkID.currentJob, &effects)
+                return state.join(key, as: id, wishes.with(priority.value), by: SharedWorkID.currentJob, &effects)
             }
         } onCancel: {
             perform { $0.state.leave(id, &$1) }
         }.get()
     }
 
-    /// Keeps the value of a job that has ended until the returned closure is called.
+    /// Keeps the value of a job that has ended, if there is one, until the returned closure is called.
     func hold(_ key: Key) -> @Sendable () -> Void {
         let id = SharedWorkID.next()
-        perform { if $0.state.isKept(key) { _ = $0.state.join(key, as: id, nil, by: nil, &$1) } }
+        perform { _ = $0.state.join(key, as: id, nil, by: nil, &$1) }
         return { [self] in perform { $0.state.leave(id, &$1) } }
     }
 
@@ -121,37 +122,28 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let task = Task.immediateDetached { [self] in
             do throws(ImageError) {
                 let value = try await work.run(job)
-                let kept = work.keeps(value) ? value : nil
                 var stored: StoredLayers = []
-                while !finish(job, .success(value), stored: stored, keeping: kept) {
+                while !end(job, .success(value), stored, keeping: work.keeps(value) ? value : nil) {
                     let wanted = job.wishes.layers.subtracting(stored)
                     await work.store(value, wanted)
                     stored.formUnion(wanted)
                 }
             } catch {
-                _ = finish(job, .failure(error), stored: nil, keeping: nil)
+                _ = end(job, .failure(error), nil, keeping: nil)
             }
         }
-        let isRunning = tables.withLock { tables in
+        let isRunning = perform { tables, _ in
             tables.runs[job.id]?.task = task
             return tables.runs[job.id] != nil
         }
         if !isRunning { task.cancel() }
     }
 
-    private func finish(_ job: Job, _ outcome: Outcome, stored: StoredLayers?, keeping value: Value?) -> Bool {
+    private func end(_ job: Job, _ outcome: Outcome, _ stored: StoredLayers?, keeping value: Value?) -> Bool {
         perform(outcome) { tables, effects in
             tables.runs[job.id]?.value = value
             return tables.state.finish(job.id, stored: stored, isKept: value != nil, &effects)
         }
-    }
-
-    private func publish(_ update: LoadUpdate, of job: State.ID) {
-        let receivers = tables.withLock { tables in
-            tables.runs[job]?.updates.take(update)
-            return tables.state.waiters(of: job).compactMap { tables.waits[$0]?.onUpdate }
-        }
-        for receive in receivers { receive(update) }
     }
 
     /// Changes the state, and carries out the effects without the lock.

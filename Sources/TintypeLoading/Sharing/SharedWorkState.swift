@@ -6,7 +6,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
 
     private struct Waiter: Hashable {
         let job: ID
-        /// The job that needs the other one, or, for a caller, the job whose code calls, as a loader may.
+        /// The job that uses the value; for a caller, the job whose code calls, as a loader may.
         let asking: ID?
         let isCaller: Bool
         var wishes: LoadWishes
@@ -22,21 +22,14 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         var isKept = false
     }
 
-    enum Join: Hashable {
-        case begin, wait(ID)
-        /// The job has ended, and its value is kept.
-        case ready(ID)
-        /// The job that asks was cancelled.
-        case refuse
-        /// The load would wait for itself.
-        case cycle
-    }
+    /// The answer to a waiter: begin the job, wait, take the value of a job that has ended, or end. A load in a cycle would wait for itself.
+    enum Join: Hashable { case begin, wait(ID), ready(ID), refuse, cycle }
 
     /// The consequences of a change, which are carried out without the lock.
     struct Effects {
         /// Waiters that get the result of their job, and those that left before its end.
         var served: [ID] = [], left: [ID] = []
-        /// Jobs that have left the table; those that were cancelled have a task that runs.
+        /// Jobs that are gone. Those that were cancelled still run.
         var removedJobs: [ID] = []
         var priorities: [(job: ID, priority: ImagePriority)] = []
     }
@@ -45,38 +38,35 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     private var jobs: [ID: Job] = [:]
     private var waiters: [ID: Waiter] = [:]
 
-    /// True if there is a job for a key whose value is kept.
-    func isKept(_ key: Key) -> Bool { table[key].map { jobs[$0]?.isKept == true } ?? false }
-    /// The number of waiters of each job that has not ended; jobs of one key are counted together.
-    var waiting: [Key: Int] {
-        jobs.values.reduce(into: [:]) { if !$1.isKept { $0[$1.key, default: 0] += $1.waiters.count } }
-    }
     var callers: [ID] { waiters.filter(\.value.isCaller).map(\.key) }
     func waiters(of job: ID) -> Set<ID> { jobs[job]?.waiters ?? [] }
     /// The present wishes of those who wait for a job; none if it was cancelled.
     func wishes(of job: ID) -> LoadWishes { (jobs[job]?.counts ?? WishCounts()).wishes }
+    /// The number of waiters by key. Several jobs of one key are counted together.
+    var waiting: [Key: Int] {
+        jobs.values.reduce(into: [:]) { if !$1.isKept { $0[$1.key, default: 0] += $1.waiters.count } }
+    }
 
     /// Joins the job for a key, or begins it.
     /// - Parameters:
-    ///   - wishes: The wishes of a caller; `nil` for a user of the value, who has none and keeps the value until it leaves.
-    ///   - asking: The job that uses the value, in place of the one that it asked for before; or the job whose code calls.
+    ///   - wishes: The wishes of a caller; `nil` for a user of the value, which stays until the user leaves.
+    ///   - asking: The job that uses the value, in place of the former one; or the job whose code calls.
     mutating func join(_ key: Key, as id: ID, _ wishes: LoadWishes?, by asking: ID?, _ effects: inout Effects) -> Join {
         if wishes == nil, let asking {
             guard let job = jobs[asking] else { return .refuse }
             if let former = job.need { leave(former, &effects) }
-            jobs[asking]?.need = nil
+            jobs[asking]?.need = id
         }
         if let asking, isNeeded(key, by: asking) { return .cycle }
-        let isNew = table[key] == nil
-        let job = table[key] ?? id
-        if wishes != nil, jobs[job]?.isKept == true { return .ready(job) }
-        if wishes == nil, let asking { jobs[asking]?.need = id }
+        let (job, isNew, isKept) = (table[key] ?? id, table[key] == nil, table[key].map { jobs[$0]?.isKept } == true)
+        if isKept, wishes != nil { return .ready(job) }
+        if !isKept, wishes == nil, asking == nil { return .refuse }
         if isNew { (table[key], jobs[id]) = (id, Job(key: key)) }
-        let own = wishes ?? asking.map { self.wishes(of: $0) } ?? LoadWishes()
+        let own = wishes ?? asking.map { self.wishes(of: $0) } ?? WishCounts().wishes
         waiters[id] = Waiter(job: job, asking: asking, isCaller: wishes != nil, wishes: own)
         jobs[job]?.waiters.insert(id)
-        change(job, &effects) { $0.add(own) }
-        return isNew ? .begin : jobs[job]?.isKept == true ? .ready(job) : .wait(job)
+        change(job, from: nil, to: own, &effects)
+        return isNew ? .begin : isKept ? .ready(job) : .wait(job)
     }
 
     /// True if a job, or one that waits for it, has the key.
@@ -90,39 +80,31 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         guard let waiter = waiters.removeValue(forKey: id) else { return }
         effects.left.append(id)
         jobs[waiter.job]?.waiters.remove(id)
-        change(waiter.job, &effects) { $0.remove(waiter.wishes) }
+        change(waiter.job, from: waiter.wishes, to: nil, &effects)
         removeIfUnused(waiter.job, &effects)
     }
 
-    /// Changes what a waiter wants.
-    mutating func setWishes(of id: ID, _ effects: inout Effects, _ set: (inout LoadWishes) -> Void) {
+    mutating func setWishes(of id: ID, to wishes: LoadWishes, _ effects: inout Effects) {
         guard let old = waiters[id] else { return }
-        var new = old.wishes
-        set(&new)
-        waiters[id]?.wishes = new
-        change(old.job, &effects) { [new] counts in
-            counts.remove(old.wishes)
-            counts.add(new)
-        }
+        waiters[id]?.wishes = wishes
+        change(old.job, from: old.wishes, to: wishes, &effects)
     }
 
     /// Changes the wishes of a job, and with them those of the job that it needs.
-    private mutating func change(_ id: ID, _ effects: inout Effects, _ change: (inout WishCounts) -> Void) {
-        guard var counts = jobs[id]?.counts else { return }
-        let old = counts.wishes
-        change(&counts)
-        let new = counts.wishes
-        jobs[id]?.counts = counts
-        guard old != new, jobs[id]?.waiters.isEmpty == false else { return }
-        if old.priority != new.priority { effects.priorities.append((id, new.priority)) }
-        if let need = jobs[id]?.need { setWishes(of: need, &effects) { $0 = new } }
+    private mutating func change(_ id: ID, from old: LoadWishes?, to new: LoadWishes?, _ effects: inout Effects) {
+        let before = wishes(of: id)
+        if let old { jobs[id]?.counts.remove(old) }
+        if let new { jobs[id]?.counts.add(new) }
+        guard let job = jobs[id], !job.waiters.isEmpty, job.counts.wishes != before else { return }
+        if job.counts.wishes.priority != before.priority { effects.priorities.append((id, job.counts.wishes.priority)) }
+        if let need = job.need { setWishes(of: need, to: job.counts.wishes, &effects) }
     }
 
-    /// Lets nobody else join a job, nor those that wait for it: its answer would be older than the request, or is of no use.
+    /// Lets nobody else join a job, nor those that wait for it, because its value would be too old.
     mutating func close(_ id: ID) {
         if let key = jobs[id]?.key, table[key] == id { table[key] = nil }
         for waiter in waiters(of: id) {
-            if let waiter = waiters[waiter], !waiter.isCaller, let parent = waiter.asking { close(parent) }
+            if let waiter = waiters[waiter], !waiter.isCaller, let user = waiter.asking { close(user) }
         }
     }
 
@@ -142,8 +124,8 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         jobs[id]?.need = nil
         jobs[id]?.isKept = isKept
         for waiter in job.waiters where !isKept || waiters[waiter]?.isCaller == true {
-            if let waiter = waiters.removeValue(forKey: waiter), !waiter.isCaller, let parent = waiter.asking {
-                jobs[parent]?.need = nil
+            if let ended = waiters.removeValue(forKey: waiter), !ended.isCaller, let user = ended.asking {
+                jobs[user]?.need = nil
             }
             jobs[id]?.waiters.remove(waiter)
         }

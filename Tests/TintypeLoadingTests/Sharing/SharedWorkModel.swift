@@ -75,7 +75,7 @@ struct SharedWorkModel: Hashable {
                     add("caller \(index) is cancelled", isNecessary: false) { $0.cancel(index, rules) }
                 }
                 if let later = request.laterPriority, caller.priority != later {
-                    add("caller \(index) changes its priority", isNecessary: false) { $0.change(index, later) }
+                    add("caller \(index) changes its priority", isNecessary: false) { $0.change(index, request, later) }
                 }
             case .ended, .left: break
             }
@@ -104,8 +104,7 @@ struct SharedWorkModel: Hashable {
         callers[index].state = .waiting
         let answer = answer(request, rules)
         let key = request.wantsBytes ? Key.fetch(answer) : .image(size: request.size, answer)
-        let wishes = LoadWishes(priority: request.priority, previews: request.previews, layers: request.layers)
-        join(key, as: index + 1, wishes, by: nil, index, rules)
+        join(key, as: index + 1, wishes(of: index, request), by: nil, index, rules)
     }
 
     private mutating func join(
@@ -146,10 +145,14 @@ struct SharedWorkModel: Hashable {
         perform(effects, nil, rules)
     }
 
-    private mutating func change(_ index: Int, _ priority: ImagePriority) {
+    private func wishes(of index: Int, _ request: Request) -> LoadWishes {
+        LoadWishes(priority: callers[index].priority, previews: request.previews, layers: request.layers)
+    }
+
+    private mutating func change(_ index: Int, _ request: Request, _ priority: ImagePriority) {
         callers[index].priority = priority
         var effects = SharedWorkState<Key>.Effects()
-        machine.setWishes(of: index + 1, &effects) { $0.priority = priority }
+        machine.setWishes(of: index + 1, to: wishes(of: index, request), &effects)
     }
 
     private mutating func run(_ id: ID, _ job: Job, _ scenario: Scenario, _ rules: Set<Rule>) {
@@ -315,9 +318,7 @@ struct SharedWorkModel: Hashable {
         for waiter in machine.waiters(of: id) where waiter < 1_000 {
             var wishes = LoadWishes()
             if waiter <= callers.count {
-                let request = scenario.requests[waiter - 1]
-                wishes = LoadWishes(
-                    priority: callers[waiter - 1].priority, previews: request.previews, layers: request.layers)
+                wishes = self.wishes(of: waiter - 1, scenario.requests[waiter - 1])
             } else if waiter < 500 {
                 wishes = union(waiter / 10, scenario)
             }
