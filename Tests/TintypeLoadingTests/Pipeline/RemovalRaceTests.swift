@@ -126,7 +126,7 @@ struct RemovalRaceTests {
         await loader.arrival(of: 1)
         try await manager.removeAll(of: url)
         let second = manager.task(for: url)
-        while manager.shared.images.waitingCount < 2 { await Task.yield() }
+        while manager.waiting.images < 2 { await Task.yield() }
         loader.answer(0, with: .success(.dot()))
         _ = try await (first.image, second.image)
         await manager.flush()
