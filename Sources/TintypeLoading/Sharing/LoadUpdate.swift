@@ -15,18 +15,20 @@ enum LoadUpdate: Sendable {
 
 /// The most recent updates of a job, for those who join it later.
 struct LatestUpdates: Sendable {
-    private var source: LoadUpdate?
+    private var cached: LoadUpdate?
+    private var arriving: LoadUpdate?
     private var progress: LoadUpdate?
     private var image: LoadUpdate?
 
     mutating func take(_ update: LoadUpdate) {
         switch update {
-        case .arriving, .asking: source = update
+        case .asking: cached = update
+        case .arriving: arriving = update
         case .progress: progress = update
         case .preview, .outdated: image = update
         case .placeholder: break  // Those who come later see the image soon.
         }
     }
 
-    var all: [LoadUpdate] { [source, progress, image].compactMap { $0 } }
+    var all: [LoadUpdate] { [cached, arriving, progress, image].compactMap { $0 } }
 }

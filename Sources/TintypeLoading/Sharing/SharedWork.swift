@@ -106,7 +106,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                     let run = Run(priority: WorkPriority(tables.state.wishes(of: id).priority))
                     tables.runs[id] = run
                     return (nil, Job(work: self, id: id, priority: run.priority), [])
-                case .ready(let job): return (tables.runs[job]?.value.map { .success($0) }, nil, [])
+                case .ready(let job):
+                    return (tables.runs[job]?.value.map { .success($0) } ?? .failure(.cancelled), nil, [])
                 case .refuse: return (.failure(.cancelled), nil, [])
                 case .cycle: return (.failure(.waitsForItself), nil, [])
                 }

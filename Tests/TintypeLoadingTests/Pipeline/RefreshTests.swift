@@ -39,6 +39,7 @@ struct RefreshTests {
             }
         }
         #expect(previews == [3] && ends == [9])
+        #expect(bench.coder.decodes == 2, "the cached image is decoded once, and the new one")
         #expect(try await bench.manager.image(for: url).size.width == 9)
     }
 
