@@ -21,6 +21,10 @@ public protocol DiskCaching: Sendable {
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``. The previous entry is then
     ///   either intact or gone, but never mixed with the new one.
     func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError)
+    /// Stores an entry if a condition holds when its turn has come. A removal can't come between the condition and the store.
+    func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError)
     /// Removes an entry.
     /// - Returns: false if there was none.
     @discardableResult func remove(_ key: ImageKey) async throws(ImageError) -> Bool
@@ -42,6 +46,15 @@ public protocol DiskCaching: Sendable {
 }
 
 extension DiskCaching {
+    /// The default for caches that can't combine the two: looks again after the store, and removes what is no longer current.
+    public func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError) {
+        guard isCurrent() else { return }
+        try await store(entry, forKey: key)
+        if !isCurrent() { try await remove(key) }
+    }
+
     /// The default for caches that don't delay writes: returns at once.
     public func flush() async {}
 

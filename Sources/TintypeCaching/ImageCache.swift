@@ -28,7 +28,7 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
     // reads this one.
     private let lookup: any MemoryCaching
     public let hasDisk: Bool
-    private let removalLog = RemovalLog()
+    private let removals = RemovalCounts()
     /// The decoded images.
     public let memory: Memory
     /// The encoded images.
@@ -84,7 +84,7 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
     /// A removal from disk calls this twice: a load that begins before the disk is done may still find the image there.
     @discardableResult private func removeFromMemory(_ key: ImageKey, _ layers: CacheLayers) -> Bool {
         guard !layers.isEmpty else { return false }
-        removalLog.recordRemoval(of: key, from: layers)
+        removals.advance(source: key.source, layers)
         return layers.contains(.memory) && memory.remove(key)
     }
 
@@ -98,7 +98,7 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
 
     @discardableResult private func removeFromMemory(source: String, _ layers: CacheLayers) -> Bool {
         guard !layers.isEmpty else { return false }
-        removalLog.recordRemoval(ofSource: source, from: layers)
+        removals.advance(source: source, layers)
         return layers.contains(.memory) && memory.removeAll(ofSource: source) > 0
     }
 
@@ -111,7 +111,7 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
 
     private func removeAllFromMemory(_ layers: CacheLayers) {
         guard !layers.isEmpty else { return }
-        removalLog.recordRemovalOfAll(from: layers)
+        removals.advance(source: nil, layers)
         if layers.contains(.memory) { memory.removeAll() }
     }
 
@@ -124,11 +124,33 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
 
     public func flush() async { await disk.flush() }
 
-    public var removals: RemovalLog? { removalLog }
-
     public func containsInMemory(_ key: ImageKey) -> Bool { lookup.contains(key) }
 
     public func discard(_ key: ImageKey) async { _ = try? await disk.remove(key) }
+
+    // MARK: Removals beside loads
+
+    public func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
+
+    public func advanceRemovalCount(ofSource source: String, from count: RemovalCount) -> RemovalCount? {
+        removals.advance(source: source, from: count)
+    }
+
+    public func discardAll(ofSource source: String) async throws(ImageError) {
+        memory.removeAll(ofSource: source)
+        defer { memory.removeAll(ofSource: source) }
+        try await disk.removeAll(ofSource: source)
+    }
+
+    public func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
+        lookup.store(image, forKey: key, while: isCurrent)
+    }
+
+    public func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError) {
+        try await disk.store(entry, forKey: key, while: isCurrent)
+    }
 }
 
 extension LayeredImageCache where Memory == MemoryCache, Disk == DiskCache {

@@ -30,7 +30,7 @@ public final class ImageCaches: ImageCaching {
     public let promotesHits: Bool
 
     private let list: Lock<[any ImageCaching]>
-    private let removalLog = RemovalLog()
+    private let removals = RemovalCounts()
 
     /// Creates a combination of caches.
     /// - Parameters:
@@ -81,11 +81,15 @@ public final class ImageCaches: ImageCaching {
     /// policy.
     public func memoryImage(forKey key: ImageKey) -> Image? {
         let caches = caches(for: query)
-        let mark = removalLog.mark
+        let count = removals.count(ofSource: key.source)
         for (index, cache) in zip(caches.indices, caches) {
             guard let image = cache.memoryImage(forKey: key) else { continue }
             if promotesHits {
-                for higher in caches[..<index] { promote(image, forKey: key, to: higher, since: mark) }
+                for higher in caches[..<index] {
+                    higher.storeInMemory(image, forKey: key) {
+                        removals.count(ofSource: key.source).memory == count.memory
+                    }
+                }
             }
             return image
         }
@@ -97,33 +101,17 @@ public final class ImageCaches: ImageCaching {
     }
 
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
-        let mark = removalLog.mark
+        let count = removals.count(ofSource: key.source)
         let (entry, missing) = await firstHit { await $0.entry(forKey: key, priority: priority) }
         if promotesHits, let entry {
+            // If this fails, later lookups still find the entry in its cache.
             for cache in missing {
-                await promote(key, to: cache, since: mark) { () throws(ImageError) in
-                    try await cache.store(entry, forKey: key)
+                try? await cache.store(entry, forKey: key) { [removals] in
+                    removals.count(ofSource: key.source).disk == count.disk
                 }
             }
         }
         return entry
-    }
-
-    private func promote(_ image: Image, forKey key: ImageKey, to cache: any ImageCaching, since mark: RemovalLog.Mark)
-    {
-        guard !removalLog.hasRemoval(of: key, from: .memory, since: mark) else { return }
-        cache.storeInMemory(image, forKey: key)
-    }
-
-    /// Promotes an entry on disk, unless it is removed meanwhile. If that fails, later lookups still find the entry in its cache.
-    private func promote(
-        _ key: ImageKey, to cache: any ImageCaching, since mark: RemovalLog.Mark,
-        _ store: () async throws(ImageError) -> Void
-    ) async {
-        func wasRemoved() -> Bool { removalLog.hasRemoval(of: key, from: .disk, since: mark) }
-        guard !wasRemoved() else { return }
-        try? await store()
-        if wasRemoved() { _ = try? await cache.remove(key, from: .disk) }
     }
 
     /// Returns the first hit of the caches that a query asks, and the caches of higher priority that were asked and missed.
@@ -186,29 +174,42 @@ public final class ImageCaches: ImageCaching {
         }
     }
 
+    public func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
+        for cache in caches(for: store) { cache.storeInMemory(image, forKey: key, while: isCurrent) }
+    }
+
+    public func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError) {
+        try await perform(store) { cache throws(ImageError) in
+            try await cache.store(entry, forKey: key, while: isCurrent)
+            return false
+        }
+    }
+
     // MARK: Removing
 
     @discardableResult
     public func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
         // Twice: what a load that begins meanwhile still finds in one of the caches must not come back either.
-        removalLog.recordRemoval(of: key, from: layers)
-        defer { removalLog.recordRemoval(of: key, from: layers) }
+        removals.advance(source: key.source, layers)
+        defer { removals.advance(source: key.source, layers) }
         return try await perform(remove) { cache throws(ImageError) in try await cache.remove(key, from: layers) }
     }
 
     /// Removes every variant of a source from the caches that ``remove`` selects.
     @discardableResult
     public func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        removalLog.recordRemoval(ofSource: source, from: layers)
-        defer { removalLog.recordRemoval(ofSource: source, from: layers) }
+        removals.advance(source: source, layers)
+        defer { removals.advance(source: source, layers) }
         return try await perform(remove) { cache throws(ImageError) in
             try await cache.removeAll(ofSource: source, from: layers)
         }
     }
 
     public func removeAll(from layers: CacheLayers) async throws(ImageError) {
-        removalLog.recordRemovalOfAll(from: layers)
-        defer { removalLog.recordRemovalOfAll(from: layers) }
+        removals.advance(source: nil, layers)
+        defer { removals.advance(source: nil, layers) }
         try await perform(removeAll) { cache throws(ImageError) in
             try await cache.removeAll(from: layers)
             return false
@@ -220,7 +221,18 @@ public final class ImageCaches: ImageCaching {
         for cache in caches(for: remove) { await cache.discard(key) }
     }
 
-    public var removals: RemovalLog? { removalLog }
+    public func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
+
+    public func advanceRemovalCount(ofSource source: String, from count: RemovalCount) -> RemovalCount? {
+        removals.advance(source: source, from: count)
+    }
+
+    public func discardAll(ofSource source: String) async throws(ImageError) {
+        try await perform(remove) { cache throws(ImageError) in
+            try await cache.discardAll(ofSource: source)
+            return false
+        }
+    }
 
     /// Sweeps all caches, whatever the policies. If some fail, throws the error of the one with the highest priority, after all
     /// have finished.

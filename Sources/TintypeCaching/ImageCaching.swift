@@ -36,9 +36,24 @@ public protocol ImageCaching: Sendable {
     /// Removes a damaged entry from disk. Unlike ``remove(_:from:)``, this doesn't keep loads in progress from storing a better
     /// one.
     func discard(_ key: ImageKey) async
-    /// The recent removals, if the cache keeps loads that began before a removal from storing the removed image; `nil`
-    /// otherwise.
-    var removals: RemovalLog? { get }
+
+    // MARK: Removals beside loads
+
+    /// Returns the number of removals so far of a source and of everything. Each removal raises it before it removes anything.
+    func removalCount(ofSource source: String) -> RemovalCount
+    /// Raises the number of removals of a source, unless it has changed: a newer image replaces the variants of the source.
+    /// - Parameter count: The number when the newer image was asked for.
+    /// - Returns: The new number; `nil` if there was a removal meanwhile.
+    func advanceRemovalCount(ofSource source: String, from count: RemovalCount) -> RemovalCount?
+    /// Removes every variant of a source that is replaced. Unlike ``removeAll(ofSource:from:)``, this doesn't raise the number of removals.
+    func discardAll(ofSource source: String) async throws(ImageError)
+    /// Stores a decoded image in memory while a condition holds. A removal can't come between the condition and the store.
+    func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool)
+    /// Stores an encoded image if a condition holds when its turn has come. A removal can't come between the condition and the store.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
+    func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError)
 }
 
 // Defaults for caches with fewer features.
@@ -55,7 +70,30 @@ extension ImageCaching {
 
     public func discard(_ key: ImageKey) async { _ = try? await remove(key, from: .disk) }
 
-    public var removals: RemovalLog? { nil }
+    /// The default for caches that don't count their removals: always the same number.
+    public func removalCount(ofSource source: String) -> RemovalCount { RemovalCount() }
+
+    public func advanceRemovalCount(ofSource source: String, from count: RemovalCount) -> RemovalCount? {
+        removalCount(ofSource: source) == count ? count : nil
+    }
+
+    public func discardAll(ofSource source: String) async throws(ImageError) {
+        try await removeAll(ofSource: source, from: .all)
+    }
+
+    public func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
+        guard isCurrent() else { return }
+        storeInMemory(image, forKey: key)
+    }
+
+    /// The default for caches that can't combine the two: looks again after the store, and discards what is no longer current.
+    public func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError) {
+        guard isCurrent() else { return }
+        try await store(entry, forKey: key)
+        if !isCurrent() { await discard(key) }
+    }
 
     /// The default for caches without a list of their entries: returns no variants.
     public func variants(ofSource source: String) async -> [ImageVariant] { [] }

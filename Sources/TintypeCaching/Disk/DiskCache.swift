@@ -154,7 +154,13 @@ public final class DiskCache: DiskCaching {
     }
 
     public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
-        let ticket = order.begin(entry, forKey: key, EntryName(key))
+        try await store(entry, forKey: key) { true }
+    }
+
+    public func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError) {
+        guard let ticket = order.begin(entry, forKey: key, EntryName(key), while: isCurrent) else { return }
         defer { order.end(ticket) }
         var encoded: DiskCacheEntry?
         if store.reader.payloadCodec != nil {

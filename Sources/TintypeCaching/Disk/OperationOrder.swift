@@ -42,9 +42,14 @@ final class OperationOrder: Sendable {
 
     // MARK: Order
 
-    /// Registers the store of an entry.
-    func begin(_ entry: DiskCacheEntry, forKey key: ImageKey, _ name: EntryName) -> Ticket {
-        state.withLock { $0.add(Operation(number: 0, key: key, entry: entry), Source(name)) }
+    /// Registers the store of an entry, unless a removal has overtaken it.
+    /// - Parameter isCurrent: False after a removal. It is asked under the lock: a removal that is counted later cancels the store.
+    func begin(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, _ name: EntryName, while isCurrent: () -> Bool
+    ) -> Ticket? {
+        state.withLock { state in
+            isCurrent() ? state.add(Operation(number: 0, key: key, entry: entry), Source(name)) : nil
+        }
     }
 
     /// Registers another operation on a source, or, for `nil`, on all of them.

@@ -67,6 +67,13 @@ public final class MemoryCache: MemoryCaching {
 
     public func store(_ image: Image, forKey key: ImageKey) { change { $0.store(image, forKey: key, now: time) } }
 
+    public func store(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
+        change { store in
+            // Within the lock, which a removal takes after it was counted.
+            if isCurrent() { store.store(image, forKey: key, now: time) }
+        }
+    }
+
     /// Stores an image with a cost other than the size of its pixels.
     /// - Parameters:
     ///   - image: the image to store.
@@ -118,7 +125,7 @@ public final class MemoryCache: MemoryCaching {
 
     /// Changes the state. Discarded images are released after the lock, because freeing their memory takes another lock and can
     /// take long.
-    private func change<Result: Sendable>(_ body: @Sendable (inout MemoryStore) -> Result) -> Result {
+    private func change<Result: Sendable>(_ body: (inout MemoryStore) -> Result) -> Result {
         let (result, discarded) = state.withLock { store in
             let result = body(&store)
             return (result, store.takeDiscarded())

@@ -75,8 +75,8 @@ extension ImageManager {
     package func keep(_ animation: AnimatedImage, for request: ImageRequest, _ result: ImageResult) async {
         var (request, environment) = prepared(request)
         request.transformer = nil
-        let mark = environment.cache.removals?.mark
-        _ = await environment.stored(animation, for: request, result.image.response, mark: mark)
+        let count = environment.cache.removalCount(ofSource: environment.source(of: request))
+        _ = environment.stored(animation, for: request, result.image.response, since: count)
     }
 }
 
@@ -107,7 +107,7 @@ extension LoadEnvironment {
         if let animation = animationInMemory(request), loaded == nil || loaded?.data == animation.data {
             return (animation, nil)
         }
-        let mark = cache.removals?.mark
+        let count = cache.removalCount(ofSource: source(of: request))
         let encoded: EncodedImage
         if let loaded {
             encoded = loaded
@@ -123,14 +123,14 @@ extension LoadEnvironment {
                 try AnimatedImage(encoded.data, options: options, coder, context: context)
             }
         }
-        return (await stored(animated, for: request, encoded.response, mark: mark), encoded)
+        return (stored(animated, for: request, encoded.response, since: count), encoded)
     }
 
     /// Stores an animation in memory, if the request allows that.
     /// - Returns: the equal one that is there already: one object has the frames of all players.
     fileprivate func stored(
-        _ animated: AnimatedImage, for request: ImageRequest, _ response: StoredResponse?, mark: RemovalLog.Mark?
-    ) async -> AnimatedImage {
+        _ animated: AnimatedImage, for request: ImageRequest, _ response: StoredResponse?, since count: RemovalCount
+    ) -> AnimatedImage {
         guard request.storeTo.contains(.memory), request.coderToken == 0, mayStore(response, for: request) else {
             return animated
         }
@@ -140,9 +140,8 @@ extension LoadEnvironment {
         {
             return other
         }
-        cache.storeInMemory(animated.poster.with(animated).with(response), forKey: key)
-        if cache.removals?.hasRemoval(of: key, from: .memory, since: mark) ?? false {
-            _ = try? await cache.remove(key, from: .memory)
+        cache.storeInMemory(animated.poster.with(animated).with(response), forKey: key) { [cache] in
+            cache.removalCount(ofSource: key.source).memory == count.memory
         }
         return animated
     }

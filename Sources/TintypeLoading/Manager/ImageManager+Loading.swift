@@ -50,7 +50,7 @@ extension ImageManager {
             let shown = request.cachePolicy == .revalidate ? environment.ownMemoryImage(request, key: key) : nil
             if let shown { onUpdate?(.outdated(shown)) }
             let load = ImageLoad(request, key: key, environment: environment, trace: trace)
-            var wishes = LoadWishes()
+            var wishes = load.wishes
             wishes.previews = request.isProgressive && shown == nil && onUpdate != nil
             wishes.outdated = request.cachePolicy == .revalidate && shown == nil && onUpdate != nil
             let output = try await load.output(wishes, priority: priority, onUpdate: onUpdate.map(wishes.filter))
@@ -59,7 +59,7 @@ extension ImageManager {
                     .notAnimated, stage: .decode,
                     reason: "the image isn't animated, but the request requires an animated image")
             }
-            let storeError = await load.store(output)
+            let storeError = request.waitsForStore ? await output.writes.error : nil
             let shared = output.sharedStages(with: trace.id)
             environment.endLoad(trace, from: output.source, shared: shared)
             return Loaded(output: output, trace: trace, shared: shared, storeError: storeError)

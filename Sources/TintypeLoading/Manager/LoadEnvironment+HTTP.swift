@@ -101,8 +101,7 @@ extension LoadEnvironment {
                 return
             }
             let load = ImageLoad(request, key: key(for: request), environment: self, trace: trace)
-            guard let output = try? await load.output(priority: LoadPriority(.low)) else { return }
-            _ = await load.store(output)
+            _ = try? await load.output(load.wishes, priority: LoadPriority(.low))
         }
     }
 }

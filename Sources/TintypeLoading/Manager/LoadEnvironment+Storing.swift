@@ -1,43 +1,30 @@
 internal import FoundationEssentials
+internal import Logging
 
 extension LoadEnvironment {
-    /// Writes the bytes of a source to disk, once for all loads that share them.
+    /// Writes the bytes of a source to disk, once for all loads that share them, unless the source was removed since they were asked for.
     ///
+    /// It waits for the write while too many bytes are waiting to be written.
     /// - Parameters:
     ///   - image: The image of the bytes, if they were decoded.
     ///   - isWhole: False for a thumbnail.
     ///   - request: One of the requests for it.
-    ///   - mark: The state of the cache's removals when the load began. If the original was removed since, it is not stored.
-    ///   - waits: Whether the caller waits for the write. It waits in any case while too many bytes are waiting to be written.
-    /// - Returns: the error of the write, if the caller waits for it.
+    ///   - lifetime: The time after which the bytes expire.
     func storeOriginal(
-        _ bytes: SourceBytes, of image: Image?, isWhole: Bool, for request: ImageRequest, source: String,
-        fetch: FetchKey, since mark: RemovalLog.Mark?, waits: Bool, trace: LoadTrace
-    ) async -> ImageError? {
-        let key = ImageKey(source: source)
-        let removals = originals.removals
-        func wasRemoved(since mark: RemovalLog.Mark?) -> Bool {
-            removals?.hasRemoval(of: key, from: .disk, since: mark) ?? false
-        }
-        let now = removals?.mark
-        guard !wasRemoved(since: mark) else { return nil }
-        var write = bytes.write(for: source) ?? bytes.makeWrite(for: source, at: now, replacing: nil)
-        // Another load wrote these bytes, and they were removed before this load began.
-        if wasRemoved(since: write.mark) { write = bytes.makeWrite(for: source, at: now, replacing: write) }
-        let isOverLimit = begin(write.task, of: fetch, bytes: bytes.data.count, trace) {
-            [self, write] () throws(ImageError) in
-            if let previous = write.previous {
-                _ = await previous.task.value
-                guard removals?.hasRemoval(of: key, from: .disk, since: write.mark) != true else { return }
-            }
+        _ bytes: SourceBytes, of image: Image?, isWhole: Bool, for request: ImageRequest, fetch: FetchKey,
+        lifetime: Duration?, trace: LoadTrace
+    ) async -> Promise<ImageError?> {
+        let (write, isFirst) = bytes.claimWrite()
+        guard isFirst else { return write }
+        let removals = bytes.removals ?? fetch.removals
+        await begin(write, of: fetch, bytes: bytes.data.count, trace) { [self] () throws(ImageError) in
             var entry = try await entry(bytes, of: image, isWhole: isWhole, for: request)
-            if bytes.source != .disk { entry.limit(to: request.diskLifetime) }
-            try await originals.store(entry, forKey: key)
+            if bytes.source != .disk { entry.limit(to: lifetime) }
+            try await originals.store(entry, forKey: ImageKey(source: fetch.source)) { [self] in
+                originals.removalCount(ofSource: fetch.source).disk == removals.originals.disk
+            }
         }
-        // The removal may have come in between: it wins.
-        if wasRemoved(since: mark) { await originals.discard(key) }
-        guard waits || isOverLimit else { return nil }
-        return await write.task.value ?? nil
+        return write
     }
 
     /// The entry for the bytes of a source: as they came, or as the program's serializer returns them.
@@ -118,33 +105,57 @@ extension LoadEnvironment {
         }
     }
 
-    /// Begins a write, unless it has begun. The bytes of the fetch stay shared until it has ended.
-    /// - Returns: whether too many bytes are waiting to be written.
+    /// Begins a write, and waits for it if too many bytes are waiting to be written. The bytes of the fetch stay shared until it has ended.
     func begin(
-        _ write: OnceTask<ImageError?>, of fetch: FetchKey, bytes: Int, _ trace: LoadTrace,
+        _ write: Promise<ImageError?>, of fetch: FetchKey, bytes: Int, _ trace: LoadTrace,
         _ body: @escaping @Sendable () async throws(ImageError) -> Void
-    ) -> Bool {
-        var isOverLimit = false
-        write.begin {
-            let stores = shared.stores
-            let release = shared.work.hold(.fetch(fetch))
-            let number: Int
-            (number, isOverLimit) = stores.begin(bytes: bytes, limit: configuration.pendingStoreLimit)
-            // Immediate: the cache knows of the write before the load returns, so that a removal after the load comes after it.
-            return Task.immediateDetached {
-                defer {
-                    stores.end(number, bytes: bytes)
-                    release()
-                }
-                do throws(ImageError) {
-                    _ = try await observe(.store, of: trace, body)
-                    return nil
-                } catch {
-                    return error
-                }
+    ) async {
+        let (stores, release) = (shared.stores, shared.work.hold(.fetch(fetch)))
+        let (number, isOverLimit) = stores.begin(bytes: bytes, limit: configuration.pendingStoreLimit)
+        // Immediate: the cache knows of the write before the load returns, so that a removal after the load comes after it.
+        Task.immediateDetached {
+            var failure: ImageError?
+            do throws(ImageError) {
+                _ = try await observe(.store, of: trace, body)
+            } catch {
+                failure = error
             }
+            stores.end(number, bytes: bytes)
+            release()
+            write.fulfill(failure)
         }
-        return isOverLimit
+        if isOverLimit { _ = await write.value }
+    }
+
+    // MARK: Removals beside loads
+
+    func removals(ofSource source: String) -> SourceRemovals {
+        let images = cache.removalCount(ofSource: source)
+        return SourceRemovals(
+            images: images, originals: hasOwnOriginals ? originals.removalCount(ofSource: source) : images)
+    }
+
+    /// Removes every variant of a source that newer bytes replace, unless the source was removed since they were asked for.
+    /// - Returns: The removals including this one, which the stores of the newer bytes know; `nil` after another removal.
+    func replaceVariants(ofSource source: String, since removals: SourceRemovals) async -> SourceRemovals? {
+        // Twice: what a load that begins meanwhile still finds on disk must not come back either.
+        guard let first = advance(source, from: removals) else { return nil }
+        do throws(ImageError) {
+            try await cache.discardAll(ofSource: source)
+            if hasOwnOriginals { try await originals.discardAll(ofSource: source) }
+        } catch {
+            configuration.logger.warning(
+                "older variants couldn't be removed: \(URLDescription.redacted(source)): \(error.reason)")
+        }
+        return advance(source, from: first)
+    }
+
+    private func advance(_ source: String, from removals: SourceRemovals) -> SourceRemovals? {
+        guard let images = cache.advanceRemovalCount(ofSource: source, from: removals.images) else { return nil }
+        guard hasOwnOriginals else { return SourceRemovals(images: images, originals: images) }
+        return originals.advanceRemovalCount(ofSource: source, from: removals.originals).map {
+            SourceRemovals(images: images, originals: $0)
+        }
     }
 }
 

@@ -214,17 +214,6 @@ final class LoadEnvironment: Sendable {
         return request.storeTo.subtracting(.disk)
     }
 
-    /// The state of the removals from both caches.
-    struct RemovalMarks: Sendable {
-        var images: RemovalLog.Mark?
-        var originals: RemovalLog.Mark?
-    }
-
-    var removalMarks: RemovalMarks {
-        let mark = cache.removals?.mark
-        return RemovalMarks(images: mark, originals: hasOwnOriginals ? originals.removals?.mark : mark)
-    }
-
     /// Removes every variant of a source, and its original.
     func removeAll(ofSource source: String) async throws(ImageError) {
         try await cache.removeAll(ofSource: source, from: .all)

@@ -16,6 +16,11 @@ extension ImageRequest {
     /// True if a cache gets anything of the image.
     var storesAnything: Bool { !storeTo.isEmpty || storeOriginalTo?.isEmpty == false }
 
+    /// True if memory is asked for the image before its transformer, or stores it.
+    var usesOriginalInMemory: Bool {
+        queryOriginalFrom?.contains(.memory) == true || storeOriginalTo?.contains(.memory) == true
+    }
+
     var parts: RequestParts {
         get { box?.parts ?? RequestParts() }
         set { box = RequestParts.Box(newValue) }
@@ -114,8 +119,8 @@ extension ImageRequest {
     /// The time after which what this load stores on disk expires, counted from when it was loaded; `nil`, the default, for the limits of
     /// the cache alone. A negative time counts as zero.
     ///
-    /// It ends an entry earlier than ``DiskCache/Configuration/maximumAge``, never later. Of requests that share a download, the first one
-    /// that stores it decides. An image that is on disk already keeps its end.
+    /// It ends an entry earlier than ``DiskCache/Configuration/maximumAge``, never later. Of requests that share a load, the one with the
+    /// shortest time decides. An image that is on disk already keeps its end.
     public var diskLifetime: Duration? {
         get { box?.parts.diskLifetime }
         set { parts.diskLifetime = newValue }

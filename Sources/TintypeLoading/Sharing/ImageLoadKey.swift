@@ -1,6 +1,6 @@
 /// The identity of a load: requests with equal keys get the same image from the same place, and share all of the work.
 ///
-/// What a request wants stored is no part of it: each request sees to that itself, when the image is there (``PipelineOutput``).
+/// What a request stores isn't part of the key, but of its ``LoadWishes``.
 struct ImageLoadKey: Hashable, Sendable {
     /// The image, with everything that changes its pixels.
     var image: ImageKey
@@ -17,13 +17,18 @@ struct ImageLoadKey: Hashable, Sendable {
     var isReload: Bool
     /// True for a load that refreshes, and whose new bytes remove the variants of the old ones.
     var replacesVariants: Bool
+    /// True if what the source forbids to store isn't stored, though the policy doesn't say so.
+    var renewsByHTTP: Bool
+    /// True if memory is asked for the image before its transformer, or stores it.
+    var usesOriginalInMemory: Bool
     var retriesFailed: Bool
+    var removals: SourceRemovals
 
     /// The fetch that the load needs.
     var fetch: FetchKey {
         FetchKey(
             source: image.source, download: download, policy: policy, queriesDisk: queriesDisk, isReload: isReload,
-            retriesFailed: retriesFailed)
+            retriesFailed: retriesFailed, removals: removals)
     }
 
     func hash(into hasher: inout Hasher) {
@@ -48,11 +53,12 @@ struct DataLoadKey: Hashable, Sendable {
     var formatHint: ImageFormat?
     /// Distinguishes requests with coders of their own.
     var coder: String
+    var removals: SourceRemovals
 
     /// The fetch that the load needs.
     var fetch: FetchKey {
         FetchKey(
             source: source, download: download, policy: policy, queriesDisk: queriesDisk, isReload: isReload,
-            retriesFailed: retriesFailed)
+            retriesFailed: retriesFailed, removals: removals)
     }
 }

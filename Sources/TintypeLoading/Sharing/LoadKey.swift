@@ -23,6 +23,8 @@ struct FetchKey: Hashable, Sendable {
     /// True if bytes that were asked for before the load began are too old.
     var isReload: Bool
     var retriesFailed: Bool
+    /// The removals before the load: one that begins after a removal doesn't join another from before it.
+    var removals: SourceRemovals
     /// The way of decoding that failed a short while ago.
     var failedDecoding: FailureMemory.Decoding?
 
@@ -31,6 +33,12 @@ struct FetchKey: Hashable, Sendable {
         hasher.combine(download)
         hasher.combine(policy)
     }
+}
+
+/// The removals of a source from the cache of images, and from that of originals.
+struct SourceRemovals: Hashable, Sendable {
+    var images: RemovalCount
+    var originals: RemovalCount
 }
 
 extension ImageError {

@@ -6,6 +6,16 @@ struct LoadWishes: Hashable, Sendable {
     /// True for a caller that shows the cached image while its source is asked.
     var outdated = false
     var layers: StoredLayers = []
+    /// The time after which what is stored on disk expires; `nil` for no such limit.
+    var lifetime: Duration?
+
+    /// The wishes of a job for the one that it needs: an image that is made of another one has that as its original.
+    var ofNeed: LoadWishes {
+        var wishes = self
+        wishes.layers = layers.intersection(.originalOnDisk)
+        if layers.contains(.originalInMemory) { wishes.layers.insert(.imageInMemory) }
+        return wishes
+    }
 
     func with(_ priority: ImagePriority) -> LoadWishes {
         var wishes = self
@@ -40,8 +50,14 @@ struct WishCounts: Hashable, Sendable {
     /// By priority, then for previews, cached images, and layers.
     private var counts = SIMD16<Int32>()
     private static let (previews, outdated, layers) = (8, 9, 10)
+    /// The shortest lifetime that anybody has wished; also of those who left, which does no harm.
+    private var lifetime: Duration?
 
-    mutating func add(_ wishes: LoadWishes) { add(wishes, 1) }
+    mutating func add(_ wishes: LoadWishes) {
+        add(wishes, 1)
+        if let new = wishes.lifetime { lifetime = min(lifetime ?? new, new) }
+    }
+
     mutating func remove(_ wishes: LoadWishes) { add(wishes, -1) }
 
     private mutating func add(_ wishes: LoadWishes, _ number: Int32) {
@@ -63,6 +79,7 @@ struct WishCounts: Hashable, Sendable {
         }
         wishes.previews = counts[Self.previews] > 0
         wishes.outdated = counts[Self.outdated] > 0
+        wishes.lifetime = lifetime
         for bit in 0..<StoredLayers.count where counts[Self.layers + bit] > 0 {
             wishes.layers.insert(StoredLayers(rawValue: 1 << bit))
         }

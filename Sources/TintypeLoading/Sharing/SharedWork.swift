@@ -8,8 +8,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     struct Work: Sendable {
         var run: @Sendable (Job) async throws(ImageError) -> Value
-        /// Stores a value in the layers that somebody wants, before the job leaves the table.
-        var store: @Sendable (Value, StoredLayers) async -> Void = { _, _ in }
+        /// Stores a value in the layers of the wishes, before the job leaves the table.
+        var store: @Sendable (Value, LoadWishes) async -> Void = { _, _ in }
         /// True if others may get the value until the jobs that use it have ended.
         var keeps: @Sendable (Value) -> Bool = { _ in false }
     }
@@ -22,7 +22,6 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
         var wishes: LoadWishes { work.tables.withLock { [id] in $0.state.wishes(of: id) } }
         func close() { work.perform { [id] tables, _ in tables.state.close(id) } }
-        func closeNeed() { work.perform { [id] tables, _ in tables.state.closeNeed(of: id) } }
 
         func publish(_ update: LoadUpdate) {
             let receivers = work.tables.withLock { [id] tables in
@@ -125,9 +124,10 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 let value = try await work.run(job)
                 var stored: StoredLayers = []
                 while !end(job, .success(value), stored, keeping: work.keeps(value) ? value : nil) {
-                    let wanted = job.wishes.layers.subtracting(stored)
-                    await work.store(value, wanted)
-                    stored.formUnion(wanted)
+                    var wishes = job.wishes
+                    wishes.layers.subtract(stored)
+                    await work.store(value, wishes)
+                    stored.formUnion(wishes.layers)
                 }
             } catch {
                 _ = end(job, .failure(error), nil, keeping: nil)

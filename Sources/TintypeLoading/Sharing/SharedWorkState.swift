@@ -62,7 +62,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         if isKept, wishes != nil { return .ready(job) }
         if !isKept, wishes == nil, asking == nil { return .refuse }
         if isNew { (table[key], jobs[id]) = (id, Job(key: key)) }
-        let own = wishes ?? asking.map { self.wishes(of: $0) } ?? WishCounts().wishes
+        let own = wishes ?? asking.map { self.wishes(of: $0).ofNeed } ?? WishCounts().wishes
         waiters[id] = Waiter(job: job, asking: asking, isCaller: wishes != nil, wishes: own)
         jobs[job]?.waiters.insert(id)
         change(job, from: nil, to: own, &effects)
@@ -97,7 +97,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         if let new { jobs[id]?.counts.add(new) }
         guard let job = jobs[id], !job.waiters.isEmpty, job.counts.wishes != before else { return }
         if job.counts.wishes.priority != before.priority { effects.priorities.append((id, job.counts.wishes.priority)) }
-        if let need = job.need { setWishes(of: need, to: job.counts.wishes, &effects) }
+        if let need = job.need { setWishes(of: need, to: job.counts.wishes.ofNeed, &effects) }
     }
 
     /// Lets nobody else join a job, nor those that wait for it, because its value would be too old.
@@ -107,9 +107,6 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
             if let waiter = waiters[waiter], !waiter.isCaller, let user = waiter.asking { close(user) }
         }
     }
-
-    /// Closes the job whose value a job uses.
-    mutating func closeNeed(of id: ID) { if let need = jobs[id]?.need, let job = waiters[need]?.job { close(job) } }
 
     /// Ends a job, unless somebody has come who wants more stored.
     /// - Parameters:

@@ -18,27 +18,28 @@ struct DataLoad: Sendable {
             replacesVariants: request.storesAnything && request.cachePolicy.asksSource,
             retriesFailed: request.retriesFailed,
             formatHint: request.decodeOptions.formatHint,
-            coder: request.coder.map { $0.identifier ?? "#\(request.coderToken)" } ?? "")
+            coder: request.coder.map { $0.identifier ?? "#\(request.coderToken)" } ?? "",
+            removals: environment.removals(ofSource: environment.source(of: request)))
     }
 
     /// The bytes as this request's result.
     func image() async throws(ImageError) -> EncodedImage {
         let work = LoadWork.Work { [self] job async throws(ImageError) in
-            let mark = environment.originals.removals?.mark
-            var output = try await run(job, since: mark)
-            output.mark = mark
-            _ = await store(output)
-            return .data(output)
+            .data(try await run(job))
+        } store: { [self] value, wishes in
+            if case .data(let output) = value { await store(output, wishes) }
         }
+        let wishes = LoadWishes(
+            layers: environment.storesOriginal(request) ? .originalOnDisk : [], lifetime: request.diskLifetime)
         let value = try await environment.shared.work.value(
-            .data(key), LoadWishes(), priority: LoadPriority(request.priority), work)
+            .data(key), wishes, priority: LoadPriority(request.priority), work)
         guard case .data(let output) = value else { throw .cancelled }  // Never: the key is that of bytes.
         var image = EncodedImage(
             data: output.data, info: output.info, source: output.bytes.source, url: request.url,
             key: ImageKey(source: key.source), mimeType: output.mimeType)
         image.freshness = output.freshness
         image.response = output.bytes.entry.response
-        image.storeError = await store(output)
+        image.storeError = request.waitsForStore ? await output.writes.error : nil
         image.metrics.request = trace.id
         image.metrics.shared = output.bytes.sharedStages(with: trace.id, decodedBy: output.decodedBy)
         image.metrics.disk = output.bytes.diskTime
@@ -49,10 +50,10 @@ struct DataLoad: Sendable {
         return image
     }
 
-    private func run(_ job: LoadWork.Job, since mark: RemovalLog.Mark?) async throws(ImageError) -> DataOutput {
+    private func run(_ job: LoadWork.Job) async throws(ImageError) -> DataOutput {
         let fetch = SourceFetch(environment: environment, request: request, key: key.fetch, trace: trace)
         let source = SourceLoad(
-            fetch, decoding: .init(request, isHeader: true), replacesVariants: request.storesAnything, since: mark)
+            fetch, decoding: .init(request, isHeader: true), replacesVariants: request.storesAnything)
         let steps = SourceLoad.Steps<Header>(
             decode: { bytes throws(ImageError) in
                 let hint =
@@ -83,15 +84,14 @@ struct DataLoad: Sendable {
         var encoded: DiskCacheEntry?
     }
 
-    private func store(_ output: DataOutput) async -> ImageError? {
-        guard environment.storesOriginal(request), output.bytes.needsStoring,
+    private func store(_ output: DataOutput, _ wishes: LoadWishes) async {
+        guard wishes.layers.contains(.originalOnDisk), output.bytes.needsStoring,
             environment.mayStore(output.bytes.entry.response, for: request)
-        else { return nil }
-        let mark = output.bytes.hasReplacement(for: key.source) ? environment.originals.removals?.mark : output.mark
-        return await environment.storeOriginal(
-            output.bytes, of: nil, isWhole: false, for: request, source: key.source, fetch: key.fetch,
-            since: mark,
-            waits: request.waitsForStore, trace: trace)
+        else { return }
+        let write = await environment.storeOriginal(
+            output.bytes, of: nil, isWhole: false, for: request, fetch: key.fetch, lifetime: wishes.lifetime,
+            trace: trace)
+        output.writes.append(write)
     }
 }
 
@@ -106,8 +106,8 @@ struct DataOutput: Sendable {
     var time: StageTime
     /// The number of the load that read the header.
     var decodedBy: Int
-    /// The state of the cache's removals when the load began.
-    var mark: RemovalLog.Mark?
+    /// The writes to disk that the load began.
+    let writes = DiskWrites()
 
     var data: Data { encoded?.data ?? bytes.data }
     var mimeType: String? { encoded?.mimeType ?? bytes.entry.mimeType }

@@ -1,53 +1,55 @@
 internal import FoundationEssentials
 
 extension ImageLoad {
-    /// Stores the output as the request asks, unless another request has; waits for the disk if the request says so, or if too many bytes
-    /// are waiting already.
-    ///
-    /// The writes are on their way when this returns, so that a removal after the load comes after them.
-    /// - Returns: the error of the write, if the request waits for it.
-    func store(_ output: PipelineOutput) async -> ImageError? {
-        guard storesOriginal || !layersToStore.isEmpty, !output.image.isPartial,
-            output.source != .memory || !output.isStored,
-            environment.mayStore(output.image.response, for: request),
-            output.mayBeCached({ environment.configuration.shouldCache?(output.image, request) ?? true })
-        else { return nil }
-        let hasReplaced = output.bytes?.hasReplacement(for: key.image.source) ?? false
-        let marks = hasReplaced ? environment.removalMarks : output.marks
-        if layersToStore.contains(.memory), output.claimMemoryStore() {
-            environment.cache.storeInMemory(output.image, forKey: key.image)
-            if wasRemoved(key.image, from: .memory, since: marks?.images) {
-                _ = try? await environment.cache.remove(key.image, from: .memory)
-            }
-        }
-        var error: ImageError?
-        if storesOriginal, let bytes = output.bytes, bytes.needsStoring {
-            error = await environment.storeOriginal(
-                bytes, of: request.transformer == nil ? output.image : nil, isWhole: key.image.variant.isOriginal,
-                for: request, source: key.image.source, fetch: key.fetch, since: marks?.originals,
-                waits: request.waitsForStore, trace: trace)
-        }
-        if layersToStore.contains(.disk), request.storesVariant, !key.image.variant.isOriginal, !output.isStored,
-            request.coderToken == 0,
-            !wasRemoved(key.image, from: .disk, since: marks?.images)
+    /// The wishes of the request for what is stored.
+    var wishes: LoadWishes {
+        var layers: StoredLayers = []
+        if request.storeTo.contains(.memory) { layers.insert(.imageInMemory) }
+        if environment.layersToStore(request).contains(.disk), request.storesVariant, !key.image.variant.isOriginal,
+            request.coderToken == 0
         {
-            let write = output.variantWrite
-            let isOverLimit = environment.begin(write, of: key.fetch, bytes: output.image.memoryCost, trace) {
-                [self] () throws(ImageError) in
-                var entry = try await environment.variantEntry(output.image, for: request)
-                entry.limit(to: request.diskLifetime)
-                guard !wasRemoved(key.image, from: .disk, since: marks?.images) else { return }
-                try await environment.cache.store(entry, forKey: key.image)
-            }
-            if request.waitsForStore || isOverLimit {
-                let variantError = await write.value ?? nil
-                error = error ?? variantError
-            }
+            layers.insert(.imageOnDisk)
         }
-        return request.waitsForStore ? error : nil
+        if request.transformer != nil, request.storeOriginalTo?.contains(.memory) == true {
+            layers.insert(.originalInMemory)
+        }
+        if environment.storesOriginal(request) { layers.insert(.originalOnDisk) }
+        return LoadWishes(priority: request.priority, layers: layers, lifetime: request.diskLifetime)
     }
 
-    private func wasRemoved(_ key: ImageKey, from layer: CacheLayers, since mark: RemovalLog.Mark?) -> Bool {
-        environment.cache.removals?.hasRemoval(of: key, from: layer, since: mark) ?? false
+    /// Stores the output, unless its source was removed since the load began.
+    ///
+    /// The writes to disk are on their way when this returns, so that a removal after the load comes after them. It waits for them if too many
+    /// bytes are waiting already.
+    func store(_ output: PipelineOutput, _ wishes: LoadWishes) async {
+        guard !output.image.isPartial, output.source != .memory || !output.isStored,
+            environment.mayStore(output.image.response, for: request),
+            output.mayBeCached({ environment.configuration.shouldCache?(output.image, request) ?? true })
+        else { return }
+        let (cache, source) = (environment.cache, key.image.source)
+        let removals = output.bytes?.removals ?? key.removals
+        if wishes.layers.contains(.imageInMemory) {
+            cache.storeInMemory(output.image, forKey: key.image) {
+                cache.removalCount(ofSource: source).memory == removals.images.memory
+            }
+        }
+        if wishes.layers.contains(.originalOnDisk), let bytes = output.bytes, bytes.needsStoring {
+            let write = await environment.storeOriginal(
+                bytes, of: request.transformer == nil ? output.image : nil, isWhole: key.image.variant.isOriginal,
+                for: request, fetch: key.fetch, lifetime: wishes.lifetime, trace: trace)
+            output.writes.append(write)
+        }
+        if wishes.layers.contains(.imageOnDisk), !output.isStored {
+            let write = Promise<ImageError?>()
+            output.writes.append(write)
+            await environment.begin(write, of: key.fetch, bytes: output.image.memoryCost, trace) {
+                [self] () throws(ImageError) in
+                var entry = try await environment.variantEntry(output.image, for: request)
+                entry.limit(to: wishes.lifetime)
+                try await cache.store(entry, forKey: key.image) {
+                    cache.removalCount(ofSource: source).disk == removals.images.disk
+                }
+            }
+        }
     }
 }

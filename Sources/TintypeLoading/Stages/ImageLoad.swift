@@ -8,10 +8,6 @@ final class ImageLoad: Sendable {
     let environment: LoadEnvironment
     /// True if memory is asked once more. No part of the key: the image would be the same.
     private let queriesMemory: Bool
-    /// The layers in which the image is stored.
-    let layersToStore: CacheLayers
-    /// True if the bytes of the source are stored on disk.
-    let storesOriginal: Bool
     /// True if new bytes remove the variants of the old ones. Part of the key of loads that refresh.
     private let replacesVariants: Bool
     let trace: LoadTrace
@@ -27,8 +23,6 @@ final class ImageLoad: Sendable {
         self.request = request
         self.trace = trace
         self.environment = environment
-        layersToStore = environment.layersToStore(request)
-        storesOriginal = environment.storesOriginal(request)
         let policy = request.cachePolicy
         let replacesVariants = transformed?.replacesVariants ?? request.storesAnything
         self.replacesVariants = replacesVariants
@@ -42,12 +36,15 @@ final class ImageLoad: Sendable {
                 && request.coderToken == 0 && policy != .revalidate,
             queriesOtherVariants: queriesVariants,
             isReload: transformed?.key.isReload ?? request.isReload,
-            replacesVariants: replacesVariants && policy.asksSource, retriesFailed: request.retriesFailed)
+            replacesVariants: replacesVariants && policy.asksSource, renewsByHTTP: request.renewsByHTTP,
+            usesOriginalInMemory: request.transformer != nil && request.usesOriginalInMemory,
+            retriesFailed: request.retriesFailed,
+            removals: transformed?.key.removals ?? environment.removals(ofSource: key.source))
     }
 
     /// The output of the load, which begins unless it is under way.
     func output(
-        _ wishes: LoadWishes = LoadWishes(), priority: LoadPriority,
+        _ wishes: LoadWishes, priority: LoadPriority,
         onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
     ) async throws(ImageError) -> PipelineOutput {
         try Self.output(
@@ -56,7 +53,11 @@ final class ImageLoad: Sendable {
     }
 
     private var work: LoadWork.Work {
-        LoadWork.Work { [self] job async throws(ImageError) in .image(try await run(job)) }
+        LoadWork.Work { [self] job async throws(ImageError) in
+            .image(try await run(job))
+        } store: { [self] value, wishes in
+            if case .image(let output) = value { await store(output, wishes) }
+        }
     }
 
     private static func output(_ value: LoadValue) throws(ImageError) -> PipelineOutput {
@@ -65,7 +66,6 @@ final class ImageLoad: Sendable {
     }
 
     private func run(_ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput {
-        let marks = environment.removalMarks
         // Another load may have stored it since the caller looked.
         if queriesMemory, environment.cache.containsInMemory(key.image),
             let image = environment.memoryImage(request, key: key.image)
@@ -79,15 +79,9 @@ final class ImageLoad: Sendable {
             case .revalidate, .fetch, .fail: break
             }
         }
-        let output: PipelineOutput
         do throws(ImageError) {
-            if let stored = try await storedVariant(job) {
-                output = stored
-            } else if request.transformer == nil {
-                output = try await makeDecoded(job, since: marks.originals)
-            } else {
-                output = try await makeTransformed(job)
-            }
+            if let stored = try await storedVariant(job) { return stored }
+            return try await request.transformer == nil ? makeDecoded(job) : makeTransformed(job)
         } catch {
             // If revalidating fails, what is in memory remains.
             guard key.policy == .revalidate || (key.policy == .http && queriesMemory), !error.isCancellation,
@@ -96,9 +90,6 @@ final class ImageLoad: Sendable {
             else { throw error }
             return memoryOutput(image, .stale(.failed(error)))
         }
-        output.marks = marks
-        _ = await store(output)
-        return output
     }
 
     private func memoryOutput(_ image: Image, _ freshness: Freshness) -> PipelineOutput {
@@ -115,13 +106,11 @@ final class ImageLoad: Sendable {
         plain.transformsVectorImages = false
         plain.storesVariant = false
         plain.queryFrom.remove(.memory)
-        plain.storeTo.remove(.memory)
         if request.queryOriginalFrom?.contains(.memory) == true { plain.queryFrom.insert(.memory) }
-        if request.storeOriginalTo?.contains(.memory) == true { plain.storeTo.insert(.memory) }
         let full = plain
         // The memory cache has the image in the size that a request without a transformer gets.
         // The source has another identity for each size that is asked of it.
-        if !plain.queryFrom.contains(.memory), !plain.storeTo.contains(.memory), !plain.loadsTargetSize {
+        if !key.usesOriginalInMemory, !plain.loadsTargetSize {
             plain.decodeOptions.shrink(for: request.transformer)
         }
         var decoded = try await plainOutput(plain, job)
@@ -210,14 +199,11 @@ final class ImageLoad: Sendable {
     }
 
     /// The image of the original, or of a larger thumbnail of it.
-    private func makeDecoded(
-        _ job: LoadWork.Job, since mark: RemovalLog.Mark?
-    ) async throws(ImageError) -> PipelineOutput {
+    private func makeDecoded(_ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput {
         let previews = LoadPreviews(self, job)
         let fetch = SourceFetch(
             environment: environment, request: request, key: key.fetch, trace: trace)
-        let source = SourceLoad(
-            fetch, decoding: .init(request), replacesVariants: replacesVariants, since: mark)
+        let source = SourceLoad(fetch, decoding: .init(request), replacesVariants: replacesVariants)
         var steps = SourceLoad.Steps<Decoded>(
             decode: { [self] bytes throws(ImageError) in
                 if let image = bytes.image {

@@ -1,4 +1,4 @@
-/// The image of a load, with everything that results tell of it. All requests that share the load see it stored as they asked.
+/// The image of a load, with everything that results tell about it.
 final class PipelineOutput: Sendable {
     let image: Image
     /// `nil` for an image from memory.
@@ -12,15 +12,9 @@ final class PipelineOutput: Sendable {
     let transformedBy: Int?
     /// True for an image that was found under its own key, in memory or as a variant on disk.
     let isStored: Bool
-
-    private struct State {
-        var variantWrite: OnceTask<ImageError?>?
-        var mayBeCached: Bool?
-        var isInMemory = false
-        var marks: LoadEnvironment.RemovalMarks?
-    }
-
-    private let state = Lock(State())
+    /// The writes to disk that the load began.
+    let writes = DiskWrites()
+    private let mayBeCached = Lock(Bool?.none)
 
     init(
         image: Image, bytes: SourceBytes?, source: ImageSource, freshness: Freshness = .cached,
@@ -45,39 +39,31 @@ final class PipelineOutput: Sendable {
         return stages
     }
 
-    /// The write of the thumbnail or transformed image to disk.
-    var variantWrite: OnceTask<ImageError?> {
-        state.withLock { state in
-            if let write = state.variantWrite { return write }
-            let write = OnceTask<ImageError?>()
-            state.variantWrite = write
-            return write
-        }
-    }
-
-    /// The state of the caches' removals when the load began. What was removed since is stored by none of its callers, not even by
-    /// those that joined it after the removal.
-    var marks: LoadEnvironment.RemovalMarks? {
-        get { state.withLock { $0.marks } }
-        set { state.withLock { $0.marks = newValue } }
-    }
-
-    /// True if the program allows the caches to keep the image: its answer to the first request that asks.
+    /// True if the program allows the caches to keep the image. The program is asked once.
     func mayBeCached(_ decide: () -> Bool) -> Bool {
-        if let answer = state.withLock({ $0.mayBeCached }) { return answer }
+        if let answer = mayBeCached.withLock({ $0 }) { return answer }
+        // Only the job stores, one store after another.
         let answer = decide()
-        return state.withLock { state in
-            let first = state.mayBeCached ?? answer
-            state.mayBeCached = first
-            return first
-        }
+        mayBeCached.withLock { $0 = answer }
+        return answer
     }
+}
 
-    /// Returns true once: its caller stores the image in memory.
-    func claimMemoryStore() -> Bool {
-        state.withLock { state in
-            defer { state.isInMemory = true }
-            return !state.isInMemory
+/// The writes to disk of one load, for the callers that wait for them.
+final class DiskWrites: Sendable {
+    private let writes = Lock<[Promise<ImageError?>]>([])
+
+    func append(_ write: Promise<ImageError?>) { writes.withLock { $0.append(write) } }
+
+    /// The first error of the writes, once all have ended.
+    var error: ImageError? {
+        get async {
+            var first: ImageError?
+            for write in writes.withLock({ $0 }) {
+                let error = await write.value
+                first = first ?? error
+            }
+            return first
         }
     }
 }

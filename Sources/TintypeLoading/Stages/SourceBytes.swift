@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// The encoded bytes of a source, shared by all loads that use them, and stored at most once under each source.
+/// The encoded bytes of a source, shared by all loads that use them, and stored at most once.
 final class SourceBytes: Sendable {
     let entry: DiskCacheEntry
     let source: ImageSource
@@ -20,24 +20,14 @@ final class SourceBytes: Sendable {
     /// The bytes as the decode budget counts them.
     let reservation: BodyReservation
 
-    /// A write of the bytes to disk.
-    final class Write: Sendable {
-        let task = OnceTask<ImageError?>()
-        /// The state of the cache's removals before the write. What was removed since is written anew.
-        let mark: RemovalLog.Mark?
-        /// The write whose entry was removed.
-        let previous: Write?
-
-        init(mark: RemovalLog.Mark?, previous: Write? = nil) { (self.mark, self.previous) = (mark, previous) }
-    }
-
     private struct State {
-        var writes: [String: Write] = [:]
-        var replacements: [String: OnceTask<Void>] = [:]
-        var mark: RemovalLog.Mark?
+        /// The removals when the bytes were asked for, or when they replaced others; `nil` for a variant.
+        var removals: SourceRemovals?
+        var write: Promise<ImageError?>?
+        var replacement: Promise<Void>?
     }
 
-    private let state = Lock(State())
+    private let state: Lock<State>
 
     var data: Data { entry.data }
 
@@ -45,8 +35,9 @@ final class SourceBytes: Sendable {
         _ entry: DiskCacheEntry, source: ImageSource, isNotModified: Bool = false, replacesVariants: Bool = false,
         isVariant: Bool = false, diskTime: StageTime = .zero, loadTime: StageTime = .zero,
         loadedBy: Int? = nil, response: SourceResponse? = nil, image: Image? = nil,
-        reservation: BodyReservation
+        removals: SourceRemovals? = nil, reservation: BodyReservation
     ) {
+        state = Lock(State(removals: removals))
         self.entry = entry
         self.source = source
         self.isNotModified = isNotModified
@@ -74,44 +65,31 @@ final class SourceBytes: Sendable {
     /// True if the disk does not have these bytes, or has them with an older date.
     var needsStoring: Bool { !isVariant && (source != .disk || isNotModified) }
 
-    /// The state of the cache's removals before the bytes were asked for, or after they replaced others.
-    var mark: RemovalLog.Mark? {
-        get { state.withLock { $0.mark } }
-        set { state.withLock { $0.mark = newValue } }
-    }
+    /// The removals of which the stores of these bytes, and of images that are made of them, know; `nil` for a variant.
+    var removals: SourceRemovals? { state.withLock { $0.removals } }
 
-    /// Ends the replacement of older bytes, with which a write of these bytes may have been removed.
-    func finishReplacement(for source: String, mark: RemovalLog.Mark?) {
+    /// Returns the write of these bytes to disk.
+    /// - Returns: True for the first caller, which has to begin it.
+    func claimWrite() -> (write: Promise<ImageError?>, isFirst: Bool) {
         state.withLock { state in
-            state.mark = mark
-            state.writes[source] = nil
+            if let write = state.write { return (write, false) }
+            let write = Promise<ImageError?>()
+            state.write = write
+            return (write, true)
         }
     }
 
-    /// The write of these bytes under a source, if it has been made.
-    func write(for source: String) -> Write? { state.withLock { $0.writes[source] } }
-
-    /// Makes the write of these bytes under a source, in place of another one.
-    /// - Returns: the write that another caller has made meanwhile, if there is one.
-    func makeWrite(for source: String, at mark: RemovalLog.Mark?, replacing old: Write?) -> Write {
-        state.withLock { state in
-            if let write = state.writes[source], write !== old { return write }
-            let write = Write(mark: mark, previous: old)
-            state.writes[source] = write
-            return write
+    /// Replaces the variants that the caches have of the source, once for all loads of these bytes. All of them wait for it.
+    /// - Parameter replace: Returns the removals including its own; `nil` if there was another removal since the bytes were asked for,
+    ///   so that nothing of them may be stored.
+    func replaceOnce(_ replace: (SourceRemovals) async -> SourceRemovals?) async {
+        let (replacement, isFirst, removals) = state.withLock { state in
+            let (isFirst, replacement) = (state.replacement == nil, state.replacement ?? Promise<Void>())
+            state.replacement = replacement
+            return (replacement, isFirst, state.removals)
         }
+        guard isFirst, let removals else { return await replacement.value }
+        if let removals = await replace(removals) { state.withLock { $0.removals = removals } }
+        replacement.fulfill(())
     }
-
-    /// The removal of the variants of a source that these bytes replace.
-    func replacement(for source: String) -> OnceTask<Void> {
-        state.withLock { state in
-            if let replacement = state.replacements[source] { return replacement }
-            let replacement = OnceTask<Void>()
-            state.replacements[source] = replacement
-            return replacement
-        }
-    }
-
-    /// True if these bytes replace the variants of a source, or have replaced them.
-    func hasReplacement(for source: String) -> Bool { state.withLock { $0.replacements[source] != nil } }
 }

@@ -74,14 +74,12 @@ struct SourceFetch: Sendable {
         reason: "the image isn't cached, or may not be used without asking its source, and there is no connection")
 
     private func cachedBytes(priority: WorkPriority) async -> SourceBytes? {
-        let mark = environment.originals.removals?.mark
         let (entry, time) = await environment.entry(
             for: ImageKey(source: key.source), in: environment.originals, of: trace, priority: priority)
         guard let entry, environment.accepts(entry.response, for: request) else { return nil }
-        let bytes = SourceBytes(
-            entry, source: .disk, diskTime: time, reservation: environment.reservation(bytes: entry.data.count))
-        bytes.mark = mark
-        return bytes
+        return SourceBytes(
+            entry, source: .disk, diskTime: time, removals: key.removals,
+            reservation: environment.reservation(bytes: entry.data.count))
     }
 
     // MARK: Loading
@@ -123,7 +121,6 @@ struct SourceFetch: Sendable {
         let requestTime = environment.configuration.date()
         // Those of now: the program may change what the loader adds.
         let fields = environment.selectingFields(of: request)
-        let mark = environment.originals.removals?.mark
         let arriving = ArrivingData()
         // Chunks are copied only for a load that shows them from the beginning; a loader's own buffer is shared in any case.
         let copiesChunks = job.wishes.previews
@@ -161,7 +158,6 @@ struct SourceFetch: Sendable {
             let bytes = try sourceBytes(
                 loaded, replacing: cached, policy, fields, requestTime: requestTime, loadTime: time,
                 reservation: reservation)
-            bytes.mark = mark
             environment.shared.failures.withLock { $0.remove(failureKey) }
             environment.countDownload(.success(bytes))
             return bytes
@@ -209,7 +205,7 @@ struct SourceFetch: Sendable {
             }
             return SourceBytes(
                 entry, source: .disk, isNotModified: true, diskTime: cached.diskTime, loadTime: loadTime,
-                loadedBy: trace.id, response: loaded.response, reservation: cached.reservation)
+                loadedBy: trace.id, response: loaded.response, removals: key.removals, reservation: cached.reservation)
         }
         guard !loaded.data.isEmpty || loaded.image != nil else {
             throw ImageError(.emptyBody, stage: .load, reason: "the source sent no bytes")
@@ -223,6 +219,6 @@ struct SourceFetch: Sendable {
             entry, source: .network, isNotModified: isSame,
             replacesVariants: !isSame && policy.asksSource,
             diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, loadedBy: trace.id, response: loaded.response,
-            image: loaded.image, reservation: reservation)
+            image: loaded.image, removals: key.removals, reservation: reservation)
     }
 }

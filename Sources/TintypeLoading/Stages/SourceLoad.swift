@@ -8,16 +8,12 @@ struct SourceLoad: Sendable {
     private let decoding: FailureMemory.Decoding
     /// True if new bytes remove the variants of the old ones; false for loads that store nothing.
     private let replacesVariants: Bool
-    /// The state of the cache's removals when the load began.
-    private let mark: RemovalLog.Mark?
 
     private var environment: LoadEnvironment { fetch.environment }
     private var source: String { fetch.key.source }
 
-    init(
-        _ fetch: SourceFetch, decoding: FailureMemory.Decoding, replacesVariants: Bool, since mark: RemovalLog.Mark?
-    ) {
-        (self.fetch, self.decoding, self.replacesVariants, self.mark) = (fetch, decoding, replacesVariants, mark)
+    init(_ fetch: SourceFetch, decoding: FailureMemory.Decoding, replacesVariants: Bool) {
+        (self.fetch, self.decoding, self.replacesVariants) = (fetch, decoding, replacesVariants)
         let now = environment.configuration.now()
         let hasFailed = environment.shared.failures.withLock { [decodeFailure] in
             $0.failure(of: decodeFailure, at: now) != nil
@@ -44,7 +40,8 @@ struct SourceLoad: Sendable {
     /// Returns the value of the original, or of another variant on disk.
     func value<Value>(_ steps: Steps<Value>, for job: LoadWork.Job) async throws(ImageError) -> Result<Value> {
         if let substitute = try await steps.substitute?() { return substitute }
-        let fetched = try await fetched(job, steps.onUpdate)
+        let value = try await job.value(.fetch(fetch.key), onUpdate: steps.onUpdate, fetch.work)
+        guard case .fetch(let fetched) = value else { throw .cancelled }  // Never: the key is that of a fetch.
         let bytes = fetched.bytes
         do throws(ImageError) {
             let value = try await steps.decode(bytes)
@@ -69,21 +66,6 @@ struct SourceLoad: Sendable {
         }
     }
 
-    /// The bytes of the fetch, which are not from before a removal that this load came after.
-    private func fetched(
-        _ job: LoadWork.Job, _ onUpdate: @escaping @Sendable (LoadUpdate) -> Void
-    ) async throws(ImageError) -> FetchedBytes {
-        while true {
-            let value = try await job.value(.fetch(fetch.key), onUpdate: onUpdate, fetch.work)
-            guard case .fetch(let fetched) = value else { throw .cancelled }  // Never: the key is that of a fetch.
-            let wasRemoved =
-                environment.originals.removals?.hasRemoval(
-                    of: ImageKey(source: source), from: .disk, since: fetched.bytes.mark, until: mark) ?? false
-            guard wasRemoved else { return fetched }
-            job.closeNeed()
-        }
-    }
-
     private var decodeFailure: FailureMemory.Key {
         FailureMemory.Key(source: source, message: fetch.key.download.message, decoding: decoding)
     }
@@ -102,19 +84,8 @@ struct SourceLoad: Sendable {
 
     /// Removes all variants of the bytes that new ones replace, once for all loads of the new ones.
     private func replaceVariants(with bytes: SourceBytes) async {
-        let replacement = bytes.replacement(for: source)
-        replacement.begin {
-            Task.immediate { [environment, source] in
-                do throws(ImageError) {
-                    try await environment.removeAll(ofSource: source)
-                } catch {
-                    environment.configuration.logger.warning(
-                        "older variants couldn't be removed: \(URLDescription.redacted(source)): \(error.reason)")
-                }
-                // That removal doesn't concern the new bytes.
-                bytes.finishReplacement(for: source, mark: environment.originals.removals?.mark)
-            }
+        await bytes.replaceOnce { removals in
+            await environment.replaceVariants(ofSource: source, since: removals)
         }
-        _ = await replacement.value
     }
 }

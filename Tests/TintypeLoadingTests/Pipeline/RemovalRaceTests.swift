@@ -118,17 +118,63 @@ struct RemovalRaceTests {
         await manager.flush()
     }
 
-    @Test("a caller that joins a load from before a removal doesn't bring the image back", .capability("CRM-01"))
-    func joiningOldLoad() async throws {
+    @Test("a load that begins after a removal joins none from before it", .capability("CRM-01"))
+    func notJoiningOldLoad() async throws {
         disk.removalGate.open()
         disk.storeGate.open()
         let first = manager.task(for: url)
         await loader.arrival(of: 1)
         try await manager.removeAll(of: url)
         let second = manager.task(for: url)
-        while manager.waiting.images < 2 { await Task.yield() }
+        await loader.arrival(of: 2)
+        loader.answer(1, with: .success(.dot(size: 4)))
+        #expect(try await second.image.size.width == 4)
+        loader.answer(0, with: .success(.dot(size: 3)))
+        #expect(try await first.image.size.width == 3)
+        await manager.flush()
+        #expect(manager.memoryImage(for: url)?.size.width == 4)
+        #expect(await disk.entry(forKey: key)?.data == Data("DOT 4".utf8))
+    }
+
+    @Test("bytes that are loaded after a removal don't come from a transfer before it", .capability("CRM-01"))
+    func bytesAfterRemoval() async throws {
+        disk.removalGate.open()
+        disk.storeGate.open()
+        let first = Task { try await manager.data(for: url) }
+        await loader.arrival(of: 1)
+        try await manager.removeAll(of: url)
+        let second = Task { try await manager.data(for: url) }
+        await loader.arrival(of: 2)
+        loader.answer(1, with: .success(.dot(size: 4)))
+        #expect(try await second.value.data == Data("DOT 4".utf8))
+        loader.answer(0, with: .success(.dot(size: 3)))
+        #expect(try await first.value.data == Data("DOT 3".utf8))
+        await manager.flush()
+        #expect(await disk.entry(forKey: key)?.data == Data("DOT 4".utf8))
+    }
+
+    @Test("a removal wins over a store that is still being prepared", .capability("CRM-01", "MGR-09"))
+    func removalDuringPreparation() async throws {
+        let folder = try TemporaryDirectory()
+        let release = BlockingSignal()
+        let began = AsyncGate()
+        var configuration = ImageManager.Configuration()
+        configuration.cacheSerializer = { _, data, _ in
+            began.open()
+            while release.wait(milliseconds: 1_000) == nil {}
+            return data
+        }
+        let cache = ImageCache(
+            memory: MemoryCache(), disk: DiskCache(.init(directory: folder.path, minimumFreeSpace: 0)))
+        let manager = ImageManager(
+            cache: cache, loader: loader, coders: ImageCoders([DotCoder()]), configuration: configuration)
+        let task = manager.task(for: url)
+        await loader.arrival(of: 1)
         loader.answer(0, with: .success(.dot()))
-        _ = try await (first.image, second.image)
+        _ = try await task.image
+        await began.wait()
+        try await manager.removeAll(of: url)
+        release.send(true)
         await manager.flush()
         #expect(await cache.contains(key) == [])
     }
@@ -143,7 +189,6 @@ struct RemovalRaceTests {
         var small = ImageRequest(url)
         small.thumbnailSize = PixelSize(width: 2, height: 2)
         let second = manager.task(for: small)
-        while manager.waiting.fetches < 2 { await Task.yield() }
         loader.answer(0, with: .success(.dot(size: 3)))
         await loader.arrival(of: 2)
         loader.answer(1, with: .success(.dot(size: 4)))

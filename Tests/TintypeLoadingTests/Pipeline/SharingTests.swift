@@ -153,17 +153,14 @@ struct SharingTests {
         let work = SharedWork<String, Int>()
         let preview = Image(
             pixels: try MutablePixelBuffer(size: PixelSize(width: 1, height: 1), cleared: true).freeze())
-        let (told, end) = (OnceTask<Void>(), OnceTask<Void>())
-        let (toldGate, endGate) = (AsyncGate(), AsyncGate())
-        told.begin { Task { await toldGate.wait() } }
-        end.begin { Task { await endGate.wait() } }
+        let (told, end) = (Promise<Void>(), Promise<Void>())
         let first = Task {
             try await work.value(
                 "a", LoadWishes(), priority: LoadPriority(.normal),
                 .init { job async throws(ImageError) in
                     job.publish(.preview(preview))
                     job.publish(.progress(ImageProgress(receivedBytes: 5, expectedBytes: 9)))
-                    toldGate.open()
+                    told.fulfill(())
                     _ = await end.value
                     return 1
                 })
@@ -184,7 +181,7 @@ struct SharingTests {
                 }, .init { _ async throws(ImageError) in 2 })
         }
         while work.waiting["a"] != 2 { await Task.yield() }
-        endGate.open()
+        end.fulfill(())
         #expect(try await first.value == 1)
         #expect(try await second.value == 1)
         #expect(seen.withLock { $0 } == ["progress 5", "preview"])

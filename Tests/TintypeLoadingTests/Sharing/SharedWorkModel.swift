@@ -320,7 +320,7 @@ struct SharedWorkModel: Hashable {
             if waiter <= callers.count {
                 wishes = self.wishes(of: waiter - 1, scenario.requests[waiter - 1])
             } else if waiter < 500 {
-                wishes = union(waiter / 10, scenario)
+                wishes = union(waiter / 10, scenario).ofNeed
             }
             sum.priority = max(sum.priority, wishes.priority)
             sum.previews = sum.previews || wishes.previews

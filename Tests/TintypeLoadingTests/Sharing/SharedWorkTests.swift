@@ -98,8 +98,8 @@ struct SharedWorkTests {
                                             })
                                         if round % 3 == 0 { await Task.yield() }
                                         return bytes
-                                    } store: { _, layers in
-                                        stored.withLock { $0[key, default: []].formUnion(layers) }
+                                    } store: { _, wishes in
+                                        stored.withLock { $0[key, default: []].formUnion(wishes.layers) }
                                     }))
                         } catch { return .failure(error) }
                     }

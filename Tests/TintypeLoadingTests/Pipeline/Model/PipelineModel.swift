@@ -48,6 +48,16 @@ struct Removal: Hashable {
         case .everything: true
         }
     }
+
+    /// True if it concerns any picture of a source. A removal is counted for all of them, so that it may cost stores of the others.
+    func concerns(source: Int, in layer: CacheLayers) -> Bool {
+        guard layers.contains(layer) else { return false }
+        return switch extent {
+        case .picture(let removed): removed.source == source
+        case .source(let removed): removed == source
+        case .everything: true
+        }
+    }
 }
 
 /// The result of a load, as far as it depends on the caches and the source.
@@ -288,7 +298,9 @@ struct PipelineModel: Hashable {
         if wish.policy == .cacheOnly {
             return (wish.asksDisk ? results : []) + [with { $0.end(index, Answer(error: .notCached)) }]
         }
-        guard needsOwn else { return results }
+        // A load that begins after a removal joins none from before it.
+        let isOvertaken = actions.contains { $0.removal != nil } || !action.removals.isEmpty
+        guard needsOwn || isOvertaken else { return results }
         let version = sources.areDown ? nil : sources.versions[source]
         let isSame = version != nil && version == action.cached
         let own = Transfer(
@@ -346,7 +358,8 @@ struct PipelineModel: Hashable {
         guard let version = answer.version else { return [model] }
         var models = [model]
         func store(_ picture: ModelPicture, in layer: CacheLayers) {
-            let removals = actions[index].removals.filter { $0.concerns(picture, in: layer) }
+            let related = actions[index].removals.filter { $0.concerns(source: picture.source, in: layer) }
+            let removals = related.filter { $0.concerns(picture, in: layer) }
             // Older versions must not come back. The version that replaced them may be stored or not, whoever brought it.
             guard wish.storeTo.contains(layer), removals.allSatisfy({ $0.replacement == version }) else { return }
             let stored = models.map { model in
@@ -355,7 +368,8 @@ struct PipelineModel: Hashable {
                     if layer == .disk { model.caches.disk[picture] = version }
                 }
             }
-            models = removals.isEmpty || isOwnReplacement(index) ? stored : models + stored
+            let isCertain = related.allSatisfy { $0.replacement != nil } && (related.isEmpty || isOwnReplacement(index))
+            models = isCertain ? stored : models + stored
         }
         if !wish.wantsData { store(wish.picture, in: .memory) }
         if let transfer = actions[index].transfer, answer.freshness != .stale {
