@@ -21,6 +21,8 @@ public typealias MemoryImageCache = LayeredImageCache<MemoryCache, NoDiskCache>
 /// Most programs use ``ImageCache``, which is this class with Tintype's own caches. A program with its own memory or disk cache
 /// creates `LayeredImageCache(memory: mine, disk: DiskCache())`.
 ///
+/// Remove images through this class, or through a manager, rather than from one of its layers: then what a load finds meanwhile stays away.
+///
 /// A cache neither decodes nor encodes: it stores decoded images in memory, and bytes on disk. An ``ImageManager`` decodes what is on disk
 /// (``ImageManager/cachedImage(for:)-(ImageRequest)``), and encodes what a program stores.
 public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: ImageCaching {
@@ -73,46 +75,25 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
 
     @discardableResult
     public func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        let wasInMemory = removeFromMemory(key, layers)
-        guard layers.contains(.disk) else { return wasInMemory }
-        defer { removeFromMemory(key, layers) }
-        return try await disk.remove(key) || wasInMemory
-    }
-
-    /// Removes an image from memory, if the layers say so, and keeps it away from loads that are under way.
-    ///
-    /// A removal from disk calls this twice: a load that begins before the disk is done may still find the image there.
-    @discardableResult private func removeFromMemory(_ key: ImageKey, _ layers: CacheLayers) -> Bool {
-        guard !layers.isEmpty else { return false }
-        removals.advance(source: key.source, layers)
-        return layers.contains(.memory) && memory.remove(key)
+        removals.begin(source: key.source, layers)
+        defer { removals.end(source: key.source, layers) }
+        let wasInMemory = layers.contains(.memory) && memory.remove(key)
+        return layers.contains(.disk) ? try await disk.remove(key) || wasInMemory : wasInMemory
     }
 
     @discardableResult
     public func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        let wasInMemory = removeFromMemory(source: source, layers)
-        guard layers.contains(.disk) else { return wasInMemory }
-        defer { removeFromMemory(source: source, layers) }
-        return try await disk.removeAll(ofSource: source) > 0 || wasInMemory
-    }
-
-    @discardableResult private func removeFromMemory(source: String, _ layers: CacheLayers) -> Bool {
-        guard !layers.isEmpty else { return false }
-        removals.advance(source: source, layers)
-        return layers.contains(.memory) && memory.removeAll(ofSource: source) > 0
+        removals.begin(source: source, layers)
+        defer { removals.end(source: source, layers) }
+        let wasInMemory = layers.contains(.memory) && memory.removeAll(ofSource: source) > 0
+        return layers.contains(.disk) ? try await disk.removeAll(ofSource: source) > 0 || wasInMemory : wasInMemory
     }
 
     public func removeAll(from layers: CacheLayers) async throws(ImageError) {
-        removeAllFromMemory(layers)
-        guard layers.contains(.disk) else { return }
-        defer { removeAllFromMemory(layers) }
-        try await disk.removeAll()
-    }
-
-    private func removeAllFromMemory(_ layers: CacheLayers) {
-        guard !layers.isEmpty else { return }
-        removals.advance(source: nil, layers)
+        removals.begin(source: nil, layers)
+        defer { removals.end(source: nil, layers) }
         if layers.contains(.memory) { memory.removeAll() }
+        if layers.contains(.disk) { try await disk.removeAll() }
     }
 
     /// Removes expired images from memory, and sweeps the disk; see ``DiskCache/removeExpired()``.
@@ -131,16 +112,6 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
     // MARK: Removals beside loads
 
     public func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
-
-    public func advanceRemovalCount(ofSource source: String, from count: RemovalCount) -> RemovalCount? {
-        removals.advance(source: source, from: count)
-    }
-
-    public func discardAll(ofSource source: String) async throws(ImageError) {
-        memory.removeAll(ofSource: source)
-        defer { memory.removeAll(ofSource: source) }
-        try await disk.removeAll(ofSource: source)
-    }
 
     public func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
         lookup.store(image, forKey: key, while: isCurrent)

@@ -87,7 +87,7 @@ public final class ImageCaches: ImageCaching {
             if promotesHits {
                 for higher in caches[..<index] {
                     higher.storeInMemory(image, forKey: key) {
-                        removals.count(ofSource: key.source).memory == count.memory
+                        removals.count(ofSource: key.source).permitsStoreInMemory(since: count)
                     }
                 }
             }
@@ -107,7 +107,7 @@ public final class ImageCaches: ImageCaching {
             // If this fails, later lookups still find the entry in its cache.
             for cache in missing {
                 try? await cache.store(entry, forKey: key) { [removals] in
-                    removals.count(ofSource: key.source).disk == count.disk
+                    removals.count(ofSource: key.source).permitsStoreOnDisk(since: count)
                 }
             }
         }
@@ -191,25 +191,24 @@ public final class ImageCaches: ImageCaching {
 
     @discardableResult
     public func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        // Twice: what a load that begins meanwhile still finds in one of the caches must not come back either.
-        removals.advance(source: key.source, layers)
-        defer { removals.advance(source: key.source, layers) }
+        removals.begin(source: key.source, layers)
+        defer { removals.end(source: key.source, layers) }
         return try await perform(remove) { cache throws(ImageError) in try await cache.remove(key, from: layers) }
     }
 
     /// Removes every variant of a source from the caches that ``remove`` selects.
     @discardableResult
     public func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        removals.advance(source: source, layers)
-        defer { removals.advance(source: source, layers) }
+        removals.begin(source: source, layers)
+        defer { removals.end(source: source, layers) }
         return try await perform(remove) { cache throws(ImageError) in
             try await cache.removeAll(ofSource: source, from: layers)
         }
     }
 
     public func removeAll(from layers: CacheLayers) async throws(ImageError) {
-        removals.advance(source: nil, layers)
-        defer { removals.advance(source: nil, layers) }
+        removals.begin(source: nil, layers)
+        defer { removals.end(source: nil, layers) }
         try await perform(removeAll) { cache throws(ImageError) in
             try await cache.removeAll(from: layers)
             return false
@@ -221,18 +220,8 @@ public final class ImageCaches: ImageCaching {
         for cache in caches(for: remove) { await cache.discard(key) }
     }
 
+    /// Returns the number of removals through this class, not of those from one of its caches.
     public func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
-
-    public func advanceRemovalCount(ofSource source: String, from count: RemovalCount) -> RemovalCount? {
-        removals.advance(source: source, from: count)
-    }
-
-    public func discardAll(ofSource source: String) async throws(ImageError) {
-        try await perform(remove) { cache throws(ImageError) in
-            try await cache.discardAll(ofSource: source)
-            return false
-        }
-    }
 
     /// Sweeps all caches, whatever the policies. If some fail, throws the error of the one with the highest priority, after all
     /// have finished.

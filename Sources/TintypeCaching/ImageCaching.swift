@@ -39,14 +39,8 @@ public protocol ImageCaching: Sendable {
 
     // MARK: Removals beside loads
 
-    /// Returns the number of removals so far of a source and of everything. Each removal raises it before it removes anything.
+    /// Returns the number of removals so far of a source and of everything. Each removal raises it before it removes anything, and at its end.
     func removalCount(ofSource source: String) -> RemovalCount
-    /// Raises the number of removals of a source, unless it has changed: a newer image replaces the variants of the source.
-    /// - Parameter count: The number when the newer image was asked for.
-    /// - Returns: The new number; `nil` if there was a removal meanwhile.
-    func advanceRemovalCount(ofSource source: String, from count: RemovalCount) -> RemovalCount?
-    /// Removes every variant of a source that is replaced. Unlike ``removeAll(ofSource:from:)``, this doesn't raise the number of removals.
-    func discardAll(ofSource source: String) async throws(ImageError)
     /// Stores a decoded image in memory while a condition holds. A removal can't come between the condition and the store.
     func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool)
     /// Stores an encoded image if a condition holds when its turn has come. A removal can't come between the condition and the store.
@@ -72,14 +66,6 @@ extension ImageCaching {
 
     /// The default for caches that don't count their removals: always the same number.
     public func removalCount(ofSource source: String) -> RemovalCount { RemovalCount() }
-
-    public func advanceRemovalCount(ofSource source: String, from count: RemovalCount) -> RemovalCount? {
-        removalCount(ofSource: source) == count ? count : nil
-    }
-
-    public func discardAll(ofSource source: String) async throws(ImageError) {
-        try await removeAll(ofSource: source, from: .all)
-    }
 
     public func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
         guard isCurrent() else { return }

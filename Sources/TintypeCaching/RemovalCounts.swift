@@ -1,65 +1,98 @@
 /// The number of removals from the layers of a cache, as one source sees it.
 ///
-/// A load takes the number when it begins, and stores its image only while the number is still the same. So a removal wins over every
-/// store that began before it.
+/// A load takes the number when it begins, and stores its image only while the number still permits that. So a removal wins over every
+/// store that began before its end.
 public struct RemovalCount: Hashable, Sendable {
     public var memory: Int
     public var disk: Int
+    /// The layers from which something is being removed now. What a load finds meanwhile may be gone a moment later.
+    public var removing: CacheLayers
 
     /// Creates a number. Each parameter sets the property of the same name.
-    public init(memory: Int = 0, disk: Int = 0) {
+    public init(memory: Int = 0, disk: Int = 0, removing: CacheLayers = []) {
         self.memory = memory
         self.disk = disk
+        self.removing = removing
     }
 
-    fileprivate mutating func advance(_ layers: CacheLayers) {
-        if layers.contains(.memory) { memory &+= 1 }
-        if layers.contains(.disk) { disk &+= 1 }
+    /// Returns true if an image whose load began with another number may be stored in memory.
+    public func permitsStoreInMemory(since count: RemovalCount) -> Bool {
+        memory == count.memory && !removing.contains(.memory)
+    }
+
+    /// Returns true if an image whose load began with another number may be stored on disk.
+    public func permitsStoreOnDisk(since count: RemovalCount) -> Bool {
+        disk == count.disk && !removing.contains(.disk)
+    }
+
+    static func + (one: RemovalCount, other: RemovalCount) -> RemovalCount {
+        RemovalCount(
+            memory: one.memory &+ other.memory, disk: one.disk &+ other.disk, removing: one.removing.union(other.removing))
     }
 }
 
-/// Counts the removals from a cache: in 1,024 counters, by a hash of the source, and in one for the removals of everything.
+/// Counts the removals from a cache, of each source and of everything.
 ///
-/// Two sources in one counter cost a store now and then. They never let a removed image return.
+/// A removal counts at its beginning and at its end. A load that begins between the two may still find what is being removed, and stores
+/// nothing.
 final class RemovalCounts: Sendable {
-    private struct State {
-        var sources = [RemovalCount](repeating: RemovalCount(), count: RemovalCounts.counters)
-        var everything = RemovalCount()
+    private struct Removals {
+        /// The number of beginnings and ends.
+        var memory = 0
+        var disk = 0
+        /// The number of removals under way.
+        var (memoryRunning, diskRunning) = (0, 0)
 
-        func count(_ index: Int) -> RemovalCount {
-            RemovalCount(
-                memory: sources[index].memory &+ everything.memory, disk: sources[index].disk &+ everything.disk)
+        mutating func advance(_ layers: CacheLayers, running: Int) {
+            if layers.contains(.memory) { (memory, memoryRunning) = (memory &+ 1, memoryRunning + running) }
+            if layers.contains(.disk) { (disk, diskRunning) = (disk &+ 1, diskRunning + running) }
+        }
+
+        var count: RemovalCount {
+            var removing: CacheLayers = []
+            if memoryRunning > 0 { removing.insert(.memory) }
+            if diskRunning > 0 { removing.insert(.disk) }
+            return RemovalCount(memory: memory, disk: disk, removing: removing)
         }
     }
 
-    private static let counters = 1_024
+    private struct State {
+        /// By a hash of the source.
+        var sources: [UInt64: Removals] = [:]
+        var everything = Removals()
+
+        func count(_ source: UInt64) -> RemovalCount { (sources[source]?.count ?? RemovalCount()) + everything.count }
+
+        /// Forgets single sources once there are many: from then on, the number of everything includes more than the number of any of them.
+        mutating func forgetSources() {
+            guard sources.count >= 4_096, sources.values.allSatisfy({ $0.memoryRunning == 0 && $0.diskRunning == 0 })
+            else { return }
+            everything.memory &+= 1 + (sources.values.map(\.memory).max() ?? 0)
+            everything.disk &+= 1 + (sources.values.map(\.disk).max() ?? 0)
+            sources = [:]
+        }
+    }
+
     private let state = Lock(State())
 
-    private static func index(of source: String) -> Int {
-        Int(truncatingIfNeeded: EntryName(source: source).sourceLow) & (counters - 1)
-    }
+    private static func hash(_ source: String) -> UInt64 { EntryName(source: source).sourceLow }
 
     func count(ofSource source: String) -> RemovalCount {
-        let index = Self.index(of: source)
-        return state.withLock { $0.count(index) }
+        let source = Self.hash(source)
+        return state.withLock { $0.count(source) }
     }
 
-    /// Counts a removal of a source, or of everything for `nil`. Call this before anything is removed.
-    func advance(source: String?, _ layers: CacheLayers) {
-        let index = source.map { Self.index(of: $0) }
+    /// Counts the beginning of a removal of a source, or of everything for `nil`. Call this before anything is removed.
+    func begin(source: String?, _ layers: CacheLayers) { advance(source, layers, running: 1) }
+    /// Counts the end of a removal.
+    func end(source: String?, _ layers: CacheLayers) { advance(source, layers, running: -1) }
+
+    private func advance(_ source: String?, _ layers: CacheLayers, running: Int) {
+        let source = source.map { Self.hash($0) }
         state.withLock { state in
-            if let index { state.sources[index].advance(layers) } else { state.everything.advance(layers) }
-        }
-    }
-
-    /// Counts a removal of a source from all layers, unless there was another one since a count was taken.
-    /// - Returns: The new count; `nil` if there was another removal.
-    func advance(source: String, from count: RemovalCount) -> RemovalCount? {
-        let index = Self.index(of: source)
-        return state.withLock { state in
-            guard state.count(index) == count else { return nil }
-            state.sources[index].advance(.all)
-            return state.count(index)
+            guard let source else { return state.everything.advance(layers, running: running) }
+            if running > 0 { state.forgetSources() }
+            state.sources[source, default: Removals()].advance(layers, running: running)
         }
     }
 }

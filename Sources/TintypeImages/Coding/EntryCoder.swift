@@ -32,17 +32,14 @@ package struct EntryCoder: Sendable {
     /// - Parameters:
     ///   - data: the encoded image.
     ///   - options: the options to decode with.
-    ///   - coder: a custom coder of the request; `nil` for ``coders``.
     ///   - priority: the priority of the work, which may change while it waits.
     /// - Returns: the decoded image.
     /// - Throws: ``ImageError`` of the coder, or ``ImageError/Code/cancelled``.
     package func decode(
-        _ data: Data, options: DecodeOptions, coder: (any ImageCoder)? = nil,
-        priority: WorkPriority = WorkPriority()
+        _ data: Data, options: DecodeOptions, priority: WorkPriority = WorkPriority()
     ) async throws(ImageError) -> Image {
-        let coder = coder ?? coders
-        return try await perform(priority: priority) { context throws(ImageError) in
-            try coder.decode(data, options: options, context: context)
+        try await perform(priority: priority) { [coders] context throws(ImageError) in
+            try coders.decode(data, options: options, context: context)
         }
     }
 
@@ -71,22 +68,18 @@ package struct EntryCoder: Sendable {
     /// - Parameters:
     ///   - image: the image to encode.
     ///   - options: the options to encode with.
-    ///   - coder: a custom coder of the request, used for the formats that it can write; ``coders`` write the others.
     ///   - priority: the priority of the work, which may change while it waits.
     /// - Returns: the encoded image and its format.
     /// - Throws: ``ImageError/Code/encodeFailed``, ``ImageError/Code/formatNotEncodable`` or ``ImageError/Code/cancelled``.
     package func encode(
-        _ image: Image, options: EncodeOptions = EncodeOptions(), coder: (any ImageCoder)? = nil,
-        priority: WorkPriority = WorkPriority()
+        _ image: Image, options: EncodeOptions = EncodeOptions(), priority: WorkPriority = WorkPriority()
     ) async throws(ImageError) -> (data: Data, format: ImageFormat) {
-        let own = coder?.encodableFormats ?? []
-        let format = Self.storageFormat(for: image, encodable: own.union(coders.encodableFormats))
-        let writer = coder.flatMap { own.contains(format) ? $0 : nil } ?? coders
+        let format = Self.storageFormat(for: image, encodable: coders.encodableFormats)
         var options = options
         if image.isHighDynamicRange { options.encodeToHDR = .isoHDR }
         let data = try await processing.perform(priority: priority) {
-            [options] isCancelled throws(ImageError) in
-            try writer.encode(
+            [coders, options] isCancelled throws(ImageError) in
+            try coders.encode(
                 image, as: format, options: options, context: EncodeContext(isCancelled: isCancelled))
         }
         return (data, format)

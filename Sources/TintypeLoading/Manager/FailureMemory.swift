@@ -28,23 +28,19 @@ struct FailureMemory {
 
     /// The parts of a request that decide whether bytes can be decoded.
     struct Decoding: Hashable {
-        var coder: String?
-        var coderToken: Int
+        var coder: OwnCoder?
         var formatHint: ImageFormat?
         var allowsPartialImage: Bool
         /// True if only the header is read.
         var isHeader: Bool
 
-        init(_ request: ImageRequest, isHeader: Bool = false) {
-            coder = request.coder?.identifier
-            coderToken = request.coderToken
+        init(_ request: ImageRequest, by coder: OwnCoder?, isHeader: Bool = false) {
+            self.coder = coder
             formatHint = request.decodeOptions.formatHint
             allowsPartialImage = request.decodeOptions.allowsPartialImage
             self.isHeader = isHeader
         }
 
-        /// True if the request has a coder of its own.
-        var hasOwnCoder: Bool { coder != nil || coderToken != 0 }
     }
 
     private struct Failure {

@@ -52,16 +52,17 @@ extension ImageManager {
         // The bytes were just loaded; they aren't asked for again.
         if request.cachePolicy != .cacheOnly { request.cachePolicy = .cacheFirst }
         do throws(ImageError) {
-            guard let data = result.data, request.coder == nil else {
+            guard let data = result.data else {
                 return try await environment.animatedImage(for: request, LoadTrace()).0
             }
             let info = try await environment.info(
-                of: data, formatHint: request.decodeOptions.formatHint ?? result.image.format, coder: nil,
+                of: data, formatHint: request.decodeOptions.formatHint ?? result.image.format,
                 priority: WorkPriority(request.priority))
             guard info.frameCount > 1 else { return nil }
-            let encoded = EncodedImage(
+            var encoded = EncodedImage(
                 data: data, info: info, source: result.source, url: result.url, key: result.key,
                 mimeType: result.mimeType)
+            encoded.removals = result.removals
             return try await environment.animatedImage(for: request, LoadTrace(), loaded: encoded).0
         } catch {
             guard error.stage == .decode, !error.isCancellation else { throw error }
@@ -75,8 +76,9 @@ extension ImageManager {
     package func keep(_ animation: AnimatedImage, for request: ImageRequest, _ result: ImageResult) async {
         var (request, environment) = prepared(request)
         request.transformer = nil
-        let count = environment.cache.removalCount(ofSource: environment.source(of: request))
-        _ = environment.stored(animation, for: request, result.image.response, since: count)
+        _ = environment.stored(
+            animation, for: request, result.image.response,
+            since: result.removals ?? environment.removals(ofSource: environment.source(of: request)))
     }
 }
 
@@ -107,15 +109,14 @@ extension LoadEnvironment {
         if let animation = animationInMemory(request), loaded == nil || loaded?.data == animation.data {
             return (animation, nil)
         }
-        let count = cache.removalCount(ofSource: source(of: request))
+        let now = removals(ofSource: source(of: request))
         let encoded: EncodedImage
         if let loaded {
             encoded = loaded
         } else {
             encoded = try await DataLoad(request, environment: self, trace: trace).image()
         }
-        var coder = entryCoder
-        if let own = request.coder { coder.coders = ImageCoders([own]) }
+        let coder = entryCoder
         let options = request.decodeOptions.completed(
             fileName: request.url.lastPathComponent, mimeType: encoded.mimeType)
         let (animated, _) = try await observe(.decode, of: trace) { [coder] () throws(ImageError) in
@@ -123,15 +124,15 @@ extension LoadEnvironment {
                 try AnimatedImage(encoded.data, options: options, coder, context: context)
             }
         }
-        return (stored(animated, for: request, encoded.response, since: count), encoded)
+        return (stored(animated, for: request, encoded.response, since: encoded.removals ?? now), encoded)
     }
 
     /// Stores an animation in memory, if the request allows that.
     /// - Returns: the equal one that is there already: one object has the frames of all players.
     fileprivate func stored(
-        _ animated: AnimatedImage, for request: ImageRequest, _ response: StoredResponse?, since count: RemovalCount
+        _ animated: AnimatedImage, for request: ImageRequest, _ response: StoredResponse?, since removals: SourceRemovals
     ) -> AnimatedImage {
-        guard request.storeTo.contains(.memory), request.coderToken == 0, mayStore(response, for: request) else {
+        guard request.storeTo.contains(.memory), mayStore(response, for: request) else {
             return animated
         }
         let key = animationKey(request)
@@ -141,7 +142,7 @@ extension LoadEnvironment {
             return other
         }
         cache.storeInMemory(animated.poster.with(animated).with(response), forKey: key) { [cache] in
-            cache.removalCount(ofSource: key.source).memory == count.memory
+            cache.removalCount(ofSource: key.source).permitsStoreInMemory(since: removals.images)
         }
         return animated
     }

@@ -63,11 +63,12 @@ extension ImageManager {
         let (request, environment) = prepared(request)
         try environment.check(request)
         let key = environment.key(for: request)
+        let removals = environment.removals(ofSource: key.source)
         if request.storeTo.contains(.memory) { environment.cache.storeInMemory(image, forKey: key) }
         let isOriginal = key.variant.isOriginal
         let cache = isOriginal ? environment.originals : environment.cache
         let layers = isOriginal ? request.storeOriginalTo ?? request.storeTo : request.storeTo
-        guard layers.contains(.disk), cache.hasDisk, request.coderToken == 0, isOriginal || request.storesVariant
+        guard layers.contains(.disk), cache.hasDisk, environment.cachesOnDisk, isOriginal || request.storesVariant
         else { return }
         var entry: DiskCacheEntry
         if let data {
@@ -76,10 +77,13 @@ extension ImageManager {
                 imageProperties: key.variant.isOriginal ? nil : StoredImageProperties(image.properties).encoded)
         } else {
             entry = try await environment.encodedEntry(
-                image, options: request.encodeOptions, coder: request.coder, priority: WorkPriority(request.priority))
+                image, options: request.encodeOptions, priority: WorkPriority(request.priority))
         }
         entry.limit(to: request.diskLifetime)
-        try await cache.store(entry, forKey: key)
+        try await cache.store(entry, forKey: key) {
+            cache.removalCount(ofSource: key.source).permitsStoreOnDisk(
+                since: isOriginal ? removals.originals : removals.images)
+        }
     }
 
     /// Stores the image at a URL where loads look for it. See ``store(_:data:for:)-(_,_,ImageRequest)``.
@@ -109,9 +113,11 @@ extension ImageManager {
     ) async throws(ImageError) -> Bool {
         let (request, environment) = prepared(request)
         let key = environment.key(for: request)
-        let wasRemoved = try await environment.cache.remove(key, from: layers)
-        guard environment.hasOwnOriginals, key.variant.isOriginal else { return wasRemoved }
-        return try await environment.originals.remove(key, from: layers) || wasRemoved
+        var wasOriginal = false
+        if environment.hasOwnOriginals, key.variant.isOriginal {
+            wasOriginal = try await environment.originals.remove(key, from: layers)
+        }
+        return try await environment.cache.remove(key, from: layers) || wasOriginal
     }
 
     /// Removes the image at a URL, and no other variant of it.

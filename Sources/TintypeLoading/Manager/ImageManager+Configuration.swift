@@ -13,15 +13,16 @@ extension ImageManager {
         /// The transformer for the image at a URL, for requests without one. A request with an empty sequence,
         /// `ImageTransformers([])`, is left alone.
         public var transformer: (@Sendable (URL) -> (any ImageTransformer)?)?
-        /// The cache for the bytes that sources send, for requests without one: ``ImageRequest/originalCache``. By default, that is the manager's
-        /// cache.
+        /// The cache for the bytes that sources send; by default, that is the manager's cache.
+        ///
+        /// Its disk stores the originals. Decoded images, stored thumbnails, and transformed images stay in the manager's cache.
         public var originalCache: (any ImageCaching)?
-        /// Returns the bytes that the disk stores, for requests without one: ``ImageRequest/cacheSerializer``.
+        /// Returns the bytes that the disk stores; `nil` for those that it would store otherwise.
         public var cacheSerializer: CacheSerializer?
         /// Changes requests before they are carried out.
         ///
-        /// It receives each request once, as it would be carried out: ``transformer``, ``cacheKey``, ``originalCache`` and
-        /// ``cacheSerializer`` are filled in where the request has none.
+        /// It receives each request once, as it would be carried out: ``transformer`` and ``cacheKey`` are filled in where the request
+        /// has none.
         public var optionsProcessor: (@Sendable (ImageRequest) -> ImageRequest)?
         /// True if the caches may keep an image that was loaded or made.
         ///

@@ -26,18 +26,20 @@ public final class ImageManager: Sendable {
     ///     `ImageLoaders([DataURLLoader(), FileLoader(), loader])`.
     ///   - coders: The coders that read and write image formats; `ImageCoders.default` of the module `Tintype` has all of this build.
     ///   - configuration: The hooks, limits, and shared resources.
-    public init(
+    public convenience init(
         cache: any ImageCaching, loader: any ImageLoading, coders: any ImageCoder,
         configuration: Configuration = Configuration()
     ) {
-        self.cache = cache
-        shared = LoadEnvironment.SharedParts(configuration)
-        let loaders = (loader as? ImageLoaders) ?? ImageLoaders([loader])
-        let list = (coders as? ImageCoders) ?? ImageCoders([coders])
-        current = Lock(
+        self.init(
             LoadEnvironment(
-                cache: cache, originals: configuration.originalCache, loaders: loaders, coders: list,
-                configuration: configuration, shared: shared))
+                cache: cache, originals: configuration.originalCache, loaders: ImageLoaders(of: loader),
+                coders: ImageCoders(of: coders), configuration: configuration,
+                shared: LoadEnvironment.SharedParts(configuration)))
+    }
+
+    init(_ environment: LoadEnvironment) {
+        (cache, shared) = (environment.cache, environment.shared)
+        current = Lock(environment)
     }
 
     /// The parts of a load that begins now.

@@ -19,6 +19,8 @@ public struct ImageResult: Sendable {
     public var metrics: ImageMetrics
     /// The error of the write to disk, if the request waited for it: ``ImageRequest/waitsForStore``.
     public var storeError: ImageError?
+    /// The removals when the bytes were asked for, or when they replaced others.
+    var removals: SourceRemovals?
 
     public init(
         image: Image, data: Data? = nil, source: ImageSource, url: URL, key: ImageKey, mimeType: String? = nil,

@@ -21,7 +21,7 @@ extension LoadEnvironment {
             var entry = try await entry(bytes, of: image, isWhole: isWhole, for: request)
             if bytes.source != .disk { entry.limit(to: lifetime) }
             try await originals.store(entry, forKey: ImageKey(source: fetch.source)) { [self] in
-                originals.removalCount(ofSource: fetch.source).disk == removals.originals.disk
+                originals.removalCount(ofSource: fetch.source).permitsStoreOnDisk(since: removals.originals)
             }
         }
         return write
@@ -45,7 +45,7 @@ extension LoadEnvironment {
         if let image, let placeholder = await placeholder(of: image) {
             entry.imageProperties = try? JSONEncoder().encode(placeholder)
         }
-        guard bytes.image == nil, serializer(for: request) != nil else { return entry }
+        guard bytes.image == nil, configuration.cacheSerializer != nil else { return entry }
         let whole: Image
         if let image, isWhole {
             whole = image
@@ -53,7 +53,7 @@ extension LoadEnvironment {
             // A thumbnail would replace the original.
             let options = DecodeOptions().completed(
                 fileName: request.url.lastPathComponent, mimeType: bytes.entry.mimeType)
-            whole = try await decode(bytes.data, options: options, coder: request.coder, priority: WorkPriority(.low))
+            whole = try await decode(bytes.data, options: options, priority: WorkPriority(.low))
         }
         guard let data = try await serialized(whole, bytes.data, for: request) else { return entry }
         entry.data = data
@@ -65,7 +65,7 @@ extension LoadEnvironment {
     func variantEntry(_ image: Image, for request: ImageRequest) async throws(ImageError) -> DiskCacheEntry {
         guard let data = try await serialized(image, nil, for: request) else {
             var entry = try await encodedEntry(
-                image, options: request.encodeOptions, coder: request.coder, priority: WorkPriority(.low))
+                image, options: request.encodeOptions, priority: WorkPriority(.low))
             if let placeholder = await placeholder(of: image) {
                 entry.imageProperties = StoredImageProperties(image.properties, placeholder: placeholder).encoded
             }
@@ -78,14 +78,10 @@ extension LoadEnvironment {
             response: image.response)
     }
 
-    private func serializer(for request: ImageRequest) -> CacheSerializer? {
-        request.cacheSerializer ?? configuration.cacheSerializer
-    }
-
     /// The bytes that the program's serializer returns; `nil` without one.
     private func serialized(_ image: Image, _ data: Data?, for request: ImageRequest) async throws(ImageError) -> Data?
     {
-        guard let serializer = serializer(for: request) else { return nil }
+        guard let serializer = configuration.cacheSerializer else { return nil }
         let url = request.url
         return try await configuration.processing.perform(priority: WorkPriority(.low)) { _ throws(ImageError) in
             let bytes: Data?
@@ -135,27 +131,26 @@ extension LoadEnvironment {
             images: images, originals: hasOwnOriginals ? originals.removalCount(ofSource: source) : images)
     }
 
-    /// Removes every variant of a source that newer bytes replace, unless the source was removed since they were asked for.
-    /// - Returns: The removals including this one, which the stores of the newer bytes know; `nil` after another removal.
+    /// Removes every variant of a source, and its original.
+    func removeAll(ofSource source: String) async throws(ImageError) {
+        // The original first: what is made of it until then goes with the rest.
+        if hasOwnOriginals { try await originals.removeAll(ofSource: source, from: .all) }
+        try await cache.removeAll(ofSource: source, from: .all)
+    }
+
+    /// Removes every variant of a source that newer bytes replace.
+    /// - Parameter removals: The removals when the newer bytes were asked for.
+    /// - Returns: The removals including this one, which the stores of the newer bytes know; `nil` if there was another one meanwhile, so
+    ///   that the caches have neither the old image nor the new one.
     func replaceVariants(ofSource source: String, since removals: SourceRemovals) async -> SourceRemovals? {
-        // Twice: what a load that begins meanwhile still finds on disk must not come back either.
-        guard let first = advance(source, from: removals) else { return nil }
         do throws(ImageError) {
-            try await cache.discardAll(ofSource: source)
-            if hasOwnOriginals { try await originals.discardAll(ofSource: source) }
+            try await removeAll(ofSource: source)
         } catch {
             configuration.logger.warning(
                 "older variants couldn't be removed: \(URLDescription.redacted(source)): \(error.reason)")
         }
-        return advance(source, from: first)
-    }
-
-    private func advance(_ source: String, from removals: SourceRemovals) -> SourceRemovals? {
-        guard let images = cache.advanceRemovalCount(ofSource: source, from: removals.images) else { return nil }
-        guard hasOwnOriginals else { return SourceRemovals(images: images, originals: images) }
-        return originals.advanceRemovalCount(ofSource: source, from: removals.originals).map {
-            SourceRemovals(images: images, originals: $0)
-        }
+        let now = self.removals(ofSource: source)
+        return now.isOne(after: removals) ? now : nil
     }
 }
 

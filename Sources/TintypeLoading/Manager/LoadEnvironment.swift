@@ -10,6 +10,8 @@ final class LoadEnvironment: Sendable {
     let hasOwnOriginals: Bool
     let loaders: ImageLoaders
     let coders: ImageCoders
+    /// The identity of the coders, if the caches have images of other ones too.
+    let ownCoder: OwnCoder?
     let configuration: ImageManager.Configuration
     let shared: SharedParts
     /// The number of changes that led to this environment, and of those to the loaders. Loads of different ones aren't shared.
@@ -25,8 +27,8 @@ final class LoadEnvironment: Sendable {
         let counters = LoadCounters()
         let failures: Lock<FailureMemory>
 
-        init(_ configuration: ImageManager.Configuration) {
-            failures = Lock(FailureMemory(limit: configuration.failureLimit))
+        init(_ configuration: ImageManager.Configuration, failures: Lock<FailureMemory>? = nil) {
+            self.failures = failures ?? Lock(FailureMemory(limit: configuration.failureLimit))
         }
     }
 
@@ -35,20 +37,22 @@ final class LoadEnvironment: Sendable {
 
     init(
         cache: any ImageCaching, originals: (any ImageCaching)? = nil, loaders: ImageLoaders, coders: ImageCoders,
-        configuration: ImageManager.Configuration, shared: SharedParts, generation: Int = 0, loaderGeneration: Int = 0
+        ownCoder: OwnCoder? = nil, configuration: ImageManager.Configuration, shared: SharedParts, generation: Int = 0,
+        loaderGeneration: Int = 0
     ) {
         self.cache = cache
         self.originals = originals ?? cache
-        hasOwnOriginals = originals != nil
+        hasOwnOriginals = originals.map { $0 as AnyObject !== cache as AnyObject } ?? false
         self.loaders = loaders
         self.coders = coders
+        self.ownCoder = ownCoder
         self.configuration = configuration
         self.shared = shared
         self.generation = generation
         self.loaderGeneration = loaderGeneration
         keepsPlainRequests =
             configuration.optionsProcessor == nil && configuration.transformer == nil
-            && configuration.cachePolicy == .cacheFirst
+            && configuration.cachePolicy == .cacheFirst && ownCoder == nil
     }
 
     /// The same environment with other parts.
@@ -58,18 +62,18 @@ final class LoadEnvironment: Sendable {
         let configuration = configuration ?? self.configuration
         return LoadEnvironment(
             cache: cache, originals: configuration.originalCache, loaders: loaders ?? self.loaders,
-            coders: coders ?? self.coders, configuration: configuration, shared: shared, generation: generation + 1,
+            coders: coders ?? self.coders, ownCoder: ownCoder, configuration: configuration, shared: shared,
+            generation: generation + 1,
             loaderGeneration: loaderGeneration + (loaders == nil ? 0 : 1))
     }
 
-    /// The environment of a prepared request: this one, with the parts that the request brings.
+    /// The environment of a prepared request: this one, unless the request brings its own bytes.
     func adopting(_ request: ImageRequest) -> LoadEnvironment {
-        guard let parts = request.box?.parts, parts.replacesParts else { return self }
-        let originals = parts.originalCache ?? (parts.cache == nil && hasOwnOriginals ? self.originals : nil)
-        let loaders = parts.loader.map { ($0 as? ImageLoaders) ?? ImageLoaders([$0]) }
+        guard let bytes = request.box?.parts.bytes else { return self }
         return LoadEnvironment(
-            cache: parts.cache ?? cache, originals: originals, loaders: loaders ?? self.loaders, coders: coders,
-            configuration: configuration, shared: shared, generation: generation, loaderGeneration: loaderGeneration)
+            cache: cache, originals: hasOwnOriginals ? originals : nil, loaders: ImageLoaders([bytes]), coders: coders,
+            ownCoder: ownCoder, configuration: configuration, shared: shared, generation: generation,
+            loaderGeneration: loaderGeneration)
     }
 
     // MARK: Requests
@@ -97,12 +101,6 @@ final class LoadEnvironment: Sendable {
     ) -> ImageRequest {
         var filled = request
         if filled.cacheKey == nil, configuration.cacheKey != nil { filled.cacheKey = source(of: request) }
-        if filled.cacheSerializer == nil, let serializer = configuration.cacheSerializer {
-            filled.cacheSerializer = serializer
-        }
-        if filled.cache == nil, filled.originalCache == nil, let originals = configuration.originalCache {
-            filled.originalCache = originals
-        }
         var processed = processor(filled)
         // The key was that of the other URL.
         if processed.url != request.url, request.cacheKey == nil, processed.cacheKey == filled.cacheKey {
@@ -135,13 +133,13 @@ final class LoadEnvironment: Sendable {
     func key(for request: ImageRequest) -> ImageKey {
         let source = source(of: request)
         guard
-            request.transformer != nil || request.coder != nil || request.storesVariant
+            request.transformer != nil || ownCoder != nil || request.storesVariant
                 || request.decodeOptions != DecodeOptions()
         else { return ImageKey(source: source) }
         let extras = ImageVariant.Extras(
             transformer: request.transformer, transformsAnimatedImages: request.transformsAnimatedImages,
             transformsVectorImages: request.transformsVectorImages,
-            coder: request.coder?.identifier, coderToken: request.coderToken,
+            coder: ownCoder?.identifier, coderToken: ownCoder?.token ?? 0,
             encoding: request.storesVariant ? request.encodeOptions : nil)
         return ImageKey(source: source, variant: ImageVariant(request.decodeOptions, extras))
     }
@@ -188,6 +186,9 @@ final class LoadEnvironment: Sendable {
 
     // MARK: Layers
 
+    /// True if images on disk can be found by others: not those of coders without an identifier.
+    var cachesOnDisk: Bool { (ownCoder?.token ?? 0) == 0 }
+
     /// True if the disk may have the source of a request. Local files and `data:` URLs aren't copied there.
     func queriesDisk(_ request: ImageRequest) -> Bool {
         originals.hasDisk && (request.queryOriginalFrom ?? request.queryFrom).contains(.disk)
@@ -214,12 +215,6 @@ final class LoadEnvironment: Sendable {
         return request.storeTo.subtracting(.disk)
     }
 
-    /// Removes every variant of a source, and its original.
-    func removeAll(ofSource source: String) async throws(ImageError) {
-        try await cache.removeAll(ofSource: source, from: .all)
-        if hasOwnOriginals { try await originals.removeAll(ofSource: source, from: .all) }
-    }
-
     // MARK: Memory
 
     /// Returns the image of a prepared request from memory, if the request allows that, and counts the lookup and the load.
@@ -238,7 +233,7 @@ final class LoadEnvironment: Sendable {
     /// frame of the whole animation, which stays in memory unchanged.
     func memoryImage(_ request: ImageRequest, key: ImageKey) -> Image? {
         var image: Image?
-        if request.transformer == nil, request.coder == nil, let animation = request.decodeOptions.ofWholeAnimation {
+        if request.transformer == nil, ownCoder == nil, let animation = request.decodeOptions.ofWholeAnimation {
             // One lookup of the two counts.
             let animationKey = ImageKey(source: key.source, variant: ImageVariant(animation))
             image =
@@ -274,39 +269,35 @@ final class LoadEnvironment: Sendable {
 
     /// Decodes on the processing queue, when the budget has room.
     func decode(
-        _ data: Data, options: DecodeOptions, coder: (any ImageCoder)? = nil, priority: WorkPriority,
-        progressive: ProgressiveDecoding? = nil
+        _ data: Data, options: DecodeOptions, priority: WorkPriority, progressive: ProgressiveDecoding? = nil
     ) async throws(ImageError) -> Image {
         guard let progressive else {
-            return try await entryCoder.decode(data, options: options, coder: coder, priority: priority)
+            return try await entryCoder.decode(data, options: options, priority: priority)
         }
-        let coder: any ImageCoder = coder ?? coders
-        return try await entryCoder.perform(priority: priority) { context throws(ImageError) in
+        return try await entryCoder.perform(priority: priority) { [coders] context throws(ImageError) in
             if let image = try progressive.finish(data, context) { return image }
-            return try coder.decode(data, options: options, context: context)
+            return try coders.decode(data, options: options, context: context)
         }
     }
 
     /// Reads the header on the processing queue.
     func info(
-        of data: Data, formatHint: ImageFormat?, coder: (any ImageCoder)?, priority: WorkPriority
+        of data: Data, formatHint: ImageFormat?, priority: WorkPriority
     ) async throws(ImageError) -> ImageInfo {
-        let coder: any ImageCoder = coder ?? coders
-        return try await configuration.processing.perform(priority: priority) {
-            [configuration] isCancelled throws(ImageError) in
+        try await configuration.processing.perform(priority: priority) {
+            [configuration, coders] isCancelled throws(ImageError) in
             let context = DecodeContext(
                 limits: configuration.limits, pool: configuration.pool, budget: configuration.budget,
                 isCancelled: isCancelled)
-            guard let list = coder as? ImageCoders else { return try coder.info(of: data, context: context) }
-            return try list.info(of: data, hint: formatHint, context: context)
+            return try coders.info(of: data, hint: formatHint, context: context)
         }
     }
 
     /// Encodes an image for the disk cache, with the properties that its file format doesn't keep.
     func encodedEntry(
-        _ image: Image, options: EncodeOptions, coder: (any ImageCoder)? = nil, priority: WorkPriority
+        _ image: Image, options: EncodeOptions, priority: WorkPriority
     ) async throws(ImageError) -> DiskCacheEntry {
-        let (data, format) = try await entryCoder.encode(image, options: options, coder: coder, priority: priority)
+        let (data, format) = try await entryCoder.encode(image, options: options, priority: priority)
         return DiskCacheEntry(
             data: data, created: configuration.date(), mimeType: format.mimeType,
             imageProperties: StoredImageProperties(image.properties).encoded)

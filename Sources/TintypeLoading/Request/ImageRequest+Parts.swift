@@ -8,7 +8,7 @@ public import FoundationEssentials
 /// for a stored variant; an error that it throws ends the write with ``ImageError/Code/encodeFailed``.
 public typealias CacheSerializer = @Sendable (_ image: Image, _ data: Data?, _ url: URL) throws -> Data?
 
-/// The message to the server, and the parts that take the places of the manager's.
+/// The message to the server, and the uses of the caches that few requests have.
 extension ImageRequest {
     /// True if bytes that were asked for before this request are too old for it.
     var isReload: Bool { cachePolicy == .reload || (queryFrom.isEmpty && queryOriginalFrom?.isEmpty != false) }
@@ -60,39 +60,6 @@ extension ImageRequest {
     var targetSize: PixelSize? {
         guard loadsTargetSize, let size = thumbnailSize, !size.isEmpty else { return nil }
         return size
-    }
-
-    // MARK: Parts in place of the manager's
-
-    /// The cache for this request; `nil` for the manager's.
-    ///
-    /// Requests with different caches share no work.
-    public var cache: (any ImageCaching)? {
-        get { box?.parts.cache }
-        set { parts.cache = newValue }
-    }
-
-    /// The cache for the bytes that sources send; `nil` for ``cache``, or else for
-    /// ``ImageManager/Configuration-swift.struct/originalCache``, or else for the manager's.
-    ///
-    /// Its disk stores the originals. Decoded images, stored thumbnails, and transformed images stay in ``cache``.
-    public var originalCache: (any ImageCaching)? {
-        get { box?.parts.originalCache }
-        set { parts.originalCache = newValue }
-    }
-
-    /// The loader for this request, in place of all loaders of the manager; `nil` for those.
-    public var loader: (any ImageLoading)? {
-        get { box?.parts.loader }
-        set { parts.loader = newValue }
-    }
-
-    /// Returns the bytes that the disk stores; `nil` for ``ImageManager/Configuration-swift.struct/cacheSerializer``.
-    ///
-    /// Of requests that share a download, the first one that stores it decides.
-    public var cacheSerializer: CacheSerializer? {
-        get { box?.parts.cacheSerializer }
-        set { parts.cacheSerializer = newValue }
     }
 
     // MARK: The layers of the original

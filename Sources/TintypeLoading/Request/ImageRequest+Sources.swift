@@ -50,6 +50,6 @@ extension ImageRequest {
 
     private init(identifier: String, loader: BytesLoader) {
         self.init(BytesLoader.url(for: identifier), cacheKey: identifier)
-        self.loader = loader
+        parts.bytes = loader
     }
 }

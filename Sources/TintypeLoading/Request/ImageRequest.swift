@@ -39,17 +39,6 @@ public struct ImageRequest: Sendable {
     /// the image, and never cached. At most one comes per ``ImageManager/Configuration-swift.struct/previewInterval``.
     public var isProgressive = false
 
-    /// The coder that reads this request's image instead of the manager's coders.
-    ///
-    /// Images of a coder with an ``ImageCoder/identifier`` are cached under keys that contain it. Those of a coder without one are
-    /// cached in memory only, and found again only by copies of this request.
-    public var coder: (any ImageCoder)? {
-        didSet { coderToken = coder == nil || coder?.identifier != nil ? 0 : PartToken.next() }
-    }
-
-    /// Distinguishes coders without an identifier; 0 for none.
-    private(set) var coderToken = 0
-
     // MARK: The caches
 
     /// The order in which caches and source are asked. Until it is set, ``ImageManager/Configuration-swift.struct/cachePolicy`` decides.

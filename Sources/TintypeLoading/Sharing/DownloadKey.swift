@@ -4,8 +4,6 @@ internal import FoundationEssentials
 struct DownloadKey: Hashable, Sendable {
     let url: String
     let message: Message
-    /// The caches and the loader of the request. The bytes of a transfer are written once, and so belong to one pair of caches.
-    private let parts: RequestParts.Tokens
     /// The generation of the manager's loaders.
     private let loaders: Int
     private let digest: UInt64
@@ -16,8 +14,6 @@ struct DownloadKey: Hashable, Sendable {
         var headers: [String: String] = [:]
         var method = "GET"
         var body: Data?
-        /// The loader of the request; 0 for those of the manager.
-        var loader = 0
         /// The size that the loader is told.
         var targetSize: PixelSize?
         /// The identifier of the request's hooks.
@@ -35,7 +31,6 @@ struct DownloadKey: Hashable, Sendable {
     ) {
         self.loaders = loaders
         self.url = url.absoluteString
-        self.parts = parts?.tokens ?? RequestParts.Tokens()
         var message = Message()
         var digest = KeyedHash.hash(self.url)
         if !headers.isEmpty {
@@ -50,10 +45,9 @@ struct DownloadKey: Hashable, Sendable {
         if let parts {
             message.method = parts.method
             message.body = parts.body
-            message.loader = parts.tokens.loader
             message.targetSize = targetSize
             message.hooks = parts.hooks?.identifier
-            if !parts.isPlainGet || message.loader != 0 || targetSize != nil || message.hooks != nil {
+            if !parts.isPlainGet || targetSize != nil || message.hooks != nil {
                 digest = KeyedHash.combine(digest, UInt64(truncatingIfNeeded: message.hashValue))
             }
         }
@@ -62,8 +56,7 @@ struct DownloadKey: Hashable, Sendable {
     }
 
     static func == (one: DownloadKey, other: DownloadKey) -> Bool {
-        one.digest == other.digest && one.url == other.url && one.message == other.message && one.parts == other.parts
-            && one.loaders == other.loaders
+        one.digest == other.digest && one.url == other.url && one.message == other.message && one.loaders == other.loaders
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(digest) }

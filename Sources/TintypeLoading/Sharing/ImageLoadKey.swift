@@ -49,10 +49,9 @@ struct DataLoadKey: Hashable, Sendable {
     /// True if bytes that were asked for before the load began are too old.
     var isReload: Bool
     var replacesVariants: Bool
+    var renewsByHTTP: Bool
     var retriesFailed: Bool
     var formatHint: ImageFormat?
-    /// Distinguishes requests with coders of their own.
-    var coder: String
     var removals: SourceRemovals
 
     /// The fetch that the load needs.

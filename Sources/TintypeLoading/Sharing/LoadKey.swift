@@ -39,6 +39,16 @@ struct FetchKey: Hashable, Sendable {
 struct SourceRemovals: Hashable, Sendable {
     var images: RemovalCount
     var originals: RemovalCount
+
+    /// True if there was one removal since, from all layers of both caches.
+    func isOne(after old: SourceRemovals) -> Bool {
+        func isOne(_ new: RemovalCount, _ old: RemovalCount) -> Bool {
+            // A cache that doesn't count its removals always has the same number. Others count beginnings and ends.
+            new.removing == [] && old.removing == []
+                && (new == old || (new.memory == old.memory + 2 && new.disk == old.disk + 2))
+        }
+        return isOne(images, old.images) && isOne(originals, old.originals)
+    }
 }
 
 extension ImageError {

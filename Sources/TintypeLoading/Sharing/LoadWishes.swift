@@ -50,27 +50,26 @@ struct WishCounts: Hashable, Sendable {
     /// By priority, then for previews, cached images, and layers.
     private var counts = SIMD16<Int32>()
     private static let (previews, outdated, layers) = (8, 9, 10)
-    /// The shortest lifetime that anybody has wished; also of those who left, which does no harm.
-    private var lifetime: Duration?
+    private static let lifetimes = 14
 
-    mutating func add(_ wishes: LoadWishes) {
-        add(wishes, 1)
-        if let new = wishes.lifetime { lifetime = min(lifetime ?? new, new) }
-    }
-
+    mutating func add(_ wishes: LoadWishes) { add(wishes, 1) }
     mutating func remove(_ wishes: LoadWishes) { add(wishes, -1) }
 
     private mutating func add(_ wishes: LoadWishes, _ number: Int32) {
         counts[wishes.priority.rawValue] &+= number
         if wishes.previews { counts[Self.previews] &+= number }
         if wishes.outdated { counts[Self.outdated] &+= number }
+        if wishes.lifetime != nil { counts[Self.lifetimes] &+= number }
         guard !wishes.layers.isEmpty else { return }
         for bit in 0..<StoredLayers.count where wishes.layers.rawValue & 1 << bit != 0 {
             counts[Self.layers + bit] &+= number
         }
     }
 
-    /// The highest priority, and all that anybody wants.
+    /// True if anybody wishes a lifetime.
+    var hasLifetimes: Bool { counts[Self.lifetimes] > 0 }
+
+    /// The highest priority, and all that anybody wants, but for the lifetime.
     var wishes: LoadWishes {
         var wishes = LoadWishes(priority: .veryLow)
         for priority in ImagePriority.allCases.reversed() where counts[priority.rawValue] > 0 {
@@ -79,7 +78,6 @@ struct WishCounts: Hashable, Sendable {
         }
         wishes.previews = counts[Self.previews] > 0
         wishes.outdated = counts[Self.outdated] > 0
-        wishes.lifetime = lifetime
         for bit in 0..<StoredLayers.count where counts[Self.layers + bit] > 0 {
             wishes.layers.insert(StoredLayers(rawValue: 1 << bit))
         }

@@ -41,7 +41,12 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     var callers: [ID] { waiters.filter(\.value.isCaller).map(\.key) }
     func waiters(of job: ID) -> Set<ID> { jobs[job]?.waiters ?? [] }
     /// The present wishes of those who wait for a job; none if it was cancelled.
-    func wishes(of job: ID) -> LoadWishes { (jobs[job]?.counts ?? WishCounts()).wishes }
+    func wishes(of job: ID) -> LoadWishes {
+        guard let job = jobs[job] else { return WishCounts().wishes }
+        var wishes = job.counts.wishes
+        if job.counts.hasLifetimes { wishes.lifetime = job.waiters.compactMap { waiters[$0]?.wishes.lifetime }.min() }
+        return wishes
+    }
     /// The number of waiters by key. Several jobs of one key are counted together.
     var waiting: [Key: Int] {
         jobs.values.reduce(into: [:]) { if !$1.isKept { $0[$1.key, default: 0] += $1.waiters.count } }
@@ -92,12 +97,15 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
 
     /// Changes the wishes of a job, and with them those of the job that it needs.
     private mutating func change(_ id: ID, from old: LoadWishes?, to new: LoadWishes?, _ effects: inout Effects) {
-        let before = wishes(of: id)
+        let before = jobs[id]?.counts.wishes
         if let old { jobs[id]?.counts.remove(old) }
         if let new { jobs[id]?.counts.add(new) }
-        guard let job = jobs[id], !job.waiters.isEmpty, job.counts.wishes != before else { return }
-        if job.counts.wishes.priority != before.priority { effects.priorities.append((id, job.counts.wishes.priority)) }
-        if let need = job.need { setWishes(of: need, to: job.counts.wishes.ofNeed, &effects) }
+        guard let job = jobs[id], !job.waiters.isEmpty,
+            job.counts.wishes != before || old?.lifetime != new?.lifetime
+        else { return }
+        let wishes = wishes(of: id)
+        if wishes.priority != before?.priority { effects.priorities.append((id, wishes.priority)) }
+        if let need = job.need { setWishes(of: need, to: wishes.ofNeed, &effects) }
     }
 
     /// Lets nobody else join a job, nor those that wait for it, because its value would be too old.

@@ -15,10 +15,10 @@ struct DataLoad: Sendable {
             source: environment.source(of: request), download: environment.downloadKey(for: request),
             generation: environment.generation, policy: request.cachePolicy,
             queriesDisk: environment.queriesDisk(request), isReload: request.isReload,
-            replacesVariants: request.storesAnything && request.cachePolicy.asksSource,
+            replacesVariants: request.storesAnything && (request.cachePolicy.asksSource || request.isReload),
+            renewsByHTTP: request.renewsByHTTP,
             retriesFailed: request.retriesFailed,
             formatHint: request.decodeOptions.formatHint,
-            coder: request.coder.map { $0.identifier ?? "#\(request.coderToken)" } ?? "",
             removals: environment.removals(ofSource: environment.source(of: request)))
     }
 
@@ -39,6 +39,7 @@ struct DataLoad: Sendable {
             key: ImageKey(source: key.source), mimeType: output.mimeType)
         image.freshness = output.freshness
         image.response = output.bytes.entry.response
+        image.removals = output.bytes.removals
         image.storeError = request.waitsForStore ? await output.writes.error : nil
         image.metrics.request = trace.id
         image.metrics.shared = output.bytes.sharedStages(with: trace.id, decodedBy: output.decodedBy)
@@ -53,7 +54,7 @@ struct DataLoad: Sendable {
     private func run(_ job: LoadWork.Job) async throws(ImageError) -> DataOutput {
         let fetch = SourceFetch(environment: environment, request: request, key: key.fetch, trace: trace)
         let source = SourceLoad(
-            fetch, decoding: .init(request, isHeader: true), replacesVariants: request.storesAnything)
+            fetch, decoding: .init(request, by: environment.ownCoder, isHeader: true), replacesVariants: request.storesAnything)
         let steps = SourceLoad.Steps<Header>(
             decode: { bytes throws(ImageError) in
                 let hint =
@@ -67,7 +68,7 @@ struct DataLoad: Sendable {
                 let data = encoded?.data ?? bytes.data
                 let (info, time) = try await environment.observe(.decode, of: trace) { () throws(ImageError) in
                     try await environment.info(
-                        of: data, formatHint: hint, coder: request.coder, priority: job.priority)
+                        of: data, formatHint: hint, priority: job.priority)
                 }
                 return Header(info: info, time: time, encoded: encoded)
             }, onUpdate: { _ in })

@@ -6,7 +6,7 @@ extension ImageLoad {
         var layers: StoredLayers = []
         if request.storeTo.contains(.memory) { layers.insert(.imageInMemory) }
         if environment.layersToStore(request).contains(.disk), request.storesVariant, !key.image.variant.isOriginal,
-            request.coderToken == 0
+            environment.cachesOnDisk
         {
             layers.insert(.imageOnDisk)
         }
@@ -30,7 +30,7 @@ extension ImageLoad {
         let removals = output.bytes?.removals ?? key.removals
         if wishes.layers.contains(.imageInMemory) {
             cache.storeInMemory(output.image, forKey: key.image) {
-                cache.removalCount(ofSource: source).memory == removals.images.memory
+                cache.removalCount(ofSource: source).permitsStoreInMemory(since: removals.images)
             }
         }
         if wishes.layers.contains(.originalOnDisk), let bytes = output.bytes, bytes.needsStoring {
@@ -47,7 +47,7 @@ extension ImageLoad {
                 var entry = try await environment.variantEntry(output.image, for: request)
                 entry.limit(to: wishes.lifetime)
                 try await cache.store(entry, forKey: key.image) {
-                    cache.removalCount(ofSource: source).disk == removals.images.disk
+                    cache.removalCount(ofSource: source).permitsStoreOnDisk(since: removals.images)
                 }
             }
         }

@@ -16,9 +16,10 @@ final class ImageLoad: Sendable {
     ///   - request: The request as the environment prepared it.
     ///   - trace: The load of the caller.
     ///   - transformed: The load that needs this one for its transformer.
+    ///   - removals: The removals when the bytes of the image were asked for; `nil` for those of now.
     init(
         _ request: ImageRequest, key: ImageKey, environment: LoadEnvironment, trace: LoadTrace,
-        for transformed: ImageLoad? = nil
+        for transformed: ImageLoad? = nil, since removals: SourceRemovals? = nil
     ) {
         self.request = request
         self.trace = trace
@@ -27,19 +28,20 @@ final class ImageLoad: Sendable {
         let replacesVariants = transformed?.replacesVariants ?? request.storesAnything
         self.replacesVariants = replacesVariants
         let queriesVariants = environment.queriesVariants(request)
+        let isReload = transformed?.key.isReload ?? request.isReload
         queriesMemory = request.queryFrom.contains(.memory) && policy.queriesMemory
         self.key = ImageLoadKey(
             image: key, download: environment.downloadKey(for: request),
             generation: environment.generation, policy: policy,
             queriesDisk: environment.queriesDisk(request),
             queriesVariant: queriesVariants && request.storesVariant && !key.variant.isOriginal
-                && request.coderToken == 0 && policy != .revalidate,
+                && environment.cachesOnDisk && policy != .revalidate,
             queriesOtherVariants: queriesVariants,
-            isReload: transformed?.key.isReload ?? request.isReload,
-            replacesVariants: replacesVariants && policy.asksSource, renewsByHTTP: request.renewsByHTTP,
+            isReload: isReload,
+            replacesVariants: replacesVariants && (policy.asksSource || isReload), renewsByHTTP: request.renewsByHTTP,
             usesOriginalInMemory: request.transformer != nil && request.usesOriginalInMemory,
             retriesFailed: request.retriesFailed,
-            removals: transformed?.key.removals ?? environment.removals(ofSource: key.source))
+            removals: removals ?? transformed?.key.removals ?? environment.removals(ofSource: key.source))
     }
 
     /// The output of the load, which begins unless it is under way.
@@ -116,7 +118,7 @@ final class ImageLoad: Sendable {
         var decoded = try await plainOutput(plain, job)
         // An image that isn't transformed keeps its size.
         if plain.decodeOptions != full.decodeOptions, !isTransformed(decoded.image) {
-            decoded = try await plainOutput(full, job)
+            decoded = try await plainOutput(full, job, since: decoded.bytes?.removals)
         }
         var output = (value: decoded.image, time: StageTime.zero)
         let transforms = isTransformed(decoded.image)
@@ -132,9 +134,12 @@ final class ImageLoad: Sendable {
     }
 
     /// The output of a request without a transformer. Its previews are transformed.
-    private func plainOutput(_ plain: ImageRequest, _ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput {
+    private func plainOutput(
+        _ plain: ImageRequest, _ job: LoadWork.Job, since removals: SourceRemovals? = nil
+    ) async throws(ImageError) -> PipelineOutput {
         let load = ImageLoad(
-            plain, key: environment.key(for: plain), environment: environment, trace: trace, for: self)
+            plain, key: environment.key(for: plain), environment: environment, trace: trace, for: self,
+            since: removals)
         let previews = NewestWork<LoadUpdate> { [self] update in
             // A preview that cannot be transformed is left out; the image itself will tell why.
             switch update {
@@ -203,7 +208,7 @@ final class ImageLoad: Sendable {
         let previews = LoadPreviews(self, job)
         let fetch = SourceFetch(
             environment: environment, request: request, key: key.fetch, trace: trace)
-        let source = SourceLoad(fetch, decoding: .init(request), replacesVariants: replacesVariants)
+        let source = SourceLoad(fetch, decoding: .init(request, by: environment.ownCoder), replacesVariants: replacesVariants)
         var steps = SourceLoad.Steps<Decoded>(
             decode: { [self] bytes throws(ImageError) in
                 if let image = bytes.image {
@@ -216,7 +221,7 @@ final class ImageLoad: Sendable {
                 if let decoded = await previews.image(of: bytes) { return decoded }
                 return try await decoded(bytes, job, progressive: previews.decoding(of: bytes))
             }, onUpdate: { previews.receive($0) })
-        if key.policy.ignoresAge, key.queriesOtherVariants, request.coder == nil {
+        if key.policy.ignoresAge, key.queriesOtherVariants, environment.ownCoder == nil {
             steps.substitute = { [self] () throws(ImageError) in try await imageOfLargerVariant(job) }
         }
         let result: SourceLoad.Result<Decoded>
@@ -239,13 +244,13 @@ final class ImageLoad: Sendable {
     ) async throws(ImageError) -> Decoded {
         showPlaceholder(of: bytes.entry) { job.publish($0) }
         return try await decode(
-            bytes.data, options(mimeType: bytes.entry.mimeType), coder: request.coder, job, progressive: progressive)
+            bytes.data, options(mimeType: bytes.entry.mimeType), job, progressive: progressive)
     }
 
     /// A decoder of bytes that arrive; `nil` if the coder has none.
     func makeProgressiveDecoding() -> ProgressiveDecoding? {
         ProgressiveDecoding(
-            request.coder ?? environment.coders, options: options(), environment.configuration, environment.entryCoder)
+            environment.coders, options: options(), environment.configuration, environment.entryCoder)
     }
 
     /// Shows the placeholder of an image that is about to be decoded.
@@ -261,14 +266,14 @@ final class ImageLoad: Sendable {
     }
 
     private func decode(
-        _ data: Data, _ options: DecodeOptions, coder: (any ImageCoder)? = nil, _ job: LoadWork.Job,
+        _ data: Data, _ options: DecodeOptions, _ job: LoadWork.Job,
         progressive: ProgressiveDecoding? = nil
     ) async throws(ImageError) -> Decoded {
         let (image, time) = try await environment.observe(.decode, of: trace) { image in
             ["size": "\(image.size)", "format": "\(image.format?.rawValue ?? "")"]
         } _: { () throws(ImageError) in
             try await environment.decode(
-                data, options: options, coder: coder, priority: job.priority, progressive: progressive)
+                data, options: options, priority: job.priority, progressive: progressive)
         }
         return Decoded(image: image, time: time)
     }

@@ -83,12 +83,13 @@ final class SourceBytes: Sendable {
     /// - Parameter replace: Returns the removals including its own; `nil` if there was another removal since the bytes were asked for,
     ///   so that nothing of them may be stored.
     func replaceOnce(_ replace: (SourceRemovals) async -> SourceRemovals?) async {
-        let (replacement, isFirst, removals) = state.withLock { state in
+        guard let removals else { return }
+        let (replacement, isFirst) = state.withLock { state in
             let (isFirst, replacement) = (state.replacement == nil, state.replacement ?? Promise<Void>())
             state.replacement = replacement
-            return (replacement, isFirst, state.removals)
+            return (replacement, isFirst)
         }
-        guard isFirst, let removals else { return await replacement.value }
+        guard isFirst else { return await replacement.value }
         if let removals = await replace(removals) { state.withLock { $0.removals = removals } }
         replacement.fulfill(())
     }

@@ -53,7 +53,8 @@ struct SourceFetch: Sendable {
             try checkPolicy()
             if key.isReload { job.close() }
             let bytes = try await transfer(replacing: cached, policy, job)
-            let isNew = cached.map { $0.data != bytes.data } ?? (policy.asksSource && !bytes.isNotModified)
+            let isNew =
+                cached.map { $0.data != bytes.data } ?? ((policy.asksSource || key.isReload) && !bytes.isNotModified)
             return FetchedBytes(
                 bytes: bytes, freshness: bytes.isNotModified ? .notModified : cached == nil ? .fresh : .updated,
                 isAnswer: true, isNew: bytes.replacesVariants || isNew)
@@ -217,7 +218,7 @@ struct SourceFetch: Sendable {
         let isSame = cached?.data == loaded.data
         return SourceBytes(
             entry, source: .network, isNotModified: isSame,
-            replacesVariants: !isSame && policy.asksSource,
+            replacesVariants: !isSame && (policy.asksSource || key.isReload),
             diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, loadedBy: trace.id, response: loaded.response,
             image: loaded.image, removals: key.removals, reservation: reservation)
     }

@@ -47,7 +47,7 @@ struct SourceLoad: Sendable {
             let value = try await steps.decode(bytes)
             if fetched.isAnswer { environment.shared.failures.withLock { $0.remove(decodeFailure) } }
             if replacesVariants, fetched.isNew { await replaceVariants(with: bytes) }
-            if case .stale(.revalidating) = fetched.freshness {
+            if case .stale(.revalidating) = fetched.freshness, !Task.isCancelled {
                 environment.revalidateInBackground(fetch.request, decodes: !decoding.isHeader)
             }
             return Result(value: value, bytes: bytes, freshness: fetched.freshness)
@@ -72,9 +72,9 @@ struct SourceLoad: Sendable {
 
     /// Discards a cached original that is damaged. True if it is of no use, and the source may have a better one.
     ///
-    /// A failure of a request's own coder says nothing about the entry: the manager's coders may well read it.
+    /// A failure of a copy's own coders says nothing about the entry: those of another manager may well read it.
     private func isUseless(after error: ImageError) async -> Bool {
-        guard !decoding.hasOwnCoder else { return false }
+        guard decoding.coder == nil else { return false }
         guard EntryCoder.shouldDiscardEntry(after: error) else { return error.code == .unknownFormat }
         environment.configuration.logger.warning(
             "discarded a cached image that doesn't decode: \(URLDescription.redacted(source)): \(error.reason)")

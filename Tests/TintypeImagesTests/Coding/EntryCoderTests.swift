@@ -82,20 +82,6 @@ struct EntryCoderTests {
         for code in harmless { #expect(!discards(code), "\(code)") }
     }
 
-    @Test(
-        "a request's own coder writes the formats that it can, and the others are written all the same",
-        .capability("CST-06", "D14"))
-    func ownCoder() async throws {
-        let (own, others) = (DotCoder(), DotCoder())
-        let coder = EntryCoder(coders: ImageCoders([others]))
-        let image = try solidImage(4, 4).with { $0.format = .dot }
-        let (data, format) = try await coder.encode(image, coder: own)
-        #expect(data == Data("DOT 4".utf8) && format == .dot)
-        #expect(own.encoded.count == 1 && others.encoded.isEmpty)
-        _ = try await coder.encode(image, coder: ImageCoders())
-        #expect(others.encoded.count == 1, "a coder that writes nothing")
-    }
-
     @Test("decoding keeps to the limits")
     func limits() async throws {
         let coder = EntryCoder(coders: ImageCoders(), limits: DecodeLimits(maximumPixels: 3))

@@ -40,7 +40,7 @@ struct ImageMakingLoaderTests {
         #expect(result.source == .network && !result.image.isThumbnail)
         var small = request
         small.thumbnailSize = PixelSize(width: 10, height: 10)
-        small.queryFrom = []
+        (small.queryFrom, small.storeTo) = ([], [])
         let thumbnail = try await manager.image(for: small)
         #expect(thumbnail.size == PixelSize(width: 10, height: 5) && thumbnail.isThumbnail)
         #expect(try await manager.load(request).source == .memory)

@@ -15,8 +15,8 @@ struct CacheSerializerTests {
 
     @Test(
         "the serializer returns the bytes of the original and of a stored variant, once each",
-        .capability("MGR-09", "CTX-27"), arguments: [true, false])
-    func serializer(isOfManager: Bool) async throws {
+        .capability("MGR-09", "CTX-27"))
+    func serializer() async throws {
         let calls = Lock<[String]>([])
         let serializer: CacheSerializer = { image, data, url in
             let text = data.map { String(decoding: $0, as: UTF8.self) } ?? "none"
@@ -27,11 +27,7 @@ struct CacheSerializerTests {
         request.transformer = .resize(width: 2)
         request.storesVariant = true
         request.waitsForStore = true
-        if isOfManager {
-            bench.manager.configuration.cacheSerializer = serializer
-        } else {
-            request.cacheSerializer = serializer
-        }
+        bench.manager.configuration.cacheSerializer = serializer
         let result = try await bench.manager.load(request)
         #expect(result.image.size.width == 2 && result.data == Data("DOT 8".utf8) && result.storeError == nil)
         #expect(calls.withLock { $0.sorted() } == ["2 none test:a", "8 DOT 8 test:a"])
@@ -46,7 +42,7 @@ struct CacheSerializerTests {
     func data() async throws {
         var request = ImageRequest(url)
         request.waitsForStore = true
-        request.cacheSerializer = { image, data, _ in data.map { $0 + Data("\(image.size.width)".utf8) } }
+        bench.manager.configuration.cacheSerializer = { image, data, _ in data.map { $0 + Data("\(image.size.width)".utf8) } }
         #expect(try await bench.manager.data(for: request).data == Data("DOT 8".utf8))
         #expect(bench.cache.now.disk["test:a"]?.data == Data("DOT 88".utf8))
     }
@@ -55,7 +51,7 @@ struct CacheSerializerTests {
     func none() async throws {
         var request = ImageRequest(url)
         request.waitsForStore = true
-        request.cacheSerializer = { _, _, _ in nil }
+        bench.manager.configuration.cacheSerializer = { _, _, _ in nil }
         #expect(try await bench.manager.load(request).storeError == nil)
         #expect(bench.cache.now.disk["test:a"]?.data == Data("DOT 8".utf8))
     }
@@ -65,11 +61,11 @@ struct CacheSerializerTests {
         struct Trouble: Error {}
         var request = ImageRequest(url)
         request.waitsForStore = true
-        request.cacheSerializer = { _, _, _ in throw Trouble() }
+        bench.manager.configuration.cacheSerializer = { _, _, _ in throw Trouble() }
         let error = try await bench.manager.load(request).storeError
         #expect(error?.code == .encodeFailed && error?.underlying is Trouble)
         request.queryFrom = []
-        request.cacheSerializer = { _, _, _ in Data() }
+        bench.manager.configuration.cacheSerializer = { _, _, _ in Data() }
         #expect(try await bench.manager.load(request).storeError?.code == .encodeFailed)
         #expect(bench.cache.now.disk.isEmpty)
     }
@@ -78,7 +74,7 @@ struct CacheSerializerTests {
     func notCalled() async throws {
         let calls = Lock(0)
         var request = ImageRequest(url)
-        request.cacheSerializer = { _, _, _ in
+        bench.manager.configuration.cacheSerializer = { _, _, _ in
             calls.withLock { $0 += 1 }
             return nil
         }

@@ -34,9 +34,11 @@ extension ImageManager.Configuration {
 }
 
 extension ManagerBench {
-    func failure(_ request: ImageRequest) async -> ImageError? {
+    /// The error of a load.
+    /// - Parameter copy: The manager to load with, in place of ``manager``.
+    func failure(_ request: ImageRequest, with copy: ImageManager? = nil) async -> ImageError? {
         do throws(ImageError) {
-            _ = try await manager.image(for: request)
+            _ = try await (copy ?? manager).image(for: request)
             return nil
         } catch {
             return error

@@ -204,7 +204,7 @@ struct ManagerCachingTests {
 
     // MARK: Coders
 
-    @Test("which coder decodes is the order of the list, or what the request brings", .capability("COD-39"))
+    @Test("which coder decodes is the order of the list, or what a copy of the manager brings", .capability("COD-39"))
     func solution() async throws {
         let (first, last, own) = (MovieCoder(), MovieCoder(), MovieCoder())
         let loader = GatedLoader { .success(LoadedData(data: MovieCoder.bytes(frames: 1), url: $0)) }
@@ -212,20 +212,17 @@ struct ManagerCachingTests {
         _ = try await manager.image(for: url)
         #expect((first.decodes.count, last.decodes.count) == (0, 1))
         try await cache.removeAll(from: .all)
-        var request = ImageRequest(url)
-        request.coder = own
-        _ = try await manager.image(for: request)
+        _ = try await manager.copy(coders: own).image(for: url)
         #expect((first.decodes.count, last.decodes.count, own.decodes.count) == (0, 1, 1))
     }
 
     @Test(
-        "a request's coder decodes its animations, and is told all that the request says",
+        "a copy's coder decodes animations, and is told all that the request says",
         .capability("COD-56", "COD-27"))
     func ownCoderOfAnimation() async throws {
         let own = MovieCoder()
-        let manager = manager()
+        let manager = manager().copy(coders: own)
         var request = ImageRequest(url)
-        request.coder = own
         request.options = [.matchAnimatedImage, .scaleDownLargeImages]
         request.thumbnailSize = PixelSize(width: 6, height: 6)
         let image = try await manager.image(for: request)
@@ -236,7 +233,7 @@ struct ManagerCachingTests {
         #expect(image.properties.decodeOptions == options)
     }
 
-    @Test("a request's coder with a name writes the variants that are stored", .capability("CST-06", "CTX-06"))
+    @Test("a copy's coder with a name writes the variants that are stored", .capability("CST-06", "CTX-06"))
     func ownCoderOfVariant() async throws {
         struct NamedCoder: ImageCoder {
             let dots = DotCoder()
@@ -257,13 +254,13 @@ struct ManagerCachingTests {
             }
         }
         let bench = ManagerBench()
+        let manager = bench.manager.copy(coders: NamedCoder())
         var request = ImageRequest(url)
-        request.coder = NamedCoder()
         request.thumbnailSize = PixelSize(width: 2, height: 2)
         request.storesVariant = true
         request.waitsForStore = true
-        #expect(try await bench.manager.load(request).storeError == nil)
-        #expect(bench.cache.now.disk[bench.manager.key(for: request)]?.data == Data("DOT 2 of its own".utf8))
+        #expect(try await manager.load(request).storeError == nil)
+        #expect(bench.cache.now.disk[manager.key(for: request)]?.data == Data("DOT 2 of its own".utf8))
     }
 
     @Test(

@@ -224,9 +224,8 @@ struct ProgressiveLoadTests {
     func withoutPreviews() async throws {
         var plain = request
         plain.options = []
-        var other = request
-        other.coder = DotCoder()
-        for (index, request) in [plain, other].enumerated() {
+        let other = manager.copy(coders: DotCoder())
+        for (index, (manager, request)) in [(manager, plain), (other, request)].enumerated() {
             let task = manager.task(for: request)
             let events = task.events
             await loader.arrival(of: index + 1)

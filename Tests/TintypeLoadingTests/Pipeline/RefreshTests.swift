@@ -198,14 +198,12 @@ struct RefreshTests {
     @Test(
         "bytes that a load stored are on disk, though another one replaces older ones with them", .capability("OPT-03"))
     func storedBeforeReplacement() async throws {
-        let bench = ManagerBench(answer: nil)
         let key = ImageKey(source: "test:a")
-        bench.cache.change { $0.disk[key] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date()) }
         let decodes = Lock(0)
         let release = BlockingSignal()
         var refresh = ImageRequest(url)
         refresh.options = [.refreshCached, .waitStoreCache]
-        refresh.coder = DotCoder {
+        let coder = DotCoder {
             let number = decodes.withLock { count in
                 count += 1
                 return count
@@ -213,12 +211,14 @@ struct RefreshTests {
             // The second one decodes the new bytes.
             while number == 2, release.wait(milliseconds: 1_000) == nil {}
         }
+        let bench = ManagerBench(answer: nil)
+        bench.cache.change { $0.disk[key] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date()) }
         var first = ImageRequest(url)
         first.queryFrom = []
         first.waitsForStore = true
         let task = bench.manager.task(for: first)
         await bench.loader.arrival(of: 1)
-        let second = bench.manager.task(for: refresh)
+        let second = bench.manager.copy(coders: coder).task(for: refresh)
         await bench.loader.arrival(of: 2)
         for index in 0..<2 { bench.loader.answer(index, with: .success(.dot(size: 9))) }
         _ = try await task.image

@@ -153,6 +153,45 @@ struct RemovalRaceTests {
         #expect(await disk.entry(forKey: key)?.data == Data("DOT 4".utf8))
     }
 
+    @Test(
+        "after a removal during a reload, the caches have neither the old image nor the new one",
+        .capability("OPT-03", "CRM-01"))
+    func removalDuringReload() async throws {
+        disk.removalGate.open()
+        disk.storeGate.open()
+        await disk.put("DOT 3")
+        var small = ImageRequest(url)
+        small.thumbnailSize = PixelSize(width: 2, height: 2)
+        _ = try await (manager.image(for: url), manager.image(for: small))
+        var reload = ImageRequest(url)
+        reload.cachePolicy = .reload
+        let task = manager.task(for: reload)
+        await loader.arrival(of: 1)
+        try await manager.removeCachedImage(for: small)
+        loader.answer(0, with: .success(.dot(size: 4)))
+        #expect(try await task.image.size.width == 4)
+        await manager.flush()
+        #expect(await cache.contains(key) == [] && manager.memoryImage(for: small) == nil)
+    }
+
+    @Test("a reload replaces the image, also where the cache of originals is the same one", .capability("OPT-03"))
+    func reloadWithSameOriginals() async throws {
+        disk.removalGate.open()
+        disk.storeGate.open()
+        await disk.put("DOT 3")
+        manager.configuration.originalCache = cache
+        #expect(try await manager.image(for: url).size.width == 3)
+        var reload = ImageRequest(url)
+        reload.queryFrom = []
+        let task = manager.task(for: reload)
+        await loader.arrival(of: 1)
+        loader.answer(0, with: .success(.dot(size: 4)))
+        _ = try await task.image
+        await manager.flush()
+        #expect(manager.memoryImage(for: url)?.size.width == 4)
+        #expect(await disk.entry(forKey: key)?.data == Data("DOT 4".utf8))
+    }
+
     @Test("a removal wins over a store that is still being prepared", .capability("CRM-01", "MGR-09"))
     func removalDuringPreparation() async throws {
         let folder = try TemporaryDirectory()

@@ -24,19 +24,15 @@ struct RequestIdentityTests {
     }
 
     @Test(
-        "a coder without an identifier has images of its own, which copies of its request find", .capability("CTX-06"))
+        "a coder without an identifier has images of its own, which its copy of the manager finds", .capability("CTX-06"))
     func ownCoders() async throws {
         let bench = ManagerBench()
-        var own = ImageRequest(url)
-        own.coder = DotCoder()
-        var other = ImageRequest(url)
-        other.coder = DotCoder()
-        let keys = [bench.manager.key(for: url), bench.manager.key(for: own), bench.manager.key(for: other)]
-        #expect(Set(keys).count == 3)
-        let image = try await bench.manager.image(for: own)
-        let copy = own
-        #expect(try await bench.manager.image(for: copy).isIdentical(to: image))
-        #expect(try await !bench.manager.image(for: other).isIdentical(to: image))
+        let (own, other) = (bench.manager.copy(coders: DotCoder()), bench.manager.copy(coders: DotCoder()))
+        #expect(Set([bench.manager, own, other].map { $0.key(for: url) }).count == 3)
+        let image = try await own.image(for: url)
+        await own.flush()
+        #expect(try await own.image(for: url).isIdentical(to: image))
+        #expect(try await !other.image(for: url).isIdentical(to: image))
         #expect(try await !bench.manager.image(for: url).isIdentical(to: image))
         #expect(bench.loader.calls.count == 1)
     }
@@ -196,14 +192,13 @@ struct RequestIdentityTests {
     @Test("a failure of one coder says nothing about another, or about the bytes", .capability("MGR-37", "CTX-06"))
     func failuresByCoder() async throws {
         let bench = ManagerBench { _ in .success(.dot()) }
-        var own = ImageRequest(url)
-        own.coder = MovieCoder()
-        #expect(await bench.failure(own)?.code == .corruptImage)
-        #expect(await bench.failure(own)?.code == .recentlyFailed)
+        let (request, own) = (ImageRequest(url), bench.manager.copy(coders: MovieCoder()))
+        #expect(await bench.failure(request, with: own)?.code == .unknownFormat)
+        #expect(await bench.failure(request, with: own)?.code == .recentlyFailed)
         #expect(bench.manager.failures.count == 1)
         #expect(try await bench.manager.image(for: url).size.width == 8)
         await bench.manager.flush()
-        #expect(await bench.failure(own)?.code == .corruptImage, "of the bytes on disk")
+        #expect(await bench.failure(request, with: own)?.code == .unknownFormat, "of the bytes on disk")
         #expect(bench.cache.now.disk.count == 1 && bench.loader.calls.count == 2)
     }
 

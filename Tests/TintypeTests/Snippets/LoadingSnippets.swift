@@ -67,18 +67,21 @@ struct LoadingSnippets {
         @Sendable func renderPage(_ number: Int) async throws -> Data { data }
     }
 
-    @Test("A request can bring its own cache and serializer", .capability("CTX-21", "CTX-27"))
+    @Test("A copy of a manager has its own cache for originals and its own serializer", .capability("CTX-21", "CTX-27"))
     func parts() async throws {
         let (manager, url) = (try bench.manager(), try bench.file())
         let archive = try bench.cache("archive")
-        // snippet: request-parts
-        var request = ImageRequest(url)
-        request.originalCache = archive
-        request.cacheSerializer = { image, data, url in try image.encoded(as: .webp) }
+        // snippet: manager-copy
+        var configuration = manager.configuration
+        configuration.originalCache = archive
+        configuration.cacheSerializer = { image, data, url in try image.encoded(as: .webp) }
+        let archiving = manager.copy(configuration: configuration)
         // snippet.end
-        request.loader = FixedLoader(data: try bench.picture().encoded(as: .png))
+        var request = ImageRequest(url)
         request.waitsForStore = true
-        let result = try await manager.load(request)
+        let result = try await archiving.copy(
+            loader: FixedLoader(data: try bench.picture().encoded(as: .png))
+        ).load(request)
         #expect(result.storeError == nil)
         let entry = await archive.entry(forKey: result.key)
         #expect(entry?.mimeType == "image/webp")

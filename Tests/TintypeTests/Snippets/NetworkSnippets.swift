@@ -98,8 +98,7 @@ struct NetworkSnippets {
             modifyRequest: { $0.headers["X-Album"] = "\(album.id)" },
             decrypt: { data, _ in try album.decrypt(data) })
         // snippet.end
-        request.loader = ImageDownloader.shared
-        #expect(try await manager.image(for: request).size.width > 0)
+        #expect(try await manager.copy(loader: ImageDownloader.shared).image(for: request).size.width > 0)
         #expect(server.requests.first?.header("X-Album") == "7")
     }
 

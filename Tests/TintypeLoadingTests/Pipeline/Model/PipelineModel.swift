@@ -18,7 +18,7 @@ struct Wish: Hashable {
     var wantsData = false
 
     var asksCaches: Bool { policy == .cacheFirst || policy == .cacheOnly }
-    var refreshes: Bool { policy == .reload || policy == .revalidate }
+    var refreshes: Bool { policy == .reload || policy == .revalidate || (queryFrom.isEmpty && policy != .cacheOnly) }
     var asksDisk: Bool { queryFrom.contains(.disk) && policy != .reload }
     /// True if the image is accepted.
     var acceptsImage: Bool { wantsData || !requiresAnimation || picture.isAnimated }

@@ -1,0 +1,62 @@
+internal import Synchronization
+
+extension ImageManager {
+    /// Creates a manager like this one, with other parts in the places of some.
+    ///
+    /// ```swift
+    /// let private = manager.copy(cache: MemoryImageCache())
+    /// let image = try await private.image(for: url)
+    /// ```
+    ///
+    /// A copy shares the caches and the loaders that it doesn't replace, the decode budget, and, unless it has another loader, the failures that
+    /// are remembered. It shares no loads: ``cancelAll()``, ``hasActiveLoads``, ``flush()`` and ``statistics`` concern its own. Later changes to
+    /// the parts or the configuration of either manager don't affect the other one.
+    ///
+    /// Images that a copy decodes with coders of its own are cached under keys with the ``ImageCoder/identifier`` of the coder. Those of
+    /// a coder without one are cached in memory only, where only the copy finds them.
+    /// - Parameters:
+    ///   - cache: The caches in which images are looked up and stored; `nil` for those of this manager.
+    ///   - loader: The loader of images that aren't cached; `nil` for the loaders of this manager.
+    ///   - coders: The coders that read and write image formats, in place of all others; `nil` for those of this manager. A variant is stored on
+    ///     disk only in a format that one of them writes.
+    ///   - configuration: The hooks, limits, and shared resources; `nil` for those of this manager.
+    public func copy(
+        cache: (any ImageCaching)? = nil, loader: (any ImageLoading)? = nil, coders: (any ImageCoder)? = nil,
+        configuration: Configuration? = nil
+    ) -> ImageManager {
+        let current = environment
+        let configuration = configuration ?? current.configuration
+        let shared = LoadEnvironment.SharedParts(
+            configuration, failures: loader == nil ? self.shared.failures : nil)
+        return ImageManager(
+            LoadEnvironment(
+                cache: cache ?? self.cache, originals: configuration.originalCache,
+                loaders: loader.map { ImageLoaders(of: $0) } ?? current.loaders,
+                coders: coders.map { ImageCoders(of: $0) } ?? current.coders,
+                ownCoder: coders.map { OwnCoder($0) } ?? current.ownCoder, configuration: configuration, shared: shared))
+    }
+}
+
+/// The identity of the coders of a manager that shares its caches with others.
+struct OwnCoder: Hashable, Sendable {
+    let identifier: String?
+    /// Distinguishes coders without an identifier; 0 for others.
+    let token: Int
+
+    private static let lastToken = Atomic(0)
+
+    init(_ coder: any ImageCoder) {
+        identifier = coder.identifier
+        token = identifier == nil ? Self.lastToken.wrappingAdd(1, ordering: .relaxed).newValue : 0
+    }
+}
+
+extension ImageLoaders {
+    /// The loaders of a program: a list, or a list of one.
+    init(of loader: any ImageLoading) { self = (loader as? ImageLoaders) ?? ImageLoaders([loader]) }
+}
+
+extension ImageCoders {
+    /// The coders of a program: a list, or a list of one.
+    init(of coder: any ImageCoder) { self = (coder as? ImageCoders) ?? ImageCoders([coder]) }
+}
