@@ -302,8 +302,11 @@ public final class ImageDownloader: ImageLoading, Sendable {
         }
         defer { visits.releaseSlot() }
         let ticket = try await ticket(for: load)
-        wait?.end()
         defer { slots.release(ticket) }
+        if load.request.budget?.hasRoom == false {
+            try await load.running.run { () throws(ImageError) in try await load.request.waitForRoom() }
+        }
+        wait?.end()
         let now = time.now()
         load.record.update { $0.waiting += now - start }
         totals.withLock { $0.started += 1 }

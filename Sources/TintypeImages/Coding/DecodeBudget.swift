@@ -11,7 +11,7 @@
 /// - Images that are decoded while they arrive use at most a quarter of the budget together. When it is used up, others have no
 ///   previews. Full decodes never wait for previews.
 /// - The bodies that loads hold count, from the first byte that arrives until the last load of the URL ends. They are never refused; decodes wait for
-///   them, but one may always run.
+///   them, but one may always run. While complete bodies fill the budget, no transfer begins that asks for room (``LoadRequest/waitForRoom()``).
 /// - Frame decoders that decode frames one after another don't count, because they live as long as an animation is played.
 ///
 /// A load that waits does not block a thread. Only a coder that is called directly blocks its caller.
@@ -40,6 +40,7 @@ public final class DecodeBudget: Sendable {
     private struct State {
         var machine: DecodeBudgetState
         var waiting: [Int: Wait] = [:]
+        var waitingTransfers: [Int: Wait] = [:]
     }
 
     private let state: Lock<State>
@@ -124,8 +125,37 @@ public final class DecodeBudget: Sendable {
     }
 
     /// Ends the count of bytes that were added.
-    func removeBody(_ bytes: Int) {
-        if bytes > 0 { admit { $0.removeBody(bytes) } }
+    func removeBody(_ bytes: Int, complete: Int = 0) {
+        if bytes > 0 { admit { $0.removeBody(bytes, complete: complete) } }
+    }
+
+    /// Counts the bytes of an encoded image that is complete, and waits for its decode.
+    func completeBody(_ bytes: Int) { state.withLock { $0.machine.completeBody(bytes) } }
+
+    /// True if a transfer may begin now.
+    package var hasRoom: Bool { state.withLock { $0.machine.hasRoom } }
+
+    /// Waits until the bodies that wait for their decode take less than the limit.
+    /// - Throws: ``ImageError/Code/cancelled``
+    package func waitForRoom(priority: WorkPriority) async throws(ImageError) {
+        let wait = Wait()
+        let ticket = state.withLock { state -> Int? in
+            guard case .wait(let id) = state.machine.requestTransfer(priority: priority.value) else { return nil }
+            state.waitingTransfers[id] = wait
+            return id
+        }
+        guard let ticket else { return }
+        let isGranted = await wait.value(following: priority) {
+            ticket
+        } move: { [self] id in
+            state.withLock { $0.machine.moveTransfer(id, to: priority.value) }
+        } leave: { [self] id in
+            let left = state.withLock { state in
+                state.machine.leaveTransfer(id) ? state.waitingTransfers.removeValue(forKey: id) : nil
+            }
+            left?.end(false)
+        }
+        guard isGranted else { throw .cancelled(stage: .load, while: "waiting for room for its bytes") }
     }
 
     // MARK: Inside
@@ -166,7 +196,8 @@ public final class DecodeBudget: Sendable {
     /// Changes the state, and resumes the decodes that it admits, outside the lock.
     private func admit(_ change: (inout DecodeBudgetState) -> [Int]) {
         let admitted = state.withLock { state in
-            change(&state.machine).compactMap { state.waiting.removeValue(forKey: $0) }
+            let decodes = change(&state.machine).compactMap { state.waiting.removeValue(forKey: $0) }
+            return decodes + state.machine.admitTransfers().compactMap { state.waitingTransfers.removeValue(forKey: $0) }
         }
         for wait in admitted { wait.end(true) }
     }

@@ -18,10 +18,14 @@ struct DecodeBudgetState {
     private(set) var previewBytes = 0
     /// The bytes of encoded images that loads hold.
     private(set) var bodyBytes = 0
+    /// The bytes of those that have arrived as a whole.
+    private(set) var completeBodyBytes = 0
     /// The largest number of bytes that were reserved at one time.
     private(set) var peakBytes = 0
     /// The bytes of the waiting decodes.
     private var waiters: PriorityQueue<Int>
+    /// The transfers that have a slot, and wait for room before they begin.
+    private var transfers: PriorityQueue<Void>
     private let newestFirst: Bool
 
     /// The largest value of a limit or request, so that sums cannot overflow.
@@ -31,6 +35,7 @@ struct DecodeBudgetState {
         self.limit = min(max(1, limit), Self.most)
         self.newestFirst = newestFirst
         waiters = PriorityQueue(newestFirst: newestFirst)
+        transfers = PriorityQueue(newestFirst: newestFirst)
     }
 
     var waiting: Int { waiters.count }
@@ -70,11 +75,44 @@ struct DecodeBudgetState {
     /// may always run, and so the bodies are used up in the end.
     mutating func addBody(_ bytes: Int) { bodyBytes += bytes }
 
+    /// Counts the bytes of an encoded image that is complete, and waits for its decode.
+    mutating func completeBody(_ bytes: Int) { completeBodyBytes += bytes }
+
     /// Subtracts bytes of an encoded image.
     /// - Returns: the decodes that no longer wait.
-    mutating func removeBody(_ bytes: Int) -> [Int] {
+    mutating func removeBody(_ bytes: Int, complete: Int = 0) -> [Int] {
         bodyBytes -= bytes
+        completeBodyBytes -= complete
         return admit()
+    }
+
+    // MARK: Transfers
+
+    var hasRoom: Bool { transfers.isEmpty && completeBodyBytes < limit }
+
+    /// Asks for room for the body of a transfer that hasn't begun.
+    ///
+    /// Only bodies that are complete take room: each of them is decoded sooner or later, whatever other transfers do. So a load that needs
+    /// another one for its own transfer doesn't wait for itself.
+    mutating func requestTransfer(priority: ImagePriority) -> Answer {
+        if hasRoom { return .granted }
+        return .wait(transfers.add((), priority: priority))
+    }
+
+    /// Removes a waiting transfer.
+    /// - Returns: false if it has already been admitted.
+    mutating func leaveTransfer(_ id: Int) -> Bool { transfers.remove(id) != nil }
+
+    mutating func moveTransfer(_ id: Int, to priority: ImagePriority) { transfers.move(id, to: priority) }
+
+    /// Returns the transfers that no longer wait, in order.
+    mutating func admitTransfers() -> [Int] {
+        var admitted: [Int] = []
+        while completeBodyBytes < limit, let (id, _, _) = transfers.first() {
+            _ = transfers.popFirst()
+            admitted.append(id)
+        }
+        return admitted
     }
 
     /// Returns memory to the budget.

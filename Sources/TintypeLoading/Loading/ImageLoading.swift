@@ -90,6 +90,8 @@ public struct LoadRequest: Sendable {
     /// bytes are of no use.
     package var observe: (@Sendable (LoadProgress, ArrivingBytes?) -> Void)?
     private var isObserved: Bool
+    /// The budget in which the body needs room; `nil` if there always is room.
+    package var budget: DecodeBudget?
     /// True if somebody gets reports.
     package var isReported: Bool { observe != nil || isObserved }
 
@@ -108,6 +110,13 @@ public struct LoadRequest: Sendable {
         self.receive = receive ?? { _ in }
         isObserved = receive != nil
     }
+
+    /// Waits until the bytes of other loads that wait for their decode leave room for more, within the limit of the ``DecodeBudget``.
+    ///
+    /// A loader that limits its concurrent transfers calls this when the turn of the transfer has come, before it begins. A transfer that has
+    /// begun isn't held up.
+    /// - Throws: ``ImageError/Code/cancelled``
+    public func waitForRoom() async throws(ImageError) { try await budget?.waitForRoom(priority: priority) }
 
     /// Reports that bytes are going to arrive.
     package func reportBeginning(expected: Int?) {

@@ -144,6 +144,7 @@ struct SourceFetch: Sendable {
             show(progress, header.info(after: progress))
         }
         message.hooks = request.downloadHooks
+        message.budget = environment.configuration.budget
         message.observe = { [weak reservation] progress, bytes in
             reservation?.grow(to: progress.receivedBytes)
             if let bytes { arriving.share(bytes) }
@@ -214,7 +215,7 @@ struct SourceFetch: Sendable {
         let entry = DiskCacheEntry(
             data: loaded.data, created: now, mimeType: loaded.mimeType,
             validators: loaded.validators?.owned(by: loaded.url, of: url), response: response)
-        reservation.grow(to: loaded.image?.memoryCost ?? loaded.data.count)
+        reservation.complete(loaded.image?.memoryCost ?? loaded.data.count)
         let isSame = cached?.data == loaded.data
         return SourceBytes(
             entry, source: .network, isNotModified: isSame,

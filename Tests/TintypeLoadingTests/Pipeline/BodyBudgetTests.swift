@@ -63,6 +63,51 @@ struct BodyBudgetTests {
         for task in tasks { #expect(try await task.image.size.width == 8) }
     }
 
+    @Test("a transfer begins only while the bodies that wait for their decode leave room", .capability("MGR-41"))
+    func transfersWaitForRoom() async throws {
+        let budget = DecodeBudget(limit: ByteCount(5))
+        let bench = ManagerBench(answer: nil)
+        bench.manager.configuration.budget = budget
+        let first = BodyReservation(budget)
+        first.grow(to: 1_000)
+        let task = bench.manager.task(for: url)
+        await bench.loader.arrival(of: 1)
+        let request = bench.loader.calls[0].request
+        try await request.waitForRoom()  // Bytes that are still arriving don't count.
+        first.complete(1_000)
+        let began = Lock(false)
+        let waiting = Task {
+            try await request.waitForRoom()
+            began.withLock { $0 = true }
+        }
+        let cancelled = Task { try await request.waitForRoom() }
+        cancelled.cancel()
+        #expect(await cancelled.result.failure is ImageError)
+        #expect(!began.withLock { $0 })
+        withExtendedLifetime(first) {}
+        _ = consume first
+        try await waiting.value
+        bench.loader.answer(0, with: .success(.dot()))
+        _ = try await task.image
+    }
+
+    @Test("transfers begin in the order of their priority, and those that leave hold nobody up")
+    func orderOfTransfers() {
+        var state = DecodeBudgetState(limit: 100)
+        state.addBody(100)
+        state.completeBody(100)
+        let ids = [ImagePriority.low, .high, .normal].compactMap { priority -> Int? in
+            guard case .wait(let id) = state.requestTransfer(priority: priority) else { return nil }
+            return id
+        }
+        #expect(ids.count == 3 && state.admitTransfers() == [])
+        let hasLeft = state.leaveTransfer(ids[2])
+        #expect(hasLeft)
+        _ = state.removeBody(1, complete: 1)
+        #expect(state.admitTransfers() == [ids[1], ids[0]])
+        #expect(state.requestTransfer(priority: .low) == .granted)
+    }
+
     @Test("one decode may run however much the bodies take; the next one waits for them")
     func decodesWaitForBodies() {
         var state = DecodeBudgetState(limit: 100)
