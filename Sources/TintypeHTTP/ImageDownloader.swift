@@ -141,6 +141,8 @@ public final class ImageDownloader: ImageLoading, Sendable {
         url.scheme.map { configuration.schemes.contains($0.lowercased()) } ?? false
     }
 
+    public var addsRequestHeaders: Bool { !headers.isEmpty || configuration.headerProvider != nil }
+
     /// The fields of a request with ``headers`` and those of ``Configuration/headerProvider``.
     ///
     /// Cookies of a store, and fields that closures add later, such as credentials for a challenge, aren't among them.
@@ -279,7 +281,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// The delay before the next attempt; `nil` if there is none.
     private func delay(after error: ImageError, of load: Load, server: String) -> Duration? {
-        guard ["GET", "HEAD"].contains(load.request.method), load.request.body == nil else { return nil }
+        guard load.record.mayRepeat else { return nil }
         let fields = load.record.head?.headers
         let retryAfter = RetryAfter.delay(fields?["Retry-After"], date: fields?["Date"], now: Date())
         let delay = configuration.retry.delay(

@@ -58,6 +58,23 @@ struct RetryTests {
         #expect(server.requestCount() == 1)
     }
 
+    @Test("A request that a closure has made a POST isn't repeated", .capability("3.4"))
+    func changedMethod() async throws {
+        let server = try await OriginServer.start { _ in .status(503) }
+        var eager = policy
+        eager.baseDelay = .zero
+        let downloader = ImageDownloader(
+            .init(
+                retry: eager,
+                requestModifier: { request in
+                    var request = request
+                    request.method = "POST"
+                    return request
+                }), clock: clock)
+        #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).statusCode == 503)
+        #expect(server.requestCount() == 1)
+    }
+
     @Test("Another attempt waits until the program is ready for it, for example connected", .capability("3.4"))
     func waits() async throws {
         let script = Script(.status(503), OriginResponse(bytes))

@@ -19,6 +19,7 @@ struct Transfer: Sendable {
     func run() async throws(ImageError) -> LoadedData {
         context.record.recordRequest(at: context.limits.now)
         let plain = try await firstRequest()
+        context.record.recordAttempt(plain)
         guard let partials = context.configuration.partialDownloads, let key = PartialBodyKey(plain, for: load.request)
         else {
             var none: BodyResumption?

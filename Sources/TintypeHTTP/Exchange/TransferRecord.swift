@@ -8,6 +8,7 @@ final class TransferRecord: Sendable {
         var head: SourceResponse?
         var requestStart = Duration.zero
         var headTime = Duration.zero
+        var mayRepeat = true
     }
 
     private let state = Lock(State())
@@ -18,6 +19,17 @@ final class TransferRecord: Sendable {
     var head: SourceResponse? { state.withLock { $0.head } }
 
     func update(_ change: (inout TransferMetrics) -> Void) { state.withLock { change(&$0.metrics) } }
+
+    /// True if the request of the last attempt may be sent again: a GET or HEAD without a body.
+    var mayRepeat: Bool { state.withLock { $0.mayRepeat } }
+
+    /// Begins an attempt, with its request as closures have changed it.
+    func recordAttempt(_ request: DownloadRequest) {
+        state.withLock { state in
+            state.metrics.redirects = 0
+            state.mayRepeat = ["GET", "HEAD"].contains(request.method) && request.body == nil
+        }
+    }
 
     /// Begins an attempt or the request of a redirect.
     func recordRequest(at now: Duration) {

@@ -41,6 +41,8 @@ public struct AlternativeSources: ImageLoading {
         loader.shouldRememberFailure(error, of: url)
     }
 
+    public var addsRequestHeaders: Bool { loader.addsRequestHeaders }
+
     public func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] {
         loader.requestHeaders(headers, for: url)
     }

@@ -42,6 +42,8 @@ public struct ImageLoaders: ImageLoading {
     }
 
     /// The fields of the loader that loads the URL.
+    public var addsRequestHeaders: Bool { loaders.contains { $0.addsRequestHeaders } }
+
     public func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] {
         loader(for: url)?.requestHeaders(headers, for: url) ?? headers
     }

@@ -30,18 +30,23 @@ public protocol ImageLoading: Sendable {
 
     /// Returns the header fields of a request together with those that the loader adds to it, as far as it knows them now.
     ///
-    /// By these the caches tell responses apart that were made for different users (``ImageManager/Configuration-swift.struct/credentialHeaders``) or
+    /// A loader that has more than the fields of the request says so by ``addsRequestHeaders``. By these the caches tell responses apart that were made for different users (``ImageManager/Configuration-swift.struct/credentialHeaders``) or
     /// that vary on a field. The default is the fields of the request.
     /// - Parameters:
     ///   - headers: the fields of the request, which the loader doesn't replace.
     ///   - url: the URL of the request.
     func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String]
+
+    /// True if ``requestHeaders(_:for:)`` may return other fields than those of the request now. The default is false.
+    var addsRequestHeaders: Bool { get }
 }
 
 extension ImageLoading {
     public func isLocal(_ url: URL) -> Bool { false }
 
     public var schemes: [String] { [] }
+
+    public var addsRequestHeaders: Bool { false }
 
     /// ``ImageError/isPermanent``.
     public func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool { error.isPermanent }

@@ -132,7 +132,9 @@ extension LoadEnvironment {
     fileprivate func stored(
         _ animated: AnimatedImage, for request: ImageRequest, _ response: StoredResponse?, since removals: SourceRemovals
     ) -> AnimatedImage {
-        guard request.storeTo.contains(.memory), mayStore(response, for: request) else {
+        guard request.storeTo.contains(.memory), mayStore(response, for: request),
+            configuration.shouldCache?(animated.poster, request) ?? true
+        else {
             return animated
         }
         let key = animationKey(request)

@@ -52,7 +52,7 @@ extension ImageManager {
     /// Stores an image where loads of the request look for it: in the layers of ``ImageRequest/storeTo``.
     ///
     /// The disk stores the original of a source, and, for requests with ``ImageRequest/storesVariant``, thumbnails and transformed images;
-    /// other images are stored in memory only, because no load looks for them on disk.
+    /// other images, and those of local files and `data:` URLs, are stored in memory only, because no load looks for them on disk.
     /// - Parameters:
     ///   - image: The image.
     ///   - data: The encoded bytes for the disk; without them the image is encoded as ``ImageRequest/encodeOptions`` say.
@@ -68,7 +68,7 @@ extension ImageManager {
         let isOriginal = key.variant.isOriginal
         let cache = isOriginal ? environment.originals : environment.cache
         let layers = isOriginal ? request.storeOriginalTo ?? request.storeTo : request.storeTo
-        guard layers.contains(.disk), cache.hasDisk, environment.cachesOnDisk, isOriginal || request.storesVariant
+        guard layers.contains(.disk), cache.hasDisk, !environment.loaders.isLocal(request.url), environment.cachesOnDisk, isOriginal || request.storesVariant
         else { return }
         var entry: DiskCacheEntry
         if let data {

@@ -56,12 +56,6 @@ extension ImageManager {
         public var failureLifetime: (@Sendable (ImageError, URL) -> Duration?)?
         /// The number of failed URLs that are remembered.
         public var failureLimit = 1_000
-        /// True to compute a ``ThumbHash`` of each image whose bytes, thumbnail, or transformed image is stored on disk, and to store it with
-        /// them. The default is false.
-        ///
-        /// ``ImageManager/placeholder(for:)-(ImageRequest)`` returns it, and a load that finds the image on disk shows it as its first
-        /// ``ImageEvent/preview(_:)``, before the image is decoded. Bytes that are loaded without decoding them have none.
-        public var storesPlaceholders = false
         /// The bytes that may wait to be written to disk before loads wait for their own writes.
         public var pendingStoreLimit = ByteCount.megabytes(64)
         /// The shortest time between two previews of an image that arrives (``ImageOptions/progressiveLoad``). The default is

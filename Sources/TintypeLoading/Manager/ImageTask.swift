@@ -118,14 +118,9 @@ public final class ImageTask: Sendable {
     }
 
     private func tell(_ update: LoadUpdate) {
-        if case .placeholder(let hash) = update {
-            // The image itself may have been shown.
-            guard state.withLock({ $0.preview == nil }), let picture = try? hash.image() else { return }
-            return tell(.preview(picture))
-        }
         let observers = state.withLock { state -> [EventMailbox] in
             switch update {
-            case .arriving, .asking, .placeholder:
+            case .arriving, .asking:
                 return []
             case .progress(let progress):
                 // Reports of one transfer may overtake each other between threads; no observer sees a step back.
@@ -138,7 +133,7 @@ public final class ImageTask: Sendable {
         }
         for observer in observers {
             switch update {
-            case .arriving, .asking, .placeholder: break
+            case .arriving, .asking: break
             case .progress(let progress): observer.put(progress: progress, preview: nil)
             case .preview(let image), .outdated(let image): observer.put(progress: nil, preview: image)
             }

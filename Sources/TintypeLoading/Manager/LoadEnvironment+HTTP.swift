@@ -12,7 +12,9 @@ extension LoadEnvironment {
 
     /// Returns true if a cached image is one for the request: with its credentials, and its values of the fields in `Vary`.
     func accepts(_ response: StoredResponse?, for request: ImageRequest) -> Bool {
-        guard let response, !response.isForPlainRequests || !request.headers.isEmpty else { return true }
+        guard let response,
+            !response.isForPlainRequests || !request.headers.isEmpty || loaders.addsRequestHeaders
+        else { return true }
         return response.isSelected(by: selectingFields(of: request))
     }
 

@@ -42,9 +42,6 @@ extension LoadEnvironment {
                 (entry.data, entry.mimeType) = (encoded.data, encoded.mimeType)
             }
         }
-        if let image, let placeholder = await placeholder(of: image) {
-            entry.imageProperties = try? JSONEncoder().encode(placeholder)
-        }
         guard bytes.image == nil, configuration.cacheSerializer != nil else { return entry }
         let whole: Image
         if let image, isWhole {
@@ -66,15 +63,12 @@ extension LoadEnvironment {
         guard let data = try await serialized(image, nil, for: request) else {
             var entry = try await encodedEntry(
                 image, options: request.encodeOptions, priority: WorkPriority(.low))
-            if let placeholder = await placeholder(of: image) {
-                entry.imageProperties = StoredImageProperties(image.properties, placeholder: placeholder).encoded
-            }
             entry.response = image.response
             return entry
         }
         return DiskCacheEntry(
             data: data, created: configuration.date(), mimeType: ImageFormat(sniffing: data)?.mimeType,
-            imageProperties: StoredImageProperties(image.properties, placeholder: await placeholder(of: image)).encoded,
+            imageProperties: StoredImageProperties(image.properties).encoded,
             response: image.response)
     }
 

@@ -9,8 +9,6 @@ enum LoadUpdate: Sendable {
     case preview(Image)
     /// The cached image, while its source is asked.
     case outdated(Image)
-    /// The placeholder of an image that was found on disk, and will be decoded.
-    case placeholder(ThumbHash)
 }
 
 /// The most recent updates of a job, for those who join it later.
@@ -26,7 +24,6 @@ struct LatestUpdates: Sendable {
         case .arriving: arriving = update
         case .progress: progress = update
         case .preview, .outdated: image = update
-        case .placeholder: break  // Those who come later see the image soon.
         }
     }
 

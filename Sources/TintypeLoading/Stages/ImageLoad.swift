@@ -158,8 +158,7 @@ final class ImageLoad: Sendable {
                     switch update {
                     case .preview, .outdated: previews.send(update)
                     case .progress: job.publish(update)
-                    // The placeholder is not that of the transformed image.
-                    case .placeholder, .arriving, .asking: break
+                    case .arriving, .asking: break
                     }
                 }, load.work)
             result = .success(value)
@@ -242,8 +241,7 @@ final class ImageLoad: Sendable {
     func decoded(
         _ bytes: SourceBytes, _ job: LoadWork.Job, progressive: ProgressiveDecoding? = nil
     ) async throws(ImageError) -> Decoded {
-        showPlaceholder(of: bytes.entry) { job.publish($0) }
-        return try await decode(
+        try await decode(
             bytes.data, options(mimeType: bytes.entry.mimeType), job, progressive: progressive)
     }
 
@@ -251,12 +249,6 @@ final class ImageLoad: Sendable {
     func makeProgressiveDecoding() -> ProgressiveDecoding? {
         ProgressiveDecoding(
             environment.coders, options: options(), environment.configuration, environment.entryCoder)
-    }
-
-    /// Shows the placeholder of an image that is about to be decoded.
-    private func showPlaceholder(of entry: DiskCacheEntry, _ update: (LoadUpdate) -> Void) {
-        guard environment.configuration.storesPlaceholders, let hash = StoredPlaceholder.of(entry) else { return }
-        update(.placeholder(hash))
     }
 
     /// An image, with the time that its decode took.
@@ -333,7 +325,6 @@ final class ImageLoad: Sendable {
         options.scale = self.options().scale
         options.decodeToHDR = request.decodeOptions.decodeToHDR
         options.keepsColorSpace = request.decodeOptions.keepsColorSpace
-        if thumbnail == nil { showPlaceholder(of: entry, job.publish) }
         do throws(ImageError) {
             var decoded = try await decode(entry.data, options, job)
             let properties = entry.imageProperties.flatMap { StoredImageProperties($0) }

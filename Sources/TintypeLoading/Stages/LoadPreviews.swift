@@ -61,7 +61,7 @@ final class LoadPreviews: Sendable {
             // Part of an image is no progress over all of it.
             let data = state.withLock { $0.outdated == nil ? $0.arriving : nil }
             if let data, job.wishes.previews { worker.send(.arriving(data)) }
-        case .preview, .outdated, .placeholder: break
+        case .preview, .outdated: break
         }
     }
 

@@ -14,11 +14,8 @@ struct StoredImageProperties: Codable {
     private var xmp: Data?
     private var isTransformed: Bool
     private var isVector: Bool
-    /// That of ``StoredPlaceholder``.
-    private var thumbHash: Data?
 
-    init(_ properties: Image.Properties, placeholder: StoredPlaceholder? = nil) {
-        thumbHash = placeholder?.thumbHash
+    init(_ properties: Image.Properties) {
         format = properties.format?.rawValue
         scale = properties.scale
         loopCount = properties.loopCount

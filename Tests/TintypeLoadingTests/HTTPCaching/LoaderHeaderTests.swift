@@ -15,10 +15,14 @@ private final class LoaderWithUser: ImageLoading {
 
     init(_ answer: (@Sendable (URL) -> Result<LoadedData, ImageError>)? = nil) { inner = GatedLoader(answer) }
 
+    var addsRequestHeaders: Bool { user.withLock { !$0.isEmpty } }
+
     func canLoad(_ url: URL) -> Bool { inner.canLoad(url) }
     func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData { try await inner.load(request) }
     func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] {
-        headers.merging(["Authorization": user.withLock { $0 }, "Accept-Language": "de"]) { own, _ in own }
+        let user = user.withLock { $0 }
+        guard !user.isEmpty else { return headers }
+        return headers.merging(["Authorization": user, "Accept-Language": "de"]) { own, _ in own }
     }
 }
 
@@ -36,6 +40,19 @@ struct LoaderHeaderTests {
         let loader = LoaderWithUser { _ in .success(.dot()) }
         let manager = manager(loader)
         for (user, calls) in [("anna", 1), ("anna", 1), ("bert", 2), ("bert", 2), ("anna", 3)] {
+            loader.user.withLock { $0 = user }
+            _ = try await manager.image(for: url)
+            _ = try await manager.load(url)
+            await manager.flush()
+            #expect(loader.inner.calls.count == calls, "\(user)")
+        }
+    }
+
+    @Test("An image that was loaded without credentials isn't found with those that a loader adds now", .capability("HTC-04"))
+    func fromNobodyToSomebody() async throws {
+        let loader = LoaderWithUser { .success(LoadedData(data: Data("DOT 8".utf8), url: $0, statusCode: 200)) }
+        let manager = manager(loader)
+        for (user, calls) in [("", 1), ("", 1), ("anna", 2), ("anna", 2), ("", 3)] {
             loader.user.withLock { $0 = user }
             _ = try await manager.image(for: url)
             _ = try await manager.load(url)

@@ -173,7 +173,7 @@ struct SharingTests {
                 onUpdate: { update in
                     seen.withLock { seen in
                         switch update {
-                        case .arriving, .asking, .placeholder, .outdated: break
+                        case .arriving, .asking, .outdated: break
                         case .progress(let progress): seen.append("progress \(progress.receivedBytes)")
                         case .preview: seen.append("preview")
                         }

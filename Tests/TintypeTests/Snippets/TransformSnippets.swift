@@ -88,16 +88,4 @@ struct TransformSnippets {
         #expect(blurred.size.width == 32 && proportional.size.width == 32 && preview.count < 600)
         #expect(try Image(data: preview).size.width == 24)
     }
-
-    @Test("A placeholder is stored with an image", .capability("PHD-01"))
-    func storedPlaceholder() async throws {
-        let (manager, url) = (try bench.manager(bench.picture().encoded(as: .png)), URL(string: "fixed:photo")!)
-        // snippet: stored-placeholder
-        manager.configuration.storesPlaceholders = true
-        _ = try await manager.image(for: url)
-        await manager.flush()
-        let placeholder = await manager.placeholder(for: url)  // a ThumbHash, without decoding the image
-        // snippet.end
-        #expect(placeholder != nil)
-    }
 }
