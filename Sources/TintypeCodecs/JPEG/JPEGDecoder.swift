@@ -8,9 +8,16 @@ struct JPEGDecoder {
     let context: DecodeContext
     /// False decodes all scans of a progressive file.
     var skipsScans = true
+    /// Thumbnails are decoded directly if the scan has at least this number of bytes; `nil` leaves all of them to libjpeg-turbo.
+    var shortestScan: Int? = JPEGThumbnail.shortestScan
 
     func run(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Image {
         try segments.checkProcess()
+        if let shortestScan {
+            let thumbnail = JPEGThumbnail(
+                segments: segments, options: options, context: context, shortestScan: shortestScan)
+            if let image = try thumbnail.decode(bytes.bindMemory(to: UInt8.self).span) { return image }
+        }
         guard let file = neededScans(of: bytes) else { return try decode(bytes) }
         return try file.withBytes { bytes throws(ImageError) in try decode(bytes, leavesGaps: true) }
     }

@@ -69,15 +69,31 @@ struct JPEGPlan {
     /// Returns the image of the pixels that a sink produced.
     /// - Parameter isMissingRows: true if some rows never arrived, and are transparent.
     func image(_ pixels: PixelBuffer, isPartial: Bool, isMissingRows: Bool) throws(ImageError) -> Image {
+        try segments.image(
+            pixels, color, converts: convertsAfter, isPartial: isPartial, hasAlpha: isMissingRows, size: source,
+            options: options, pool: context.pool)
+    }
+}
+
+extension JPEGSegments {
+    /// Returns the image of finished pixels.
+    /// - Parameters:
+    ///   - color: the conversion that the pixels have gone through, or go through here.
+    ///   - converts: true if colors are converted here, instead of before.
+    ///   - size: the size in the file.
+    func image(
+        _ pixels: PixelBuffer, _ color: DecodedColor, converts: Bool = true, isPartial: Bool = false,
+        hasAlpha: Bool = false, size: PixelSize, options: DecodeOptions, pool: PixelBufferPool
+    ) throws(ImageError) -> Image {
         var pixels = pixels
-        if convertsAfter, let conversion = color.conversion {
-            pixels = try conversion.convert(pixels, hasAlpha: isMissingRows, pool: context.pool)
+        if converts, let conversion = color.conversion {
+            pixels = try conversion.convert(pixels, hasAlpha: hasAlpha, pool: pool)
         }
-        var properties = segments.info(size: source).properties(options)
-        properties.metadata = ImageMetadata(exif: segments.exif, xmp: segments.xmp)
+        var properties = info(size: size).properties(options)
+        properties.metadata = ImageMetadata(exif: exif, xmp: xmp)
         properties.colorSpace = color.space
         properties.isPartial = isPartial
-        properties.hasAlpha = isMissingRows
+        properties.hasAlpha = hasAlpha
         return Image(pixels: pixels, properties: properties)
     }
 }
