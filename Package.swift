@@ -233,9 +233,14 @@ let package = Package(
             swiftSettings: settings),
         // Encodes the sequences that tests of HEIF read.
         .systemLibrary(name: "CX265", path: "Tests/CX265", providers: [.apt(["libx265-dev"])]),
+        // Reads the coefficients of JPEG files with libjpeg.
+        .target(name: "CJPEGCoefficients", dependencies: ["CJPEG"], path: "Tests/CJPEGCoefficients"),
         .testTarget(
             name: "TintypeCodecsTests",
-            dependencies: ["TintypeCodecs", "TintypeTesting", "TestSupport", library("CX265", for: "HEIF")],
+            dependencies: [
+                "TintypeCodecs", "CKernels", "CJPEGCoefficients", "TintypeTesting", "TestSupport",
+                library("CX265", for: "HEIF"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "TintypeHTTPTests",

@@ -71,9 +71,10 @@ struct CoefficientAxis {
             }
         }
         blocks.append(Blocks(first: firstBlock, count: count, weights: weights.count))
+        let waves = Self.waves
         for block in 0..<count {
             var sum = SIMD8<Float>(repeating: 0)
-            for x in 0..<8 { sum += Self.waves[x] * row[block * 8 + x] }
+            for x in 0..<8 { sum += waves[x] * row[block * 8 + x] }
             weights.append(sum)
         }
     }

@@ -37,9 +37,8 @@ struct EntropyTables: Sendable {
     }
 
     let codings: [BlockCoding]
-    /// For each coding, the symbols one by one: see ``HuffmanCode/shortCodes()``.
-    let differences: [[UInt16]]
-    let coefficients: [[UInt16]]
+    /// The symbols one by one: for each coding, those of differences and of coefficients. See ``HuffmanCode/shortCodes()``.
+    let symbols: [UInt16]
     /// Room for eight tables, so that an index of 16 bits is always within it.
     let entries: [UInt64]
 
@@ -62,12 +61,11 @@ struct EntropyTables: Sendable {
 
     private init(_ codings: [BlockCoding]) {
         var entries = [UInt64](repeating: Self.unusable, count: Self.size)
-        var (allDifferences, allCoefficients): ([[UInt16]], [[UInt16]]) = ([], [])
+        var symbols: [UInt16] = []
         for (index, coding) in codings.enumerated() {
             let differences = coding.differences.shortCodes()
             let coefficients = coding.coefficients.shortCodes()
-            allDifferences.append(differences)
-            allCoefficients.append(coefficients)
+            symbols += differences + coefficients
             for kind in Kind.allCases {
                 let base = Int(Self.base(coding: index, kind))
                 for bits in 0..<1 << Self.indexBits {
@@ -77,8 +75,7 @@ struct EntropyTables: Sendable {
             }
         }
         self.codings = codings
-        differences = allDifferences
-        coefficients = allCoefficients
+        self.symbols = symbols
         self.entries = entries
     }
 

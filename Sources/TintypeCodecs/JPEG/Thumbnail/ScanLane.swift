@@ -79,8 +79,11 @@ struct ScanLane {
             if run == 0 { next = position + EntropyTables.endOfBlock }
         }
         guard next <= 63 || size == 0 && run == 0 else { return false }
+        // As in ``ScanStream``, the coefficients behind are zero until they come.
         if next <= 63 {
-            for index in min(16, position + 1)..<16 { records.storeBytes(of: 0, toByteOffset: end - 1 - index, as: UInt8.self) }
+            let zeros = SIMD2<UInt64>(repeating: 0)
+            records.storeBytes(
+                of: zeros, toByteOffset: end - 1 - position - ScanStream.recordSize, as: SIMD2<UInt64>.self)
         }
         if size > 0, next <= coding.last[block] {
             let bits = Int((bits << UInt64(symbol.length)) >> UInt64(64 - size))
@@ -139,8 +142,8 @@ struct ScanCoding {
     /// The symbol that 64 bits begin with.
     func symbol(at bits: UInt64, block: Int, isDifference: Bool) -> HuffmanCode.Symbol? {
         let coding = codings[block]
-        let short = isDifference ? tables.differences[coding] : tables.coefficients[coding]
-        let code = short[Int(bits >> UInt64(64 - EntropyTables.indexBits))]
+        let table = (2 * coding + (isDifference ? 0 : 1)) << EntropyTables.indexBits
+        let code = tables.symbols[table + Int(bits >> UInt64(64 - EntropyTables.indexBits))]
         if code != 0 { return HuffmanCode.Symbol(length: Int(code >> 8), value: Int(code & 255)) }
         let codes = tables.codings[coding]
         return (isDifference ? codes.differences : codes.coefficients).symbol(at: Int(bits >> 48))

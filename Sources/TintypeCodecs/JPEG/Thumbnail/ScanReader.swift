@@ -29,7 +29,7 @@ struct ScanReader: ~Copyable {
     private var beginsInterval = true
 
     /// The most bytes of a window for each stream. More don't make it faster.
-    private static let partBytes = 1 << 16
+    private static let partBytes = 1 << 17
     /// The bytes for the records of a stream.
     private static let recordBytes = 1 << 19
     /// Zeros after the last byte, for loads of eight.
@@ -205,11 +205,23 @@ struct ScanReader: ~Copyable {
         for index in 0..<padding { window.storeBytes(of: 0, toByteOffset: count + index, as: UInt8.self) }
     }
 
-    /// Copies bytes up to the next FF or the capacity, eight at a time. Up to eight bytes behind are overwritten.
+    /// Copies bytes up to the next FF or the capacity, eight at a time. Up to 32 bytes behind may be overwritten.
     @inline(__always)
     private static func copy(
         _ file: RawSpan, _ offset: inout Int, to window: inout MutableRawSpan, _ count: inout Int, capacity: Int
     ) {
+        while offset + 32 <= file.byteCount, count + 32 <= capacity {
+            var found: UInt64 = 0
+            for place in 0..<4 {
+                let eight = file.unsafeLoadUnaligned(fromByteOffset: offset + 8 * place, as: UInt64.self)
+                window.storeBytes(of: eight, toByteOffset: count + 8 * place, as: UInt64.self)
+                let zeros = ~eight
+                found |= (zeros &- 0x0101_0101_0101_0101) & ~zeros
+            }
+            if found & 0x8080_8080_8080_8080 != 0 { break }
+            offset += 32
+            count += 32
+        }
         while offset + 8 <= file.byteCount, count < capacity {
             let eight = file.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
             window.storeBytes(of: eight, toByteOffset: count, as: UInt64.self)

@@ -71,7 +71,7 @@ struct ScanWindow {
             let last = piece.lowerBound + piece.count / count * (index + 1) & ~7
             // What is there of the last MCU must be whole.
             let end = isLast ? piece.upperBound : piece.upperBound - Self.mostMCUBits
-            begin(index, first..<(index == count - 1 ? end : last))
+            begin(index, first..<max(first, index == count - 1 ? end : last))
         }
         if count > 1 { try synchronize(data, &records) }
         runTogether(data, &records)
