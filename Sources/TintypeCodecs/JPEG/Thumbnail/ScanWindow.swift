@@ -203,7 +203,7 @@ struct ScanWindow {
             }
         }
         let stream = lanes[index].stream
-        guard lanes[index].records == needed, stream.isAtMCU, lanes[index].end - stream.position < 8 else {
+        guard lanes[index].records == needed, stream.isAtMCU, (0..<8).contains(lanes[index].end - stream.position) else {
             throw NotForThumbnails()
         }
     }
