@@ -29,8 +29,10 @@ struct JPEGPlan {
     static let maximumWarnings = 1_000
 
     /// Compares the header with the limits and starts a reader that has read it.
+    /// - Parameter eighths: the scale; `nil` for the smallest that suffices.
     init(
-        starting reader: JPEGReader, _ segments: JPEGSegments, options: DecodeOptions, context: DecodeContext
+        starting reader: JPEGReader, _ segments: JPEGSegments, eighths: Int? = nil, options: DecodeOptions,
+        context: DecodeContext
     ) throws(ImageError) {
         let header = reader.header
         self.segments = segments
@@ -47,8 +49,10 @@ struct JPEGPlan {
             output: output, isCopied: segments.orientation != .up || segments.profile != nil, source: source,
             bitmaps: hasMultipleScans ? 2 : 0)
         let target = segments.orientation.stored(output)
-        let eighths = JPEGScale.eighths(
-            from: source, to: target, quality: options.thumbnailQuality, isProgressive: segments.isProgressive)
+        let eighths =
+            eighths
+            ?? JPEGScale.eighths(
+                from: source, to: target, quality: options.thumbnailQuality, isProgressive: segments.isProgressive)
         size = try reader.start(eighths: eighths, asCMYK: isCMYK)
         extent = JPEGScale.extent(source, eighths)
         color = DecodedColor(
