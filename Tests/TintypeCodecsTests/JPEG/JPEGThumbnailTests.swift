@@ -152,6 +152,29 @@ struct JPEGThumbnailTests {
         }
     }
 
+    @Test("A thumbnail of bytes that arrive is that of the whole file, and previews are there on request", arguments: [
+        false, true,
+    ])
+    func arriving(showsPreviews: Bool) throws {
+        let data = try Files.file(Files.picture(700, 500, noise: 40), quality: 0.9)
+        let decoder = try JPEGCoder().progressiveDecoder(options: box(60), context: DecodeContext())
+        var previews = 0
+        for start in stride(from: 0, to: data.count, by: 20_000) {
+            try decoder.append(data[start..<min(data.count, start + 20_000)])
+            if showsPreviews, try decoder.preview() != nil { previews += 1 }
+        }
+        let image = try decoder.finish()
+        let whole = try JPEGCoder().decode(data, options: box(60), context: DecodeContext())
+        #expect(whole.pixels == (try direct(data, box(60))?.pixels))
+        #expect(image.properties == whole.properties)
+        if showsPreviews {
+            #expect(previews > 2)
+            #expect(RasterSamples.psnr(image.pixels, whole.pixels) > 40)
+        } else {
+            #expect(image.pixels == whole.pixels)
+        }
+    }
+
     @Test("All versions of the kernels make the same pixels", arguments: [60, 110])
     func versions(side: Int) throws {
         let data = Array(try Files.file(Files.picture(801, 603, noise: 30), quality: 0.9, .full))

@@ -37,38 +37,62 @@ struct JPEGThumbnail {
         return last
     }
 
-    /// Decodes a file.
+    /// What is settled from the header.
+    private struct Plan {
+        let frame: ThumbnailFrame
+        let coding: ScanCoding
+        /// See ``JPEGThumbnail/last(_:target:)``.
+        let last: [Int]
+        let color: DecodedColor
+        let source: PixelSize
+        let output: PixelSize
+        /// The size of the result before it is turned upright.
+        let target: PixelSize
+    }
+
+    /// - Parameter bytes: the file, at least to the beginning of its scan.
     /// - Returns: `nil` if libjpeg-turbo is to decode it.
-    func decode(_ bytes: Span<UInt8>) throws(ImageError) -> Image? {
+    private func plan(_ bytes: Span<UInt8>) -> Plan? {
         guard segments.process == 0xC0 || segments.process == 0xC1, let source = segments.size else { return nil }
         let output = options.outputSize(for: segments.orientation.display(source))
         let target = segments.orientation.stored(output)
-        guard !target.isEmpty, 3.5 * Double(target.width) <= Double(source.width),
-            let frame = try? ThumbnailFrame(bytes), frame.size == source,
-            let last = Self.last(frame, target: target), bytes.count - frame.scan >= shortestScan,
+        guard !target.isEmpty, target.width < source.width / 3, let frame = try? ThumbnailFrame(bytes),
+            frame.size == source, let last = Self.last(frame, target: target),
             frame.restartInterval == 0 || frame.restartInterval >= Self.shortestInterval
         else { return nil }
         let color = DecodedColor(
             profile: segments.profile, source: frame.components.count == 1 ? .gray : .rgb, options: options)
         guard color.keepsAverages, let coding = try? ScanCoding(frame, last: last) else { return nil }
-        try context.limits.check(size: source, output: output)
-        let reservation = try context.reserve(
-            output: output, isCopied: segments.orientation != .up || segments.profile != nil, source: source,
-            bitmaps: 0, working: ScanReader.working)
-        defer { reservation.release() }
-        guard let pixels = try decode(bytes, frame, coding, last, target: target) else { return nil }
-        return try segments.image(
-            pixels.oriented(segments.orientation, pool: context.pool), color, size: source, options: options,
-            pool: context.pool)
+        return Plan(
+            frame: frame, coding: coding, last: last, color: color, source: source, output: output, target: target)
     }
 
-    private func decode(
-        _ bytes: Span<UInt8>, _ frame: ThumbnailFrame, _ coding: ScanCoding, _ last: [Int], target: PixelSize
-    ) throws(ImageError) -> PixelBuffer? {
+    /// True if a file is decoded here, as far as its header tells.
+    func isSuitable(_ bytes: Span<UInt8>) -> Bool { plan(bytes) != nil }
+
+    /// Decodes a file.
+    /// - Returns: `nil` if libjpeg-turbo is to decode it.
+    func decode(_ bytes: Span<UInt8>) throws(ImageError) -> Image? {
+        guard bytes.count >= shortestScan, let plan = plan(bytes), bytes.count - plan.frame.scan >= shortestScan else {
+            return nil
+        }
+        try context.limits.check(size: plan.source, output: plan.output)
+        let reservation = try context.reserve(
+            output: plan.output, isCopied: segments.orientation != .up || segments.profile != nil,
+            source: plan.source, bitmaps: 0, working: ScanReader.working)
+        defer { reservation.release() }
+        guard let pixels = try decode(bytes, plan) else { return nil }
+        return try segments.image(
+            pixels.oriented(segments.orientation, pool: context.pool), plan.color, size: plan.source,
+            options: options, pool: context.pool)
+    }
+
+    private func decode(_ bytes: Span<UInt8>, _ plan: Plan) throws(ImageError) -> PixelBuffer? {
+        let pool = context.pool
         guard
-            var resampler = try CoefficientResampler(frame, last: last, target: target, pool: context.pool)
+            var resampler = try CoefficientResampler(plan.frame, last: plan.last, target: plan.target, pool: pool)
         else { return nil }
-        var reader = try ScanReader(frame, coding, byteCount: bytes.count, pool: context.pool)
+        var reader = try ScanReader(plan.frame, plan.coding, byteCount: bytes.count, pool: pool)
         while !reader.isAtEnd {
             // A window takes half a millisecond.
             try context.checkCancellation()
