@@ -117,7 +117,8 @@ let package = Package(
         .target(
             name: "TintypeCodecs",
             dependencies: [
-                "TintypeImages", "CKernels", "CJPEG", "CJPEGShim", "CPNG", "CPNGShim", "CZlib", "CDeflate", "CUnfilter", "CGIF",
+                "TintypeImages", "CKernels", "CJPEG", "CJPEGShim", "CPNG", "CPNGShim", "CZlib", "CDeflate", "CUnfilter",
+                "CGIF",
                 "CWebP", "CLCMS2",
                 library("CAVIF", for: "AVIF"), library("CHEIF", for: "HEIF"), library("CDE265", for: "HEIF"),
                 library("CJXL", for: "JXL"), library("CTIFF", for: "TIFF"), library("CRSVG", for: "SVG"),

@@ -98,7 +98,8 @@ struct JPEGScans {
         var built = [UInt64](repeating: 0, count: components.count)
         for (index, scan) in scans.enumerated().reversed() {
             let isBuiltOn = scan.components.contains { built[$0] & scan.coefficients != 0 }
-            keeps[index] = isBuiltOn || scan.isMeans || isWanted(scan, eighths: eighths, quality: quality, reduction: reduction)
+            keeps[index] =
+                isBuiltOn || scan.isMeans || isWanted(scan, eighths: eighths, quality: quality, reduction: reduction)
             guard keeps[index], scan.isRefinement, !scan.isMeans else { continue }
             for component in scan.components { built[component] |= scan.coefficients }
         }

@@ -72,7 +72,7 @@ struct JPEGScansTests {
         #expect(try thumbnail(data, 400, .fast).pixels == thumbnail(data, 400).pixels)
     }
 
-    @Test("From a tenth of the size on, high frequencies and small bits of luminance are left out, as the quality allows")
+    @Test("A tenth of the size leaves out high frequencies and small bits of luminance, as the quality allows")
     func largeReduction() throws {
         for (quality, left) in [(0.9, 3), (0.75, 1), (0.5, 0)] {
             let scans = try #require(self.scans(try file(64, 64, quality: quality)))

@@ -38,9 +38,11 @@ struct JPEGThumbnailCoefficientsTests {
         }
     }
 
-    @Test("Coefficients are those of libjpeg, whatever the quality and the resolution of color", arguments: [
-        0.05, 0.3, 0.5, 0.75, 0.9, 0.97, 1,
-    ])
+    @Test(
+        "Coefficients are those of libjpeg, whatever the quality and the resolution of color",
+        arguments: [
+            0.05, 0.3, 0.5, 0.75, 0.9, 0.97, 1,
+        ])
     func qualities(quality: Double) throws {
         for subsampling in [ChromaSubsampling.full, .halfAcross, .half] {
             for (noise, optimized) in [(0, false), (20, true), (120, false)] {

@@ -27,16 +27,20 @@ struct JPEGThumbnailTests {
     }
 
     /// Returns a thumbnail that libjpeg-turbo has no part in; `nil` if it would have.
-    private func direct(_ data: Data, _ options: DecodeOptions, context: DecodeContext = DecodeContext()) throws -> Image? {
+    private func direct(
+        _ data: Data, _ options: DecodeOptions, context: DecodeContext = DecodeContext()
+    ) throws -> Image? {
         let bytes = Array(data)
         let segments = data.withUnsafeBytes { JPEGSegments($0) }
         return try JPEGThumbnail(segments: segments, options: options, context: context, shortestScan: 0)
             .decode(bytes.span)
     }
 
-    @Test("A thumbnail is close to a Lanczos filter over the full picture, for every resolution of color", arguments: [
-        (ChromaSubsampling.full, 110), (.full, 60), (.half, 110), (.half, 80), (.halfAcross, 70),
-    ])
+    @Test(
+        "A thumbnail is close to a Lanczos filter over the full picture, for every resolution of color",
+        arguments: [
+            (ChromaSubsampling.full, 110), (.full, 60), (.half, 110), (.half, 80), (.halfAcross, 70),
+        ])
     func quality(subsampling: ChromaSubsampling, side: Int) throws {
         let image = try RasterSamples.gradient(1_203, 899)
         let data = try Files.file(image, quality: 0.95, subsampling)
@@ -152,9 +156,11 @@ struct JPEGThumbnailTests {
         }
     }
 
-    @Test("A thumbnail of bytes that arrive is that of the whole file, and previews are there on request", arguments: [
-        false, true,
-    ])
+    @Test(
+        "A thumbnail of bytes that arrive is that of the whole file, and previews are there on request",
+        arguments: [
+            false, true,
+        ])
     func arriving(showsPreviews: Bool) throws {
         let data = try Files.file(Files.picture(700, 500, noise: 40), quality: 0.9)
         let decoder = try JPEGCoder().progressiveDecoder(options: box(60), context: DecodeContext())

@@ -41,7 +41,7 @@ struct CoefficientResampler: ~Copyable {
         let capacity: Int
         let offset: Int
 
-        /// Where a row of blocks is, in numbers.
+        /// Returns the place of a row of blocks, in numbers.
         func place(_ row: Int) -> Int { offset + row % capacity * stride }
     }
 

@@ -1,6 +1,6 @@
 internal import TintypeImages
 
-/// How the blocks of a component are coded, as far as a thumbnail asks.
+/// The coding of a component's blocks, as far as a thumbnail needs them.
 struct BlockCoding: Hashable {
     let differences: HuffmanCode
     let coefficients: HuffmanCode
@@ -79,7 +79,7 @@ struct EntropyTables: Sendable {
         self.entries = entries
     }
 
-    /// Where a table begins.
+    /// Returns the index of the first entry of a table.
     static func base(coding: Int, _ kind: Kind) -> UInt16 {
         UInt16((coding * Kind.allCases.count + kind.rawValue) << indexBits)
     }

@@ -37,7 +37,7 @@ struct JPEGThumbnail {
         return last
     }
 
-    /// What is settled from the header.
+    /// The decisions that the header leads to.
     private struct Plan {
         let frame: ThumbnailFrame
         let coding: ScanCoding

@@ -107,7 +107,7 @@ struct ScanLane {
     }
 }
 
-/// How the blocks of an MCU are decoded.
+/// The tables for the blocks of an MCU.
 struct ScanCoding {
     let tables: EntropyTables
     let transitions: ScanTransitions

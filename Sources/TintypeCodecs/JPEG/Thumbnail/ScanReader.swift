@@ -17,7 +17,7 @@ struct ScanReader: ~Copyable {
     private var offset: Int
     /// The next bit of the window, which an MCU begins with.
     private var position = 0
-    /// Where intervals end in the window, in bytes.
+    /// The ends of intervals in the window, in bytes.
     private var ends: [Int] = []
     /// True if the end of the scan is in the window.
     private var hasEnd = false

@@ -1,4 +1,4 @@
-/// What follows an entry of ``EntropyTables``, by the block of the MCU and the coefficient that it arrived at: a table instead of branches,
+/// The successors of an entry of ``EntropyTables``, by the block of the MCU and the coefficient that it arrived at: a table instead of branches,
 /// whose outcome no processor could predict.
 struct ScanTransitions {
     /// In each: the base of the next table (16 bits), the next state (16 bits), and the step to the next record (32 bits).

@@ -203,7 +203,8 @@ struct ScanWindow {
             }
         }
         let stream = lanes[index].stream
-        guard lanes[index].records == needed, stream.isAtMCU, (0..<8).contains(lanes[index].end - stream.position) else {
+        guard lanes[index].records == needed, stream.isAtMCU, (0..<8).contains(lanes[index].end - stream.position)
+        else {
             throw NotForThumbnails()
         }
     }

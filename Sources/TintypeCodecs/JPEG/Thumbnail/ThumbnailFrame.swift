@@ -32,7 +32,7 @@ struct ThumbnailFrame {
     private(set) var components: [Component] = []
     /// MCUs between two restart markers; 0 for no markers.
     private(set) var restartInterval = 0
-    /// Where the scan's data begins.
+    /// The offset of the scan's data.
     private(set) var scan = 0
     /// The size in MCUs.
     private(set) var mcus = PixelSize.zero
