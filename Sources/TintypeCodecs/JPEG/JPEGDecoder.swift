@@ -13,12 +13,15 @@ struct JPEGDecoder {
 
     func run(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Image {
         try segments.checkProcess()
+        var color: DecodedColor?
         if let shortestScan {
             let thumbnail = JPEGThumbnail(
                 segments: segments, options: options, context: context, shortestScan: shortestScan)
-            if let image = try thumbnail.decode(bytes.bindMemory(to: UInt8.self).span) { return image }
+            if let image = try thumbnail.decode(bytes.bindMemory(to: UInt8.self).span, color: &color) {
+                return image
+            }
         }
-        guard let (file, eighths) = neededScans(of: bytes) else { return try decode(bytes) }
+        guard let (file, eighths) = neededScans(of: bytes) else { return try decode(bytes, color: color) }
         return try file.withBytes { bytes throws(ImageError) in try decode(bytes, eighths: eighths) }
     }
 
@@ -37,11 +40,16 @@ struct JPEGDecoder {
         return scans.file(of: bytes, eighths: eighths, quality: quality, reduction: reduction).map { ($0, eighths) }
     }
 
-    /// - Parameter eighths: the scale of a file without some of its scans.
-    private func decode(_ bytes: UnsafeRawBufferPointer, eighths: Int? = nil) throws(ImageError) -> Image {
+    /// - Parameters:
+    ///   - eighths: the scale of a file without some of its scans.
+    ///   - color: the conversion of colors, if it has been prepared.
+    private func decode(
+        _ bytes: UnsafeRawBufferPointer, eighths: Int? = nil, color: DecodedColor? = nil
+    ) throws(ImageError) -> Image {
         let reader = try JPEGReader(
             bytes, memoryLimit: context.limits.maximumBytes.bytes, leavesGaps: eighths != nil)
-        let plan = try JPEGPlan(starting: reader, segments, eighths: eighths, options: options, context: context)
+        let plan = try JPEGPlan(
+            starting: reader, segments, eighths: eighths, color: color, options: options, context: context)
         defer { plan.reservation.release() }
         if plan.hasMultipleScans {
             // All must be consumed before the first row can be had.

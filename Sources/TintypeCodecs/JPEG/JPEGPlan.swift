@@ -29,10 +29,12 @@ struct JPEGPlan {
     static let maximumWarnings = 1_000
 
     /// Compares the header with the limits and starts a reader that has read it.
-    /// - Parameter eighths: the scale; `nil` for the smallest that suffices.
+    /// - Parameters:
+    ///   - eighths: the scale; `nil` for the smallest that suffices.
+    ///   - color: the conversion of colors, if it has been prepared.
     init(
-        starting reader: JPEGReader, _ segments: JPEGSegments, eighths: Int? = nil, options: DecodeOptions,
-        context: DecodeContext
+        starting reader: JPEGReader, _ segments: JPEGSegments, eighths: Int? = nil, color: DecodedColor? = nil,
+        options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) {
         let header = reader.header
         self.segments = segments
@@ -55,10 +57,12 @@ struct JPEGPlan {
                 from: source, to: target, quality: options.thumbnailQuality, isProgressive: segments.isProgressive)
         size = try reader.start(eighths: eighths, asCMYK: isCMYK)
         extent = JPEGScale.extent(source, eighths)
-        color = DecodedColor(
-            profile: segments.profile,
-            source: isCMYK ? .cmyk(inverted: isInverted) : header.components == 1 ? .gray : .rgb, options: options)
-        convertsAfter = !isCMYK && target.pixelCount < size.pixelCount && color.keepsAverages
+        self.color =
+            color
+            ?? DecodedColor(
+                profile: segments.profile,
+                source: isCMYK ? .cmyk(inverted: isInverted) : header.components == 1 ? .gray : .rgb, options: options)
+        convertsAfter = !isCMYK && target.pixelCount < size.pixelCount && self.color.keepsAverages
     }
 
     /// Each scan of a hostile file costs a pass over all its blocks: the larger the image, the fewer are allowed. Encoders

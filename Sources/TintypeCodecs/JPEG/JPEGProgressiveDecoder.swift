@@ -88,7 +88,7 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
                 sink = try plan.makeSink()
                 let thumbnail = JPEGThumbnail(segments: segments, options: options, context: context)
                 waitsForAll = try data.withBytes { bytes throws(ImageError) in
-                    thumbnail.isSuitable(bytes.bindMemory(to: UInt8.self).span)
+                    thumbnail.isSuitable(bytes.bindMemory(to: UInt8.self).span, plan.color)
                 }
             }
             self.plan = plan

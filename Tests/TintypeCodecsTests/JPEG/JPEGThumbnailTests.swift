@@ -32,8 +32,9 @@ struct JPEGThumbnailTests {
     ) throws -> Image? {
         let bytes = Array(data)
         let segments = data.withUnsafeBytes { JPEGSegments($0) }
+        var color: DecodedColor?
         return try JPEGThumbnail(segments: segments, options: options, context: context, shortestScan: 0)
-            .decode(bytes.span)
+            .decode(bytes.span, color: &color)
     }
 
     @Test(

@@ -43,7 +43,6 @@ struct JPEGThumbnail {
         let coding: ScanCoding
         /// See ``JPEGThumbnail/last(_:target:)``.
         let last: [Int]
-        let color: DecodedColor
         let source: PixelSize
         let output: PixelSize
         /// The size of the result before it is turned upright.
@@ -60,30 +59,32 @@ struct JPEGThumbnail {
             frame.size == source, let last = Self.last(frame, target: target),
             frame.restartInterval == 0 || frame.restartInterval >= Self.shortestInterval
         else { return nil }
-        let color = DecodedColor(
-            profile: segments.profile, source: frame.components.count == 1 ? .gray : .rgb, options: options)
-        guard color.keepsAverages, let coding = try? ScanCoding(frame, last: last) else { return nil }
-        return Plan(
-            frame: frame, coding: coding, last: last, color: color, source: source, output: output, target: target)
+        guard let coding = try? ScanCoding(frame, last: last) else { return nil }
+        return Plan(frame: frame, coding: coding, last: last, source: source, output: output, target: target)
     }
 
     /// True if a file is decoded here, as far as its header tells.
-    func isSuitable(_ bytes: Span<UInt8>) -> Bool { plan(bytes) != nil }
+    func isSuitable(_ bytes: Span<UInt8>, _ color: DecodedColor) -> Bool { color.keepsAverages && plan(bytes) != nil }
 
     /// Decodes a file.
+    /// - Parameter color: receives the conversion of colors if it was needed, which can take longer to prepare than all the rest.
     /// - Returns: `nil` if libjpeg-turbo is to decode it.
-    func decode(_ bytes: Span<UInt8>) throws(ImageError) -> Image? {
+    func decode(_ bytes: Span<UInt8>, color: inout DecodedColor?) throws(ImageError) -> Image? {
         guard bytes.count >= shortestScan, let plan = plan(bytes), bytes.count - plan.frame.scan >= shortestScan else {
             return nil
         }
         try context.limits.check(size: plan.source, output: plan.output)
+        let conversion = DecodedColor(
+            profile: segments.profile, source: plan.frame.components.count == 1 ? .gray : .rgb, options: options)
+        color = conversion
+        guard conversion.keepsAverages else { return nil }
         let reservation = try context.reserve(
             output: plan.output, isCopied: segments.orientation != .up || segments.profile != nil,
             source: plan.source, bitmaps: 0, working: ScanReader.working)
         defer { reservation.release() }
         guard let pixels = try decode(bytes, plan) else { return nil }
         return try segments.image(
-            pixels.oriented(segments.orientation, pool: context.pool), plan.color, size: plan.source,
+            pixels.oriented(segments.orientation, pool: context.pool), conversion, size: plan.source,
             options: options, pool: context.pool)
     }
 
