@@ -59,7 +59,7 @@ struct CoefficientResampler: ~Copyable {
     /// The rows of the target that are made at once.
     private static let group = 4
     /// More memory for rows of blocks isn't worth it: the reduction is so large that libjpeg's smallest picture serves as well.
-    private static let mostRowBytes = 16 << 20
+    static let mostRowBytes = 16 << 20
 
     /// - Parameters:
     ///   - last: the last coefficient that is needed of each component, in zigzag order: 5, or more.
@@ -97,6 +97,16 @@ struct CoefficientResampler: ~Copyable {
         blockComponents = frame.blocks.map { UInt8($0.component) }
         blockSteps = frame.blocks.map {
             Int32(frame.components[$0.component].horizontal * (last[$0.component] > 5 ? 16 : 8))
+        }
+    }
+
+    /// The memory for rows of blocks, about.
+    static func rowBytes(_ frame: ThumbnailFrame, target: PixelSize) -> Int {
+        // The filter has six times the reduction, and the rows of a group lie three times that apart.
+        let height = 9 * frame.size.height / (8 * target.height) + 8
+        return frame.components.reduce(0) { sum, component in
+            let rows = height * component.vertical / frame.vertical + 2 * component.vertical
+            return sum + rows * frame.mcus.width * component.horizontal * 32
         }
     }
 

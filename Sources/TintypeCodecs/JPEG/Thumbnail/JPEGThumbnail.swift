@@ -73,6 +73,8 @@ struct JPEGThumbnail {
         guard bytes.count >= shortestScan, let plan = plan(bytes), bytes.count - plan.frame.scan >= shortestScan else {
             return nil
         }
+        let rowBytes = CoefficientResampler.rowBytes(plan.frame, target: plan.target)
+        guard rowBytes <= CoefficientResampler.mostRowBytes else { return nil }
         try context.limits.check(size: plan.source, output: plan.output)
         let conversion = DecodedColor(
             profile: segments.profile, source: plan.frame.components.count == 1 ? .gray : .rgb, options: options)
@@ -80,7 +82,8 @@ struct JPEGThumbnail {
         guard conversion.keepsAverages else { return nil }
         let reservation = try context.reserve(
             output: plan.output, isCopied: segments.orientation != .up || segments.profile != nil,
-            source: plan.source, bitmaps: 0, working: ScanReader.working)
+            source: plan.source, bitmaps: 0,
+            working: ScanReader.working + [rowBytes])
         defer { reservation.release() }
         guard let pixels = try decode(bytes, plan) else { return nil }
         return try segments.image(
