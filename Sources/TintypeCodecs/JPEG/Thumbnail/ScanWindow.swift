@@ -156,9 +156,9 @@ struct ScanWindow {
             _ = try advance(current, to: piece.upperBound - Self.mostMCUBits, data, &records)
         }
         left -= try countMCUs(of: current)
-        // More data must come, and something to come of it.
-        guard left > 0, lanes[current].stream.position > piece.lowerBound else { throw NotForThumbnails() }
+        // More data must come, and something to come of it; and what has been decoded must have been there.
         end = lanes[current].stream.position
+        guard left > 0, end > piece.lowerBound, end <= piece.upperBound else { throw NotForThumbnails() }
     }
 
     /// Counts the MCUs of a stream, which is between two.

@@ -160,7 +160,7 @@ struct ThumbnailFrame {
 
     private mutating func readJFIF(_ bytes: Span<UInt8>, _ payload: Range<Int>) throws(NotForThumbnails) {
         guard payload.count >= 14, Self.begins(bytes, payload, with: "JFIF\0") else { return }
-        guard (1...2).contains(bytes[payload.lowerBound + 5]) else { throw NotForThumbnails() }
+        guard bytes[payload.lowerBound + 5] == 1 else { throw NotForThumbnails() }
         isJFIF = true
     }
 
