@@ -117,7 +117,8 @@ let package = Package(
         .target(
             name: "TintypeCodecs",
             dependencies: [
-                "TintypeImages", "CJPEG", "CJPEGShim", "CPNG", "CPNGShim", "CZlib", "CDeflate", "CUnfilter", "CGIF",
+                "TintypeImages", "CKernels", "CJPEG", "CJPEGShim", "CPNG", "CPNGShim", "CZlib", "CDeflate", "CUnfilter",
+                "CGIF",
                 "CWebP", "CLCMS2",
                 library("CAVIF", for: "AVIF"), library("CHEIF", for: "HEIF"), library("CDE265", for: "HEIF"),
                 library("CJXL", for: "JXL"), library("CTIFF", for: "TIFF"), library("CRSVG", for: "SVG"),
@@ -233,9 +234,14 @@ let package = Package(
             swiftSettings: settings),
         // Encodes the sequences that tests of HEIF read.
         .systemLibrary(name: "CX265", path: "Tests/CX265", providers: [.apt(["libx265-dev"])]),
+        // Reads the coefficients of JPEG files with libjpeg.
+        .target(name: "CJPEGCoefficients", dependencies: ["CJPEG"], path: "Tests/CJPEGCoefficients"),
         .testTarget(
             name: "TintypeCodecsTests",
-            dependencies: ["TintypeCodecs", "TintypeTesting", "TestSupport", library("CX265", for: "HEIF")],
+            dependencies: [
+                "TintypeCodecs", "CKernels", "CJPEGCoefficients", "TintypeTesting", "TestSupport",
+                library("CX265", for: "HEIF"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "TintypeHTTPTests",

@@ -40,6 +40,74 @@ TARGET static inline void VERSION(paeth)(
     }
 }
 
+// One step of four rows, at pixel `x` of the first. Lane 4j + i is component i of row j. Each row is a pixel behind the one above it, whose
+// last result is just what lies above: a wavefront. So a step does a pixel of each row, where a row alone waits for the pixel before.
+//
+// - state: the last results, and what lay above them
+// - is_whole: a constant, false where some of the rows haven't begun, or have ended
+TARGET static inline void VERSION(paeth_step)(
+    i16x16 state[2], uint8_t *rows, long stride, const uint8_t *source, long source_stride, const uint8_t *above,
+    long x, long pixels, const int size, const int is_whole
+) {
+    i16x16 left = state[0];
+    const i16x16 corner = state[1];
+    uint32_t first = 0, pixel[ROWS] = {0};
+    if (is_whole || x < pixels) memcpy(&first, above + x * size, 4);
+    for (int j = 0; j < ROWS; j++) {
+        if (is_whole || (x >= j && x - j < pixels)) {
+            memcpy(pixel + j, source + j * source_stride + (x - j) * size, 4);
+        }
+    }
+    const i16x16 bytes =
+        __builtin_convertvector((u8x16)(u32x4){pixel[0], pixel[1], pixel[2], pixel[3]}, i16x16);
+    const i16x16 before = __builtin_convertvector((u8x16)(u32x4){first}, i16x16);
+    const i16x16 top =
+        __builtin_shufflevector(left, before, 16, 17, 18, 19, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
+    // As in a single row.
+    const i16x16 down = top - corner, across = left - corner;
+    const i16x16 from_left = __builtin_elementwise_abs(down), from_top = __builtin_elementwise_abs(across);
+    const i16x16 from_corner = __builtin_elementwise_abs(down + across);
+    const i16x16 least = __builtin_elementwise_min(from_corner, __builtin_elementwise_min(from_left, from_top));
+    const i16x16 is_left = least == from_left, is_top = least == from_top;
+    const i16x16 other = (top & is_top) | (corner & ~is_top);
+    left = (bytes + ((left & is_left) | (other & ~is_left))) & 255;
+    state[1] = top;
+    if (!is_whole) {
+        // Nothing is to the left of the rows that haven't begun.
+        for (long j = x + 1; j < ROWS; j++) {
+            for (int i = 0; i < 4; i++) left[j * 4 + i] = 0, state[1][j * 4 + i] = 0;
+        }
+    }
+    state[0] = left;
+    const u32x4 results = (u32x4)__builtin_convertvector(left, u8x16);
+    for (int j = 0; j < ROWS; j++) {
+        const uint32_t result = results[j];
+        if (is_whole || (x >= j && x - j < pixels)) memcpy(rows + j * stride + (x - j) * size, &result, 4);
+    }
+}
+
+TARGET static inline void VERSION(paeth_rows)(
+    uint8_t *rows, long stride, const uint8_t *source, long source_stride, const uint8_t *above, long bytes,
+    const int size
+) {
+    const long pixels = bytes / size;
+    i16x16 state[2] = {{0}, {0}};
+    long x = 0;
+#define STEP(is_whole) \
+    VERSION(paeth_step)(state, rows, stride, source, source_stride, above, x, pixels, size, is_whole)
+    for (; x < ROWS - 1; x++) STEP(0);
+    for (; x < pixels; x++) STEP(1);
+    for (; x < pixels + ROWS - 1; x++) STEP(0);
+#undef STEP
+}
+
+TARGET static void VERSION(undo_rows)(
+    uint8_t *rows, long stride, const uint8_t *source, long source_stride, const uint8_t *above, long bytes, int pixel_bytes
+) {
+    if (pixel_bytes == 3) VERSION(paeth_rows)(rows, stride, source, source_stride, above, bytes, 3);
+    else VERSION(paeth_rows)(rows, stride, source, source_stride, above, bytes, 4);
+}
+
 TARGET static void VERSION(up)(uint8_t *row, const uint8_t *source, const uint8_t *above, long bytes) {
     for (long i = 0; i < bytes; i += 16) {
         u8x16 a, b;

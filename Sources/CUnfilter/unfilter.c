@@ -5,7 +5,11 @@
 
 typedef uint8_t u8x8 __attribute__((vector_size(8)));
 typedef uint8_t u8x16 __attribute__((vector_size(16)));
+typedef uint32_t u32x4 __attribute__((vector_size(16)));
 typedef int16_t i16x8 __attribute__((vector_size(16)));
+typedef int16_t i16x16 __attribute__((vector_size(32)));
+
+#define ROWS CUNFILTER_ROWS
 
 #define WIDE(bytes) __builtin_convertvector(bytes, i16x8)
 #define NARROW(words) __builtin_convertvector(words, u8x8)
@@ -54,8 +58,8 @@ static void undo_small(
 
 int cunfilter_available(cunfilter_kernels kernels[2]) {
     int count = 0;
-    if (__builtin_cpu_supports("avx2")) kernels[count++] = (cunfilter_kernels){undo_avx2, expand_avx2};
-    kernels[count++] = (cunfilter_kernels){undo_sse2, expand_sse2};
+    if (__builtin_cpu_supports("avx2")) kernels[count++] = (cunfilter_kernels){undo_avx2, undo_rows_avx2, expand_avx2};
+    kernels[count++] = (cunfilter_kernels){undo_sse2, undo_rows_sse2, expand_sse2};
     return count;
 }
 
@@ -66,7 +70,7 @@ int cunfilter_available(cunfilter_kernels kernels[2]) {
 #include "kernels.h"
 
 int cunfilter_available(cunfilter_kernels kernels[2]) {
-    kernels[0] = (cunfilter_kernels){undo_portable, expand_portable};
+    kernels[0] = (cunfilter_kernels){undo_portable, undo_rows_portable, expand_portable};
     return 1;
 }
 

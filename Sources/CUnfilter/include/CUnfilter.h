@@ -17,12 +17,24 @@
 typedef void cunfilter_undo(
     uint8_t *row, const uint8_t *source, const uint8_t *above, long bytes, int pixel_bytes, int filter);
 
+/// The rows that are processed at once.
+#define CUNFILTER_ROWS 4
+
+/// Reverses the Paeth filter (filter 4) of as many rows at once, of pixels of 3 or 4 bytes. Photographs have hardly any other.
+///
+/// - rows, stride: the results, each with room for 16 more bytes, which may receive any value
+/// - source, source_stride: the filtered rows, each after its first byte; 16 more bytes are read
+/// - above: the unfiltered row above the first; 16 more bytes are read
+typedef void cunfilter_undo_rows(
+    uint8_t *rows, long stride, const uint8_t *source, long source_stride, const uint8_t *above, long bytes, int pixel_bytes);
+
 /// Converts RGB to opaque RGBA, in groups of 4 pixels: `pixels` has room for whole groups, and 4 more bytes of `rgb` are read.
 typedef void cunfilter_expand(uint8_t *pixels, const uint8_t *rgb, long count);
 
 /// The kernels for one instruction set.
 typedef struct {
     cunfilter_undo *undo;
+    cunfilter_undo_rows *undo_rows;
     cunfilter_expand *expand;
 } cunfilter_kernels;
 

@@ -8,27 +8,48 @@ struct JPEGDecoder {
     let context: DecodeContext
     /// False decodes all scans of a progressive file.
     var skipsScans = true
+    /// Thumbnails are decoded directly if the scan has at least this number of bytes; `nil` leaves all of them to libjpeg-turbo.
+    var shortestScan: Int? = JPEGThumbnail.shortestScan
 
     func run(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Image {
         try segments.checkProcess()
-        guard let file = neededScans(of: bytes) else { return try decode(bytes) }
-        return try file.withBytes { bytes throws(ImageError) in try decode(bytes, leavesGaps: true) }
+        var color: DecodedColor?
+        if let shortestScan {
+            let thumbnail = JPEGThumbnail(
+                segments: segments, options: options, context: context, shortestScan: shortestScan)
+            if let image = try thumbnail.decode(bytes.bindMemory(to: UInt8.self).span, color: &color) {
+                return image
+            }
+        }
+        guard let (file, eighths) = neededScans(of: bytes) else { return try decode(bytes, color: color) }
+        return try file.withBytes { bytes throws(ImageError) in try decode(bytes, eighths: eighths) }
     }
 
-    /// The file without the scans that a thumbnail does not need; `nil` if there are none such.
-    private func neededScans(of bytes: UnsafeRawBufferPointer) -> Data? {
+    /// The file without the scans that a thumbnail does not need, and the scale for it; `nil` if there are none such.
+    private func neededScans(of bytes: UnsafeRawBufferPointer) -> (file: Data, eighths: Int)? {
         guard skipsScans, segments.isProgressive, let source = segments.size, !source.isEmpty else { return nil }
         let orientation = segments.orientation
         let target = orientation.stored(options.outputSize(for: orientation.display(source)))
         let quality = options.thumbnailQuality
-        let eighths = JPEGScale.eighths(from: source, to: target, quality: quality, isProgressive: true)
+        var eighths = JPEGScale.eighths(from: source, to: target, quality: quality, isProgressive: true)
         guard eighths < 8, let scans = JPEGScans(bytes) else { return nil }
-        return scans.file(of: bytes, eighths: eighths, quality: quality)
+        let reduction = min(
+            Double(source.width) / Double(target.width), Double(source.height) / Double(target.height))
+        // What is left out and what a small scale costs would add up to too much.
+        if quality == .high, eighths == 2, reduction < 12 { eighths = 4 }
+        return scans.file(of: bytes, eighths: eighths, quality: quality, reduction: reduction).map { ($0, eighths) }
     }
 
-    private func decode(_ bytes: UnsafeRawBufferPointer, leavesGaps: Bool = false) throws(ImageError) -> Image {
-        let reader = try JPEGReader(bytes, memoryLimit: context.limits.maximumBytes.bytes, leavesGaps: leavesGaps)
-        let plan = try JPEGPlan(starting: reader, segments, options: options, context: context)
+    /// - Parameters:
+    ///   - eighths: the scale of a file without some of its scans.
+    ///   - color: the conversion of colors, if it has been prepared.
+    private func decode(
+        _ bytes: UnsafeRawBufferPointer, eighths: Int? = nil, color: DecodedColor? = nil
+    ) throws(ImageError) -> Image {
+        let reader = try JPEGReader(
+            bytes, memoryLimit: context.limits.maximumBytes.bytes, leavesGaps: eighths != nil)
+        let plan = try JPEGPlan(
+            starting: reader, segments, eighths: eighths, color: color, options: options, context: context)
         defer { plan.reservation.release() }
         if plan.hasMultipleScans {
             // All must be consumed before the first row can be had.

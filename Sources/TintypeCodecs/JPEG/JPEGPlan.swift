@@ -29,8 +29,12 @@ struct JPEGPlan {
     static let maximumWarnings = 1_000
 
     /// Compares the header with the limits and starts a reader that has read it.
+    /// - Parameters:
+    ///   - eighths: the scale; `nil` for the smallest that suffices.
+    ///   - color: the conversion of colors, if it has been prepared.
     init(
-        starting reader: JPEGReader, _ segments: JPEGSegments, options: DecodeOptions, context: DecodeContext
+        starting reader: JPEGReader, _ segments: JPEGSegments, eighths: Int? = nil, color: DecodedColor? = nil,
+        options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) {
         let header = reader.header
         self.segments = segments
@@ -47,14 +51,18 @@ struct JPEGPlan {
             output: output, isCopied: segments.orientation != .up || segments.profile != nil, source: source,
             bitmaps: hasMultipleScans ? 2 : 0)
         let target = segments.orientation.stored(output)
-        let eighths = JPEGScale.eighths(
-            from: source, to: target, quality: options.thumbnailQuality, isProgressive: segments.isProgressive)
+        let eighths =
+            eighths
+            ?? JPEGScale.eighths(
+                from: source, to: target, quality: options.thumbnailQuality, isProgressive: segments.isProgressive)
         size = try reader.start(eighths: eighths, asCMYK: isCMYK)
         extent = JPEGScale.extent(source, eighths)
-        color = DecodedColor(
-            profile: segments.profile,
-            source: isCMYK ? .cmyk(inverted: isInverted) : header.components == 1 ? .gray : .rgb, options: options)
-        convertsAfter = !isCMYK && target.pixelCount < size.pixelCount && color.keepsAverages
+        self.color =
+            color
+            ?? DecodedColor(
+                profile: segments.profile,
+                source: isCMYK ? .cmyk(inverted: isInverted) : header.components == 1 ? .gray : .rgb, options: options)
+        convertsAfter = !isCMYK && target.pixelCount < size.pixelCount && self.color.keepsAverages
     }
 
     /// Each scan of a hostile file costs a pass over all its blocks: the larger the image, the fewer are allowed. Encoders
@@ -69,15 +77,31 @@ struct JPEGPlan {
     /// Returns the image of the pixels that a sink produced.
     /// - Parameter isMissingRows: true if some rows never arrived, and are transparent.
     func image(_ pixels: PixelBuffer, isPartial: Bool, isMissingRows: Bool) throws(ImageError) -> Image {
+        try segments.image(
+            pixels, color, converts: convertsAfter, isPartial: isPartial, hasAlpha: isMissingRows, size: source,
+            options: options, pool: context.pool)
+    }
+}
+
+extension JPEGSegments {
+    /// Returns the image of finished pixels.
+    /// - Parameters:
+    ///   - color: the conversion that the pixels have gone through, or go through here.
+    ///   - converts: true if colors are converted here, instead of before.
+    ///   - size: the size in the file.
+    func image(
+        _ pixels: PixelBuffer, _ color: DecodedColor, converts: Bool = true, isPartial: Bool = false,
+        hasAlpha: Bool = false, size: PixelSize, options: DecodeOptions, pool: PixelBufferPool
+    ) throws(ImageError) -> Image {
         var pixels = pixels
-        if convertsAfter, let conversion = color.conversion {
-            pixels = try conversion.convert(pixels, hasAlpha: isMissingRows, pool: context.pool)
+        if converts, let conversion = color.conversion {
+            pixels = try conversion.convert(pixels, hasAlpha: hasAlpha, pool: pool)
         }
-        var properties = segments.info(size: source).properties(options)
-        properties.metadata = ImageMetadata(exif: segments.exif, xmp: segments.xmp)
+        var properties = info(size: size).properties(options)
+        properties.metadata = ImageMetadata(exif: exif, xmp: xmp)
         properties.colorSpace = color.space
         properties.isPartial = isPartial
-        properties.hasAlpha = isMissingRows
+        properties.hasAlpha = hasAlpha
         return Image(pixels: pixels, properties: properties)
     }
 }

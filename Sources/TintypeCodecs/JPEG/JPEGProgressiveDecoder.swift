@@ -13,6 +13,9 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
     /// The rows so far of a file with one scan.
     private var sink: RowSink?
     private var isConsumed = false
+    /// True if the file is a ``JPEGThumbnail``, and no preview has been asked for. It takes less time after the last byte than all
+    /// rows take before, so none is decoded.
+    private var waitsForAll = false
     /// The scans, or rows, that the last preview showed.
     private var shown = 0
 
@@ -39,6 +42,10 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
 
     func preview() throws(ImageError) -> Image? {
         guard let plan else { return nil }
+        if waitsForAll {
+            waitsForAll = false
+            try advance()
+        }
         if plan.hasMultipleScans { return try previewOfScans(plan) }
         guard let rows = sink?.rows, rows > shown, let pixels = try sink?.snapshot() else { return nil }
         shown = rows
@@ -50,6 +57,10 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
             reader.end()
             try advance()
             guard let plan else { return try decodeWhole() }
+            if waitsForAll {
+                plan.reservation.release()
+                return try decodeWhole()
+            }
             if plan.hasMultipleScans {
                 try reader.startOutput()
                 sink = try plan.makeSink()
@@ -73,10 +84,16 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
             guard try reader.readHeader() else { return }
             let segments = try data.withBytes { bytes throws(ImageError) in JPEGSegments(bytes) }
             let plan = try JPEGPlan(starting: reader, segments, options: options, context: context)
-            if !plan.hasMultipleScans { sink = try plan.makeSink() }
+            if !plan.hasMultipleScans {
+                sink = try plan.makeSink()
+                let thumbnail = JPEGThumbnail(segments: segments, options: options, context: context)
+                waitsForAll = try data.withBytes { bytes throws(ImageError) in
+                    thumbnail.isSuitable(bytes.bindMemory(to: UInt8.self).span, plan.color)
+                }
+            }
             self.plan = plan
         }
-        guard let plan else { return }
+        guard let plan, !waitsForAll else { return }
         if plan.hasMultipleScans {
             guard !isConsumed else { return }
             let maximum = JPEGPlan.maximumScans(plan.source)

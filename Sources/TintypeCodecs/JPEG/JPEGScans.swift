@@ -20,12 +20,16 @@ struct JPEGScans {
         var isMeans: Bool { band.lowerBound == 0 }
     }
 
-    /// A component's sampling factors.
+    /// A component's sampling factors, and the index of its quantizers.
     struct Sampling {
         var id: UInt8
         var horizontal: Int
         var vertical: Int
+        var quantizer: UInt8 = 0
     }
+
+    /// The quantizers of the first coefficients by index, in zigzag order.
+    private var quantizers: [UInt8: [Int]] = [:]
 
     private(set) var scans: [Scan] = []
     private(set) var components: [Sampling] = []
@@ -55,7 +59,8 @@ struct JPEGScans {
                 scans.append(scan)
                 scans[scans.count - 1].range = payload.lowerBound - 4..<offset
                 continue
-            case 0xC4, 0xCC, 0xDB, 0xDD, 0xE0...0xEF, 0xFE: break
+            case 0xDB: readQuantizers(payload, of: bytes)
+            case 0xC4, 0xCC, 0xDD, 0xE0...0xEF, 0xFE: break
             default: return nil
             }
             offset += length
@@ -66,9 +71,12 @@ struct JPEGScans {
     /// The file without the scans that a thumbnail does not need.
     /// - Parameters:
     ///   - eighths: the scale at which libjpeg decodes it.
+    ///   - reduction: the pixels of the file for a pixel of the thumbnail, in the direction in which there are fewer.
     /// - Returns: `nil` if it needs all.
-    func file(of bytes: UnsafeRawBufferPointer, eighths: Int, quality: ThumbnailQuality) -> Data? {
-        let keeps = keeps(eighths: eighths, quality: quality)
+    func file(
+        of bytes: UnsafeRawBufferPointer, eighths: Int, quality: ThumbnailQuality, reduction: Double = 1
+    ) -> Data? {
+        let keeps = keeps(eighths: eighths, quality: quality, reduction: reduction)
         guard keeps.contains(false) else { return nil }
         var file = Data()
         file.reserveCapacity(bytes.count - zip(scans, keeps).reduce(0) { $0 + ($1.1 ? 0 : $1.0.range.count) })
@@ -85,28 +93,49 @@ struct JPEGScans {
     ///
     /// A scan that refines can only be read where all has come that it refines, for it does not say again which coefficients are not
     /// zero: what it builds on is kept with it.
-    func keeps(eighths: Int, quality: ThumbnailQuality) -> [Bool] {
+    func keeps(eighths: Int, quality: ThumbnailQuality, reduction: Double = 1) -> [Bool] {
         var keeps = [Bool](repeating: true, count: scans.count)
         var built = [UInt64](repeating: 0, count: components.count)
         for (index, scan) in scans.enumerated().reversed() {
             let isBuiltOn = scan.components.contains { built[$0] & scan.coefficients != 0 }
-            keeps[index] = isBuiltOn || scan.isMeans || isWanted(scan, eighths: eighths, quality: quality)
+            keeps[index] =
+                isBuiltOn || scan.isMeans || isWanted(scan, eighths: eighths, quality: quality, reduction: reduction)
             guard keeps[index], scan.isRefinement, !scan.isMeans else { continue }
             for component in scan.components { built[component] |= scan.coefficients }
         }
         return keeps
     }
 
-    private func isWanted(_ scan: Scan, eighths: Int, quality: ThumbnailQuality) -> Bool {
+    private func isWanted(
+        _ scan: Scan, eighths: Int, quality: ThumbnailQuality, reduction: Double
+    ) -> Bool {
         let side = scan.components.map { self.side(of: $0, eighths: eighths) }.max() ?? 8
         // A block that becomes one pixel is its mean, and nothing else.
         guard side > 1 else { return false }
-        guard quality == .fast, eighths < 8 else { return true }
+        guard eighths < 8 else { return true }
+        guard quality == .fast else { return reduction < Self.largeReduction || !isNegligible(scan) }
         // Of the luminance those coefficients count whose waves the smaller blocks can show, and of these the first bits; of the
         // colors, which vary less, only those that are cheap because they come by themselves.
         let isLuminance = scan.components.contains(0)
         guard isLuminance || scan.band.upperBound <= Self.narrowBand else { return false }
         return scan.coefficients & Self.shown(side) != 0 && (!scan.isRefinement || scan.missingBits >= 2)
+    }
+
+    /// From this reduction on, a pixel of a thumbnail is the mean of more than a block.
+    private static let largeReduction = 10.0
+    /// The last of the coefficients that then count.
+    private static let lastOfLargeReduction = 5
+    /// The largest error of a coefficient that can't be seen in the mean of many.
+    private static let smallError = 16
+
+    /// True for scans of luminance whose absence costs less than the rounding of the smaller transform: high frequencies, and bits whose
+    /// error is small after multiplication with the quantizer. At a quality of 90 these are the last two bits, at 75 the last one, and
+    /// below none. Those of the colors are few, and cost more.
+    private func isNegligible(_ scan: Scan) -> Bool {
+        guard scan.components == [0] else { return false }
+        if scan.band.lowerBound > Self.lastOfLargeReduction { return true }
+        guard scan.isRefinement, let quantizer = quantizers[components[0].quantizer]?.max() else { return false }
+        return quantizer << (scan.missingBits + 1) <= Self.smallError
     }
 
     /// Up to here a band holds few coefficients: the first three diagonals.
@@ -147,13 +176,28 @@ struct JPEGScans {
         for index in 0..<count {
             let offset = payload.lowerBound + 6 + 3 * index
             let sampling = Sampling(
-                id: bytes[offset], horizontal: Int(bytes[offset + 1] >> 4), vertical: Int(bytes[offset + 1] & 15))
+                id: bytes[offset], horizontal: Int(bytes[offset + 1] >> 4), vertical: Int(bytes[offset + 1] & 15),
+                quantizer: bytes[offset + 2])
             guard (1...4).contains(sampling.horizontal), (1...4).contains(sampling.vertical),
                 !components.contains(where: { $0.id == sampling.id })
             else { return false }
             components.append(sampling)
         }
         return true
+    }
+
+    /// `DQT` (section B.2.4.1), as far as its quantizers matter here.
+    private mutating func readQuantizers(_ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) {
+        var place = payload.lowerBound
+        while place < payload.upperBound {
+            let size = bytes[place] >> 4 == 0 ? 1 : 2
+            guard place + 1 + 64 * size <= payload.upperBound else { return }
+            quantizers[bytes[place] & 15] = (1...Self.lastOfLargeReduction).map { index in
+                let start = place + 1 + index * size
+                return bytes[start..<start + size].reduce(0) { $0 << 8 | Int($1) }
+            }
+            place += 1 + 64 * size
+        }
     }
 
     /// `SOS` (section B.2.3), with the rules of progressive files (section G.1.1.1).

@@ -16,10 +16,17 @@ struct PNGUnpackedRows {
     private let rows: UnsafeMutableRawPointer
     /// The memory for them, if they are not in the bitmap.
     private let memory: ScratchBytes?
-    /// Two rows without filters, that being read and the one above it.
+    /// Rows without filters: the last that were made at once, and those before them, in turns.
     private let lines: ScratchBytes
     private let lineBytes: Int
     private var next = 0
+    /// The rows that have been made, and the lines of the last and the first of those that were made at once.
+    private var made = 0
+    private var lastLine = 0
+    private var firstLine = 0
+
+    /// The rows of the Paeth filter that are made at once.
+    private static let group = Int(CUNFILTER_ROWS)
 
     /// The bytes that may be read and written beyond the end of a row.
     private static let slack = 16
@@ -45,7 +52,7 @@ struct PNGUnpackedRows {
         else { return nil }
         lineBytes = layout.rowBytes + Self.slack
         // Cleared: there is nothing above the first row, which is taken for zeros.
-        guard let lines = ScratchBytes(2 * lineBytes, pool: pool) else { return nil }
+        guard let lines = ScratchBytes(2 * Self.group * lineBytes, pool: pool) else { return nil }
         if let bitmap, let base = bitmap.baseAddress, Self.fits(layout, count, in: bitmap.count) {
             memory = nil
             rows = base + bitmap.count - Self.slack - count
@@ -72,17 +79,46 @@ struct PNGUnpackedRows {
     /// Writes the next row, of which there are as many as the layout's height; `row` has room for a multiple of 4 pixels.
     mutating func read(to row: UnsafeMutableRawPointer) {
         precondition(next < layout.size.height, "more rows than the image has")
-        let line = (lines.base + next % 2 * lineBytes).assumingMemoryBound(to: UInt8.self)
-        let above = (lines.base + (next + 1) % 2 * lineBytes).assumingMemoryBound(to: UInt8.self)
-        let source = (rows + next * (layout.rowBytes + 1)).assumingMemoryBound(to: UInt8.self)
-        kernels.undo(line, source + 1, above, layout.rowBytes, Int32(layout.filterStep), Int32(source[0]))
-        layout.expand(line, to: row, kernels)
+        if next == made { make() }
+        let line = lines.base + (lastLine + 1 - (made - next)) * lineBytes
+        layout.expand(line.assumingMemoryBound(to: UInt8.self), to: row, kernels)
         next += 1
     }
 
-    /// The most that is taken beside the rows: two of them, and the data in one piece.
+    /// Reverses the filters of the next row, or of the next four at once.
+    private mutating func make() {
+        func bytes(_ line: Int) -> UnsafeMutablePointer<UInt8> {
+            (lines.base + line * lineBytes).assumingMemoryBound(to: UInt8.self)
+        }
+        let above = bytes(lastLine)
+        firstLine = firstLine == 0 ? Self.group : 0
+        let stride = layout.rowBytes + 1
+        let source = (rows + next * stride).assumingMemoryBound(to: UInt8.self)
+        let count = isGroup ? Self.group : 1
+        if count == 1 {
+            kernels.undo(
+                bytes(firstLine), source + 1, above, layout.rowBytes, Int32(layout.filterStep), Int32(source[0]))
+        } else {
+            kernels.undo_rows(
+                bytes(firstLine), lineBytes, source + 1, stride, above, layout.rowBytes, Int32(layout.filterStep))
+        }
+        made += count
+        lastLine = firstLine + count - 1
+    }
+
+    /// True if the next rows all have the Paeth filter, and pixels of whole bytes for which there is a kernel.
+    private var isGroup: Bool {
+        guard layout.filterStep == 3 || layout.filterStep == 4, layout.size.width >= Self.group,
+            next + Self.group <= layout.size.height
+        else { return false }
+        return (next..<next + Self.group).allSatisfy {
+            rows.load(fromByteOffset: $0 * (layout.rowBytes + 1), as: UInt8.self) == 4
+        }
+    }
+
+    /// The most that is taken beside the rows: eight of them, and the data in one piece.
     static func workingBytes(_ chunks: PNGChunks) -> [Int] {
-        let lines = 2 * (chunks.header.size.width * 4 + slack)
+        let lines = 2 * group * (chunks.header.size.width * 4 + slack)
         return chunks.imageData.count > 1 ? [lines, chunks.imageData.reduce(0) { $0 + $1.count }] : [lines]
     }
 

@@ -50,6 +50,21 @@ public struct MutablePixelBuffer: ~Copyable {
         try body(UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount))
     }
 
+    /// Lends the bytes of all rows; every access is checked.
+    package mutating func withMutableBytes<Result, Failure: Error>(
+        _ body: (inout MutableRawSpan) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var bytes = UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount).mutableBytes
+        return try body(&bytes)
+    }
+
+    /// Lends the bytes of all rows for reading; every access is checked.
+    package borrowing func withBytes<Result, Failure: Error>(
+        _ body: (RawSpan) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(start: memory.base, count: byteCount).bytes)
+    }
+
     /// Ends the writing and returns the immutable buffer.
     public consuming func freeze() -> PixelBuffer {
         PixelBuffer(memory: memory, size: size, format: format, bytesPerRow: bytesPerRow)

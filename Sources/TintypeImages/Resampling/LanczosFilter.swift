@@ -2,14 +2,14 @@ internal import Glibc
 
 /// The Lanczos filter with three lobes (Duchon, "Lanczos filtering in one and two dimensions", 1979), stretched to the scale
 /// when it shrinks an image.
-enum LanczosFilter {
+package enum LanczosFilter {
     /// Calls a closure for each sample of a target, with the first source sample that contributes to it, and the filter's
     /// values from there on, which are not normalized.
     /// - Parameters:
     ///   - source: the number of source samples.
     ///   - extent: the number of source samples, from the first one, that the target shows.
     ///   - part: the target samples to calculate; `nil` for all.
-    static func forEachSample(
+    package static func forEachSample(
         source: Int, extent: Double, target: Int, part: Range<Int>? = nil,
         _ body: (_ first: Int, _ taps: [Double]) -> Void
     ) {

@@ -1,0 +1,141 @@
+internal import CKernels
+internal import Glibc
+internal import TintypeImages
+
+/// The weights of a component's blocks in one direction: what each coefficient contributes to each pixel of the target.
+///
+/// A pixel of the target is a weighted sum of pixels of the source (the filter), of which those of subsampled components are weighted sums of
+/// two samples (libjpeg's "fancy upsampling"), and those of a block's coefficients (the inverse transform, ITU-T T.81, A.3.3). So it is one
+/// of coefficients.
+struct CoefficientAxis {
+    /// The blocks of a pixel of the target.
+    struct Blocks {
+        var first: Int
+        var count: Int
+        /// The index of the first block's weights.
+        var weights: Int
+        var end: Int { first + count }
+    }
+
+    /// The number of samples.
+    private let samples: Int
+    /// True if the component has half as many samples as the source has pixels.
+    private let isHalved: Bool
+    let isWide: Bool
+    private(set) var blocks: [Blocks] = []
+    /// For each of those blocks, the weights of the first five frequencies.
+    private(set) var weights: [SIMD8<Float>] = []
+    /// The samples' weights, of one pixel of the target.
+    private var row: [Float] = []
+
+    /// - Parameter pixels: the number of the source's pixels.
+    init(pixels: Int, isHalved: Bool, isWide: Bool) {
+        self.isHalved = isHalved
+        self.isWide = isWide
+        samples = isHalved ? (pixels + 1) / 2 : pixels
+    }
+
+    /// The samples of the inverse transform's waves: by pixel, those of the first five frequencies.
+    private static let waves: [SIMD8<Float>] = (0..<8).map { x in
+        var wave = SIMD8<Float>(repeating: 0)
+        for frequency in 0..<5 {
+            wave[frequency] = Float(
+                (frequency == 0 ? 0.125.squareRoot() : 0.5) * cos(Double((2 * x + 1) * frequency) * .pi / 16))
+        }
+        return wave
+    }
+
+    /// Adds a pixel of the target, with its filter.
+    mutating func append(first: Int, taps: [Double]) {
+        let scale = 1 / taps.reduce(0, +)
+        let end = first + taps.count
+        // The samples, with the neighbors that enlarging takes from.
+        let low = isHalved ? max(0, first / 2 - 1) : first
+        let high = isHalved ? min(samples, (end - 1) / 2 + 2) : end
+        let firstBlock = low / 8
+        let count = (high - 1) / 8 + 1 - firstBlock
+        row.removeAll(keepingCapacity: true)
+        row.append(contentsOf: repeatElement(0, count: count * 8))
+        let start = firstBlock * 8
+        for (index, tap) in taps.enumerated() {
+            let weight = Float(tap * scale)
+            let x = first + index
+            if isHalved {
+                // Three quarters of the nearer sample, and one of the farther.
+                let near = x / 2
+                let far = min(max(near + (x % 2 == 0 ? -1 : 1), 0), samples - 1)
+                row[near - start] += 0.75 * weight
+                row[far - start] += 0.25 * weight
+            } else {
+                row[x - start] = weight
+            }
+        }
+        blocks.append(Blocks(first: firstBlock, count: count, weights: weights.count))
+        let waves = Self.waves
+        for block in 0..<count {
+            var sum = SIMD8<Float>(repeating: 0)
+            for x in 0..<8 { sum += waves[x] * row[block * 8 + x] }
+            weights.append(sum)
+        }
+    }
+
+    /// Calculates the weights of several components in one direction.
+    static func calculate(_ axes: inout [CoefficientAxis], source: Int, target: Int) {
+        LanczosFilter.forEachSample(source: source, extent: Double(source), target: target) { first, taps in
+            for index in axes.indices { axes[index].append(first: first, taps: taps) }
+        }
+    }
+
+    // MARK: Formats of the kernels
+
+    /// Numbers of this size have no fraction, so that adding and subtracting it rounds.
+    private static let integers: Float = 0x1.8p23
+
+    /// The weights of the vertical pass, 16 for each block: see `CCoefficients.h`. They have 15 fractional bits.
+    var verticalWeights: [Int16] {
+        var result: [Int16] = []
+        result.reserveCapacity(weights.count * 16)
+        for weight in weights {
+            let rounded = (weight * 32_768 + Self.integers) - Self.integers
+            func value(_ index: Int) -> Int16 { Int16(max(-32_768, min(32_767, rounded[index]))) }
+            let (a, b, c, d, e) = (value(0), value(1), value(2), value(3), value(4))
+            if isWide {
+                for value in [a, b, c, d, a, b, c, d, a, b, c, 0, a, b, e, 0] { result.append(value) }
+            } else {
+                for value in [a, b, c, 0, a, b, a, 0, a, b, c, 0, a, b, a, 0] { result.append(value) }
+            }
+        }
+        return result
+    }
+
+    /// The spans and weights of the horizontal pass.
+    var horizontalWeights: (spans: [ccoefficients_span], weights: [Float]) {
+        var spans: [ccoefficients_span] = []
+        var result: [Float] = []
+        result.reserveCapacity(weights.count * 8 + blocks.count * 8)
+        var index = 0
+        for block in blocks {
+            // A group of eight sums is one wide block, or two narrow ones of which the first is even.
+            let padding = isWide ? 0 : block.first % 2
+            let sums = isWide ? 8 : 4
+            let count = ((block.count + padding) * sums + 7) / 8
+            spans.append(
+                ccoefficients_span(
+                    first: Int32((block.first - padding) * sums), groups: Int32(count),
+                    first_weight: Int32(result.count)))
+            let end = result.count + count * 8
+            for _ in 0..<padding * sums { result.append(0) }
+            for weight in weights[index..<index + block.count] {
+                let (a, b, c, d) = (weight[0], weight[1], weight[2], weight[3])
+                if isWide {
+                    for value in [a, a, b, b, c, c, d, a] { result.append(value) }
+                } else {
+                    for value in [a, a, b, c] { result.append(value) }
+                }
+            }
+            while result.count < end { result.append(0) }
+            index += block.count
+        }
+        return (spans, result)
+    }
+}

@@ -1,0 +1,227 @@
+internal import CKernels
+internal import TintypeImages
+
+/// Makes a thumbnail of coefficients, as they are decoded, without a picture in between: see `CCoefficients.h`.
+///
+/// Rows of blocks are summed vertically, four rows of the target at a time, then horizontally.
+struct CoefficientResampler: ~Copyable {
+    private let frame: ThumbnailFrame
+    private let target: PixelSize
+    private let kernels: ccoefficients_kernels
+    private let planes: [Plane]
+    /// The blocks that are still needed, of all components.
+    private let rows: MutablePixelBuffer
+    /// Four rows of sums of a component.
+    private let sums: MutablePixelBuffer
+    /// Four rows of each component, at the width of the target.
+    private let lines: MutablePixelBuffer
+    private let result: MutablePixelBuffer
+
+    private var predictions: [Int32] = [0, 0, 0]
+    /// By component, in the order of its blocks: see `CCoefficients.h`.
+    private let quantizers: [Int16]
+    private let isWide: [UInt8]
+    private let blockComponents: [UInt8]
+    private let blockSteps: [Int32]
+    /// The next MCU.
+    private var column = 0
+    private var row = 0
+    /// The next row of the target.
+    private var nextRow = 0
+
+    /// A component.
+    private struct Plane {
+        let vertical: [CoefficientAxis.Blocks]
+        let verticalWeights: [Int16]
+        let spans: [ccoefficients_span]
+        let horizontalWeights: [Float]
+        /// The numbers of a row of blocks.
+        let stride: Int
+        /// The rows of blocks that are kept, and where the first is.
+        let capacity: Int
+        let offset: Int
+
+        /// Returns the place of a row of blocks, in numbers.
+        func place(_ row: Int) -> Int { offset + row % capacity * stride }
+    }
+
+    /// The kernels for this processor's instruction sets, best first.
+    static let kernels: [ccoefficients_kernels] = {
+        var kernels = [ccoefficients_kernels](repeating: ccoefficients_kernels(), count: 3)
+        let count = ccoefficients_available(&kernels)
+        return Array(kernels.prefix(Int(count)))
+    }()
+
+    /// The coefficients of a block by position, in zigzag order; -1 where there is none.
+    private static let narrowOrder = [0, 2, 3, -1, 1, 4, 5, -1]
+    private static let wideOrder = [0, 2, 3, 9, 1, 4, 8, 11, 5, 7, 12, -1, 6, 13, 10, -1]
+
+    /// The rows of the target that are made at once.
+    private static let group = 4
+    /// More memory for rows of blocks isn't worth it: the reduction is so large that libjpeg's smallest picture serves as well.
+    static let mostRowBytes = 16 << 20
+
+    /// - Parameters:
+    ///   - last: the last coefficient that is needed of each component, in zigzag order: 5, or more.
+    ///   - target: the size of the result.
+    /// - Returns: `nil` if the blocks that a row of the target needs take too much memory.
+    init?(
+        _ frame: ThumbnailFrame, last: [Int], target: PixelSize, pool: PixelBufferPool,
+        kernels: ccoefficients_kernels = Self.kernels[0]
+    ) throws(ImageError) {
+        let planes = Self.planes(frame, isWide: last.map { $0 > 5 }, target: target)
+        let numbers = planes.reduce(0) { $0 + $1.stride * $1.capacity }
+        guard numbers * 2 <= Self.mostRowBytes else { return nil }
+        let rows = try Self.buffer(numbers * 2, pool)
+        let longest = planes.reduce(0) { max($0, $1.stride) }
+        let sums = try MutablePixelBuffer(
+            size: PixelSize(width: longest / 2, height: Self.group), cleared: false, pool: pool)
+        let lines = try MutablePixelBuffer(
+            size: PixelSize(width: (target.width + 3) / 4 * 16, height: 3), pool: pool)
+        let result = try MutablePixelBuffer(size: target, cleared: false, pool: pool)
+        self.frame = frame
+        self.target = target
+        self.kernels = kernels
+        self.planes = planes
+        self.rows = rows
+        self.sums = sums
+        self.lines = lines
+        self.result = result
+        var quantizers: [Int16] = []
+        for (component, last) in zip(frame.components, last) {
+            let order = last > 5 ? Self.wideOrder : Self.narrowOrder + [Int](repeating: -1, count: 8)
+            for k in order { quantizers.append(k < 0 || k > last ? 0 : Int16(component.quantizer[k])) }
+        }
+        self.quantizers = quantizers
+        isWide = last.map { $0 > 5 ? 1 : 0 }
+        blockComponents = frame.blocks.map { UInt8($0.component) }
+        blockSteps = frame.blocks.map {
+            Int32(frame.components[$0.component].horizontal * (last[$0.component] > 5 ? 16 : 8))
+        }
+    }
+
+    /// The memory for rows of blocks, about.
+    static func rowBytes(_ frame: ThumbnailFrame, target: PixelSize) -> Int {
+        // The filter has six times the reduction, and the rows of a group lie three times that apart.
+        let height = 9 * frame.size.height / (8 * target.height) + 8
+        return frame.components.reduce(0) { sum, component in
+            let rows = height * component.vertical / frame.vertical + 2 * component.vertical
+            return sum + rows * frame.mcus.width * component.horizontal * 32
+        }
+    }
+
+    private static func buffer(_ bytes: Int, _ pool: PixelBufferPool) throws(ImageError) -> MutablePixelBuffer {
+        try MutablePixelBuffer(size: PixelSize(width: (bytes + 3) / 4, height: 1), cleared: false, pool: pool)
+    }
+
+    private static func planes(_ frame: ThumbnailFrame, isWide: [Bool], target: PixelSize) -> [Plane] {
+        func axes(_ source: Int, _ target: Int, isHalved: (ThumbnailFrame.Component) -> Bool) -> [CoefficientAxis] {
+            // The last component often has the weights of the one before.
+            var keys: [[Bool]] = []
+            var axes: [CoefficientAxis] = []
+            let all = zip(frame.components, isWide).map { [isHalved($0), $1] }
+            for key in all where !keys.contains(key) {
+                keys.append(key)
+                axes.append(CoefficientAxis(pixels: source, isHalved: key[0], isWide: key[1]))
+            }
+            CoefficientAxis.calculate(&axes, source: source, target: target)
+            return all.map { key in axes[keys.firstIndex(of: key) ?? 0] }
+        }
+        let (horizontal, vertical) = (frame.horizontal, frame.vertical)
+        let across = axes(frame.size.width, target.width) { $0.horizontal < horizontal }
+        let down = axes(frame.size.height, target.height) { $0.vertical < vertical }
+        var offset = 0
+        return zip(frame.components.indices, frame.components).map { index, component in
+            let blocks = down[index].blocks
+            // All rows of blocks of a group, up to the end of their MCUs.
+            var capacity = 0
+            for first in stride(from: 0, to: blocks.count, by: group) {
+                let end = blocks[min(first + group, blocks.count) - 1].end
+                capacity = max(capacity, end + 2 * component.vertical - blocks[first].first)
+            }
+            // A block more than there is may be read, and is not weighed; rows are whole vectors.
+            let numbers = (frame.mcus.width * component.horizontal + 1) * (isWide[index] ? 16 : 8)
+            let (spans, weights) = across[index].horizontalWeights
+            let plane = Plane(
+                vertical: blocks, verticalWeights: down[index].verticalWeights, spans: spans,
+                horizontalWeights: weights, stride: (numbers + 31) / 32 * 32, capacity: capacity, offset: offset)
+            offset += plane.stride * capacity
+            return plane
+        }
+    }
+
+    /// Adds the MCUs of a stream's records.
+    mutating func add(_ lane: ScanLane, _ records: borrowing MutablePixelBuffer) throws(NotForThumbnails) {
+        if lane.beginsInterval { predictions = [0, 0, 0] }
+        var done = 0
+        var usedLarge = 0
+        while done < lane.mcus {
+            let count = min(lane.mcus - done, frame.mcus.width - column)
+            guard row < frame.mcus.height else { throw NotForThumbnails() }
+            try place(count, after: done, of: lane, &usedLarge, records)
+            done += count
+            column += count
+            if column == frame.mcus.width {
+                column = 0
+                row += 1
+                makeRows()
+            }
+        }
+    }
+
+    /// Stores the blocks of some MCUs of a row.
+    private mutating func place(
+        _ count: Int, after done: Int, of lane: ScanLane, _ usedLarge: inout Int,
+        _ records: borrowing MutablePixelBuffer
+    ) throws(NotForThumbnails) {
+        let first = done * frame.blocks.count
+        let top = lane.top - first * ScanStream.recordSize
+        precondition(top - count * frame.blocks.count * ScanStream.recordSize >= lane.low && top <= records.byteCount)
+        var offsets: [Int32] = []
+        for (block, step) in zip(frame.blocks, blockSteps) {
+            let component = frame.components[block.component]
+            let plane = planes[block.component]
+            let size = isWide[block.component] == 0 ? 8 : 16
+            let place = plane.place(row * component.vertical + block.row) + block.column * size
+            offsets.append(Int32(place + column * Int(step)))
+        }
+        usedLarge = kernels.place(
+            rows.row(0), records.row(0), top, count, frame.blocks.count, blockComponents, offsets, blockSteps,
+            quantizers, isWide, &predictions, first, lane.large, usedLarge, lane.large.count)
+        // Such a product is far beyond what a picture can have.
+        guard usedLarge >= 0 else { throw NotForThumbnails() }
+    }
+
+    /// Makes all rows of the target whose blocks are there.
+    private mutating func makeRows() {
+        while nextRow < target.height {
+            let count = min(Self.group, target.height - nextRow)
+            for (plane, component) in zip(planes, frame.components)
+            where plane.vertical[nextRow + count - 1].end > row * component.vertical { return }
+            for (index, plane) in planes.enumerated() {
+                for line in 0..<Self.group {
+                    // A group that isn't full repeats its last row.
+                    let blocks = plane.vertical[nextRow + min(line, count - 1)]
+                    let offsets = (blocks.first..<blocks.end).map { Int32(plane.place($0)) }
+                    kernels.sum_rows(
+                        sums.row(line), rows.row(0), offsets, plane.verticalWeights, blocks.weights * 16, blocks.count,
+                        plane.stride / 32)
+                }
+                kernels.sum_columns(
+                    lines.row(index), sums.row(0), sums.bytesPerRow / 4, plane.spans, plane.horizontalWeights,
+                    target.width)
+            }
+            let isGray = planes.count == 1
+            kernels.color(
+                result.row(nextRow), result.bytesPerRow, count, lines.row(0), isGray ? nil : lines.row(1),
+                isGray ? nil : lines.row(2), (target.width + 3) / 4 * 4)
+            nextRow += count
+        }
+    }
+
+    /// Returns the thumbnail, after all MCUs have been added.
+    consuming func finish() -> PixelBuffer {
+        precondition(nextRow == target.height, "\(nextRow) of \(target.height) rows have been made")
+        return result.freeze()
+    }
+}

@@ -1,0 +1,244 @@
+internal import TintypeImages
+
+/// Decodes a scan in windows, so that the memory it takes doesn't grow with the picture, and stays in the caches of the processor.
+struct ScanReader: ~Copyable {
+    private let restartInterval: Int
+    private let blocks: Int
+    /// The streams of the window that was decoded last, which have its records.
+    private(set) var window: ScanWindow
+    /// The bytes of the window, without the zeros after FF.
+    private var data: MutablePixelBuffer
+    private(set) var records: MutablePixelBuffer
+
+    /// The number of bytes in the window, and the largest.
+    private var count = 0
+    private let capacity: Int
+    /// The next byte of the file.
+    private var offset: Int
+    /// The next bit of the window, which an MCU begins with.
+    private var position = 0
+    /// The ends of intervals in the window, in bytes.
+    private var ends: [Int] = []
+    /// True if the end of the scan is in the window.
+    private var hasEnd = false
+    /// The number of the next restart marker, from 0 to 7.
+    private var restartNumber: UInt8 = 0
+    /// The MCUs that are left, of the scan and of the present interval.
+    private var mcus: Int
+    private var mcusOfInterval: Int
+    private var beginsInterval = true
+
+    /// The most bytes of a window for each stream. More don't make it faster.
+    private static let partBytes = 1 << 17
+    /// The bytes for the records of a stream.
+    private static let recordBytes = 1 << 19
+    /// Zeros after the last byte, for loads of eight.
+    private static let padding = 64
+
+    /// - Parameters:
+    ///   - byteCount: the size of the file.
+    ///   - warmUp: see ``ScanWindow/warmUp``.
+    init(
+        _ frame: ThumbnailFrame, _ coding: ScanCoding, byteCount: Int, warmUp: Int = 1_024, pool: PixelBufferPool
+    ) throws(ImageError) {
+        restartInterval = frame.restartInterval
+        blocks = coding.blocks
+        window = ScanWindow(coding, records: Self.recordBytes)
+        window.warmUp = warmUp
+        offset = frame.scan
+        mcus = frame.mcus.pixelCount
+        mcusOfInterval = restartInterval == 0 ? mcus : min(mcus, restartInterval)
+        // Where blocks take few bytes, the records of fewer have room.
+        let records = Self.recordBytes / ScanStream.recordSize
+        let part = records / 2 * max(1, byteCount - frame.scan) / (mcus * blocks)
+        capacity = ScanWindow.mostLanes * min(Self.partBytes, max(4_096, part))
+        let data = try Self.buffer(capacity + Self.padding, pool)
+        let buffer = try Self.buffer(ScanWindow.mostLanes * Self.recordBytes, pool)
+        self.data = data
+        self.records = buffer
+    }
+
+    private static func buffer(_ bytes: Int, _ pool: PixelBufferPool) throws(ImageError) -> MutablePixelBuffer {
+        try MutablePixelBuffer(size: PixelSize(width: (bytes + 3) / 4, height: 1), cleared: false, pool: pool)
+    }
+
+    /// The blocks of memory that a reader takes at most.
+    static var working: [Int] {
+        [ScanWindow.mostLanes * partBytes + padding, ScanWindow.mostLanes * recordBytes]
+    }
+
+    /// True if the whole scan has been decoded.
+    var isAtEnd: Bool { mcus == 0 }
+
+    /// Decodes the next window.
+    mutating func next(_ file: Span<UInt8>) throws(NotForThumbnails) {
+        moveRest()
+        while !hasEnd, count < capacity { try fill(file) }
+        let intervals = wholeIntervals
+        if beginsInterval, intervals.count > 1 {
+            try decode(intervals)
+        } else {
+            try decodePiece()
+        }
+        // After the last MCU nothing may come but the end.
+        guard mcus > 0 || hasEnd && ends.isEmpty else { throw NotForThumbnails() }
+    }
+
+    /// The next intervals, if they are in the window and short.
+    private var wholeIntervals: [Range<Int>] {
+        guard restartInterval > 0, restartInterval * blocks < Self.recordBytes / ScanStream.recordSize - 64 else {
+            return []
+        }
+        var intervals: [Range<Int>] = []
+        var begin = position
+        for end in ends.prefix(ScanWindow.mostLanes) {
+            intervals.append(begin..<max(begin, end * 8))
+            begin = end * 8
+        }
+        return intervals
+    }
+
+    private mutating func decode(_ intervals: [Range<Int>]) throws(NotForThumbnails) {
+        var left = mcus
+        var counts: [Int] = []
+        for _ in intervals {
+            counts.append(min(left, restartInterval))
+            left -= counts.last ?? 0
+        }
+        guard counts.allSatisfy({ $0 > 0 }) else { throw NotForThumbnails() }
+        try Self.withBytes(data, &records) { (data, records) throws(NotForThumbnails) in
+            try window.decode(intervals: intervals, mcus: counts, data, &records)
+        }
+        mcus = left
+        position = intervals[intervals.count - 1].upperBound
+        ends.removeFirst(intervals.count)
+        mcusOfInterval = min(mcus, restartInterval)
+    }
+
+    private mutating func decodePiece() throws(NotForThumbnails) {
+        let end = ends.first
+        let piece = position..<max(position, 8 * (end ?? count))
+        let left = mcusOfInterval
+        let begins = beginsInterval
+        try Self.withBytes(data, &records) { (data, records) throws(NotForThumbnails) in
+            try window.decode(
+                piece: piece, mcus: left, isLast: end != nil, beginsInterval: begins, data, &records)
+        }
+        let decoded = window.lanes.reduce(0) { $0 + ($1.isVoid ? 0 : $1.mcus) }
+        mcus -= decoded
+        mcusOfInterval -= decoded
+        position = window.end
+        beginsInterval = mcusOfInterval == 0
+        guard beginsInterval else { return }
+        // An interval ends only where one is known to end.
+        guard position == piece.upperBound, end != nil else { throw NotForThumbnails() }
+        ends.removeFirst()
+        mcusOfInterval = min(mcus, restartInterval)
+    }
+
+    private static func withBytes(
+        _ data: borrowing MutablePixelBuffer, _ records: inout MutablePixelBuffer,
+        _ body: (RawSpan, inout MutableRawSpan) throws(NotForThumbnails) -> Void
+    ) throws(NotForThumbnails) {
+        try data.withBytes { (data) throws(NotForThumbnails) in
+            try records.withMutableBytes { (records) throws(NotForThumbnails) in try body(data, &records) }
+        }
+    }
+
+    // MARK: Bytes
+
+    /// Moves what hasn't been decoded to the front of the window.
+    private mutating func moveRest() {
+        let first = position >> 3
+        guard first > 0 else { return }
+        let rest = count - first
+        data.withMutableBytes { bytes in
+            for index in 0..<rest {
+                let byte = bytes.unsafeLoad(fromByteOffset: first + index, as: UInt8.self)
+                bytes.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
+            }
+        }
+        count = rest
+        position &= 7
+        ends = ends.map { $0 - first }
+    }
+
+    /// Fills the window from the file.
+    private mutating func fill(_ file: Span<UInt8>) throws(NotForThumbnails) {
+        let (bytes, capacity) = (file.bytes, self.capacity)
+        var (offset, count) = (self.offset, self.count)
+        let marker = data.withMutableBytes { window -> UInt8? in
+            while true {
+                Self.copy(bytes, &offset, to: &window, &count, capacity: capacity)
+                guard count < capacity, offset + 1 < file.count else { break }
+                let code = file[offset + 1]
+                guard code == 0 else {
+                    Self.pad(&window, count)
+                    return code
+                }
+                // A zero after FF says that it is no marker (B.1.1.5).
+                window.storeBytes(of: 0xFF, toByteOffset: count, as: UInt8.self)
+                count += 1
+                offset += 2
+            }
+            Self.pad(&window, count)
+            return nil
+        }
+        (self.offset, self.count) = (offset, count)
+        guard let marker else {
+            // The file ends, and the scan doesn't.
+            guard count == capacity else { throw NotForThumbnails() }
+            return
+        }
+        ends.append(count)
+        self.offset += 2
+        switch marker {
+        case 0xD9: hasEnd = true
+        case 0xD0 | restartNumber where restartInterval > 0: restartNumber = (restartNumber + 1) & 7
+        // libjpeg decides what to make of other markers.
+        default: throw NotForThumbnails()
+        }
+    }
+
+    /// Zeros behind the last byte, for loads of eight.
+    private static func pad(_ window: inout MutableRawSpan, _ count: Int) {
+        for index in 0..<padding { window.storeBytes(of: 0, toByteOffset: count + index, as: UInt8.self) }
+    }
+
+    /// Copies bytes up to the next FF or the capacity, eight at a time. Up to 32 bytes behind may be overwritten.
+    @inline(__always)
+    private static func copy(
+        _ file: RawSpan, _ offset: inout Int, to window: inout MutableRawSpan, _ count: inout Int, capacity: Int
+    ) {
+        while offset + 32 <= file.byteCount, count + 32 <= capacity {
+            var found: UInt64 = 0
+            for place in 0..<4 {
+                let eight = file.unsafeLoadUnaligned(fromByteOffset: offset + 8 * place, as: UInt64.self)
+                window.storeBytes(of: eight, toByteOffset: count + 8 * place, as: UInt64.self)
+                let zeros = ~eight
+                found |= (zeros &- 0x0101_0101_0101_0101) & ~zeros
+            }
+            if found & 0x8080_8080_8080_8080 != 0 { break }
+            offset += 32
+            count += 32
+        }
+        while offset + 8 <= file.byteCount, count < capacity {
+            let eight = file.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            window.storeBytes(of: eight, toByteOffset: count, as: UInt64.self)
+            // The highest bit of each byte that was FF, and maybe of some behind the first.
+            let zeros = ~eight.littleEndian
+            let found = (zeros &- 0x0101_0101_0101_0101) & ~zeros & 0x8080_8080_8080_8080
+            let copied = min(found.trailingZeroBitCount >> 3, capacity - count)
+            offset += copied
+            count += copied
+            if found != 0 { return }
+        }
+        while offset < file.byteCount, count < capacity {
+            let byte = file.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            if byte == 0xFF { return }
+            window.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+            offset += 1
+            count += 1
+        }
+    }
+}

@@ -1,0 +1,132 @@
+/// One of several places of a scan that are decoded in turns, so that a processor has something to do while it waits for a table: a lookup takes
+/// about 20 cycles, and its successor needs the length that it finds.
+///
+/// A record is 16 bytes, with coefficient k of a block at byte 15 - k, as far as it's needed. Records are written downwards, so that what an entry writes
+/// too much is overwritten by what comes next.
+struct ScanStream {
+    static let recordSize = 16
+
+    /// The place of the next bit.
+    var byte = 0
+    var bit: UInt64 = 0
+    /// The end of the record, plus 256 for each block of the MCU before it: the inverted state takes those off again.
+    var out = 0
+    /// The next table.
+    var base: UInt64 = 0
+    /// The block of the MCU and the last coefficient, inverted: see ``ScanTransitions``.
+    var state = 0
+
+    /// The next bit, counted from the beginning of the data.
+    var position: Int { byte * 8 + Int(bit) }
+    var isAtMCU: Bool { state == 0 }
+    var block: Int { (~state + 1) >> 8 }
+    /// The end of the next record, or of the present one.
+    var recordEnd: Int { out - 256 * block }
+
+    /// The most bits that a group of lookups takes, also if a single symbol takes the place of the last.
+    static let groupBits = 72
+    /// The number of lookups of a group: the symbols of three fit into 64 bits.
+    private static let lookups = 3
+
+    /// Does three lookups.
+    /// - Returns: false if one met a symbol that no entry holds; those before it are done.
+    @inline(__always)
+    mutating func advance(
+        _ data: RawSpan, _ entries: Span<UInt64>, _ steps: Span<UInt64>, _ records: inout MutableRawSpan
+    ) -> Bool {
+        var bits = UInt64(bigEndian: data.unsafeLoadUnaligned(fromByteOffset: byte, as: UInt64.self)) &<< bit
+        var used = bit
+        for lookup in 0..<Self.lookups {
+            let index = UInt16(truncatingIfNeeded: base | bits &>> UInt64(64 - EntropyTables.indexBits))
+            let entry = entries[Int(index)]
+            let next = state &- Int(UInt8(truncatingIfNeeded: entry &>> 8))
+            // A position of 64 to 127 in a block is none: the entry is unusable, or goes beyond the end.
+            if next & 64 == 0 {
+                finish(used)
+                return false
+            }
+            let values = SIMD2<UInt64>(0, entry & ~0xFFFF)
+            records.storeBytes(of: values, toByteOffset: out &+ state &- 16, as: SIMD2<UInt64>.self)
+            used &+= entry
+            if lookup < Self.lookups - 1 { bits = bits &<< (entry & 63) }
+            let step = steps[next & (ScanTransitions.size - 1)]
+            base = step & 0xFFFF
+            state = Int(Int16(truncatingIfNeeded: step &>> 16))
+            out &+= Int(Int32(truncatingIfNeeded: step &>> 32))
+        }
+        finish(used)
+        return true
+    }
+
+    @inline(__always)
+    private mutating func finish(_ used: UInt64) {
+        // Lengths were added up with everything else that entries hold. Theirs is the lowest byte.
+        byte &+= Int(UInt8(truncatingIfNeeded: used) &>> 3)
+        bit = used & 7
+    }
+}
+
+/// Runs streams in turns. Each function returns the streams after some groups of lookups, or before a symbol that no entry holds, with the
+/// number of groups that are left and the stream that met it.
+///
+/// Everything is passed and returned by value, and the sizes of tables are checked before the loop. Then no index of 16 bits needs a
+/// check, and states stay in registers.
+enum ScanLoop {
+    struct One { var a: ScanStream, left: Int, stopped: Int? }
+    struct Two { var a: ScanStream, b: ScanStream, left: Int, stopped: Int? }
+    struct Three { var a: ScanStream, b: ScanStream, c: ScanStream, left: Int, stopped: Int? }
+
+    @inline(never)
+    static func run(
+        _ first: ScanStream, groups: Int, _ data: RawSpan, _ entries: Span<UInt64>, _ steps: Span<UInt64>,
+        _ records: inout MutableRawSpan
+    ) -> One {
+        precondition(entries.count == EntropyTables.size && steps.count == ScanTransitions.size)
+        var records = records.extracting(...)
+        var (a, left) = (first, groups)
+        while left > 0 {
+            left &-= 1
+            guard a.advance(data, entries, steps, &records) else { return One(a: a, left: left, stopped: 0) }
+        }
+        return One(a: a, left: left, stopped: nil)
+    }
+
+    @inline(never)
+    static func run(
+        _ first: ScanStream, _ second: ScanStream, groups: Int, _ data: RawSpan, _ entries: Span<UInt64>,
+        _ steps: Span<UInt64>, _ records: inout MutableRawSpan
+    ) -> Two {
+        precondition(entries.count == EntropyTables.size && steps.count == ScanTransitions.size)
+        var records = records.extracting(...)
+        var (a, b, left) = (first, second, groups)
+        while left > 0 {
+            left &-= 1
+            guard a.advance(data, entries, steps, &records) else { return Two(a: a, b: b, left: left, stopped: 0) }
+            guard b.advance(data, entries, steps, &records) else { return Two(a: a, b: b, left: left, stopped: 1) }
+        }
+        return Two(a: a, b: b, left: left, stopped: nil)
+    }
+
+    @inline(never)
+    static func run(
+        _ first: ScanStream, _ second: ScanStream, _ third: ScanStream, groups: Int, _ data: RawSpan,
+        _ entries: Span<UInt64>, _ steps: Span<UInt64>, _ records: inout MutableRawSpan
+    ) -> Three {
+        precondition(entries.count == EntropyTables.size && steps.count == ScanTransitions.size)
+        var records = records.extracting(...)
+        var (a, b, c, left) = (first, second, third, groups)
+        while left > 0 {
+            left &-= 1
+            guard a.advance(data, entries, steps, &records) else {
+                return Three(a: a, b: b, c: c, left: left, stopped: 0)
+            }
+            guard b.advance(data, entries, steps, &records) else {
+                return Three(a: a, b: b, c: c, left: left, stopped: 1)
+            }
+            guard c.advance(data, entries, steps, &records) else {
+                return Three(a: a, b: b, c: c, left: left, stopped: 2)
+            }
+        }
+        return Three(a: a, b: b, c: c, left: left, stopped: nil)
+    }
+}

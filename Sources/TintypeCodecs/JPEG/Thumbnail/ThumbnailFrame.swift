@@ -1,0 +1,205 @@
+internal import TintypeImages
+
+/// Says that a file is left to libjpeg-turbo: because it is of a rare kind, or because anything at all about it is irregular. What is wrong with
+/// a damaged file, and what can still be shown of it, is for one decoder alone to say.
+struct NotForThumbnails: Error {}
+
+/// The header of a JPEG file that can be decoded directly to a thumbnail (ITU-T T.81, annex B): sequential Huffman coding with 8 bits per
+/// component, gray or YCbCr, and everything in one scan.
+///
+/// This reader is strict: it accepts only what every decoder understands in the same way.
+struct ThumbnailFrame {
+    struct Component {
+        let id: UInt8
+        /// Sampling factors.
+        let horizontal: Int
+        let vertical: Int
+        fileprivate let quantizerIndex: Int
+        /// By zigzag position.
+        fileprivate(set) var quantizer: [UInt8] = []
+        fileprivate(set) var differences: HuffmanCode?
+        fileprivate(set) var coefficients: HuffmanCode?
+    }
+
+    /// One of the blocks of an MCU.
+    struct Block {
+        let component: Int
+        let column: Int
+        let row: Int
+    }
+
+    private(set) var size = PixelSize.zero
+    private(set) var components: [Component] = []
+    /// MCUs between two restart markers; 0 for no markers.
+    private(set) var restartInterval = 0
+    /// The offset of the scan's data.
+    private(set) var scan = 0
+    /// The size in MCUs.
+    private(set) var mcus = PixelSize.zero
+    private(set) var blocks: [Block] = []
+
+    private var quantizers = [[UInt8]](repeating: [], count: 4)
+    private var differences = [HuffmanCode?](repeating: nil, count: 4)
+    private var coefficients = [HuffmanCode?](repeating: nil, count: 4)
+    private var isJFIF = false
+    /// The transform of an Adobe segment: 0 for RGB, 1 for YCbCr.
+    private var adobeTransform: UInt8?
+
+    var horizontal: Int { components.reduce(1) { max($0, $1.horizontal) } }
+    var vertical: Int { components.reduce(1) { max($0, $1.vertical) } }
+
+    /// Reads a file from its beginning.
+    init(_ bytes: Span<UInt8>) throws(NotForThumbnails) {
+        var offset = 2
+        while true {
+            // Any number of FF may precede a marker.
+            while offset + 1 < bytes.count, bytes[offset] == 0xFF, bytes[offset + 1] == 0xFF { offset += 1 }
+            guard offset + 4 <= bytes.count, bytes[offset] == 0xFF else { throw NotForThumbnails() }
+            let end = offset + 2 + Self.number(bytes, offset + 2)
+            guard end >= offset + 4, end <= bytes.count else { throw NotForThumbnails() }
+            let marker = bytes[offset + 1]
+            let payload = offset + 4..<end
+            offset = end
+            switch marker {
+            case 0xC0, 0xC1: try readFrame(bytes, payload)
+            case 0xC4: try readCodes(bytes, payload)
+            case 0xDB: try readQuantizers(bytes, payload)
+            case 0xDD:
+                guard payload.count == 2 else { throw NotForThumbnails() }
+                restartInterval = Self.number(bytes, payload.lowerBound)
+            case 0xE0: try readJFIF(bytes, payload)
+            case 0xEE: try readAdobe(bytes, payload)
+            case 0xE1...0xEF, 0xFE: break
+            case 0xDA:
+                try readScan(bytes, payload)
+                return
+            default: throw NotForThumbnails()
+            }
+        }
+    }
+
+    private static func number(_ bytes: Span<UInt8>, _ offset: Int) -> Int {
+        Int(bytes[offset]) << 8 | Int(bytes[offset + 1])
+    }
+
+    /// `SOF0` and `SOF1` (B.2.2).
+    private mutating func readFrame(_ bytes: Span<UInt8>, _ payload: Range<Int>) throws(NotForThumbnails) {
+        let start = payload.lowerBound
+        guard components.isEmpty, payload.count >= 6, bytes[start] == 8 else { throw NotForThumbnails() }
+        let count = Int(bytes[start + 5])
+        guard count == 1 || count == 3, payload.count == 6 + 3 * count else { throw NotForThumbnails() }
+        size = PixelSize(width: Self.number(bytes, start + 3), height: Self.number(bytes, start + 1))
+        // A height of 0 comes after the scan (B.2.5); libjpeg has no more than 65,500 pixels to a side.
+        guard !size.isEmpty, max(size.width, size.height) <= 65_500 else { throw NotForThumbnails() }
+        for place in stride(from: start + 6, to: payload.upperBound, by: 3) {
+            // The only component is not interleaved, so that its factors say nothing (A.2.2).
+            let factors = count == 1 ? 0x11 : bytes[place + 1]
+            let component = Component(
+                id: bytes[place], horizontal: Int(factors >> 4), vertical: Int(factors & 15),
+                quantizerIndex: Int(bytes[place + 2]))
+            guard (1...2).contains(component.horizontal), (1...2).contains(component.vertical),
+                (0...3).contains(component.quantizerIndex), !components.contains(where: { $0.id == component.id })
+            else { throw NotForThumbnails() }
+            // libjpeg checks the factors even where they say nothing.
+            guard (0x11...0x44).contains(bytes[place + 1]), (1...4).contains(bytes[place + 1] & 15) else {
+                throw NotForThumbnails()
+            }
+            components.append(component)
+        }
+        mcus = PixelSize(
+            width: (size.width + 8 * horizontal - 1) / (8 * horizontal),
+            height: (size.height + 8 * vertical - 1) / (8 * vertical))
+        for (index, component) in components.enumerated() {
+            for row in 0..<component.vertical {
+                for column in 0..<component.horizontal {
+                    blocks.append(Block(component: index, column: column, row: row))
+                }
+            }
+        }
+        guard blocks.count <= 10 else { throw NotForThumbnails() }
+    }
+
+    /// `DQT` (B.2.4.1).
+    private mutating func readQuantizers(_ bytes: Span<UInt8>, _ payload: Range<Int>) throws(NotForThumbnails) {
+        guard payload.count % 65 == 0 else { throw NotForThumbnails() }
+        for place in stride(from: payload.lowerBound, to: payload.upperBound, by: 65) {
+            // Those of 16 bits, which only files of 12 bits need, have larger indices.
+            guard bytes[place] < 4 else { throw NotForThumbnails() }
+            var quantizer: [UInt8] = []
+            for index in 1...64 { quantizer.append(bytes[place + index]) }
+            quantizers[Int(bytes[place])] = quantizer
+        }
+    }
+
+    /// `DHT` (B.2.4.2).
+    private mutating func readCodes(_ bytes: Span<UInt8>, _ payload: Range<Int>) throws(NotForThumbnails) {
+        var place = payload.lowerBound
+        while place < payload.upperBound {
+            guard place + 17 <= payload.upperBound else { throw NotForThumbnails() }
+            let kind = bytes[place]
+            guard kind & 0xF0 <= 0x10, kind & 15 < 4 else { throw NotForThumbnails() }
+            var counts: [UInt8] = []
+            for index in 1...16 { counts.append(bytes[place + index]) }
+            place += 17
+            let end = place + counts.reduce(0) { $0 + Int($1) }
+            guard end <= payload.upperBound else { throw NotForThumbnails() }
+            var symbols: [UInt8] = []
+            while place < end {
+                symbols.append(bytes[place])
+                place += 1
+            }
+            guard let code = HuffmanCode(counts: counts, symbols: symbols) else { throw NotForThumbnails() }
+            if kind >> 4 == 0 { differences[Int(kind & 15)] = code } else { coefficients[Int(kind & 15)] = code }
+        }
+    }
+
+    private static func begins(_ bytes: Span<UInt8>, _ payload: Range<Int>, with text: String) -> Bool {
+        guard payload.count >= text.utf8.count else { return false }
+        return zip(payload, text.utf8).allSatisfy { bytes[$0] == $1 }
+    }
+
+    private mutating func readJFIF(_ bytes: Span<UInt8>, _ payload: Range<Int>) throws(NotForThumbnails) {
+        guard payload.count >= 14, Self.begins(bytes, payload, with: "JFIF\0") else { return }
+        guard bytes[payload.lowerBound + 5] == 1 else { throw NotForThumbnails() }
+        isJFIF = true
+    }
+
+    private mutating func readAdobe(_ bytes: Span<UInt8>, _ payload: Range<Int>) throws(NotForThumbnails) {
+        guard payload.count >= 12, Self.begins(bytes, payload, with: "Adobe") else { return }
+        adobeTransform = bytes[payload.lowerBound + 11]
+    }
+
+    /// True if the components are luminance and color differences: as libjpeg guesses where nothing says so.
+    private var isYCbCr: Bool {
+        if isJFIF { return true }
+        if let adobeTransform { return adobeTransform == 1 }
+        return components.map(\.id) != Array("RGB".utf8)
+    }
+
+    /// `SOS` (B.2.3): all components, in the order of the frame header.
+    private mutating func readScan(_ bytes: Span<UInt8>, _ payload: Range<Int>) throws(NotForThumbnails) {
+        let count = components.count
+        let start = payload.lowerBound
+        guard count > 0, payload.count == 4 + 2 * count, Int(bytes[start]) == count, count == 1 || isYCbCr else {
+            throw NotForThumbnails()
+        }
+        for index in 0..<count {
+            let place = start + 1 + 2 * index
+            let (difference, coefficient) = (Int(bytes[place + 1] >> 4), Int(bytes[place + 1] & 15))
+            guard bytes[place] == components[index].id, difference < 4, coefficient < 4 else {
+                throw NotForThumbnails()
+            }
+            let quantizer = quantizers[components[index].quantizerIndex]
+            guard !quantizer.isEmpty, differences[difference]?.isOfDifferences == true,
+                coefficients[coefficient] != nil
+            else { throw NotForThumbnails() }
+            components[index].quantizer = quantizer
+            components[index].differences = differences[difference]
+            components[index].coefficients = coefficients[coefficient]
+        }
+        // The whole band, all bits.
+        let last = payload.upperBound - 3
+        guard bytes[last] == 0, bytes[last + 1] == 63, bytes[last + 2] == 0 else { throw NotForThumbnails() }
+        scan = payload.upperBound
+    }
+}
