@@ -61,7 +61,7 @@ struct DiskCacheConfigurationTests {
         await cache.flush()
         _ = await cache.usage()
         let files = try contents()
-        #expect(files.contains { $0.contains("/entries/") } && files.contains(path + "/index.sqlite"))
+        #expect(files.contains { $0.contains("/entries/") } && files.contains(path + "/sizes"))
         for file in files + [path] {
             let mode = try #require(
                 FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? NSNumber

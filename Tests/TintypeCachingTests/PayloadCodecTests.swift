@@ -155,17 +155,4 @@ struct PayloadCodecTests {
         await cache.flush()
         #expect(await cache.usage().entries == 0)
     }
-
-    @Test("a lost index knows again what the entries went through")
-    func rebuild() async throws {
-        let first = cache(Self.runs)
-        try await first.put(Data(repeating: 1, count: 500), "a")
-        await first.close()
-        try FileManager.default.removeItem(atPath: "\(path)/index.sqlite")
-        let second = cache(Self.runs)
-        try await second.put(Data(repeating: 2, count: 500), "b")
-        await second.maintain()
-        #expect(await second.entry(forKey: "a")?.data == Data(repeating: 1, count: 500))
-        #expect(await second.entries().map(\.transform) == ["runs", "runs"])
-    }
 }

@@ -7,12 +7,11 @@ extension DiskCache {
         /// The directory. It is created when the first entry is stored, with those above it, readable by the user alone. A relative path
         /// counts from the working directory at the time when the cache is made.
         ///
-        /// It must belong to the user, and other users must not be able to write to it; otherwise it is only read. The same is true of a
-        /// directory on a network file system.
+        /// It must belong to the user, and other users must not be able to write to it; otherwise it is only read.
         public var directory: String
         /// The space that files may take on the disk, in whole blocks of 4 KB.
         ///
-        /// Each process that stores in the directory may exceed it for a moment by a hundredth.
+        /// One process holds it after every store. Several that store at the same time may exceed it by some hundredths.
         public var capacity: ByteCount
         /// The maximum age of an entry; `nil` for any age, and zero for entries that every sweep removes.
         public var maximumAge: Duration?

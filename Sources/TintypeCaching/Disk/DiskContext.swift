@@ -1,4 +1,3 @@
-internal import CSQLite
 internal import FoundationEssentials
 internal import Glibc
 internal import Synchronization
@@ -7,11 +6,13 @@ internal import Synchronization
 final class DiskContext: Sendable {
     let path: String
     let limits: Lock<DiskCache.Configuration>
-    /// The statistics without the totals, which ``PendingWrites`` has.
+    /// The statistics without the totals, which the ``EvictionHand`` has.
     let counters = Lock(CacheStatistics())
     /// The directory that was opened last.
     let directory = Lock<OpenDirectory?>(nil)
     private let imports = Atomic(false)
+    private let sizesKnown = Atomic(false)
+    private let renewal = Atomic<Int64>(EvictionHand().renewalAge)
     private let now: @Sendable () -> Date
     private let faults: FileFaults?
     private let log: @Sendable (String) -> Void
@@ -80,6 +81,20 @@ final class DiskContext: Sendable {
 
     func forget(_ old: OpenDirectory) { directory.withLock { if $0 === old { $0 = nil } } }
 
+    // MARK: Values that reads take without a lock
+
+    /// True if this process knows how full the cache is.
+    var areSizesKnown: Bool {
+        get { sizesKnown.load(ordering: .relaxed) }
+        set { sizesKnown.store(newValue, ordering: .relaxed) }
+    }
+
+    /// See ``EvictionHand/renewalAge``.
+    var renewalAge: Int64 {
+        get { renewal.load(ordering: .relaxed) }
+        set { renewal.store(newValue, ordering: .relaxed) }
+    }
+
     // MARK: Imports
 
     /// Names a file that is there if entries were imported.
@@ -107,15 +122,6 @@ final class DiskContext: Sendable {
         let place = error.path == path ? "it" : error.path
         return ImageError(
             code, stage: .cache, source: path, reason: "cannot \(error.operation) \(place): \(error.message)",
-            underlying: error)
-    }
-
-    func failure(_ error: SQLiteError) -> ImageError {
-        // A full disk shows itself in files and in the index; one message is enough.
-        let cause = error.primaryCode == SQLITE_FULL ? "write \(ENOSPC)" : "index \(error.code)"
-        note("cannot write \(path)/\(DiskIndex.file): \(error)", cause: cause)
-        return ImageError(
-            .cacheWriteFailed, stage: .cache, source: path, reason: "cannot write the index: \(error)",
             underlying: error)
     }
 

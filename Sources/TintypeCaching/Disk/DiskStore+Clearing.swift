@@ -13,37 +13,17 @@ extension DiskStore {
         reader.encodedMemory?.removeAll()
         try? directory.remove(DiskContext.importsMark)
         context.hasImports = false
-        var failure: FileError?
-        var isMoved = false
-        func move() {
-            isMoved = true
-            do throws(FileError) {
-                try moveEntriesAway(in: directory)
-            } catch {
-                failure = error
-            }
-            forgetPreparation()
-            if failure == nil { pending.clear() }
+        do throws(FileError) {
+            try moveEntriesAway(in: directory)
+        } catch {
+            throw context.failure(error, .cacheWriteFailed)
         }
-        var isWritten = false
-        // Where the index failed lately, stores would wait behind this wait.
-        if !keeper.hasFailed {
-            let result: Void? = try? keeper.withIndex { index, _ throws(SQLiteError) in
-                // In the transaction: rows that another process writes later are those of later files.
-                try index.transaction { () throws(SQLiteError) in
-                    if !isMoved { move() }
-                    if failure == nil { try index.removeAll() }
-                }
-            }
-            isWritten = result != nil
-        }
-        if !isWritten {
-            // Another process holds the index, or the disk is full. Rows without files heal; images that should be gone would not.
-            if !isMoved { move() }
-            keeper.needsComparison = true
-        }
-        if let failure { throw context.failure(failure, .cacheWriteFailed) }
+        hand.withLock { $0.noteClearing() }
+        // On a full disk no sizes can be written, and the former ones would come back.
+        try? directory.remove(Self.sizesFile)
+        forgetPreparation()
         _ = try? directoryForWriting()
+        saveSizes()
     }
 
     private func moveEntriesAway(in directory: OpenDirectory) throws(FileError) {
@@ -53,7 +33,7 @@ extension DiskStore {
                 return try directory.rename(EntryName.root, to: "\(Self.trash)/\(WriterName())")
             } catch {
                 // A full disk has no room for a folder, and its name may be that of a file or a link.
-                if error.isOfFullDisk || error.isOfNoFolder { return try removeEntriesInPlace(in: directory) }
+                if error.isDiskFull || error.isNotADirectory { return try removeEntriesInPlace(in: directory) }
                 // Another process may just have emptied the trash, and removed it.
                 guard error.isMissing else { throw error }
                 guard try directory.isPresent(EntryName.root) else { return }
@@ -86,7 +66,7 @@ extension DiskStore {
     }
 
     /// True for the names of files in the folders of entries.
-    private func isOfCache(_ file: String) -> Bool { EntryName(file) != nil || WriterName.unfinished(file) != nil }
+    private func isOfCache(_ file: String) -> Bool { EntryName(file) != nil || WriterName.isUnfinished(file) }
 
     /// Moves a folder that has the name of an entry out of the way.
     func moveToTrash(_ name: EntryName, in directory: OpenDirectory) throws(FileError) {

@@ -4,24 +4,25 @@ internal import Glibc
 /// A disk cache without its queues: every call does its work on the calling thread. ``DiskCache`` explains the design, and sees to it that
 /// operations on one source take turns.
 ///
-/// The store changes files. ``EntryReader`` reads them, and ``IndexKeeper`` writes about them.
+/// The store changes files, and ``EntryReader`` reads them.
 final class DiskStore: Sendable {
-    /// The names that may wait while the index can't be used, and the space that their files may take.
-    static let (maximumWaiting, maximumWaitingBytes) = (16 * IndexKeeper.batchSize, 64 << 20)
-    /// The length in bytes of the longest directory that SQLite can open an index and its journal in.
-    static let longestDirectory = 491
     /// Names the folder of entries as this cache's. A folder without it belongs to another program.
     static let marker = "entries/.tintype"
 
     let context: DiskContext
     let notes = ReadNotes()
-    let pending = PendingWrites()
     let reader: EntryReader
-    let keeper: IndexKeeper
+    let hand = Lock(EvictionHand())
+    /// The end of the names of files that this cache is writing.
+    let writer = WriterName()
+    /// The sizes that were written last.
+    let savedSizes = Lock(Data())
     /// The directory that was checked, and has all that entries need.
     private let prepared = Lock<OpenDirectory?>(nil)
     /// For the thread that prepares the directory.
     private let preparation = Lock(())
+    /// The time of the latest store, in microseconds since 1970.
+    private let lastStore = Lock(Int64.min)
 
     init(
         _ configuration: DiskCache.Configuration, faults: FileFaults?, now: @escaping @Sendable () -> Date,
@@ -29,7 +30,6 @@ final class DiskStore: Sendable {
     ) {
         context = DiskContext(configuration, faults: faults, now: now, log: log)
         reader = EntryReader(context, notes: notes)
-        keeper = IndexKeeper(context, pending: pending, notes: notes)
     }
 
     // MARK: The directory
@@ -46,20 +46,11 @@ final class DiskStore: Sendable {
             } catch {
                 throw context.failure(error, .cacheUnavailable)
             }
-            guard path.utf8.count <= Self.longestDirectory else {
-                throw context.unavailable("its path is longer than SQLite allows; use a shorter one")
-            }
             if let reason = opened.reasonAgainstWriting { throw context.unavailable(reason) }
-            if !opened.exists(Self.marker), opened.exists(DiskIndex.file) {
-                // In the directory of another program, nothing is made.
-                context.use(opened)
-                try keeper.checkIndex()
-            }
             var isOurs = false
             do throws(FileError) {
                 // Other processes may be clearing it.
                 for _ in 0..<8 where !isOurs { isOurs = try makeEntriesFolder(in: opened) }
-                if isOurs, !opened.exists(Journal.folder) { try opened.makeFolder(Journal.folder) }
             } catch {
                 throw context.failure(error, .cacheUnavailable)
             }
@@ -68,21 +59,22 @@ final class DiskStore: Sendable {
             }
             tag(opened)
             context.use(opened)
-            try keeper.checkIndex()
-            // What waits belongs to the directory of before. Its journal names it, also if that is the same one.
-            pending.abandon(removesJournals: false)
+            restoreSizes(in: opened)
             prepared.withLock { $0 = opened }
             return opened
         }
     }
 
-    private var preparedDirectory: OpenDirectory? {
+    var preparedDirectory: OpenDirectory? {
         guard let known = context.directory.withLock({ $0 }), prepared.withLock({ $0 === known }) else { return nil }
         return known
     }
 
     /// Lets the next store prepare the directory again.
-    func forgetPreparation() { prepared.withLock { $0 = nil } }
+    func forgetPreparation() {
+        prepared.withLock { $0 = nil }
+        context.areSizesKnown = false
+    }
 
     /// Makes the folder of entries, and marks it as this cache's. An empty one without the mark is one of a process that ended meanwhile.
     /// - Returns: false if it is another program's, or another process has just cleared it.
@@ -132,13 +124,13 @@ final class DiskStore: Sendable {
         var size: Int { FileStatus.allocatedSize(entry.data.count + trailer.count) }
     }
 
-    /// Stores an entry in place of the one under its key. If the limits are exceeded then, it writes the index and evicts.
+    /// Stores an entry in place of the one under its key, and evicts others while the limits are exceeded.
     /// - Parameter encoded: the entry as the codec made it, if there is one.
     func store(
         _ original: DiskCacheEntry, encoded: DiskCacheEntry? = nil, forKey key: ImageKey
     ) throws(ImageError) {
         let configuration = context.limits.withLock { $0 }
-        let time = context.time
+        let time = nextTime()
         let entry = encoded ?? original
         let trailer = EntryFile.trailer(
             for: entry, key: key, keepsCompleteURL: configuration.keepsCompleteURLs, stored: time,
@@ -152,15 +144,14 @@ final class DiskStore: Sendable {
             attempts += 1
             let directory = try directoryForWriting()
             try makeRoom(for: new.size, in: directory, configuration)
-            guard !isIndexTooLate else { return drop(new, in: directory) }
             do throws(FileError) {
                 try write(new, in: directory)
                 break
             } catch {
-                if error.isOfFullDisk, configuration.minimumFreeSpace.bytes > 0, !hasFreed {
+                if error.isDiskFull, configuration.minimumFreeSpace.bytes > 0, !hasFreed {
                     // Files, or the user's quota, may have run out, which the free space doesn't tell.
                     hasFreed = true
-                    evict(freeing: max(new.size, min(pending.usage.bytes / 20, 1 << 20)))
+                    evict(in: directory, freeing: max(new.size, min(usage.bytes / 20, 1 << 20)))
                     removeEmptyFolders(in: directory)
                     continue
                 }
@@ -171,12 +162,19 @@ final class DiskStore: Sendable {
             }
         }
         context.counters.withLock { $0.stores += 1 }
-        let usage = pending.usage
-        guard usage.bytes > configuration.capacity.bytes || usage.entries > configuration.maximumCount ?? .max,
-            !keeper.hasFailed
-        else { return }
-        // What is wrong with the index is no error of the entry, which is stored.
-        _ = try? keeper.writeIndex()
+    }
+
+    /// The totals as this process knows them.
+    var usage: CacheUsage { hand.withLock { $0.sizes.total } }
+
+    /// The time of a store, which is later than that of the store before: entries of the same time would be evicted in any order.
+    private func nextTime() -> Int64 {
+        let time = context.time
+        return lastStore.withLock { last in
+            // A clock that was set back counts.
+            last = last &- time < 1_000_000 && last >= time ? last + 1 : time
+            return last
+        }
     }
 
     /// - Throws: ``ImageError/Code/cacheWriteFailed`` if the entry can never be stored.
@@ -197,31 +195,20 @@ final class DiskStore: Sendable {
     }
 
     private func write(_ new: NewEntry, in directory: OpenDirectory) throws(FileError) {
-        let journal = try pending.begin(new.name, in: directory)
-        let written: FileStatus?
-        do throws(FileError) {
-            written = try write(new, in: directory, writer: journal.writer)
-        } catch {
-            pending.end(journal)
-            throw error
-        }
-        // Cleared by another process meanwhile.
-        guard let status = written else { return pending.end(journal) }
-        let row = DiskIndex.Row(
-            name: new.name, id: DiskIndex.id(at: new.time, sequence: pending.nextSequence()),
-            size: status.allocatedSize, accessed: new.time, created: new.entry.created.cacheTime,
-            expires: new.entry.expires?.cacheTime, lifetime: new.entry.idleLifetime?.cacheTime)
-        pending.end(journal, new.name, PendingWrites.Change(row: row, inode: status.inode))
+        let replaced = (try? directory.status(of: new.name))?.countedSize
+        // Without a status, the entries were cleared meanwhile, and the file with them.
+        guard let status = try writeFile(new, in: directory) else { return }
         reader.encodedMemory?.keep(new.original, name: new.name, key: new.key, status: status, stored: new.time)
-        // Imported without its key, the image is replaced too.
-        if let imported = context.importedKey(new.key) {
-            _ = try? removeFiles([EntryName(imported)], in: directory)
+        let visit = hand.withLock { hand in
+            hand.noteStore(of: status.countedSize, replacing: replaced, in: new.name.folder)
         }
+        // Imported without its key, the image is replaced too.
+        if let imported = context.importedKey(new.key) { _ = try? removeFiles([EntryName(imported)], in: directory) }
+        if let visit { look(visit, in: directory) }
+        evict(in: directory)
     }
 
-    private func write(
-        _ new: NewEntry, in directory: OpenDirectory, writer: WriterName
-    ) throws(FileError) -> FileStatus? {
+    private func writeFile(_ new: NewEntry, in directory: OpenDirectory) throws(FileError) -> FileStatus? {
         let parts = (new.entry.data, new.trailer)
         do throws(FileError) {
             return try directory.write(new.name, writer: writer, parts: parts, time: new.time)
@@ -236,32 +223,6 @@ final class DiskStore: Sendable {
         }
     }
 
-    /// True while the index can't be used for so long that the journal would grow without end.
-    private var isIndexTooLate: Bool {
-        guard keeper.hasFailed else { return false }
-        let waiting = pending.unwritten
-        return waiting.entries >= Self.maximumWaiting || waiting.bytes >= Self.maximumWaitingBytes
-    }
-
-    /// Does without an entry, and without the one that it would have replaced.
-    private func drop(_ new: NewEntry, in directory: OpenDirectory) {
-        if (try? directory.remove(new.name.path)) != nil { pending.note(new.name) }
-        context.counters.withLock { $0.droppedStores += 1 }
-        context.note(
-            "\(path): the index can't be written, or another process holds it; nothing more is stored until that ends",
-            cause: "dropped")
-    }
-
-    private var path: String { context.path }
-
-    /// True if enough names wait to write the index: 512, or a hundredth of the capacity, but no more than may wait.
-    var isBatchDue: Bool {
-        let capacity = context.limits.withLock { $0.capacity.bytes }
-        let waiting = pending.waiting
-        return waiting.entries >= IndexKeeper.batchSize
-            || waiting.bytes >= min(capacity / 100, Self.maximumWaitingBytes)
-    }
-
     // MARK: Free space
 
     /// Evicts entries until a file leaves the volume as much free space as the configuration asks for.
@@ -274,22 +235,12 @@ final class DiskStore: Sendable {
             return wanted - max(0, free - size)
         }
         guard let needed = missing() else { return }
-        evict(freeing: needed)
+        evict(in: directory, freeing: needed)
         guard missing() != nil, let free = directory.freeSpace else { return }
         let reason =
             "the volume has \(ByteCount(free)) left, and \(configuration.minimumFreeSpace) are to stay free"
-        context.note("\(path): \(reason)", cause: "free space")
-        throw ImageError(.cacheWriteFailed, stage: .cache, source: path, reason: reason)
-    }
-
-    /// Evicts entries, even if the disk is so full that the index can't be written.
-    private func evict(freeing bytes: Int) {
-        do throws(ImageError) {
-            _ = try keeper.writeIndex(freeing: bytes)
-        } catch {
-            // The index needs some room, too.
-            keeper.removeOldestFiles(freeing: max(bytes, min(pending.usage.bytes / 20, 1 << 20)))
-        }
+        context.note("\(context.path): \(reason)", cause: "free space")
+        throw ImageError(.cacheWriteFailed, stage: .cache, source: context.path, reason: reason)
     }
 
     // MARK: Removing
@@ -308,7 +259,6 @@ final class DiskStore: Sendable {
     /// False if a directory has certainly no entries, and may even be no cache.
     private func mayHaveEntries(_ directory: OpenDirectory) throws(FileError) -> Bool {
         if try directory.isPresent(Self.marker) { return true }
-        if try directory.isPresent(DiskIndex.file) { return true }
         guard try directory.isPresent(EntryName.root) else { return false }
         return try !directory.list(EntryName.root).isEmpty
     }
@@ -343,16 +293,17 @@ final class DiskStore: Sendable {
     private func removeFiles(_ names: [EntryName], in directory: OpenDirectory) throws(FileError) -> Int {
         var removed = 0
         for name in names {
-            // On a full disk, removing goes on without.
-            let journal = try? pending.begin(name, in: directory)
-            defer { if let journal { pending.end(journal, name) } else { pending.note(name) } }
+            let size = (try? directory.status(of: name))?.countedSize
             do throws(FileError) {
                 try directory.remove(name.path)
             } catch {
                 if error.isMissing { continue }
                 guard error.isOfFolder else { throw error }
                 try moveToTrash(name, in: directory)
+                removed += 1
+                continue
             }
+            if let size { hand.withLock { $0.noteRemoval(of: size, in: name.folder) } }
             removed += 1
         }
         return removed
@@ -370,20 +321,19 @@ final class DiskStore: Sendable {
 
     // MARK: The whole cache
 
-    /// Makes the index agree with the files: writes what waits, and compares what was not compared since the index was made or the
-    /// computer lost power.
-    /// - Returns: the entries that were evicted.
-    @discardableResult func settle() throws(ImageError) -> CacheSweep {
-        let evicted = try keeper.writeIndex(writesRecentUses: true)
-        while try keeper.compareSlice() {}
-        return evicted
+    /// The directory, if it is a cache that has entries to read.
+    func directoryOfEntries() -> OpenDirectory? {
+        guard let directory = context.openDirectory(), directory.exists(Self.marker) else { return nil }
+        return directory
     }
 
-    /// Writes that all is in the index, and closes it, the journal, and the directory.
+    /// The directory for a sweep; `nil` if there is no cache.
+    func directoryForSweeping() throws(ImageError) -> OpenDirectory? {
+        directoryOfEntries() == nil ? nil : try directoryForWriting()
+    }
+
+    /// Closes the directory.
     func close() {
-        keeper.close()
-        // What waits is named by the journal, which the next process takes over.
-        pending.abandon(removesJournals: true)
         forgetPreparation()
         context.directory.withLock { $0 = nil }
     }

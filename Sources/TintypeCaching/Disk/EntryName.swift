@@ -80,6 +80,7 @@ struct EntryName: Hashable, Sendable {
         write(47)  // A slash.
         write(UInt64(folder), digits: 2)
         write(47)
+        if writer != nil { write(46) }  // A period, so that nobody takes the file for an entry.
         write(sourceHigh, digits: 16)
         write(sourceLow, digits: 16)
         write(45)  // A hyphen.
@@ -123,7 +124,7 @@ struct EntryName: Hashable, Sendable {
     }
 }
 
-/// The random name of a writer: of its journal, and the end of the names of the files that it is writing.
+/// The random name of a writer: the end of the names of the files that it is writing.
 struct WriterName: Hashable, Sendable, CustomStringConvertible {
     let high: UInt64
     let low: UInt64
@@ -149,10 +150,10 @@ struct WriterName: Hashable, Sendable, CustomStringConvertible {
     /// The path of an entry's unfinished file.
     func unfinishedPath(of name: EntryName) -> String { name.withPath(writer: self) { String(cString: $0) } }
 
-    /// Reads the name of an unfinished file; `nil` for any other.
-    static func unfinished(_ text: String) -> (name: EntryName, writer: WriterName)? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let name = EntryName(parts[0]), let writer = WriterName(parts[1]) else { return nil }
-        return (name, writer)
+    /// Returns true for the name of an unfinished file, with or without a period at the beginning: former versions wrote none.
+    static func isUnfinished(_ text: String) -> Bool {
+        let parts = (text.hasPrefix(".") ? text.dropFirst() : text[...])
+            .split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 2 && EntryName(parts[0]) != nil && WriterName(parts[1]) != nil
     }
 }

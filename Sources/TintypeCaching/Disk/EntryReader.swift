@@ -125,9 +125,11 @@ final class EntryReader: Sendable {
             notes.discard(name, status, isDamaged: false)
             return .none
         }
-        // A time in the future counts as now. It stays: the clock may be wrong that was set back.
-        let isRecent = aging.time - status.modified < aging.tolerance(idleLifetime: entry.idleLifetime)
-        notes.noteUse(of: name, at: aging.time, isRecent: isRecent)
+        // A time in the future is renewed, too: the hand takes it for the oldest.
+        let age = aging.time - status.modified
+        if age < -2_000_000 || age >= aging.tolerance(idleLifetime: entry.idleLifetime) {
+            notes.noteUse(of: name, at: aging.time)
+        }
         return .found(entry)
     }
 
@@ -233,17 +235,20 @@ final class EntryReader: Sendable {
     ///   - stored: the time of storing, in microseconds since 1970.
     ///   - modified: the time of the file, which is that of the last use.
     func isExpired(
-        _ entry: DiskCacheEntry, stored: Int64, _ name: EntryName, modified: Int64, _ aging: Aging
+        _ entry: DiskCacheEntry, stored: Int64, _ name: EntryName, modified: Int64, _ aging: Aging,
+        sweeping: Bool = false
     ) -> Bool {
         if let expires = entry.expires, expires.cacheTime <= aging.time { return true }
         // A time in the future counts as now.
         func lastAccess() -> Int64 { min(aging.time, max(modified, notes.lastUse(of: name) ?? 0)) }
-        if let lifetime = entry.idleLifetime, lastAccess() <= aging.time - lifetime.cacheTime { return true }
-        guard let bound = aging.bound(sweeping: false) else { return false }
+        if let lifetime = entry.idleLifetime, Aging.isOld(lastAccess(), aging.time - lifetime.cacheTime) {
+            return true
+        }
+        guard let bound = aging.bound(sweeping: sweeping) else { return false }
         switch aging.expiry {
         case .byCreation: return entry.created.cacheTime <= bound
-        case .byModification: return stored / 1_000 <= bound / 1_000
-        case .byAccess: return modified <= bound && lastAccess() <= bound
+        case .byModification: return Aging.isOld(stored, bound)
+        case .byAccess: return Aging.isOld(modified, bound) && Aging.isOld(lastAccess(), bound)
         }
     }
 }
@@ -254,8 +259,10 @@ struct Aging {
     /// The present, in microseconds since 1970.
     let time: Int64
     private let maximumAge: Duration?
+    private let renewalAge: Int64
 
     init(_ context: DiskContext) {
+        renewalAge = context.renewalAge
         (maximumAge, expiry) = context.limits.withLock { ($0.maximumAge, $0.expiry) }
         time = context.time
     }
@@ -268,10 +275,12 @@ struct Aging {
         return time - maximumAge.cacheTime
     }
 
-    /// The microseconds by which the time of a file may be earlier than the last use: a minute, or an eighth of the time that the entry
-    /// may be idle.
+    /// Returns true if a time is not after the bound, to the millisecond: entries that are stored at the same time have different times.
+    static func isOld(_ time: Int64, _ bound: Int64) -> Bool { time / 1_000 <= bound / 1_000 }
+
+    /// The microseconds by which the time of a file may be earlier than the last use: an eighth of the age at which entries go.
     func tolerance(idleLifetime: Duration?) -> Int64 {
-        var tolerance: Int64 = 60_000_000
+        var tolerance = renewalAge
         if let idleLifetime { tolerance = min(tolerance, idleLifetime.cacheTime / 8) }
         if expiry == .byAccess, let maximumAge, maximumAge > .zero {
             tolerance = min(tolerance, maximumAge.cacheTime / 8)

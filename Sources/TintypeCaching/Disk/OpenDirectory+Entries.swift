@@ -99,13 +99,15 @@ extension OpenDirectory {
         try name.withPath { path throws(FileError) in try status(path) }
     }
 
-    /// Sets the time of the last use of an entry, in microseconds since 1970, unless it was replaced or used since.
-    func setTime(_ time: Int64, of name: EntryName) {
+    /// Sets the time of the last use of an entry, in microseconds since 1970, unless it was replaced or used since. A time in the future
+    /// is no use.
+    func setTime(_ time: Int64, of name: EntryName, now: Int64) {
         let file = name.withPath { openForReading($0) }
         guard file >= 0 else { return }
         var information = stat()
-        if fstat(file, &information) == 0, FileStatus(information).modified < time {
-            _ = OpenFile.setTime(time, of: file)
+        if fstat(file, &information) == 0 {
+            let modified = FileStatus(information).modified
+            if modified < time || modified > now + 2_000_000 { _ = OpenFile.setTime(time, of: file) }
         }
         close(file)
     }

@@ -14,9 +14,9 @@ struct FileError: Error, Sendable, CustomStringConvertible {
     /// True if the name is that of a folder, where a file should be.
     var isOfFolder: Bool { code == EISDIR }
     /// True if the name is that of a file or a link, where a folder should be.
-    var isOfNoFolder: Bool { code == ENOTDIR || code == ELOOP }
+    var isNotADirectory: Bool { code == ENOTDIR || code == ELOOP }
     /// True if the volume, or what the user may have of it, is full.
-    var isOfFullDisk: Bool { code == ENOSPC || code == EDQUOT }
+    var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
     /// True for errors by which a directory that can't be used shows itself.
     var isOfDirectory: Bool { operation.hasSuffix("directory") }
     static let notDirectory = ENOTDIR
@@ -64,6 +64,9 @@ struct FileStatus: Sendable, Equatable {
     ///
     /// The system's own number is of no use for a file that was just written: some file systems don't know it yet.
     var allocatedSize: Int { Self.allocatedSize(size) }
+
+    /// The size for the totals, which no size that a damaged or sparse file claims may overflow.
+    var countedSize: Int { min(allocatedSize, 1 << 44) }
 
     static func allocatedSize(_ size: Int) -> Int { max(1, (max(0, size) + 4_095) / 4_096) * 4_096 }
 

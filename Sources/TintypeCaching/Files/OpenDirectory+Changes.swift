@@ -90,6 +90,14 @@ extension OpenDirectory {
     /// The names in a folder, without `.` and `..`.
     /// - Parameter onlyFiles: true to leave out folders, links, and devices, as far as the file system tells.
     func list(_ path: String, onlyFiles: Bool = false) throws(FileError) -> [String] {
+        try withStream(of: path) { stream throws(FileError) in
+            try OpenFile.names(in: stream, of: path, onlyFiles: onlyFiles)
+        }
+    }
+
+    private func withStream<Result>(
+        of path: String, _ body: (OpaquePointer) throws(FileError) -> Result
+    ) throws(FileError) -> Result {
         try check("list", path)
         let folder = open(path, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw FileError(operation: "list", path: path, code: errno) }
@@ -99,7 +107,20 @@ extension OpenDirectory {
             throw FileError(operation: "list", path: path, code: code)
         }
         defer { closedir(stream) }
-        return try OpenFile.names(in: stream, of: path, onlyFiles: onlyFiles)
+        return try body(stream)
+    }
+
+    /// The files in a folder, with their status. Folders, links, and files that are gone meanwhile are left out.
+    func listFiles(_ path: String) throws(FileError) -> [(name: String, status: FileStatus)] {
+        try withStream(of: path) { stream throws(FileError) in
+            let folder = dirfd(stream)
+            return try OpenFile.names(in: stream, of: path, onlyFiles: true).compactMap { name in
+                var information = stat()
+                guard fstatat(folder, name, &information, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return nil }
+                let status = FileStatus(information)
+                return status.isRegular ? (name, status) : nil
+            }
+        }
     }
 
     /// The status of a file, or of a link itself.

@@ -138,10 +138,9 @@ extension DiskStore {
 
     private static let deepest = 4
 
-    /// True for the directory of a cache like this one. Its journals have names as SDWebImage gives them.
+    /// True for the directory of a cache like this one. The journals of its former versions have names as SDWebImage gives them.
     private func isDirectoryOfTintype(_ path: String) -> Bool {
-        func has(_ name: String) -> Bool { ForeignFile.status("\(path)/\(name)") != nil }
-        return has(Self.marker) || has(Journal.folder) && has(DiskIndex.file)
+        ForeignFile.status("\(path)/\(Self.marker)") != nil
     }
 
     private func collect(
