@@ -338,6 +338,18 @@ struct DiskCacheSafetyTests: DiskCacheSuite {
         #expect(await cache.contains(key(1)))
     }
 
+    @Test("a directory that is moved away, or replaced, is made anew by the next store", arguments: [true, false])
+    func movedDirectory(isReplaced: Bool) async throws {
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<3)
+        #expect(rename(path, path + ".old") == 0)
+        if isReplaced { #expect(mkdir(path, 0o700) == 0) }
+        try await fill(cache, 3..<4)
+        #expect(try DiskCacheTests.payloadFiles(path).count == 1)
+        #expect(try DiskCacheTests.payloadFiles(path + ".old").count == 3)
+        #expect(await cache.usage().entries == 1 && cache.statistics.entries == 1)
+    }
+
     @Test("a relative directory counts from the working directory at the time when the cache was made")
     func relativeDirectory() {
         let cache = DiskCache(.init(directory: "images/cache/"))

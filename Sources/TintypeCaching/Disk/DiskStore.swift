@@ -138,6 +138,11 @@ final class DiskStore: Sendable {
         let new = NewEntry(
             key: key, name: EntryName(key), original: original, entry: entry, trailer: trailer, time: time)
         try check(new, configuration)
+        if let known = preparedDirectory, !known.isCurrent {
+            // It was moved away, and others look where it was.
+            forgetPreparation()
+            context.forget(known)
+        }
         var attempts = 0
         var hasFreed = false
         while true {
