@@ -3,7 +3,7 @@ public import FoundationEssentials
 /// A transformation of encoded images on their way to the disk and back, such as encryption or compression.
 ///
 /// The image and a program's own bytes with it (``DiskCacheEntry/extendedData``) go through the codec, each by a call of its
-/// own. The key, the type, the dates and the validators do not: the index needs them.
+/// own. The key, the type, the dates and the validators do not: the cache needs them.
 ///
 /// ```swift
 /// let encryption = PayloadCodec(

@@ -17,11 +17,7 @@ struct FileError: Error, Sendable, CustomStringConvertible {
     var isNotADirectory: Bool { code == ENOTDIR || code == ELOOP }
     /// True if the volume, or what the user may have of it, is full.
     var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
-    /// True for errors by which a directory that can't be used shows itself.
-    var isOfDirectory: Bool { operation.hasSuffix("directory") }
     static let notDirectory = ENOTDIR
-    /// True if a file can't be read, and won't be.
-    var isPermanent: Bool { [EIO, EACCES, EPERM].contains(code) }
 
     /// The part that all errors of one kind share, so that the log names each kind once.
     var cause: String { code == ENOTDIR ? "not a directory" : "\(operation) \(code)" }
@@ -44,7 +40,6 @@ struct FileStatus: Sendable, Equatable {
     var modified: Int64
     var isDirectory: Bool
     var isRegular: Bool
-    var links: Int
     var owner: UInt32
 
     init(_ status: stat) {
@@ -56,7 +51,6 @@ struct FileStatus: Sendable, Equatable {
         modified = seconds * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1_000
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
         isRegular = status.st_mode & S_IFMT == S_IFREG
-        links = Int(status.st_nlink)
         owner = status.st_uid
     }
 
