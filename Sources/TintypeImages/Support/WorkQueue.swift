@@ -39,6 +39,9 @@ public final class WorkQueue: Sendable {
     /// The numbers of waiting and running work items.
     public var load: (waiting: Int, running: Int) { core.load }
 
+    /// True on the threads of the queue. Work that blocks there until other work of the queue has run may never end.
+    package var isCurrent: Bool { WorkQueueCore.current == Unmanaged.passUnretained(core).toOpaque() }
+
     /// Runs `work` on a thread of the queue and returns its result.
     ///
     /// If the calling task is canceled while the work is waiting, it never runs. Running work can check the closure that it
@@ -155,8 +158,18 @@ private final class WorkQueueCore: Sendable {
         return true
     }
 
+    private static let threadKey: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    /// The queue whose thread this is.
+    static var current: UnsafeMutableRawPointer? { pthread_getspecific(threadKey) }
+
     /// Runs work until the queue is closed and empty.
     private func runThread() {
+        pthread_setspecific(Self.threadKey, Unmanaged.passUnretained(self).toOpaque())
         let sleep = ThreadSleep()
         var hasRun = false
         while true {

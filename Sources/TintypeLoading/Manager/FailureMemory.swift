@@ -22,6 +22,8 @@ struct FailureMemory {
         var message: DownloadKey.Message
         /// The way of decoding that failed; `nil` for a failed transfer.
         var decoding: Decoding?
+
+        func with(_ decoding: Decoding) -> Key { Key(source: source, message: message, decoding: decoding) }
     }
 
     /// The parts of a request that decide whether bytes can be decoded.

@@ -5,8 +5,10 @@ extension ImageManager {
     /// Loads an image while the calling thread waits. An image in memory is returned at once.
     ///
     /// With ``CachePolicy/cacheOnly`` the wait is no longer than the disk takes, so that a view has its image with its first frame. No work
-    /// is ever done on the thread of an actor, so the main thread may wait too.
-    /// - Throws: ``ImageError``, as ``load(_:)-(ImageRequest)`` does.
+    /// is ever done on the main thread, so it may wait too, outside of tasks.
+    /// - Throws: ``ImageError``, as ``load(_:)-(ImageRequest)`` does. An image that isn't in memory is an error,
+    ///   ``ImageError/Code/invalidRequest``, on threads that the load itself needs: in every Swift task, and in coders, transformers, and other
+    ///   code that the processing queue calls.
     @available(*, noasync, message: "this blocks a thread; await load(_:)")
     public func loadBlocking(_ request: ImageRequest) throws(ImageError) -> ImageResult {
         let (request, environment) = prepared(request)
@@ -19,6 +21,7 @@ extension ImageManager {
                 return result
             }
         }
+        try Self.checkThread(environment)
         return try blocking { () -> Result<ImageResult, ImageError> in
             do throws(ImageError) {
                 return .success(
@@ -27,6 +30,16 @@ extension ImageManager {
                 return .failure(error)
             }
         }.get()
+    }
+
+    private static func checkThread(_ environment: LoadEnvironment) throws(ImageError) {
+        guard withUnsafeCurrentTask(body: { $0 == nil }), !environment.configuration.processing.isCurrent,
+            !WorkQueue.files.isCurrent
+        else {
+            throw ImageError(
+                .invalidRequest, stage: .request,
+                reason: "a blocking load was called on a thread that the load itself needs; await load(_:) instead")
+        }
     }
 
     /// Loads an image while the calling thread waits. An image in memory is returned at once.

@@ -66,11 +66,6 @@ extension ImageManager {
         /// The shortest time between two previews of an image that arrives (``ImageOptions/progressiveLoad``). The default is
         /// 100 ms.
         public var previewInterval = Duration.milliseconds(100)
-        /// The time that a nearly finished transfer still has when the last load that needs it is canceled. If it ends within that time, its
-        /// bytes are stored on disk. Zero ends every transfer at once. The default is half a second.
-        public var cancellationGrace = Duration.milliseconds(500)
-        /// The part of a transfer, from 0 to 1, after which it is nearly finished. The default is 0.9.
-        public var cancellationGraceFraction = 0.9
         /// The queue on which images are decoded and transformed.
         public var processing = WorkQueue.processing
         /// The memory for all decodes together; loads wait for it.
@@ -90,9 +85,6 @@ extension ImageManager {
         public var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
         /// The wall clock for the dates of stored entries.
         public var date: @Sendable () -> Date = { Date() }
-
-        /// The clock for ``cancellationGrace``.
-        public var clock: any Clock<Duration> = ContinuousClock()
 
         public init() {}
     }

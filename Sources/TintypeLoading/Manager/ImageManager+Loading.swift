@@ -48,9 +48,12 @@ extension ImageManager {
             try environment.check(request)
             // While a cached image is revalidated it is shown, and part of an image is no progress over it.
             let shown = request.cachePolicy == .revalidate ? environment.ownMemoryImage(request, key: key) : nil
-            if let shown { onUpdate?(.preview(shown)) }
-            let load = ImageLoad(request, key: key, environment: environment, trace: trace, showsPreviews: shown == nil)
-            let output = try await load.output(priority: priority, onUpdate: onUpdate)
+            if let shown { onUpdate?(.outdated(shown)) }
+            let load = ImageLoad(request, key: key, environment: environment, trace: trace)
+            var wishes = LoadWishes()
+            wishes.previews = request.isProgressive && shown == nil && onUpdate != nil
+            wishes.outdated = request.cachePolicy == .revalidate && shown == nil && onUpdate != nil
+            let output = try await load.output(wishes, priority: priority, onUpdate: onUpdate.map(wishes.filter))
             guard output.image.isAnimated || !request.requiresAnimation else {
                 throw ImageError(
                     .notAnimated, stage: .decode,

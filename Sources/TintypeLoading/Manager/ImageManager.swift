@@ -16,7 +16,7 @@ public final class ImageManager: Sendable {
     public let cache: any ImageCaching
 
     private let current: Lock<LoadEnvironment>
-    let shared: LoadEnvironment.SharedWork
+    let shared: LoadEnvironment.SharedParts
 
     /// Creates a manager.
     ///
@@ -31,7 +31,7 @@ public final class ImageManager: Sendable {
         configuration: Configuration = Configuration()
     ) {
         self.cache = cache
-        shared = LoadEnvironment.SharedWork(configuration)
+        shared = LoadEnvironment.SharedParts(configuration)
         let loaders = (loader as? ImageLoaders) ?? ImageLoaders([loader])
         let list = (coders as? ImageCoders) ?? ImageCoders([coders])
         current = Lock(
@@ -136,14 +136,10 @@ public final class ImageManager: Sendable {
     }
 
     /// True if a load is under way.
-    public var hasActiveLoads: Bool { shared.images.jobCount > 0 || shared.data.jobCount > 0 }
+    public var hasActiveLoads: Bool { shared.work.hasJobs }
 
     /// Ends every load that is under way with ``ImageError/Code/cancelled``.
-    public func cancelAll() {
-        shared.images.cancelAll()
-        shared.data.cancelAll()
-        shared.downloads.cancelLingering()
-    }
+    public func cancelAll() { shared.work.cancelAll() }
 
     // MARK: Failures
 

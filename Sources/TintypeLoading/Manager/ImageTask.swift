@@ -125,22 +125,22 @@ public final class ImageTask: Sendable {
         }
         let observers = state.withLock { state -> [EventMailbox] in
             switch update {
-            case .arriving, .placeholder:
+            case .arriving, .asking, .placeholder:
                 return []
             case .progress(let progress):
                 // Reports of one transfer may overtake each other between threads; no observer sees a step back.
                 guard progress.receivedBytes >= state.progress?.receivedBytes ?? 0 else { return [] }
                 state.progress = progress
-            case .preview(let image):
+            case .preview(let image), .outdated(let image):
                 state.preview = image
             }
             return Array(state.observers.values)
         }
         for observer in observers {
             switch update {
-            case .arriving, .placeholder: break
+            case .arriving, .asking, .placeholder: break
             case .progress(let progress): observer.put(progress: progress, preview: nil)
-            case .preview(let image): observer.put(progress: nil, preview: image)
+            case .preview(let image), .outdated(let image): observer.put(progress: nil, preview: image)
             }
         }
     }

@@ -85,7 +85,7 @@ extension LoadEnvironment {
         }
     }
 
-    /// Asks the source in the background whether a cached image is current, unless that is under way. The caches get its answer.
+    /// Asks the source in the background whether a cached image is current. The caches get its answer. A second call joins the first.
     /// - Parameter decodes: False for a load of bytes, which need not be an image that the coders know.
     func revalidateInBackground(_ request: ImageRequest, decodes: Bool = true) {
         var request = request
@@ -94,15 +94,15 @@ extension LoadEnvironment {
         request.priority = .low
         request.isProgressive = false
         request.waitsForStore = false
-        guard decodes else {
-            let load = DataLoad(request, environment: self, trace: LoadTrace())
-            guard !load.isRunning else { return }
-            shared.revalidations.run { _ = try? await load.image() }
-            return
+        shared.revalidations.run { [self, request] in
+            let trace = LoadTrace()
+            guard decodes else {
+                _ = try? await DataLoad(request, environment: self, trace: trace).image()
+                return
+            }
+            let load = ImageLoad(request, key: key(for: request), environment: self, trace: trace)
+            guard let output = try? await load.output(priority: LoadPriority(.low)) else { return }
+            _ = await load.store(output)
         }
-        let key = key(for: request)
-        let load = ImageLoad(request, key: key, environment: self, trace: LoadTrace())
-        guard !shared.images.isRunning(load.key) else { return }
-        shared.revalidations.run { _ = try? await load.output(priority: LoadPriority(.low)) }
     }
 }

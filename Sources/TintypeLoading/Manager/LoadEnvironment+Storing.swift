@@ -12,7 +12,7 @@ extension LoadEnvironment {
     /// - Returns: the error of the write, if the caller waits for it.
     func storeOriginal(
         _ bytes: SourceBytes, of image: Image?, isWhole: Bool, for request: ImageRequest, source: String,
-        download: DownloadKey, since mark: RemovalLog.Mark?, waits: Bool, trace: LoadTrace
+        fetch: FetchKey, since mark: RemovalLog.Mark?, waits: Bool, trace: LoadTrace
     ) async -> ImageError? {
         let key = ImageKey(source: source)
         let removals = originals.removals
@@ -24,7 +24,7 @@ extension LoadEnvironment {
         var write = bytes.write(for: source) ?? bytes.makeWrite(for: source, at: now, replacing: nil)
         // Another load wrote these bytes, and they were removed before this load began.
         if wasRemoved(since: write.mark) { write = bytes.makeWrite(for: source, at: now, replacing: write) }
-        let isOverLimit = begin(write.task, of: download, bytes: bytes.data.count, trace) {
+        let isOverLimit = begin(write.task, of: fetch, bytes: bytes.data.count, trace) {
             [self, write] () throws(ImageError) in
             if let previous = write.previous {
                 _ = await previous.task.value
@@ -118,23 +118,23 @@ extension LoadEnvironment {
         }
     }
 
-    /// Begins a write, unless it has begun. The bytes of the download stay shared until it has ended.
+    /// Begins a write, unless it has begun. The bytes of the fetch stay shared until it has ended.
     /// - Returns: whether too many bytes are waiting to be written.
     func begin(
-        _ write: OnceTask<ImageError?>, of download: DownloadKey, bytes: Int, _ trace: LoadTrace,
+        _ write: OnceTask<ImageError?>, of fetch: FetchKey, bytes: Int, _ trace: LoadTrace,
         _ body: @escaping @Sendable () async throws(ImageError) -> Void
     ) -> Bool {
         var isOverLimit = false
         write.begin {
-            let (downloads, stores) = (shared.downloads, shared.stores)
-            let hold = downloads.hold(download)
+            let stores = shared.stores
+            let release = shared.work.hold(.fetch(fetch))
             let number: Int
             (number, isOverLimit) = stores.begin(bytes: bytes, limit: configuration.pendingStoreLimit)
             // Immediate: the cache knows of the write before the load returns, so that a removal after the load comes after it.
             return Task.immediateDetached {
                 defer {
                     stores.end(number, bytes: bytes)
-                    downloads.release(hold)
+                    release()
                 }
                 do throws(ImageError) {
                     _ = try await observe(.store, of: trace, body)

@@ -11,16 +11,14 @@ final class LoadEnvironment: Sendable {
     let loaders: ImageLoaders
     let coders: ImageCoders
     let configuration: ImageManager.Configuration
-    let shared: SharedWork
+    let shared: SharedParts
     /// The number of changes that led to this environment, and of those to the loaders. Loads of different ones aren't shared.
     let generation: Int
     let loaderGeneration: Int
 
     /// The work that the loads of a manager share, whatever their configuration.
-    final class SharedWork: Sendable {
-        let images = TaskCoalescer<ImageLoadKey, PipelineOutput>()
-        let data = TaskCoalescer<DataLoadKey, DataOutput>()
-        let downloads = Downloads()
+    final class SharedParts: Sendable {
+        let work = LoadWork()
         let stores = PendingStores()
         /// The revalidations in the background, whose answers are stored.
         let revalidations = PendingStores()
@@ -37,7 +35,7 @@ final class LoadEnvironment: Sendable {
 
     init(
         cache: any ImageCaching, originals: (any ImageCaching)? = nil, loaders: ImageLoaders, coders: ImageCoders,
-        configuration: ImageManager.Configuration, shared: SharedWork, generation: Int = 0, loaderGeneration: Int = 0
+        configuration: ImageManager.Configuration, shared: SharedParts, generation: Int = 0, loaderGeneration: Int = 0
     ) {
         self.cache = cache
         self.originals = originals ?? cache

@@ -112,7 +112,7 @@ extension LoadEnvironment {
     }
 
     /// Counts a transfer that has ended.
-    func countDownload(_ outcome: Downloads.Outcome) {
+    func countDownload(_ outcome: Result<SourceBytes, ImageError>) {
         let result: LoadMeters.DownloadResult
         var bytes = 0
         switch outcome {

@@ -20,7 +20,7 @@ final class PrefetchCore: Sendable {
     private struct Load {
         var batch: Int
         var request: ImageRequest
-        var cancellation = JobCancellation()
+        var cancellation = TaskCancellation()
     }
 
     private struct State {
@@ -217,7 +217,7 @@ final class PrefetchCore: Sendable {
             }
             return (changes, loads)
         }
-        for load in loads { load.cancellation.request() }
+        for load in loads { load.cancellation.cancel() }
         publish(changes)
     }
 

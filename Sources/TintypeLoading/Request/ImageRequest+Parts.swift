@@ -10,6 +10,9 @@ public typealias CacheSerializer = @Sendable (_ image: Image, _ data: Data?, _ u
 
 /// The message to the server, and the parts that take the places of the manager's.
 extension ImageRequest {
+    /// True if bytes that were asked for before this request are too old for it.
+    var isReload: Bool { cachePolicy == .reload || (queryFrom.isEmpty && queryOriginalFrom?.isEmpty != false) }
+
     /// True if a cache gets anything of the image.
     var storesAnything: Bool { !storeTo.isEmpty || storeOriginalTo?.isEmpty == false }
 

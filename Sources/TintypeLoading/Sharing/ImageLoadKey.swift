@@ -13,11 +13,18 @@ struct ImageLoadKey: Hashable, Sendable {
     var queriesVariant: Bool
     /// True if the disk is asked for larger thumbnails.
     var queriesOtherVariants: Bool
+    /// True if bytes that were asked for before the load began are too old.
+    var isReload: Bool
     /// True for a load that refreshes, and whose new bytes remove the variants of the old ones.
     var replacesVariants: Bool
     var retriesFailed: Bool
-    var isProgressive: Bool
-    var requiresAnimation: Bool
+
+    /// The fetch that the load needs.
+    var fetch: FetchKey {
+        FetchKey(
+            source: image.source, download: download, policy: policy, queriesDisk: queriesDisk, isReload: isReload,
+            retriesFailed: retriesFailed)
+    }
 
     func hash(into hasher: inout Hasher) {
         // The rest seldom differs between loads of one image.
@@ -34,9 +41,18 @@ struct DataLoadKey: Hashable, Sendable {
     var generation: Int
     var policy: CachePolicy
     var queriesDisk: Bool
+    /// True if bytes that were asked for before the load began are too old.
+    var isReload: Bool
     var replacesVariants: Bool
     var retriesFailed: Bool
     var formatHint: ImageFormat?
     /// Distinguishes requests with coders of their own.
     var coder: String
+
+    /// The fetch that the load needs.
+    var fetch: FetchKey {
+        FetchKey(
+            source: source, download: download, policy: policy, queriesDisk: queriesDisk, isReload: isReload,
+            retriesFailed: retriesFailed)
+    }
 }

@@ -14,33 +14,25 @@ struct DataLoad: Sendable {
         key = DataLoadKey(
             source: environment.source(of: request), download: environment.downloadKey(for: request),
             generation: environment.generation, policy: request.cachePolicy,
-            queriesDisk: environment.queriesDisk(request),
+            queriesDisk: environment.queriesDisk(request), isReload: request.isReload,
             replacesVariants: request.storesAnything && request.cachePolicy.asksSource,
             retriesFailed: request.retriesFailed,
             formatHint: request.decodeOptions.formatHint,
             coder: request.coder.map { $0.identifier ?? "#\(request.coderToken)" } ?? "")
     }
 
-    /// True if the bytes are being loaded.
-    var isRunning: Bool { environment.shared.data.isRunning(key) }
-
     /// The bytes as this request's result.
     func image() async throws(ImageError) -> EncodedImage {
-        let output = try await environment.shared.data.value(for: key, priority: LoadPriority(request.priority)) {
-            context in
-            do throws(ImageError) {
-                let mark = environment.originals.removals?.mark
-                let downloads = environment.shared.downloads
-                let hold = downloads.hold(key.download, mark: mark)
-                defer { downloads.release(hold) }
-                var output = try await run(hold, SourceLoad.Job(context))
-                output.mark = mark
-                _ = await store(output)
-                return .success(output)
-            } catch {
-                return .failure(error)
-            }
-        }.get()
+        let work = LoadWork.Work { [self] job async throws(ImageError) in
+            let mark = environment.originals.removals?.mark
+            var output = try await run(job, since: mark)
+            output.mark = mark
+            _ = await store(output)
+            return .data(output)
+        }
+        let value = try await environment.shared.work.value(
+            .data(key), LoadWishes(), priority: LoadPriority(request.priority), work)
+        guard case .data(let output) = value else { throw .cancelled }  // Never: the key is that of bytes.
         var image = EncodedImage(
             data: output.data, info: output.info, source: output.bytes.source, url: request.url,
             key: ImageKey(source: key.source), mimeType: output.mimeType)
@@ -57,12 +49,10 @@ struct DataLoad: Sendable {
         return image
     }
 
-    private func run(_ hold: Downloads.Hold, _ job: SourceLoad.Job) async throws(ImageError) -> DataOutput {
+    private func run(_ job: LoadWork.Job, since mark: RemovalLog.Mark?) async throws(ImageError) -> DataOutput {
+        let fetch = SourceFetch(environment: environment, request: request, key: key.fetch, trace: trace)
         let source = SourceLoad(
-            environment: environment, request: request, source: key.source, download: key.download, policy: key.policy,
-            queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
-            decoding: .init(request, isHeader: true), isProgressive: false, replacesVariants: request.storesAnything,
-            hold: hold, trace: trace)
+            fetch, decoding: .init(request, isHeader: true), replacesVariants: request.storesAnything, since: mark)
         let steps = SourceLoad.Steps<Header>(
             decode: { bytes throws(ImageError) in
                 let hint =
@@ -99,7 +89,7 @@ struct DataLoad: Sendable {
         else { return nil }
         let mark = output.bytes.hasReplacement(for: key.source) ? environment.originals.removals?.mark : output.mark
         return await environment.storeOriginal(
-            output.bytes, of: nil, isWhole: false, for: request, source: key.source, download: key.download,
+            output.bytes, of: nil, isWhole: false, for: request, source: key.source, fetch: key.fetch,
             since: mark,
             waits: request.waitsForStore, trace: trace)
     }

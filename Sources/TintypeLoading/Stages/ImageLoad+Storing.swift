@@ -24,7 +24,7 @@ extension ImageLoad {
         if storesOriginal, let bytes = output.bytes, bytes.needsStoring {
             error = await environment.storeOriginal(
                 bytes, of: request.transformer == nil ? output.image : nil, isWhole: key.image.variant.isOriginal,
-                for: request, source: key.image.source, download: key.download, since: marks?.originals,
+                for: request, source: key.image.source, fetch: key.fetch, since: marks?.originals,
                 waits: request.waitsForStore, trace: trace)
         }
         if layersToStore.contains(.disk), request.storesVariant, !key.image.variant.isOriginal, !output.isStored,
@@ -32,7 +32,7 @@ extension ImageLoad {
             !wasRemoved(key.image, from: .disk, since: marks?.images)
         {
             let write = output.variantWrite
-            let isOverLimit = environment.begin(write, of: key.download, bytes: output.image.memoryCost, trace) {
+            let isOverLimit = environment.begin(write, of: key.fetch, bytes: output.image.memoryCost, trace) {
                 [self] () throws(ImageError) in
                 var entry = try await environment.variantEntry(output.image, for: request)
                 entry.limit(to: request.diskLifetime)

@@ -16,16 +16,13 @@ final class ImageLoad: Sendable {
     private let replacesVariants: Bool
     let trace: LoadTrace
 
-    typealias Context = TaskCoalescer<ImageLoadKey, PipelineOutput>.Context
-
     /// - Parameters:
     ///   - request: The request as the environment prepared it.
     ///   - trace: The load of the caller.
-    ///   - showsPreviews: False if the caller has shown the cached image already: part of an image is no progress over all of it.
-    ///   - replacesVariants: True if new bytes remove the variants of the old ones; `nil` if the request tells, by storing anything.
+    ///   - transformed: The load that needs this one for its transformer.
     init(
         _ request: ImageRequest, key: ImageKey, environment: LoadEnvironment, trace: LoadTrace,
-        showsPreviews: Bool = true, replacesVariants: Bool? = nil
+        for transformed: ImageLoad? = nil
     ) {
         self.request = request
         self.trace = trace
@@ -33,7 +30,7 @@ final class ImageLoad: Sendable {
         layersToStore = environment.layersToStore(request)
         storesOriginal = environment.storesOriginal(request)
         let policy = request.cachePolicy
-        let replacesVariants = replacesVariants ?? request.storesAnything
+        let replacesVariants = transformed?.replacesVariants ?? request.storesAnything
         self.replacesVariants = replacesVariants
         let queriesVariants = environment.queriesVariants(request)
         queriesMemory = request.queryFrom.contains(.memory) && policy.queriesMemory
@@ -44,23 +41,30 @@ final class ImageLoad: Sendable {
             queriesVariant: queriesVariants && request.storesVariant && !key.variant.isOriginal
                 && request.coderToken == 0 && policy != .revalidate,
             queriesOtherVariants: queriesVariants,
-            replacesVariants: replacesVariants && policy.asksSource,
-            retriesFailed: request.retriesFailed, isProgressive: request.isProgressive && showsPreviews,
-            requiresAnimation: request.requiresAnimation)
+            isReload: transformed?.key.isReload ?? request.isReload,
+            replacesVariants: replacesVariants && policy.asksSource, retriesFailed: request.retriesFailed)
     }
 
     /// The output of the load, which begins unless it is under way.
-    /// - Parameter outer: the job that needs the output for its own, and runs this load in its task.
     func output(
-        priority: LoadPriority, within outer: JobCancellation? = nil, onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
+        _ wishes: LoadWishes = LoadWishes(), priority: LoadPriority,
+        onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
     ) async throws(ImageError) -> PipelineOutput {
-        try await environment.shared.images.value(for: key, priority: priority, within: outer, onUpdate: onUpdate) {
-            [self] context in
-            do throws(ImageError) { return .success(try await run(context)) } catch { return .failure(error) }
-        }.get()
+        try Self.output(
+            await environment.shared.work.value(
+                .image(key), wishes, priority: priority, onUpdate: onUpdate, work))
     }
 
-    private func run(_ context: Context) async throws(ImageError) -> PipelineOutput {
+    private var work: LoadWork.Work {
+        LoadWork.Work { [self] job async throws(ImageError) in .image(try await run(job)) }
+    }
+
+    private static func output(_ value: LoadValue) throws(ImageError) -> PipelineOutput {
+        guard case .image(let output) = value else { throw .cancelled }  // Never: the key is that of an image.
+        return output
+    }
+
+    private func run(_ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput {
         let marks = environment.removalMarks
         // Another load may have stored it since the caller looked.
         if queriesMemory, environment.cache.containsInMemory(key.image),
@@ -75,17 +79,14 @@ final class ImageLoad: Sendable {
             case .revalidate, .fetch, .fail: break
             }
         }
-        let downloads = environment.shared.downloads
-        let hold = downloads.hold(key.download, mark: marks.originals)
-        defer { downloads.release(hold) }
         let output: PipelineOutput
         do throws(ImageError) {
-            if let stored = try await storedVariant(context) {
+            if let stored = try await storedVariant(job) {
                 output = stored
             } else if request.transformer == nil {
-                output = try await makeDecoded(hold, context)
+                output = try await makeDecoded(job, since: marks.originals)
             } else {
-                output = try await makeTransformed(context)
+                output = try await makeTransformed(job)
             }
         } catch {
             // If revalidating fails, what is in memory remains.
@@ -107,7 +108,7 @@ final class ImageLoad: Sendable {
     // MARK: Transform
 
     /// The image of the same request without a transformer, transformed.
-    private func makeTransformed(_ context: Context) async throws(ImageError) -> PipelineOutput {
+    private func makeTransformed(_ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput {
         var plain = request
         plain.transformer = nil
         plain.transformsAnimatedImages = false
@@ -123,16 +124,16 @@ final class ImageLoad: Sendable {
         if !plain.queryFrom.contains(.memory), !plain.storeTo.contains(.memory), !plain.loadsTargetSize {
             plain.decodeOptions.shrink(for: request.transformer)
         }
-        var decoded = try await plainOutput(plain, context)
+        var decoded = try await plainOutput(plain, job)
         // An image that isn't transformed keeps its size.
         if plain.decodeOptions != full.decodeOptions, !isTransformed(decoded.image) {
-            decoded = try await plainOutput(full, context)
+            decoded = try await plainOutput(full, job)
         }
         var output = (value: decoded.image, time: StageTime.zero)
         let transforms = isTransformed(decoded.image)
         if transforms {
             output = try await environment.observe(.transform, of: trace) { () throws(ImageError) in
-                try await applyTransformer(to: decoded.image, priority: context.priority)
+                try await applyTransformer(to: decoded.image, priority: job.priority)
             }
         }
         return PipelineOutput(
@@ -142,45 +143,41 @@ final class ImageLoad: Sendable {
     }
 
     /// The output of a request without a transformer. Its previews are transformed.
-    private func plainOutput(_ plain: ImageRequest, _ context: Context) async throws(ImageError) -> PipelineOutput {
+    private func plainOutput(_ plain: ImageRequest, _ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput {
         let load = ImageLoad(
-            plain, key: environment.key(for: plain), environment: environment, trace: trace,
-            showsPreviews: key.isProgressive, replacesVariants: replacesVariants)
-        if key.isProgressive || key.policy == .revalidate {
-            return try await withNewest { [self] (preview: Image) in
-                // A preview that cannot be transformed is left out; the image itself will tell why.
-                if let image = try? await applyTransformer(to: preview, priority: context.priority) {
-                    context.update(.preview(image.with(preview.animation)))
-                }
-            } during: { show in
-                await load.result(within: context) { update in
-                    if case .preview(let image) = update { show(image) } else { Self.pass(update, to: context) }
-                }
-            }.get()
-        } else {
-            return try await load.output(
-                priority: LoadPriority(context.priority), within: context.cancellation
-            ) { Self.pass($0, to: context) }
+            plain, key: environment.key(for: plain), environment: environment, trace: trace, for: self)
+        let previews = NewestWork<LoadUpdate> { [self] update in
+            // A preview that cannot be transformed is left out; the image itself will tell why.
+            switch update {
+            case .preview(let image):
+                if let preview = await transformedPreview(image, job) { job.publish(.preview(preview)) }
+            case .outdated(let image):
+                if let preview = await transformedPreview(image, job) { job.publish(.outdated(preview)) }
+            default: break
+            }
         }
-    }
-
-    /// Passes an update of the image without its transformer on.
-    private static func pass(_ update: LoadUpdate, to context: Context) {
-        // Its placeholder is not that of the transformed image.
-        if case .placeholder = update { return }
-        context.update(update)
-    }
-
-    private func result(
-        within context: Context, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
-    ) async -> Result<PipelineOutput, ImageError> {
+        let result: Result<LoadValue, ImageError>
         do throws(ImageError) {
-            return .success(
-                try await output(
-                    priority: LoadPriority(context.priority), within: context.cancellation, onUpdate: onUpdate))
+            let value = try await job.value(
+                .image(load.key),
+                onUpdate: { update in
+                    switch update {
+                    case .preview, .outdated: previews.send(update)
+                    case .progress: job.publish(update)
+                    // The placeholder is not that of the transformed image.
+                    case .placeholder, .arriving, .asking: break
+                    }
+                }, load.work)
+            result = .success(value)
         } catch {
-            return .failure(error)
+            result = .failure(error)
         }
+        await previews.end()
+        return try Self.output(result.get())
+    }
+
+    private func transformedPreview(_ preview: Image, _ job: LoadWork.Job) async -> Image? {
+        try? await applyTransformer(to: preview, priority: job.priority).with(preview.animation)
     }
 
     /// True if the request's transformer applies to an image of this kind.
@@ -213,73 +210,56 @@ final class ImageLoad: Sendable {
     }
 
     /// The image of the original, or of a larger thumbnail of it.
-    private func makeDecoded(_ hold: Downloads.Hold, _ context: Context) async throws(ImageError) -> PipelineOutput {
-        guard key.isProgressive,
-            let progressive = ProgressiveDecoding(
-                request.coder ?? environment.coders, options: options(), environment.configuration,
-                environment.entryCoder)
-        else { return try await makeDecoded(hold, context, progressive: nil, onUpdate: context.update) }
-        let arriving = Lock<ArrivingData?>(nil)
-        let result = await withNewest { [environment] (data: ArrivingData) in
-            let preview = try? await environment.configuration.processing.perform(priority: context.priority) {
-                isCancelled in progressive.preview(of: data, isCancelled: isCancelled)
-            }
-            if let preview = preview ?? nil { context.update(.preview(preview)) }
-        } during: { send -> Result<PipelineOutput, ImageError> in
-            do throws(ImageError) {
-                return .success(
-                    try await makeDecoded(hold, context, progressive: progressive) { update in
-                        switch update {
-                        case .arriving(let data):
-                            arriving.withLock { $0 = data }
-                        case .progress:
-                            context.update(update)
-                            if let data = arriving.withLock({ $0 }) { send(data) }
-                        case .preview, .placeholder:
-                            context.update(update)
-                        }
-                    })
-            } catch {
-                return .failure(error)
-            }
-        }
-        await progressive.endAnimation(
-            result.map { $0.bytes?.data ?? Data() }, on: environment.configuration.processing)
-        return try result.get()
-    }
-
     private func makeDecoded(
-        _ hold: Downloads.Hold, _ context: Context, progressive: ProgressiveDecoding?,
-        onUpdate: @escaping @Sendable (LoadUpdate) -> Void
+        _ job: LoadWork.Job, since mark: RemovalLog.Mark?
     ) async throws(ImageError) -> PipelineOutput {
+        let previews = LoadPreviews(self, job)
+        let fetch = SourceFetch(
+            environment: environment, request: request, key: key.fetch, trace: trace)
         let source = SourceLoad(
-            environment: environment, request: request, source: key.image.source, download: key.download,
-            policy: key.policy, queriesDisk: key.queriesDisk, retriesFailed: key.retriesFailed,
-            decoding: .init(request), isProgressive: progressive != nil, replacesVariants: replacesVariants, hold: hold,
-            trace: trace)
+            fetch, decoding: .init(request), replacesVariants: replacesVariants, since: mark)
         var steps = SourceLoad.Steps<Decoded>(
             decode: { [self] bytes throws(ImageError) in
                 if let image = bytes.image {
                     let options = options()
                     let (made, time) = try await environment.observe(.decode, of: trace) { () throws(ImageError) in
-                        try await environment.image(image, options: options, priority: context.priority)
+                        try await environment.image(image, options: options, priority: job.priority)
                     }
                     return Decoded(image: made, time: time)
                 }
-                showPlaceholder(of: bytes.entry, onUpdate)
-                return try await decode(
-                    bytes.data, options(mimeType: bytes.entry.mimeType), coder: request.coder, context,
-                    progressive: bytes.source == .network ? progressive : nil)
-            }, onUpdate: onUpdate)
+                if let decoded = await previews.image(of: bytes) { return decoded }
+                return try await decoded(bytes, job, progressive: previews.decoding(of: bytes))
+            }, onUpdate: { previews.receive($0) })
         if key.policy.ignoresAge, key.queriesOtherVariants, request.coder == nil {
-            steps.substitute = { [self] () throws(ImageError) in try await imageOfLargerVariant(context) }
+            steps.substitute = { [self] () throws(ImageError) in try await imageOfLargerVariant(job) }
         }
-        if key.policy == .revalidate { steps.preview = { context.update(.preview($0.image)) } }
-        let result = try await source.value(steps, for: SourceLoad.Job(context))
+        let result: SourceLoad.Result<Decoded>
+        do throws(ImageError) {
+            result = try await source.value(steps, for: job)
+        } catch {
+            await previews.end(.failure(error))
+            throw error
+        }
+        await previews.end(.success(result.bytes.data))
         return PipelineOutput(
             image: result.value.image.with(result.bytes.entry.response), bytes: result.bytes,
             source: result.bytes.source, freshness: result.freshness, decodeTime: result.value.time,
             decodedBy: trace.id)
+    }
+
+    /// Decodes the bytes of the source.
+    func decoded(
+        _ bytes: SourceBytes, _ job: LoadWork.Job, progressive: ProgressiveDecoding? = nil
+    ) async throws(ImageError) -> Decoded {
+        showPlaceholder(of: bytes.entry) { job.publish($0) }
+        return try await decode(
+            bytes.data, options(mimeType: bytes.entry.mimeType), coder: request.coder, job, progressive: progressive)
+    }
+
+    /// A decoder of bytes that arrive; `nil` if the coder has none.
+    func makeProgressiveDecoding() -> ProgressiveDecoding? {
+        ProgressiveDecoding(
+            request.coder ?? environment.coders, options: options(), environment.configuration, environment.entryCoder)
     }
 
     /// Shows the placeholder of an image that is about to be decoded.
@@ -295,14 +275,14 @@ final class ImageLoad: Sendable {
     }
 
     private func decode(
-        _ data: Data, _ options: DecodeOptions, coder: (any ImageCoder)? = nil, _ context: Context,
+        _ data: Data, _ options: DecodeOptions, coder: (any ImageCoder)? = nil, _ job: LoadWork.Job,
         progressive: ProgressiveDecoding? = nil
     ) async throws(ImageError) -> Decoded {
         let (image, time) = try await environment.observe(.decode, of: trace) { image in
             ["size": "\(image.size)", "format": "\(image.format?.rawValue ?? "")"]
         } _: { () throws(ImageError) in
             try await environment.decode(
-                data, options: options, coder: coder, priority: context.priority, progressive: progressive)
+                data, options: options, coder: coder, priority: job.priority, progressive: progressive)
         }
         return Decoded(image: image, time: time)
     }
@@ -310,8 +290,8 @@ final class ImageLoad: Sendable {
     // MARK: Variants on disk
 
     /// The finished thumbnail or transformed image as the disk has it, if the request stores such images.
-    private func storedVariant(_ context: Context) async throws(ImageError) -> PipelineOutput? {
-        guard key.queriesVariant, let (bytes, decoded) = try await variant(key.image, nil, context) else { return nil }
+    private func storedVariant(_ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput? {
+        guard key.queriesVariant, let (bytes, decoded) = try await variant(key.image, nil, job) else { return nil }
         var freshness = Freshness.cached
         switch environment.decision(for: bytes.entry.response, of: request) {
         case .use(let reason):
@@ -328,15 +308,18 @@ final class ImageLoad: Sendable {
     }
 
     /// A thumbnail that is made of a larger one, where the disk has lost the original; `nil` if there is none.
-    private func imageOfLargerVariant(_ context: Context) async throws(ImageError) -> SourceLoad.Result<Decoded>? {
+    private func imageOfLargerVariant(_ job: LoadWork.Job) async throws(ImageError) -> SourceLoad.Result<Decoded>? {
         guard let box = request.thumbnailSize, !box.isEmpty else { return nil }
         let source = key.image.source
         let wanted = ImageVariant(request.decodeOptions)
         func area(_ variant: ImageVariant) -> Double { variant.box.map { Double($0.width) * Double($0.height) } ?? 0 }
         let larger = await environment.cache.variants(ofSource: source).filter { wanted.canBeMade(of: $0) }
+        guard !larger.isEmpty else { return nil }
+        let original = ImageKey(source: source)
+        if key.queriesDisk, await environment.originals.contains(original, in: .disk).contains(.disk) { return nil }
         for variant in larger.sorted(by: { area($0) < area($1) }) {
             let key = ImageKey(source: source, variant: variant)
-            if let (bytes, decoded) = try await self.variant(key, options(), context) {
+            if let (bytes, decoded) = try await self.variant(key, options(), job) {
                 return SourceLoad.Result(value: decoded, bytes: bytes, freshness: .cached)
             }
         }
@@ -346,10 +329,10 @@ final class ImageLoad: Sendable {
     /// Reads a variant from disk.
     /// - Parameter thumbnail: The options of a thumbnail of the variant; `nil` for the variant itself.
     private func variant(
-        _ key: ImageKey, _ thumbnail: DecodeOptions?, _ context: Context
+        _ key: ImageKey, _ thumbnail: DecodeOptions?, _ job: LoadWork.Job
     ) async throws(ImageError) -> (SourceBytes, Decoded)? {
         let (entry, time) = await environment.entry(
-            for: key, in: environment.cache, of: trace, priority: context.priority)
+            for: key, in: environment.cache, of: trace, priority: job.priority)
         guard let entry, environment.accepts(entry.response, for: request) else { return nil }
         let bytes = SourceBytes(
             entry, source: .disk, isVariant: true, diskTime: time,
@@ -359,9 +342,9 @@ final class ImageLoad: Sendable {
         options.scale = self.options().scale
         options.decodeToHDR = request.decodeOptions.decodeToHDR
         options.keepsColorSpace = request.decodeOptions.keepsColorSpace
-        if thumbnail == nil { showPlaceholder(of: entry, context.update) }
+        if thumbnail == nil { showPlaceholder(of: entry, job.publish) }
         do throws(ImageError) {
-            var decoded = try await decode(entry.data, options, context)
+            var decoded = try await decode(entry.data, options, job)
             let properties = entry.imageProperties.flatMap { StoredImageProperties($0) }
             if let properties {
                 decoded.image = properties.restored(decoded.image, options: self.options())

@@ -144,7 +144,7 @@ struct ObservingTests {
         let bench = ManagerBench(answer: nil)
         let tasks = (0..<3).map { _ in bench.manager.task(for: request()) }
         await bench.loader.arrival(of: 1)
-        while bench.manager.shared.images.waitingCount < 3 { await Task.yield() }
+        while bench.manager.waiting.images < 3 { await Task.yield() }
         #expect(bench.manager.statistics.loads == 3 && bench.manager.statistics.active == 3)
         tasks[2].cancel()
         _ = await tasks[2].result
@@ -181,7 +181,7 @@ struct ObservingTests {
         let sizes = [nil, nil, PixelSize(width: 2, height: 2)]
         let tasks = sizes.map { size in bench.manager.task(for: request { $0.thumbnailSize = size }) }
         await bench.loader.arrival(of: 1)
-        while bench.manager.shared.downloads.waitingCount < 2 || bench.manager.shared.images.waitingCount < 3 {
+        while bench.manager.waiting.fetches < 2 || bench.manager.waiting.images < 3 {
             await Task.yield()
         }
         bench.loader.answer(0, with: .success(.dot()))

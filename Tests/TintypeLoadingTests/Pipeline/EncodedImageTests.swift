@@ -58,7 +58,7 @@ struct EncodedImageTests {
         let image = manager.task(for: request)
         await loader.arrival(of: 1)
         let data = Task { try await manager.data(for: ImageRequest(url)) }
-        while manager.shared.downloads.waitingCount < 2 { await Task.yield() }
+        while manager.waiting.fetches < 2 { await Task.yield() }
         #expect(manager.hasActiveLoads)
         loader.answer(0, with: Self.bytes("DOT 8"))
         #expect(try await data.value.data == Data("DOT 8".utf8))

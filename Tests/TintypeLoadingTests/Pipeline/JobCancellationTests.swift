@@ -27,7 +27,7 @@ struct JobCancellationTests {
         let first = bench.manager.task(for: url)
         await bench.loader.arrival(of: 1)
         let second = bench.manager.task(for: thumbnail(2))
-        while bench.manager.shared.downloads.waitingCount < 2 { await Task.yield() }
+        while bench.manager.waiting.fetches < 2 { await Task.yield() }
         first.cancel()
         #expect(await first.result.failure?.code == .cancelled)
         #expect(bench.loader.cancelled == 0)
@@ -43,7 +43,7 @@ struct JobCancellationTests {
         let first = bench.manager.task(for: url)
         await bench.loader.arrival(of: 1)
         let second = bench.manager.task(for: thumbnail(2))
-        while bench.manager.shared.downloads.waitingCount < 2 { await Task.yield() }
+        while bench.manager.waiting.fetches < 2 { await Task.yield() }
         let tasks = firstLeavesFirst ? [first, second] : [second, first]
         tasks[0].cancel()
         _ = await tasks[0].result
@@ -66,7 +66,7 @@ struct JobCancellationTests {
         let transformed = bench.manager.task(for: request)
         await bench.loader.arrival(of: 1)
         let plain = bench.manager.task(for: url)
-        while bench.manager.shared.images.waitingCount < 3 { await Task.yield() }
+        while bench.manager.waiting.images < 3 { await Task.yield() }
         transformed.cancel()
         #expect(await transformed.result.failure?.code == .cancelled)
         bench.loader.answer(0, with: .success(.dot()))
@@ -77,20 +77,6 @@ struct JobCancellationTests {
         #expect(transforms.withLock { $0 } == 0)
     }
 
-    @Test("a job that nobody waits for any longer gets nothing from the one it ran, even before it knows its task")
-    func cancelledBeforeItsTaskIsKnown() async {
-        let job = JobCancellation()
-        let leaves = Lock(0)
-        let value = await job.runInnerJob(leave: { leaves.withLock { $0 += 1 } }) {
-            job.request()
-            return 1
-        }
-        #expect(value == nil)
-        #expect(leaves.withLock { $0 } == 1)
-        let needed = JobCancellation()
-        #expect(await needed.runInnerJob(leave: {}) { 1 } == 1)
-    }
-
     @Test("cancelAll ends every load, and the transfers with them", .capability("MGR-34"))
     func cancelAll() async throws {
         let bench = ManagerBench(answer: nil)
@@ -98,11 +84,11 @@ struct JobCancellationTests {
         transformed.transformer = .closure(key: "same") { $0 }
         let tasks = [transformed, ImageRequest(url), thumbnail(2)].map { bench.manager.task(for: $0) }
         await bench.loader.arrival(of: 1)
-        while bench.manager.shared.images.waitingCount < 4 { await Task.yield() }
+        while bench.manager.waiting.images < 4 { await Task.yield() }
         bench.manager.cancelAll()
         for task in tasks { #expect(await task.result.failure?.code == .cancelled) }
         while bench.loader.cancelled < 1 || bench.manager.hasActiveLoads { await Task.yield() }
-        #expect(bench.manager.shared.downloads.waitingCount == 0)
+        #expect(bench.manager.waiting.fetches == 0)
     }
 
     @Test("whoever is cancelled, the others get the value, and work that nobody needs is cancelled", arguments: 0..<60)
@@ -150,20 +136,34 @@ struct JobCancellationTests {
 /// Three levels of shared work: each key of the top level needs one of the middle level, and those need the work at the bottom, which waits
 /// at a gate.
 private final class Tower: Sendable {
-    private let levels = [TaskCoalescer<Int, Int>(), TaskCoalescer<Int, Int>(), TaskCoalescer<Int, Int>()]
+    private struct Key: Hashable, Sendable {
+        var level: Int
+        var number: Int
+    }
+
+    private let shared = SharedWork<Key, Int>()
     private let waiting = Lock<[Int: CheckedContinuation<Result<Int, ImageError>, Never>]>([:])
     private let nextWait = Lock(0)
 
-    var isIdle: Bool {
-        levels.allSatisfy { $0.jobCount == 0 && $0.waitingCount == 0 } && waiting.withLock { $0.isEmpty }
+    var isIdle: Bool { shared.isIdle && waiting.withLock { $0.isEmpty } }
+
+    func value(level: Int, key: Int) async -> Result<Int, ImageError> {
+        do throws(ImageError) {
+            let key = Key(level: level, number: key)
+            return .success(
+                try await shared.value(key, LoadWishes(), priority: LoadPriority(.normal), work(for: key)))
+        } catch {
+            return .failure(error)
+        }
     }
 
-    func value(level: Int, key: Int, within outer: JobCancellation? = nil) async -> Result<Int, ImageError> {
-        await levels[level].value(for: key, priority: LoadPriority(.normal), within: outer) { [self] context in
-            guard level == 2 else {
-                return await value(level: level + 1, key: key / 2, within: context.cancellation)
-            }
-            return await work()
+    private func work(for key: Key) -> SharedWork<Key, Int>.Work {
+        SharedWork<Key, Int>.Work { [self] job async throws(ImageError) in
+            guard key.level < 2 else { return try await work().get() }
+            let next = Key(level: key.level + 1, number: key.number / 2)
+            return try await job.value(next, work(for: next))
+        } keeps: { _ in
+            key.number % 2 == 0
         }
     }
 

@@ -30,9 +30,7 @@ struct LoadEndTests {
     }
 
     private func isIdle(_ manager: ImageManager) -> Bool {
-        let work = manager.shared
-        return !manager.hasActiveLoads && work.images.waitingCount == 0 && work.data.waitingCount == 0
-            && work.downloads.waitingCount == 0 && work.downloads.heldCount == 0
+        !manager.hasActiveLoads && manager.shared.work.isIdle
     }
 
     /// Waits for the jobs that end a moment after their callers.
@@ -97,12 +95,36 @@ struct LoadEndTests {
                     try await manager.image(for: URL(string: "test:\(number % 100)")!).size.width
                 }
             }
-            while manager.shared.images.waitingCount < 10_000 { await Task.yield() }
+            while manager.waiting.images < 10_000 { await Task.yield() }
             gate.open()
             for try await width in group { #expect(width == 8) }
         }
         #expect(requests.withLock { $0 } == 100)
         await waitUntilIdle(manager)
+    }
+
+    @Test("a loader that asks its own manager for the image that it loads gets an error")
+    func loaderAsksItself() async throws {
+        let manager = Lock<ImageManager?>(nil)
+        let seen = Lock<[ImageError.Code]>([])
+        let bench = self.manager { request in
+            guard let manager = manager.withLock({ $0 }) else { return .failure(.cancelled) }
+            do throws(ImageError) {
+                // A load of another image, whose loader asks for this one, and one of this image in another size.
+                var small = ImageRequest(request.url)
+                small.thumbnailSize = PixelSize(width: 2, height: 2)
+                let next = request.url.absoluteString == "test:a" ? ImageRequest(URL(string: "test:b")!) : small
+                _ = try await manager.image(for: next)
+            } catch {
+                seen.withLock { $0.append(error.code) }
+            }
+            return .success(.dot())
+        }
+        manager.withLock { $0 = bench }
+        #expect(try await bench.image(for: URL(string: "test:a")!).size.width == 8)
+        #expect(seen.withLock { $0 } == [.invalidRequest])
+        #expect(!bench.hasActiveLoads)
+        manager.withLock { $0 = nil }
     }
 
     @Test("a loader, a transformer, and hooks may use the manager that calls them")

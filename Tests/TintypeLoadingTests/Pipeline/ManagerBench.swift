@@ -49,3 +49,16 @@ extension Result {
         if case .failure(let error) = self { error } else { nil }
     }
 }
+
+extension ImageManager {
+    /// The numbers of callers and jobs that wait for images, for bytes that aren't decoded, and for fetches.
+    var waiting: (images: Int, data: Int, fetches: Int) {
+        shared.work.waiting.reduce(into: (0, 0, 0)) { sum, entry in
+            switch entry.key {
+            case .image: sum.0 += entry.value
+            case .data: sum.1 += entry.value
+            case .fetch: sum.2 += entry.value
+            }
+        }
+    }
+}

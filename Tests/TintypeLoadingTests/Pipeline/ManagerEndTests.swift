@@ -118,4 +118,30 @@ struct ManagerEndTests {
         #expect(try await loaded.source == .network)
         await manager.flush()
     }
+
+    @Test(
+        "a blocking load is an error where it would wait for its own thread: in tasks, and in transformers",
+        .capability("CQU-06"))
+    func blockingThreads() async throws {
+        let disk = disk()
+        let manager = manager(disk)
+        let (first, second) = (ImageRequest(url("a")), ImageRequest(url("b")))
+        loader.answer(0, with: .success(.dot()))
+        /// As a program's synchronous function would in a task.
+        func load(_ request: ImageRequest) -> Result<ImageResult, ImageError> {
+            do throws(ImageError) { return .success(try manager.loadBlocking(request)) } catch {
+                return .failure(error)
+            }
+        }
+        #expect(load(first).failure?.code == .invalidRequest)
+        _ = try await manager.image(for: first)
+        #expect(try load(first).get().source == .memory)
+        var transformed = first
+        transformed.transformer = .closure(key: "blocking") { image in
+            _ = try manager.loadBlocking(second)
+            return image
+        }
+        let error = await #expect(throws: ImageError.self) { try await manager.image(for: transformed) }
+        #expect(error?.reason.contains("blocking load") == true)
+    }
 }

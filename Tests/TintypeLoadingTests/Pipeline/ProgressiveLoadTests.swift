@@ -64,6 +64,27 @@ struct ProgressiveLoadTests {
         throw CancellationError()
     }
 
+    @Test("a caller that wants previews gets them from a load that another one began without", .capability("OPT-02"))
+    func lateWish() async throws {
+        var plain = request
+        plain.isProgressive = false
+        let first = manager.task(for: plain)
+        let firstEvents = first.events
+        await loader.arrival(of: 1)
+        let late = manager.task(for: request)
+        var events = late.events.makeAsyncIterator()
+        while manager.waiting.images < 2 { await Task.yield() }
+        let bytes = ArrivingBytes()
+        _ = bytes.append(data.prefix(12))
+        loader.calls[0].request.report(bytes, from: 0, expected: data.count)
+        #expect(try await nextPreview(&events).size.width > 0)
+        answer()
+        let (previews, image) = try await follow(firstEvents)
+        let lateImage = try await late.image
+        #expect(previews.isEmpty && image.size == lateImage.size)
+        #expect(loader.calls.count == 1)
+    }
+
     @Test(
         "previews come as bytes do; the end is the same decoder's, and nothing is decoded twice",
         .capability("DLR-27", "DLR-28", "OPT-02"))

@@ -126,11 +126,31 @@ struct RemovalRaceTests {
         await loader.arrival(of: 1)
         try await manager.removeAll(of: url)
         let second = manager.task(for: url)
-        while manager.shared.images.waitingCount < 2 { await Task.yield() }
+        while manager.waiting.images < 2 { await Task.yield() }
         loader.answer(0, with: .success(.dot()))
         _ = try await (first.image, second.image)
         await manager.flush()
         #expect(await cache.contains(key) == [])
+    }
+
+    @Test("a load that begins after a removal uses no bytes of a transfer from before it", .capability("CRM-01"))
+    func transferFromBefore() async throws {
+        disk.removalGate.open()
+        disk.storeGate.open()
+        let first = manager.task(for: url)
+        await loader.arrival(of: 1)
+        try await manager.removeAll(of: url)
+        var small = ImageRequest(url)
+        small.thumbnailSize = PixelSize(width: 2, height: 2)
+        let second = manager.task(for: small)
+        while manager.waiting.fetches < 2 { await Task.yield() }
+        loader.answer(0, with: .success(.dot(size: 3)))
+        await loader.arrival(of: 2)
+        loader.answer(1, with: .success(.dot(size: 4)))
+        #expect(try await first.image.size.width == 3)
+        #expect(try await second.image.size.width == 2)
+        await manager.flush()
+        #expect(await disk.entry(forKey: key)?.data == Data("DOT 4".utf8))
     }
 
     @Test("a removal while an image is loaded keeps it out of several caches too", .capability("CRM-01"))

@@ -57,7 +57,7 @@ struct RequestPartsTests {
         let caches: [DictionaryCache?] = [one, one, two, nil, nil]
         let tasks = caches.map { cache in bench.manager.task(for: request { $0.cache = cache }) }
         await bench.loader.arrival(of: 3)
-        while bench.manager.shared.images.waitingCount < 5 { await Task.yield() }
+        while bench.manager.waiting.images < 5 { await Task.yield() }
         for index in 0..<3 { bench.loader.answer(index, with: .success(.dot())) }
         for task in tasks { _ = try await task.image }
         await bench.manager.flush()
@@ -188,7 +188,7 @@ struct RequestPartsTests {
         let tasks = [nil, own, own].map { loader in bench.manager.task(for: request { $0.loader = loader }) }
         await bench.loader.arrival(of: 1)
         await own.arrival(of: 1)
-        while bench.manager.shared.images.waitingCount < 3 { await Task.yield() }
+        while bench.manager.waiting.images < 3 { await Task.yield() }
         own.answer(0, with: .success(.dot(size: 4)))
         bench.loader.answer(0, with: .success(.dot(size: 8)))
         #expect(try await tasks[0].image.size.width == 8)

@@ -72,7 +72,7 @@ struct RequestSourceTests {
         var small = request
         small.thumbnailSize = PixelSize(width: 2, height: 2)
         let tasks = [request, request, small].map { bench.manager.task(for: $0) }
-        while bench.manager.shared.downloads.waitingCount < 2 { await Task.yield() }
+        while bench.manager.waiting.fetches < 2 { await Task.yield() }
         gate.open()
         #expect(try await tasks[0].image.size.width == 6)
         #expect(try await tasks[1].image.size.width == 6)

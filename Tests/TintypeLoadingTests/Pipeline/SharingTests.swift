@@ -9,35 +9,85 @@ import Testing
 
 private let url = URL(string: "test:a")!
 
+private func request(_ change: (inout ImageRequest) -> Void) -> ImageRequest {
+    var request = ImageRequest(url)
+    change(&request)
+    return request
+}
+
 @Suite("Work that loads share", .timeLimited)
 struct SharingTests {
-    private func request(_ change: (inout ImageRequest) -> Void) -> ImageRequest {
-        var request = ImageRequest(url)
-        change(&request)
-        return request
-    }
-
     @Test(
-        "loads of one URL share one transfer, whatever they want of the caches",
+        "loads of one URL share one transfer, whatever they store and in which size they decode",
         .capability("DLR-09", "DLR-11", "DLR-12"))
-    func policies() async throws {
+    func oneTransfer() async throws {
         let bench = ManagerBench(answer: nil)
         let requests = [
-            ImageRequest(url), request { $0.options = .fromLoaderOnly }, request { $0.options = .retryFailed },
-            request { $0.options = .refreshCached }, request { $0.queryFrom = .memory },
-            request { $0.storeTo = .memory }, request { $0.thumbnailSize = PixelSize(width: 2, height: 2) },
+            ImageRequest(url), request { $0.storeTo = .memory }, request { $0.storeTo = [] },
+            request { $0.thumbnailSize = PixelSize(width: 2, height: 2) },
+            request { $0.thumbnailSize = PixelSize(width: 3, height: 3) },
         ]
         let tasks = requests.map { bench.manager.task(for: $0) }
         let data = Task { try await bench.manager.data(for: url) }
         await bench.loader.arrival(of: 1)
-        // Those that differ in `storeTo` alone are one load; all others wait for the transfer.
-        while bench.manager.shared.downloads.waitingCount < requests.count { await Task.yield() }
+        // Those that differ in `storeTo` alone are one load.
+        while bench.manager.waiting.images < 5 || bench.manager.waiting.fetches < 4 { await Task.yield() }
         bench.loader.answer(0, with: .success(.dot()))
         for (task, request) in zip(tasks, requests) {
             #expect(try await task.image.size.width == (request.thumbnailSize?.width ?? 8))
         }
         #expect(try await data.value.data == Data("DOT 8".utf8))
         #expect(bench.loader.calls.count == 1)
+    }
+
+    @Test("a hundred sizes of one URL share one transfer", .capability("DLR-11"))
+    func hundredSizes() async throws {
+        let bench = ManagerBench()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for side in 1...100 {
+                group.addTask {
+                    let small = request { $0.thumbnailSize = PixelSize(width: side, height: side) }
+                    _ = try await bench.manager.image(for: small)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(bench.loader.calls.count == 1)
+    }
+
+    @Test("requests with different policies share no transfer, so that each gets its own answer", .capability("DLR-12"))
+    func policies() async throws {
+        let bench = ManagerBench(answer: nil)
+        let first = bench.manager.task(for: url)
+        await bench.loader.arrival(of: 1)
+        let only = await bench.failure(request { $0.options = .fromCacheOnly })
+        #expect(only?.code == .notCached)
+        let others = [
+            request { $0.options = .fromLoaderOnly }, request { $0.options = .retryFailed },
+            request { $0.queryFrom = [] },
+        ].map { bench.manager.task(for: $0) }
+        await bench.loader.arrival(of: 4)
+        for index in 0..<4 { bench.loader.answer(index, with: .success(.dot())) }
+        for task in [first] + others { #expect(try await task.image.size.width == 8) }
+    }
+
+    @Test(
+        "a reload gets no bytes that were asked for before it began", .capability("OPT-03"),
+        arguments: [CachePolicy.reload, .cacheFirst])
+    func reloads(policy: CachePolicy) async throws {
+        let bench = ManagerBench(answer: nil)
+        let reload = request {
+            $0.cachePolicy = policy
+            $0.queryFrom = []
+        }
+        let first = bench.manager.task(for: reload)
+        await bench.loader.arrival(of: 1)
+        let second = bench.manager.task(for: reload)
+        await bench.loader.arrival(of: 2)
+        bench.loader.answer(0, with: .success(.dot(size: 3)))
+        bench.loader.answer(1, with: .success(.dot(size: 4)))
+        #expect(try await first.image.size.width == 3)
+        #expect(try await second.image.size.width == 4)
     }
 
     @Test("a size that is asked for while another is decoded needs no second transfer", .capability("DLR-12", "DLR-11"))
@@ -90,7 +140,7 @@ struct SharingTests {
                 $0.thumbnailSize = PixelSize(width: 2, height: 2)
             })
         await bench.loader.arrival(of: 1)
-        while bench.manager.shared.images.waitingCount < 3 { await Task.yield() }
+        while bench.manager.waiting.images < 3 { await Task.yield() }
         bench.loader.answer(0, with: .success(.dot()))
         _ = try await first.image
         #expect(try await second.result.get().storeError == full)
@@ -100,7 +150,7 @@ struct SharingTests {
 
     @Test("late subscribers first receive the most recent progress and the most recent preview", .capability("3.12"))
     func lateSubscriber() async throws {
-        let coalescer = TaskCoalescer<String, Int>()
+        let work = SharedWork<String, Int>()
         let preview = Image(
             pixels: try MutablePixelBuffer(size: PixelSize(width: 1, height: 1), cleared: true).freeze())
         let (told, end) = (OnceTask<Void>(), OnceTask<Void>())
@@ -108,33 +158,35 @@ struct SharingTests {
         told.begin { Task { await toldGate.wait() } }
         end.begin { Task { await endGate.wait() } }
         let first = Task {
-            await coalescer.value(for: "a", priority: LoadPriority(.normal)) { context in
-                context.update(.preview(preview))
-                context.update(.progress(ImageProgress(receivedBytes: 5, expectedBytes: 9)))
-                toldGate.open()
-                _ = await end.value
-                return .success(1)
-            }
+            try await work.value(
+                "a", LoadWishes(), priority: LoadPriority(.normal),
+                .init { job async throws(ImageError) in
+                    job.publish(.preview(preview))
+                    job.publish(.progress(ImageProgress(receivedBytes: 5, expectedBytes: 9)))
+                    toldGate.open()
+                    _ = await end.value
+                    return 1
+                })
         }
         _ = await told.value
         let seen = Lock<[String]>([])
         let second = Task {
-            await coalescer.value(for: "a", priority: LoadPriority(.normal)) { update in
-                seen.withLock { seen in
-                    switch update {
-                    case .arriving, .placeholder: break
-                    case .progress(let progress): seen.append("progress \(progress.receivedBytes)")
-                    case .preview: seen.append("preview")
+            try await work.value(
+                "a", LoadWishes(), priority: LoadPriority(.normal),
+                onUpdate: { update in
+                    seen.withLock { seen in
+                        switch update {
+                        case .arriving, .asking, .placeholder, .outdated: break
+                        case .progress(let progress): seen.append("progress \(progress.receivedBytes)")
+                        case .preview: seen.append("preview")
+                        }
                     }
-                }
-            } work: { _ in
-                .success(2)
-            }
+                }, .init { _ async throws(ImageError) in 2 })
         }
-        while coalescer.waitingCount < 2 { await Task.yield() }
+        while work.waiting["a"] != 2 { await Task.yield() }
         endGate.open()
-        #expect(try await first.value.get() == 1)
-        #expect(try await second.value.get() == 1)
+        #expect(try await first.value == 1)
+        #expect(try await second.value == 1)
         #expect(seen.withLock { $0 } == ["progress 5", "preview"])
     }
 
@@ -182,26 +234,6 @@ struct SharingTests {
         priority.set(.high, change: high)
         priority.set(.low, change: low)
         #expect(priority.value == .high && seen.withLock { $0 } == [.high])
-    }
-
-    @Test("bytes stay shared until they are on their way to the disk", .capability("DLR-12", "DLR-11"))
-    func sharedUntilStored() async throws {
-        let manager = Lock<ImageManager?>(nil)
-        let areHeld = Lock<Bool?>(nil)
-        var configuration = ImageManager.Configuration()
-        configuration.shouldCache = { _, _ in
-            guard let downloads = manager.withLock({ $0 })?.shared.downloads else { return true }
-            let hold = downloads.hold(DownloadKey(url: url, headers: [:]))
-            defer { downloads.release(hold) }
-            let bytes = downloads.bytes(for: hold, onlyNew: false)
-            areHeld.withLock { $0 = bytes != nil }
-            return true
-        }
-        let bench = ManagerBench(configuration: configuration)
-        manager.withLock { $0 = bench.manager }
-        _ = try await bench.manager.image(for: url)
-        #expect(areHeld.withLock { $0 } == true)
-        manager.withLock { $0 = nil }
     }
 
     @Test("a load that begins after a change of loaders or coders doesn't join one from before", .capability("PLG-04"))

@@ -40,8 +40,8 @@ struct StoredPlaceholderTests {
             case .placeholder(let hash):
                 guard let picture = try? hash.image() else { return }
                 seen.withLock { $0.append(picture.size) }
-            case .preview(let image): seen.withLock { $0.append(image.size) }
-            case .progress, .arriving: break
+            case .preview(let image), .outdated(let image): seen.withLock { $0.append(image.size) }
+            case .progress, .arriving, .asking: break
             }
         }
         return seen.withLock { $0 }

@@ -1,0 +1,34 @@
+/// A step of a job, for all who wait for it.
+enum LoadUpdate: Sendable {
+    /// A transfer begins whose bytes can be decoded as they come. Told within the pipeline only.
+    case arriving(ArrivingData)
+    /// The source is asked whether these cached bytes are current. Told within the pipeline only.
+    case asking(about: SourceBytes)
+    case progress(ImageProgress)
+    /// An image of the bytes that have arrived.
+    case preview(Image)
+    /// The cached image, while its source is asked.
+    case outdated(Image)
+    /// The placeholder of an image that was found on disk, and will be decoded.
+    case placeholder(ThumbHash)
+}
+
+/// The most recent updates of a job, for those who join it later.
+struct LatestUpdates: Sendable {
+    private var cached: LoadUpdate?
+    private var arriving: LoadUpdate?
+    private var progress: LoadUpdate?
+    private var image: LoadUpdate?
+
+    mutating func take(_ update: LoadUpdate) {
+        switch update {
+        case .asking: cached = update
+        case .arriving: arriving = update
+        case .progress: progress = update
+        case .preview, .outdated: image = update
+        case .placeholder: break  // Those who come later see the image soon.
+        }
+    }
+
+    var all: [LoadUpdate] { [cached, arriving, progress, image].compactMap { $0 } }
+}

@@ -1,0 +1,171 @@
+/// Runs jobs for the callers and jobs that wait for them: ``SharedWorkState``, with their continuations and tasks.
+///
+/// Each job has a task of its own, so that no caller's cancellation reaches another one. Every caller gets exactly one end.
+final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    typealias State = SharedWorkState<Key>
+    typealias Outcome = Result<Value, ImageError>
+    typealias OnUpdate = @Sendable (LoadUpdate) -> Void
+
+    struct Work: Sendable {
+        var run: @Sendable (Job) async throws(ImageError) -> Value
+        /// Stores a value in the layers that somebody wants, before the job leaves the table.
+        var store: @Sendable (Value, StoredLayers) async -> Void = { _, _ in }
+        /// True if others may get the value until the jobs that use it have ended.
+        var keeps: @Sendable (Value) -> Bool = { _ in false }
+    }
+
+    /// A job, as its code sees it. Its priority is the highest of those who wait, at every moment.
+    struct Job: Sendable {
+        fileprivate let work: SharedWork
+        let id: State.ID
+        let priority: WorkPriority
+
+        var wishes: LoadWishes { work.tables.withLock { [id] in $0.state.wishes(of: id) } }
+        func close() { work.perform { [id] tables, _ in tables.state.close(id) } }
+        func closeNeed() { work.perform { [id] tables, _ in tables.state.closeNeed(of: id) } }
+
+        func publish(_ update: LoadUpdate) {
+            let receivers = work.tables.withLock { [id] tables in
+                tables.runs[id]?.updates.take(update)
+                return tables.state.waiters(of: id).compactMap { tables.waits[$0]?.onUpdate }
+            }
+            for receive in receivers { receive(update) }
+        }
+
+        /// Returns the value of another job, which others may get too until this one ends or asks again.
+        func value(_ key: Key, onUpdate: OnUpdate? = nil, _ work: Work) async throws(ImageError) -> Value {
+            let id = SharedWorkID.next()
+            return try await self.work.wait(id, onUpdate, work) { [asking = self.id] state, effects in
+                state.join(key, as: id, nil, by: asking, &effects)
+            }.get()
+        }
+    }
+
+    private struct Run: Sendable {
+        let priority: WorkPriority
+        var task: Task<Void, Never>?
+        var updates = LatestUpdates()
+        /// The value of a job that has ended, and is kept.
+        var value: Value?
+    }
+
+    private struct Tables: Sendable {
+        var state = State()
+        // Unsafe: the state machine ends each wait once, and a checked continuation doubles the cost of joining.
+        var waits: [State.ID: (continuation: UnsafeContinuation<Outcome, Never>, onUpdate: OnUpdate?)] = [:]
+        var runs: [State.ID: Run] = [:]
+    }
+
+    private let tables = Lock(Tables())
+
+    var hasJobs: Bool { tables.withLock { $0.runs.contains { $0.value.value == nil } } }
+    var waiting: [Key: Int] { tables.withLock { $0.state.waiting } }
+    var isIdle: Bool { tables.withLock { $0.state == State() && $0.waits.isEmpty && $0.runs.isEmpty } }
+
+    /// Returns the value of the job for a key, which begins unless it is under way. Honors the cancellation of the calling task.
+    func value(
+        _ key: Key, _ wishes: LoadWishes, priority: LoadPriority, onUpdate: OnUpdate? = nil, _ work: Work
+    ) async throws(ImageError) -> Value {
+        let id = SharedWorkID.next()
+        let token = priority.live?.observe { [weak self] priority in
+            self?.perform { $0.state.setWishes(of: id, to: wishes.with(priority), &$1) }
+        }
+        defer { if let token { priority.live?.stopObserving(token) } }
+        return try await withTaskCancellationHandler {
+            await wait(id, onUpdate, work) { state, effects in
+                // The mark of a cancellation whose handler came too early to find the waiter.
+                guard !Task.isCancelled else { return .refuse }
+                return state.join(key, as: id, wishes.with(priority.value), by: SharedWorkID.currentJob, &effects)
+            }
+        } onCancel: {
+            perform { $0.state.leave(id, &$1) }
+        }.get()
+    }
+
+    /// Keeps the value of a job that has ended, if there is one, until the returned closure is called.
+    func hold(_ key: Key) -> @Sendable () -> Void {
+        let id = SharedWorkID.next()
+        perform { _ = $0.state.join(key, as: id, nil, by: nil, &$1) }
+        return { [self] in perform { $0.state.leave(id, &$1) } }
+    }
+
+    /// Ends every wait of a caller with ``ImageError/Code/cancelled``, and with it all work.
+    func cancelAll() { perform { for id in $0.state.callers { $0.state.leave(id, &$1) } } }
+
+    private func wait(
+        _ id: State.ID, _ onUpdate: OnUpdate?, _ work: Work, join: (inout State, inout State.Effects) -> State.Join
+    ) async -> Outcome {
+        await withUnsafeContinuation { continuation in
+            let (ready, begun, updates) = perform { tables, effects -> (Outcome?, Job?, [LoadUpdate]) in
+                switch join(&tables.state, &effects) {
+                case .wait(let job):
+                    tables.waits[id] = (continuation, onUpdate)
+                    return (nil, nil, tables.runs[job]?.updates.all ?? [])
+                case .begin:
+                    tables.waits[id] = (continuation, onUpdate)
+                    let run = Run(priority: WorkPriority(tables.state.wishes(of: id).priority))
+                    tables.runs[id] = run
+                    return (nil, Job(work: self, id: id, priority: run.priority), [])
+                case .ready(let job):
+                    return (tables.runs[job]?.value.map { .success($0) } ?? .failure(.cancelled), nil, [])
+                case .refuse: return (.failure(.cancelled), nil, [])
+                case .cycle: return (.failure(.waitsForItself), nil, [])
+                }
+            }
+            if let ready { continuation.resume(returning: ready) }
+            if let begun { begin(begun, work) }
+            if let onUpdate { updates.forEach(onUpdate) }
+        }
+    }
+
+    private func begin(_ job: Job, _ work: Work) {
+        // Immediate: until it first waits, it stays on this thread.
+        let task = Task.immediateDetached { [self] in
+            do throws(ImageError) {
+                let value = try await work.run(job)
+                var stored: StoredLayers = []
+                while !end(job, .success(value), stored, keeping: work.keeps(value) ? value : nil) {
+                    let wanted = job.wishes.layers.subtracting(stored)
+                    await work.store(value, wanted)
+                    stored.formUnion(wanted)
+                }
+            } catch {
+                _ = end(job, .failure(error), nil, keeping: nil)
+            }
+        }
+        let isRunning = perform { tables, _ in
+            tables.runs[job.id]?.task = task
+            return tables.runs[job.id] != nil
+        }
+        if !isRunning { task.cancel() }
+    }
+
+    private func end(_ job: Job, _ outcome: Outcome, _ stored: StoredLayers?, keeping value: Value?) -> Bool {
+        perform(outcome) { tables, effects in
+            tables.runs[job.id]?.value = value
+            return tables.state.finish(job.id, stored: stored, isKept: value != nil, &effects)
+        }
+    }
+
+    /// Changes the state, and carries out the effects without the lock.
+    @discardableResult private func perform<Answer: Sendable>(
+        _ outcome: Outcome = .failure(.cancelled), _ change: (inout Tables, inout State.Effects) -> Answer
+    ) -> Answer {
+        let (answer, ends, runs, priorities) = tables.withLock { tables in
+            var effects = State.Effects()
+            let answer = change(&tables, &effects)
+            let served = effects.served.map { (tables.waits.removeValue(forKey: $0)?.continuation, outcome) }
+            let left = effects.left.map {
+                (tables.waits.removeValue(forKey: $0)?.continuation, Outcome.failure(.cancelled))
+            }
+            let changes = effects.priorities.compactMap { PriorityChange(tables.runs[$0.job]?.priority, $0.priority) }
+            return (
+                answer, served + left, effects.removedJobs.compactMap { tables.runs.removeValue(forKey: $0) }, changes
+            )
+        }
+        for change in priorities { change.apply() }
+        for run in runs { run.task?.cancel() }
+        for (continuation, outcome) in ends { continuation?.resume(returning: outcome) }
+        return answer
+    }
+}

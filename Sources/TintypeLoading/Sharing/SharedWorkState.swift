@@ -1,0 +1,143 @@
+/// The jobs of a manager, and the callers and jobs that wait for them: the decisions of ``SharedWork``, as a value without side effects.
+///
+/// A job lives while somebody waits for it, and its wishes are those of all who do. Its number is that of the first waiter.
+struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
+    typealias ID = Int
+
+    private struct Waiter: Hashable {
+        let job: ID
+        /// The job that uses the value; for a caller, the job whose code calls, as a loader may.
+        let asking: ID?
+        let isCaller: Bool
+        var wishes: LoadWishes
+    }
+
+    private struct Job: Hashable {
+        let key: Key
+        var waiters: Set<ID> = []
+        var counts = WishCounts()
+        /// The waiter by which this job waits for another one, or uses its value.
+        var need: ID?
+        /// True for a job that has ended, and whose value others use.
+        var isKept = false
+    }
+
+    /// The answer to a waiter: begin the job, wait, take the value of a job that has ended, or end. A load in a cycle would wait for itself.
+    enum Join: Hashable { case begin, wait(ID), ready(ID), refuse, cycle }
+
+    /// The consequences of a change, which are carried out without the lock.
+    struct Effects {
+        /// Waiters that get the result of their job, and those that left before its end.
+        var served: [ID] = [], left: [ID] = []
+        /// Jobs that are gone. Those that were cancelled still run.
+        var removedJobs: [ID] = []
+        var priorities: [(job: ID, priority: ImagePriority)] = []
+    }
+
+    private var table: [Key: ID] = [:]
+    private var jobs: [ID: Job] = [:]
+    private var waiters: [ID: Waiter] = [:]
+
+    var callers: [ID] { waiters.filter(\.value.isCaller).map(\.key) }
+    func waiters(of job: ID) -> Set<ID> { jobs[job]?.waiters ?? [] }
+    /// The present wishes of those who wait for a job; none if it was cancelled.
+    func wishes(of job: ID) -> LoadWishes { (jobs[job]?.counts ?? WishCounts()).wishes }
+    /// The number of waiters by key. Several jobs of one key are counted together.
+    var waiting: [Key: Int] {
+        jobs.values.reduce(into: [:]) { if !$1.isKept { $0[$1.key, default: 0] += $1.waiters.count } }
+    }
+
+    /// Joins the job for a key, or begins it.
+    /// - Parameters:
+    ///   - wishes: The wishes of a caller; `nil` for a user of the value, which stays until the user leaves.
+    ///   - asking: The job that uses the value, in place of the former one; or the job whose code calls.
+    mutating func join(_ key: Key, as id: ID, _ wishes: LoadWishes?, by asking: ID?, _ effects: inout Effects) -> Join {
+        if wishes == nil, let asking {
+            guard let job = jobs[asking] else { return .refuse }
+            if let former = job.need { leave(former, &effects) }
+            jobs[asking]?.need = id
+        }
+        if let asking, isNeeded(key, by: asking) { return .cycle }
+        let (job, isNew, isKept) = (table[key] ?? id, table[key] == nil, table[key].map { jobs[$0]?.isKept } == true)
+        if isKept, wishes != nil { return .ready(job) }
+        if !isKept, wishes == nil, asking == nil { return .refuse }
+        if isNew { (table[key], jobs[id]) = (id, Job(key: key)) }
+        let own = wishes ?? asking.map { self.wishes(of: $0) } ?? WishCounts().wishes
+        waiters[id] = Waiter(job: job, asking: asking, isCaller: wishes != nil, wishes: own)
+        jobs[job]?.waiters.insert(id)
+        change(job, from: nil, to: own, &effects)
+        return isNew ? .begin : isKept ? .ready(job) : .wait(job)
+    }
+
+    /// True if a job, or one that waits for it, has the key.
+    private func isNeeded(_ key: Key, by id: ID) -> Bool {
+        guard let job = jobs[id], job.key != key else { return jobs[id] != nil }
+        return job.waiters.contains { id in waiters[id]?.asking.map { isNeeded(key, by: $0) } ?? false }
+    }
+
+    /// Ends a wait. A job without waiters leaves the table and what it waits for, and is cancelled, all in this step.
+    mutating func leave(_ id: ID, _ effects: inout Effects) {
+        guard let waiter = waiters.removeValue(forKey: id) else { return }
+        effects.left.append(id)
+        jobs[waiter.job]?.waiters.remove(id)
+        change(waiter.job, from: waiter.wishes, to: nil, &effects)
+        removeIfUnused(waiter.job, &effects)
+    }
+
+    mutating func setWishes(of id: ID, to wishes: LoadWishes, _ effects: inout Effects) {
+        guard let old = waiters[id] else { return }
+        waiters[id]?.wishes = wishes
+        change(old.job, from: old.wishes, to: wishes, &effects)
+    }
+
+    /// Changes the wishes of a job, and with them those of the job that it needs.
+    private mutating func change(_ id: ID, from old: LoadWishes?, to new: LoadWishes?, _ effects: inout Effects) {
+        let before = wishes(of: id)
+        if let old { jobs[id]?.counts.remove(old) }
+        if let new { jobs[id]?.counts.add(new) }
+        guard let job = jobs[id], !job.waiters.isEmpty, job.counts.wishes != before else { return }
+        if job.counts.wishes.priority != before.priority { effects.priorities.append((id, job.counts.wishes.priority)) }
+        if let need = job.need { setWishes(of: need, to: job.counts.wishes, &effects) }
+    }
+
+    /// Lets nobody else join a job, nor those that wait for it, because its value would be too old.
+    mutating func close(_ id: ID) {
+        if let key = jobs[id]?.key, table[key] == id { table[key] = nil }
+        for waiter in waiters(of: id) {
+            if let waiter = waiters[waiter], !waiter.isCaller, let user = waiter.asking { close(user) }
+        }
+    }
+
+    /// Closes the job whose value a job uses.
+    mutating func closeNeed(of id: ID) { if let need = jobs[id]?.need, let job = waiters[need]?.job { close(job) } }
+
+    /// Ends a job, unless somebody has come who wants more stored.
+    /// - Parameters:
+    ///   - stored: The layers that have the value; `nil` for a failure.
+    ///   - isKept: True if others may get the value while a job uses it.
+    /// - Returns: False if more has to be stored first.
+    mutating func finish(_ id: ID, stored: StoredLayers?, isKept: Bool, _ effects: inout Effects) -> Bool {
+        guard let job = jobs[id] else { return true }
+        if let stored, !job.counts.wishes.layers.isSubset(of: stored) { return false }
+        effects.served += job.waiters
+        if let need = job.need { leave(need, &effects) }
+        jobs[id]?.need = nil
+        jobs[id]?.isKept = isKept
+        for waiter in job.waiters where !isKept || waiters[waiter]?.isCaller == true {
+            if let ended = waiters.removeValue(forKey: waiter), !ended.isCaller, let user = ended.asking {
+                jobs[user]?.need = nil
+            }
+            jobs[id]?.waiters.remove(waiter)
+        }
+        removeIfUnused(id, &effects)
+        return true
+    }
+
+    private mutating func removeIfUnused(_ id: ID, _ effects: inout Effects) {
+        guard let job = jobs[id], job.waiters.isEmpty else { return }
+        if table[job.key] == id { table[job.key] = nil }
+        jobs[id] = nil
+        effects.removedJobs.append(id)
+        if let need = job.need { leave(need, &effects) }
+    }
+}

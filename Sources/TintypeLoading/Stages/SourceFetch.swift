@@ -1,0 +1,228 @@
+internal import FoundationEssentials
+internal import Logging
+
+/// The bytes that a fetch has found, and how current they are.
+struct FetchedBytes: Sendable {
+    var bytes: SourceBytes
+    var freshness: Freshness
+    /// True for the answer of the source to this fetch.
+    var isAnswer = false
+    /// True if the source sent other bytes than those that were cached.
+    var isNew = false
+}
+
+/// A job that gets the bytes of a source, from disk or from its loader, as the policy says. Nobody else reads an original.
+struct SourceFetch: Sendable {
+    let environment: LoadEnvironment
+    let request: ImageRequest
+    var key: FetchKey
+    /// The load that began this one.
+    let trace: LoadTrace
+
+    private var url: URL { request.url }
+
+    /// The work of the job. Its bytes can be used by others until those who use them have ended, unless HTTP forbids that.
+    var work: LoadWork.Work {
+        LoadWork.Work { [self] job async throws(ImageError) in
+            .fetch(try await fetch(job))
+        } keeps: { [self] value in
+            guard case .fetch(let fetched) = value else { return false }
+            return environment.mayStore(fetched.bytes.entry.response, for: request)
+        }
+    }
+
+    private func fetch(_ job: LoadWork.Job) async throws(ImageError) -> FetchedBytes {
+        var cached = key.queriesDisk ? await cachedBytes(priority: job.priority) : nil
+        var policy = key.policy
+        if let found = cached {
+            switch decision(for: found) {
+            case .use(let reason):
+                return FetchedBytes(bytes: found, freshness: reason.map { .stale($0) } ?? .cached)
+            case .useAndRevalidate: return FetchedBytes(bytes: found, freshness: .stale(.revalidating))
+            case .revalidate:
+                policy = .revalidate
+                job.publish(.asking(about: found))
+            case .fetch: (cached, policy) = (nil, .reload)
+            case .fail: throw Self.offline
+            }
+        } else if policy == .http || policy == .staleWhileRevalidate {
+            // Nothing is cached that could be newer or older than another image.
+            policy = .cacheFirst
+        }
+        do throws(ImageError) {
+            try checkPolicy()
+            if key.isReload { job.close() }
+            let bytes = try await transfer(replacing: cached, policy, job)
+            let isNew = cached.map { $0.data != bytes.data } ?? (policy.asksSource && !bytes.isNotModified)
+            return FetchedBytes(
+                bytes: bytes, freshness: bytes.isNotModified ? .notModified : cached == nil ? .fresh : .updated,
+                isAnswer: true, isNew: bytes.replacesVariants || isNew)
+        } catch {
+            // If the source fails, the cached bytes are the result.
+            guard let cached, environment.mayUse(cached.entry.response, after: error, of: request) else { throw error }
+            return FetchedBytes(bytes: cached, freshness: .stale(.failed(error)))
+        }
+    }
+
+    private func decision(for cached: SourceBytes) -> CacheDecision {
+        environment.decision(
+            for: cached.entry.response, hasValidators: cached.entry.validators?.isEmpty == false, of: request)
+    }
+
+    private static let offline = ImageError(
+        .notCached, stage: .cache,
+        reason: "the image isn't cached, or may not be used without asking its source, and there is no connection")
+
+    private func cachedBytes(priority: WorkPriority) async -> SourceBytes? {
+        let mark = environment.originals.removals?.mark
+        let (entry, time) = await environment.entry(
+            for: ImageKey(source: key.source), in: environment.originals, of: trace, priority: priority)
+        guard let entry, environment.accepts(entry.response, for: request) else { return nil }
+        let bytes = SourceBytes(
+            entry, source: .disk, diskTime: time, reservation: environment.reservation(bytes: entry.data.count))
+        bytes.mark = mark
+        return bytes
+    }
+
+    // MARK: Loading
+
+    private func checkPolicy() throws(ImageError) {
+        guard key.policy != .cacheOnly else {
+            throw ImageError(
+                .notCached, stage: .cache, reason: "the image isn't cached, and the request allows only cached images")
+        }
+        guard environment.configuration.networkStatus() != .offline || environment.loaders.isLocal(url) else {
+            throw Self.offline
+        }
+        if let shouldDownload = environment.configuration.shouldDownload, !shouldDownload(url) {
+            throw ImageError(.loadingDisallowed, stage: .request, reason: "the app's policy disallows this URL")
+        }
+        guard environment.loaders.canLoad(url) else {
+            throw ImageError(
+                .invalidURL, stage: .request, reason: "no loader accepts URLs of the scheme “\(url.scheme ?? "")”")
+        }
+        guard !key.retriesFailed else { return }
+        let now = environment.configuration.now()
+        let failure = environment.shared.failures.withLock { failures in
+            failures.failure(of: failureKey, at: now)
+                ?? key.failedDecoding.flatMap { failures.failure(of: failureKey.with($0), at: now) }
+        }
+        if let failure {
+            throw ImageError(
+                .recentlyFailed, stage: .request,
+                reason: "failed a short while ago and isn't loaded again yet: \(failure.reason)",
+                statusCode: failure.statusCode, underlying: failure)
+        }
+    }
+
+    private var failureKey: FailureMemory.Key { .init(source: key.source, message: key.download.message) }
+
+    private func transfer(
+        replacing cached: SourceBytes?, _ policy: CachePolicy, _ job: LoadWork.Job
+    ) async throws(ImageError) -> SourceBytes {
+        let requestTime = environment.configuration.date()
+        // Those of now: the program may change what the loader adds.
+        let fields = environment.selectingFields(of: request)
+        let mark = environment.originals.removals?.mark
+        let arriving = ArrivingData()
+        // Chunks are copied only for a load that shows them from the beginning; a loader's own buffer is shared in any case.
+        let copiesChunks = job.wishes.previews
+        job.publish(.arriving(arriving))
+        let reservation = environment.reservation()
+        let header = ArrivingHeader(environment)
+        @Sendable func show(_ progress: LoadProgress, _ header: ImageInfo?) {
+            job.publish(
+                .progress(
+                    ImageProgress(
+                        receivedBytes: progress.receivedBytes, expectedBytes: progress.expectedBytes, header: header)))
+        }
+        var message = LoadRequest(
+            url: url, headers: request.headers, method: request.method, body: request.body, priority: job.priority,
+            validators: cached?.entry.validators, targetSize: request.targetSize
+        ) { [weak reservation] progress in
+            // Weak: a loader may keep the closure.
+            reservation?.grow(to: progress.receivedBytes)
+            if copiesChunks { arriving.append(progress) }
+            show(progress, header.info(after: progress))
+        }
+        message.hooks = request.downloadHooks
+        message.observe = { [weak reservation] progress, bytes in
+            reservation?.grow(to: progress.receivedBytes)
+            if let bytes { arriving.share(bytes) }
+            show(progress, header.info(after: progress, of: bytes))
+        }
+        do throws(ImageError) {
+            let (loaded, time) = try await environment.observe(.load, of: trace) { loaded in
+                ["bytes": "\(loaded.data.count)", "status": "\(loaded.statusCode ?? 0)"]
+            } _: { [message] () throws(ImageError) in
+                try await load(message, in: job)
+            }
+            await environment.invalidate(after: request, loaded)
+            let bytes = try sourceBytes(
+                loaded, replacing: cached, policy, fields, requestTime: requestTime, loadTime: time,
+                reservation: reservation)
+            bytes.mark = mark
+            environment.shared.failures.withLock { $0.remove(failureKey) }
+            environment.countDownload(.success(bytes))
+            return bytes
+        } catch {
+            environment.remember(error, of: url, as: failureKey)
+            environment.countDownload(.failure(error))
+            throw error
+        }
+    }
+
+    /// Calls the loader, which may ask the manager for other images.
+    private func load(_ message: LoadRequest, in job: LoadWork.Job) async throws(ImageError) -> LoadedData {
+        let result = await SharedWorkID.$currentJob.withValue(job.id) { () -> Result<LoadedData, ImageError> in
+            do throws(ImageError) {
+                return .success(try await environment.loaders.load(message))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private func sourceBytes(
+        _ loaded: LoadedData, replacing cached: SourceBytes?, _ policy: CachePolicy, _ fields: SelectingFields,
+        requestTime: Date,
+        loadTime: StageTime, reservation: BodyReservation
+    ) throws(ImageError) -> SourceBytes {
+        let now = environment.configuration.date()
+        let response = environment.storedResponse(
+            loaded, of: request, with: fields, renewing: cached?.entry.response, requestTime: requestTime, now: now)
+        if loaded.isNotModified {
+            guard let cached else {
+                throw ImageError(
+                    .badResponse, stage: .load,
+                    reason: "the source says that nothing has changed, but wasn't asked that",
+                    statusCode: loaded.statusCode)
+            }
+            var entry = cached.entry
+            entry.created = now
+            let known = entry.validators ?? CacheValidators()
+            // An answer about another version says nothing of how long this one may be used (RFC 9111, section 4.3.4).
+            if !known.isContradicted(by: loaded.validators) {
+                entry.response = response
+                entry.validators = known.renewed(by: loaded.validators)
+            }
+            return SourceBytes(
+                entry, source: .disk, isNotModified: true, diskTime: cached.diskTime, loadTime: loadTime,
+                loadedBy: trace.id, response: loaded.response, reservation: cached.reservation)
+        }
+        guard !loaded.data.isEmpty || loaded.image != nil else {
+            throw ImageError(.emptyBody, stage: .load, reason: "the source sent no bytes")
+        }
+        let entry = DiskCacheEntry(
+            data: loaded.data, created: now, mimeType: loaded.mimeType,
+            validators: loaded.validators?.owned(by: loaded.url, of: url), response: response)
+        reservation.grow(to: loaded.image?.memoryCost ?? loaded.data.count)
+        let isSame = cached?.data == loaded.data
+        return SourceBytes(
+            entry, source: .network, isNotModified: isSame,
+            replacesVariants: !isSame && policy.asksSource,
+            diskTime: cached?.diskTime ?? .zero, loadTime: loadTime, loadedBy: trace.id, response: loaded.response,
+            image: loaded.image, reservation: reservation)
+    }
+}

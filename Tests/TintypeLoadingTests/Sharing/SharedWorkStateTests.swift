@@ -1,0 +1,118 @@
+import TestSupport
+import Testing
+
+@testable import TintypeImages
+@testable import TintypeLoading
+
+/// Explores every order of the steps of a few loads.
+@Suite("Shared work: every interleaving", .timeLimited)
+struct SharedWorkStateTests {
+    typealias Model = SharedWorkModel
+    typealias Request = Model.Request
+
+    static let scenarios: [(name: String, scenario: Model.Scenario)] = [
+        (
+            "two equal callers, either cancels",
+            .init(requests: [Request(mayCancel: true), Request(mayCancel: true)], mostTransfers: 1)
+        ),
+        (
+            "two sizes of one URL, either cancels",
+            .init(requests: [Request(mayCancel: true), Request(size: 2, mayCancel: true)], mostTransfers: 1)
+        ),
+        (
+            "only cached images, beside an ordinary request",
+            .init(requests: [Request(policy: .cacheOnly), Request()], mostTransfers: 1)
+        ),
+        (
+            "a retry beside an ordinary request after a failure",
+            .init(requests: [Request(layers: []), Request(retriesFailed: true)], hasFailed: true, mostTransfers: 1)
+        ),
+        ("two users", .init(requests: [Request(mayCancel: true), Request(user: "bert")])),
+        ("an expired and a fresh signature", .init(requests: [Request(isExpired: true, layers: []), Request()])),
+        (
+            "one caller stores nothing, another one does",
+            .init(requests: [Request(mayCancel: true, layers: []), Request()])
+        ),
+        (
+            "two reloads, while the picture changes",
+            .init(requests: [Request(policy: .reload), Request(size: 2, policy: .reload)], serverChanges: true)
+        ),
+        (
+            "an ordinary request beside a reload, while the picture changes",
+            .init(requests: [Request(), Request(policy: .reload)], serverChanges: true)
+        ),
+        (
+            "priorities that change, and previews",
+            .init(
+                requests: [
+                    Request(mayCancel: true, priority: .low, laterPriority: .veryHigh),
+                    Request(size: 2, priority: .high, laterPriority: .veryLow, previews: true),
+                ], mostTransfers: 1)
+        ),
+        (
+            "a caller of the bytes beside one of the image",
+            .init(
+                requests: [Request(mayCancel: true), Request(mayCancel: true, layers: [], wantsBytes: true)])
+        ),
+        ("a loader that asks for its own image", .init(requests: [Request(mayCancel: true)], loaderAsksItself: true)),
+        (
+            "a loader that asks for its own image, in a reload",
+            .init(requests: [Request(policy: .reload)], loaderAsksItself: true)
+        ),
+        (
+            "three callers, two sizes, all may cancel",
+            .init(
+                requests: [Request(mayCancel: true), Request(mayCancel: true), Request(size: 2, mayCancel: true)],
+                mostTransfers: 1)
+        ),
+    ]
+
+    /// Explores a scenario.
+    /// - Returns: The number of states, and the steps to the first failure.
+    static func explore(_ scenario: Model.Scenario, without rule: Model.Rule? = nil) -> (
+        states: Int, failure: [String]?
+    ) {
+        let start = Model(scenario)
+        var origins: [Model: (index: Int, step: String)] = [start: (-1, "")]
+        var states = [start]
+        var index = 0
+        func path(to last: Int, _ reason: String) -> [String] {
+            var steps = [reason]
+            var index = last
+            while let origin = origins[states[index]], origin.index >= 0 {
+                steps.insert(origin.step, at: 0)
+                index = origin.index
+            }
+            return steps
+        }
+        while index < states.count {
+            let next = states[index].next(scenario, without: rule)
+            if !next.contains(where: \.isNecessary), let failure = states[index].failureAtRest(scenario) {
+                return (states.count, path(to: index, failure))
+            }
+            for (step, state, _) in next where origins[state] == nil {
+                origins[state] = (index, step)
+                states.append(state)
+                if let failure = state.failure { return (states.count, path(to: states.count - 1, failure)) }
+            }
+            index += 1
+        }
+        return (states.count, nil)
+    }
+
+    @Test(
+        "In every order of steps each caller gets its own result, and nothing is loaded twice",
+        .capability("DLR-12", "3.12"), arguments: scenarios.indices)
+    func everyOrder(_ index: Int) {
+        let (name, scenario) = Self.scenarios[index]
+        let (states, failure) = Self.explore(scenario)
+        #expect(failure == nil, "\(name): \(failure?.joined(separator: "\n") ?? "")")
+        #expect(states > 5)
+    }
+
+    @Test("Without any one of the rules a scenario fails", arguments: Model.Rule.allCases)
+    func ruleIsNeeded(_ rule: Model.Rule) {
+        let failing = Self.scenarios.first { Self.explore($0.scenario, without: rule).failure != nil }
+        #expect(failing != nil, "nothing fails without \(rule)")
+    }
+}

@@ -1,0 +1,130 @@
+import TestSupport
+import Testing
+
+@testable import TestDoubles
+@testable import TintypeImages
+@testable import TintypeLoading
+
+@Suite("Shared work: tasks", .timeLimited)
+struct SharedWorkTests {
+    enum Key: Hashable, Sendable { case image(Int, Int), fetch(Int) }
+    typealias Work = SharedWork<Key, Int>.Work
+
+    @Test("A caller that was cancelled before it joined begins no work", .capability("DLR-17"))
+    func cancelledBefore() async {
+        let work = SharedWork<Key, Int>()
+        let begun = Lock(false)
+        let task = Task { () -> ImageError? in
+            while !Task.isCancelled { await Task.yield() }
+            do throws(ImageError) {
+                _ = try await work.value(
+                    .fetch(1), LoadWishes(), priority: LoadPriority(.normal),
+                    Work { _ async throws(ImageError) in
+                        begun.withLock { $0 = true }
+                        return 1
+                    })
+                return nil
+            } catch {
+                return error
+            }
+        }
+        task.cancel()
+        #expect(await task.value?.code == .cancelled)
+        #expect(!begun.withLock { $0 } && work.isIdle)
+    }
+
+    @Test("The priority of a caller reaches the jobs that its job needs, at every change", .capability("3.11"))
+    func priorities() async throws {
+        let work = SharedWork<Key, Int>()
+        let gate = AsyncGate()
+        let seen = Lock<WorkPriority?>(nil)
+        let priority = WorkPriority(.low)
+        let fetch = Work { job async throws(ImageError) in
+            seen.withLock { $0 = job.priority }
+            await gate.wait()
+            return 1
+        }
+        let first = Task {
+            try await work.value(
+                .image(1, 1), LoadWishes(), priority: LoadPriority(priority),
+                Work { job async throws(ImageError) in try await job.value(.fetch(1), fetch) })
+        }
+        while seen.withLock({ $0 == nil }) { await Task.yield() }
+        #expect(seen.withLock { $0?.value } == .low)
+        priority.value = .veryHigh
+        #expect(seen.withLock { $0?.value } == .veryHigh)
+        let second = Task {
+            try await work.value(
+                .image(1, 2), LoadWishes(), priority: LoadPriority(.high),
+                Work { job async throws(ImageError) in try await job.value(.fetch(1), fetch) })
+        }
+        while work.waiting[.fetch(1)] != 2 { await Task.yield() }
+        priority.value = .veryLow
+        #expect(seen.withLock { $0?.value } == .high)
+        second.cancel()
+        _ = await second.result
+        #expect(seen.withLock { $0?.value } == .veryLow)
+        gate.open()
+        #expect(try await first.value == 1)
+    }
+
+    @Test("Callers that come and go at random never get a cancellation of others, and nothing that they wish is lost")
+    func stress() async {
+        let work = SharedWork<Key, Int>()
+        let stored = Lock<[Key: StoredLayers]>([:])
+        let problems = Lock<[String]>([])
+        for round in 0..<1_500 {
+            await withTaskGroup(of: Void.self) { group in
+                for caller in 0..<8 {
+                    let cancels = (round * 7 + caller * 13) % 3 == 0
+                    let url = 2 * round + caller % 2
+                    let key = Key.image(url, caller % 4)
+                    let wishes = LoadWishes(layers: StoredLayers(rawValue: UInt8((round + caller) % 16)))
+                    let task = Task { () -> Result<Int, ImageError> in
+                        do throws(ImageError) {
+                            return .success(
+                                try await work.value(
+                                    key, wishes, priority: LoadPriority(.normal),
+                                    Work { job async throws(ImageError) in
+                                        if round % 2 == 0 { await Task.yield() }
+                                        let bytes = try await job.value(
+                                            .fetch(url),
+                                            Work { _ async throws(ImageError) in
+                                                for _ in 0..<round % 5 { await Task.yield() }
+                                                if Task.isCancelled { throw .cancelled }
+                                                return 7
+                                            } keeps: { _ in
+                                                true
+                                            })
+                                        if round % 3 == 0 { await Task.yield() }
+                                        return bytes
+                                    } store: { _, layers in
+                                        stored.withLock { $0[key, default: []].formUnion(layers) }
+                                    }))
+                        } catch { return .failure(error) }
+                    }
+                    if cancels {
+                        group.addTask {
+                            for _ in 0..<(round + caller) % 6 { await Task.yield() }
+                            task.cancel()
+                        }
+                    }
+                    group.addTask {
+                        let outcome = await task.value
+                        let layers = stored.withLock { $0[key] ?? [] }
+                        if case .success = outcome {
+                            if !wishes.layers.isSubset(of: layers) {
+                                problems.withLock { $0.append("a store is lost") }
+                            }
+                        } else if !cancels {
+                            problems.withLock { $0.append("caller \(caller) of round \(round): \(outcome)") }
+                        }
+                    }
+                }
+            }
+        }
+        for _ in 0..<1_000 where !work.isIdle { try? await Task.sleep(for: .milliseconds(1)) }
+        #expect(problems.withLock { $0 } == [])
+        #expect(work.isIdle)
+    }
+}
