@@ -50,9 +50,9 @@ extension PayloadCodec: Hashable {
 }
 
 extension EntryReader {
-    /// The entry as it goes to the disk; `nil` without a codec.
-    func encoded(_ entry: DiskCacheEntry) throws(ImageError) -> DiskCacheEntry? {
-        guard let payloadCodec else { return nil }
+    /// The entry as it goes to the disk.
+    func encoded(_ entry: DiskCacheEntry) throws(ImageError) -> DiskCacheEntry {
+        guard let payloadCodec else { return entry }
         do {
             var encoded = entry
             encoded.data = try payloadCodec.encode(entry.data)

@@ -204,7 +204,7 @@ struct DiskCacheFailureTests {
             let place = path + "/" + EntryName.folderPath(folder)
             try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
             let name = EntryName(sourceHigh: UInt64(folder) << 56, sourceLow: 1, variant: 0)
-            try Data().write(to: URL(fileURLWithPath: path + "/" + writer.unfinishedPath(of: name)))
+            try Data().write(to: URL(fileURLWithPath: path + "/" + name.withPath(writer: writer) { String(cString: $0) }))
             try Data("x".utf8).write(to: URL(fileURLWithPath: place + "/foreign"))
         }
         func files() throws -> [String] {
@@ -225,13 +225,13 @@ struct DiskCacheFailureTests {
         let first = cache()
         try await first.put(someBytes(1), "a")
         await first.close()
-        try FileManager.default.createDirectory(atPath: path + "/trash", withIntermediateDirectories: true)
-        try FileManager.default.moveItem(atPath: path + "/entries", toPath: "\(path)/trash/\(WriterName())")
+        let trash = "\(path)/trash.\(WriterName())"
+        try FileManager.default.moveItem(atPath: path + "/entries", toPath: trash)
         let cache = cache()
         #expect(await cache.entry(forKey: "a") == nil)
         try await cache.put(someBytes(1), "b")
         await cache.maintain()
-        #expect(!FileManager.default.fileExists(atPath: path + "/trash"))
+        #expect(!FileManager.default.fileExists(atPath: trash))
         #expect(await cache.entry(forKey: "b") != nil)
     }
 
@@ -270,17 +270,20 @@ struct DiskCacheFailureTests {
         #expect(await cache.entry(forKey: "a")?.data == someBytes(20))
     }
 
-    @Test("the default directory follows the XDG specification", .capability("CPA-01"))
+    @Test("the default directory follows the XDG specification, and has the name of the program", .capability("CPA-01"))
     func defaultDirectory() {
-        func directory(_ environment: [String: String]) -> String {
-            DiskCache.Configuration.directory(environment: { environment[$0] })
+        func directory(_ environment: [String: String], of program: String = "/usr/bin/gallery") -> String {
+            DiskCache.Configuration.directory(of: program, environment: { environment[$0] })
         }
-        #expect(directory(["XDG_CACHE_HOME": "/x", "HOME": "/home/me"]) == "/x/tintype")
-        #expect(directory(["XDG_CACHE_HOME": "relative", "HOME": "/home/me"]) == "/home/me/.cache/tintype")
-        #expect(directory(["HOME": "/home/me"]) == "/home/me/.cache/tintype")
+        #expect(directory(["XDG_CACHE_HOME": "/x", "HOME": "/home/me"]) == "/x/gallery/tintype")
+        #expect(directory(["XDG_CACHE_HOME": "relative", "HOME": "/home/me"]) == "/home/me/.cache/gallery/tintype")
+        #expect(directory(["HOME": "/home/me"]) == "/home/me/.cache/gallery/tintype")
+        for program in ["", "/", "..", "/usr/bin/."] {
+            #expect(directory(["HOME": "/home/me"], of: program) == "/home/me/.cache/tintype")
+        }
         #expect(directory([:]) == "", "no name that anybody else could make first")
         #expect(
-            DiskCache.Configuration.directory(environment: { _ in nil }, home: { "/srv/me" })
-                == "/srv/me/.cache/tintype")
+            DiskCache.Configuration.directory(of: "server", environment: { _ in nil }, home: { "/srv/me" })
+                == "/srv/me/.cache/server/tintype")
     }
 }

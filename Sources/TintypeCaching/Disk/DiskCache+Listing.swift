@@ -73,15 +73,18 @@ extension DiskCache {
     public func verify() async throws(ImageError) -> CacheVerification {
         await drain()
         var report = CacheVerification()
-        guard try await perform({ store throws(ImageError) in try store.directoryForSweeping() }) != nil
+        guard try await perform({ store throws(ImageError) in try store.directoryForRemoving() }) != nil
         else { return report }
         for folder in 0..<EntryName.folders {
-            let part = try await perform { store in store.reader.verify(folder: folder) }
-            report.checked.entries += part.checked.entries
-            report.checked.bytes += part.checked.bytes
-            report.damaged += part.damaged
-            if !part.damaged.isEmpty { await performNotes() }
+            let (part, stale) = try await perform { [report] store in
+                var report = report
+                let stale = store.reader.verify(folder: folder, &report)
+                return (report, stale)
+            }
+            report = part
+            for file in stale { removeLater(file) }
         }
+        await drain()
         return report
     }
 }
@@ -91,7 +94,7 @@ extension DiskStore {
         guard let directory = directoryOfEntries() else { return [] }
         var listings: [DiskCache.Listing] = []
         for folder in (EntryName(cursor)?.folder ?? 0)..<EntryName.folders where listings.count < limit {
-            let files = (try? directory.list(EntryName.folderPath(folder), onlyFiles: true)) ?? []
+            let files = (try? directory.list(EntryName.folderPath(folder))) ?? []
             for file in files.sorted() where file > cursor && listings.count < limit {
                 if let name = EntryName(file), let listing = listing(name, in: directory) { listings.append(listing) }
             }

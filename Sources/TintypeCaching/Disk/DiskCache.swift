@@ -24,7 +24,7 @@ internal import Logging
 ///     entries/ab/<S>-<V>            an entry: S is a hash of the source (ab its first byte), V one of the variant
 ///     entries/ab/.<S>-<V>.<writer>  an entry that is being written
 ///     sizes                         the number of entries in each folder and their bytes, as last seen; may be lost, late, or wrong
-///     trash/                        cleared entries that are being removed
+///     trash.<writer>/               cleared entries that are being removed
 ///
 /// | operation | work |
 /// | --- | --- |
@@ -32,7 +32,7 @@ internal import Logging
 /// | store | Writes the unfinished file and renames it; then the ``EvictionHand`` looks at eight names, and evicts. |
 /// | remove | Unlinks the file. |
 /// | use | Renews the time of the file if it is older than an eighth of the age at which entries are evicted. |
-/// | clear | Renames `entries` into `trash`, and removes the files there. |
+/// | clear | Renames `entries` to `trash.<writer>`, and removes the files there. |
 /// | totals, list, sweep, verify | Walk through the folders. |
 ///
 /// **Crashes.** An entry is renamed when it is whole, and a checksum tells what a loss of power damaged. Unfinished files, cleared entries,
@@ -45,8 +45,8 @@ internal import Logging
 /// open directory, and no link is followed. Only files that the cache has named are ever removed.
 ///
 /// **Parts**, in the order in which to read them. `OperationOrder` puts the operations on a source in order. `EntryName` and `EntryFile` are
-/// the names and the format of the files, `EntryReader` finds and verifies entries, and `ReadNotes` has what it leaves to be done. `DiskStore`
-/// changes files, and makes room as the `EvictionHand` says. All share the limits, the open directory, and the log of the `DiskContext`.
+/// the names and the format of the files. `EntryReader` finds and verifies entries. `DiskStore` changes files, and makes room as the
+/// `EvictionHand` says. All share the limits, the open directory, and the log of the `DiskContext`.
 public final class DiskCache: DiskCaching {
     let store: DiskStore
     private let reads: WorkQueue
@@ -55,16 +55,12 @@ public final class DiskCache: DiskCaching {
     /// One thread for walks through the directory, which take longer than anything else.
     private let upkeep = WorkQueue(label: "disk cache upkeep", width: 1)
     let order = OperationOrder()
-    /// The bytes of entries that may wait to be written before those that nobody waits for are dropped.
-    private static let maximumWaitingBytes = 64 << 20
     /// The time after which a process that stores writes the sizes for others, and looks for its directory again.
     private static let saveInterval = Duration.seconds(60)
-    private let subscription = MemoryPressure.Subscription()
     private let background = Lock(Background())
 
     /// The work that was begun in the background.
     private struct Background {
-        var hasNotes = false
         var hasTimer = false
         var maintenance: Task<Void, Never>?
     }
@@ -94,7 +90,7 @@ public final class DiskCache: DiskCaching {
     }
 
     /// The limits, which can change at any time. Lowered limits hold after the next store or sweep.
-    /// The directory, the capacity for encoded images in memory, and the codec stay what they were.
+    /// The directory and the codec stay what they were.
     public var configuration: Configuration {
         get { store.context.limits.withLock { $0 } }
         set {
@@ -102,7 +98,6 @@ public final class DiskCache: DiskCaching {
                 let old = limits
                 limits = newValue
                 limits.directory = old.directory
-                limits.encodedMemoryCapacity = old.encodedMemoryCapacity
                 limits.payloadCodec = old.payloadCodec
             }
         }
@@ -119,54 +114,53 @@ public final class DiskCache: DiskCaching {
     }
 
     private func entry(forKey key: ImageKey, priority: WorkPriority?) async -> DiskCacheEntry? {
-        if let entry = order.entry(forKey: key), entry.expires.map({ $0 > store.context.date }) ?? true {
-            store.context.counters.withLock { $0.hits += 1 }
-            return entry
-        }
-        var entry: DiskCacheEntry?
-        switch store.reader.entryAtOnce(forKey: key) {
-        case .none: break
-        case .found(let found): entry = found
-        case .unknown:
-            entry = await read(priority: priority ?? WorkPriority()) { store in store.reader.entry(forKey: key) } ?? nil
-        }
-        if store.notes.takeDue() { performNotesLater() }
-        if entry == nil, store.reader.searchPaths.withLock({ !$0.isEmpty }) {
-            let found = await read(priority: priority ?? WorkPriority()) { store in
-                store.reader.searchedEntry(forKey: key)
+        var found = order.entry(forKey: key)
+        if let expires = found?.expires, expires <= store.context.date { found = nil }
+        if found == nil {
+            var lookup = store.reader.lookUp(key, atOnce: true)
+            if case .unknown = lookup {
+                lookup = await read(priority: priority) { store in store.reader.lookUp(key, atOnce: false) } ?? .unknown
             }
-            entry = found??.entry
-            if let found, let found, found.isAdopted { adopt(found.entry, forKey: key) }
+            switch lookup {
+            case .found(let entry): found = entry
+            case .stale(let stale): removeLater(stale)
+            case .unknown: return nil
+            case .none: break
+            }
         }
-        return entry
+        store.context.counters.withLock { counters in
+            if found == nil { counters.misses += 1 } else { counters.hits += 1 }
+        }
+        guard found == nil, store.reader.searchPaths.withLock({ !$0.isEmpty }) else { return found }
+        return await read(priority: priority) { store in store.reader.searchedEntry(forKey: key) } ?? nil
     }
 
-    /// Stores an image that a search path had.
-    private func adopt(_ entry: DiskCacheEntry, forKey key: ImageKey) {
-        guard order.bytes < Self.maximumWaitingBytes else {
-            store.context.counters.withLock { $0.droppedStores += 1 }
-            return
+    /// Removes a file that a read found to be damaged or expired, after the operations on its source that have begun.
+    func removeLater(_ stale: StaleFile) {
+        let ticket = order.begin(stale.name)
+        Task {
+            defer { order.end(ticket) }
+            _ = await order.turn(of: ticket)
+            _ = try? await write { store in store.remove(stale) }
         }
-        Task.immediateDetached { _ = try? await self.store(entry, forKey: key) }
     }
 
     public func contains(_ key: ImageKey) async -> Bool {
         if order.entry(forKey: key) != nil { return true }
-        if let isThere = store.reader.containsAtOnce(key) { return isThere }
-        return await read { store in store.reader.contains(key) } ?? false
+        return await read { store in store.reader.validName(forKey: key) != nil } ?? false
     }
 
     public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
         let ticket = order.begin(entry, forKey: key, EntryName(key))
         defer { order.end(ticket) }
-        var encoded: DiskCacheEntry?
+        var entry = entry
         if store.reader.payloadCodec != nil {
-            encoded = try await WorkQueue.processing.perform { [store] _ throws(ImageError) in
+            entry = try await WorkQueue.processing.perform { [store, entry] _ throws(ImageError) in
                 try store.reader.encoded(entry)
             }
         }
         guard await order.turn(of: ticket) else { return }
-        try await write { [encoded] store throws(ImageError) in try store.store(entry, encoded: encoded, forKey: key) }
+        try await write { [entry] store throws(ImageError) in try store.store(entry, forKey: key) }
         startTimer()
         maintainOnce()
     }
@@ -194,8 +188,8 @@ public final class DiskCache: DiskCaching {
     ///
     /// It works in slices, between which others store.
     @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
-        await performNotes()
-        guard let directory = try await perform({ store throws(ImageError) in try store.directoryForSweeping() })
+        await drain()
+        guard let directory = try await perform({ store throws(ImageError) in try store.directoryForRemoving() })
         else { return CacheSweep() }
         var sweep = CacheSweep()
         func add(_ slice: CacheSweep) {
@@ -227,29 +221,6 @@ public final class DiskCache: DiskCaching {
         return usage ?? CacheUsage()
     }
 
-    /// Purges encoded images in memory (``Configuration/encodedMemoryCapacity``) until they take at most `bytes`, the least recently used
-    /// first.
-    public func trimEncodedMemory(to bytes: ByteCount) { store.reader.encodedMemory?.trim(to: bytes.bytes) }
-
-    /// Purges encoded images from memory from now on when memory is scarce, to half of the capacity and then all; `nil` to stop.
-    public func observe(_ pressure: MemoryPressure?) {
-        guard let memory = store.reader.encodedMemory else { return }
-        subscription.replace(with: pressure) { level in
-            switch level {
-            case .warning: memory.trim(to: memory.capacity / 2)
-            case .critical: memory.removeAll()
-            }
-        }
-    }
-
-    /// The encoded images in memory.
-    public var encodedMemoryUsage: CacheUsage { store.reader.encodedMemory?.usage ?? CacheUsage() }
-
-    /// The totals as they are known without a look at the disk, if they are.
-    func approximateUsage() async -> CacheUsage {
-        store.context.areSizesKnown ? store.usage : await usage()
-    }
-
     /// The statistics since the cache was made. ``CacheStatistics/entries`` and ``CacheStatistics/bytes`` are the totals as this process
     /// knows them: as it last saw each folder, and what it stored and removed since.
     public var statistics: CacheStatistics {
@@ -261,7 +232,7 @@ public final class DiskCache: DiskCaching {
     // MARK: Queues
 
     func read<Result: Sendable>(
-        priority: WorkPriority = WorkPriority(), _ body: @escaping @Sendable (DiskStore) -> Result
+        priority: WorkPriority? = nil, _ body: @escaping @Sendable (DiskStore) -> Result
     ) async -> Result? {
         try? await reads.perform(priority: priority) { [store] _ in body(store) }
     }
@@ -286,7 +257,7 @@ public final class DiskCache: DiskCaching {
 
     /// Runs work that walks through folders.
     func perform<Result: Sendable>(
-        priority: WorkPriority = WorkPriority(), _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
+        priority: WorkPriority? = nil, _ body: @escaping @Sendable (DiskStore) throws(ImageError) -> Result
     ) async throws(ImageError) -> Result {
         try await upkeep.perform(priority: priority) { [store] _ throws(ImageError) in try body(store) }
     }
@@ -305,20 +276,11 @@ public final class DiskCache: DiskCaching {
         return try await task.value.get()
     }
 
-    /// Waits for the stores and removals that began before, and does what reading noted.
+    /// Waits for the stores and removals that began before, and for the removals of what reads found to be damaged.
     func drain() async {
         let ticket = order.begin(nil)
         _ = await order.turn(of: ticket)
         order.end(ticket)
-        await performNotes()
-    }
-
-    /// Renews the times of the entries that were read, and removes the files that reading noted, each in its turn.
-    func performNotes() async {
-        for (name, discard) in store.notes.discards {
-            try? await inOrder(name) { store in store.perform(discard, of: name) }
-        }
-        _ = try? await uncancelled(on: writes) { store in store.writeUses() }
     }
 
     // MARK: In the background
@@ -333,17 +295,13 @@ public final class DiskCache: DiskCaching {
         }
     }
 
-    private func performNotesLater() {
-        guard begin(\.hasNotes) else { return }
-        Task { [weak self] in
-            self?.background.withLock { $0.hasNotes = false }
-            await self?.performNotes()
-        }
-    }
-
     /// Saves the sizes a minute after a store.
     private func startTimer() {
-        guard begin(\.hasTimer) else { return }
+        let isFirst = background.withLock { background in
+            defer { background.hasTimer = true }
+            return !background.hasTimer
+        }
+        guard isFirst else { return }
         Task { [weak self] in
             try? await Task.sleep(for: Self.saveInterval)
             guard let self else { return }
@@ -352,14 +310,6 @@ public final class DiskCache: DiskCaching {
                 store.context.checkDirectory()
                 store.saveSizes()
             }
-        }
-    }
-
-    /// - Returns: false if the work has begun already.
-    private func begin(_ work: any WritableKeyPath<Background, Bool> & Sendable) -> Bool {
-        background.withLock { background in
-            defer { background[keyPath: work] = true }
-            return !background[keyPath: work]
         }
     }
 
@@ -383,7 +333,10 @@ public final class DiskCache: DiskCaching {
                 for folder in 0..<EntryName.folders {
                     try await perform(priority: priority) { store in store.look(folder: folder) }
                 }
-                try await perform(priority: priority) { store in store.finishLook() }
+                try await perform(priority: priority) { store in
+                    store.context.areSizesKnown = true
+                    if let directory = store.preparedDirectory { store.evict(in: directory) }
+                }
             }
             while try await perform(priority: priority, { store in store.emptyTrash(limit: 500) }) {}
         } catch {

@@ -10,7 +10,6 @@ final class DiskContext: Sendable {
     let counters = Lock(CacheStatistics())
     /// The directory that was opened last.
     let directory = Lock<OpenDirectory?>(nil)
-    private let imports = Atomic(false)
     private let sizesKnown = Atomic(false)
     private let renewal = Atomic<Int64>(EvictionHand().renewalAge)
     private let now: @Sendable () -> Date
@@ -55,7 +54,7 @@ final class DiskContext: Sendable {
         if let open = directory.withLock({ $0 }), !open.isRemoved { return open }
         do throws(FileError) {
             let opened = try OpenDirectory.open(path, faults: faults)
-            use(opened)
+            directory.withLock { $0 = opened }
             return opened
         } catch {
             directory.withLock { $0 = nil }
@@ -70,13 +69,7 @@ final class DiskContext: Sendable {
     /// Forgets the directory if the path leads to another one, or none, by now, or it may not be written to any more.
     func checkDirectory() {
         guard let open = directory.withLock({ $0 }) else { return }
-        if open.isCurrent, open.reasonAgainstWriting == nil { checkContents(of: open) } else { forget(open) }
-    }
-
-    /// Lets all use a directory from now on.
-    func use(_ opened: OpenDirectory) {
-        checkContents(of: opened)
-        directory.withLock { $0 = opened }
+        if !open.isCurrent || open.reasonAgainstWriting != nil { forget(open) }
     }
 
     func forget(_ old: OpenDirectory) { directory.withLock { if $0 === old { $0 = nil } } }
@@ -93,21 +86,6 @@ final class DiskContext: Sendable {
     var renewalAge: Int64 {
         get { renewal.load(ordering: .relaxed) }
         set { renewal.store(newValue, ordering: .relaxed) }
-    }
-
-    // MARK: Imports
-
-    /// Names a file that is there if entries were imported.
-    static let importsMark = "imports"
-
-    /// True if there may be entries that are known by the digests of their keys alone (``SDWebImageName``).
-    var hasImports: Bool {
-        get { imports.load(ordering: .relaxed) }
-        set { imports.store(newValue, ordering: .relaxed) }
-    }
-
-    private func checkContents(of directory: OpenDirectory) {
-        hasImports = directory.exists(Self.importsMark)
     }
 
     // MARK: Errors

@@ -5,7 +5,7 @@ extension DiskStore {
     /// The file of the sizes, by which a process knows at once how full the cache is.
     static let sizesFile = "sizes"
     /// The age in microseconds from which an unfinished file is one that a crash left behind.
-    static let leftoverAge: Int64 = 3_600_000_000
+    private static let leftoverAge: Int64 = 3_600_000_000
 
     // MARK: Looking
 
@@ -16,40 +16,33 @@ extension DiskStore {
         let bound = aging.expiry == .byAccess ? aging.bound(sweeping: false) : nil
         let path = EntryName.folderPath(visit.folder)
         var entries: [EvictionHand.Listed] = []
+        var leftovers: [(path: String, modified: Int64)] = []
         do throws(FileError) {
-            for (file, status) in try directory.listFiles(path) {
-                guard let name = EntryName(file) else {
-                    let isLeftover = WriterName.isUnfinished(file) && status.modified < aging.time - Self.leftoverAge
-                    if mayRemove, isLeftover { try? directory.remove("\(path)/\(file)") }
-                    continue
+            try directory.forEachFile(in: path) { file, status in
+                let isLeftover: Bool
+                if let name = EntryName(cString: file) {
+                    isLeftover = bound.map { Aging.isOld(status.modified, $0) } ?? false
+                    if !isLeftover || !mayRemove {
+                        entries.append(
+                            EvictionHand.Listed(name: name, size: status.allocatedSize, modified: status.modified))
+                    }
+                } else {
+                    isLeftover = status.modified < aging.time - Self.leftoverAge && WriterName.isUnfinished(file)
                 }
-                if mayRemove, let bound, Aging.isOld(status.modified, bound), notes.lastUse(of: name) == nil,
-                    (try? directory.remove(name.path)) != nil
-                {
-                    continue
-                }
-                entries.append(
-                    EvictionHand.Listed(
-                        name: name, size: status.countedSize, modified: status.modified, used: notes.lastUse(of: name)))
+                if isLeftover, mayRemove { leftovers.append(("\(path)/\(String(cString: file))", status.modified)) }
             }
         } catch {
             // A folder that can't be read is not an empty one.
             guard error.isMissing else { return }
         }
+        for file in leftovers { _ = try? directory.remove(file.path) { $0.modified == file.modified } }
         hand.withLock { $0.noteListing(entries, of: visit, now: aging.time) }
     }
 
-    /// Looks at a folder, if the directory is one to write to.
+    /// Lists a folder, if the directory is one to write to.
     func look(folder: Int) {
         guard let directory = preparedDirectory else { return }
         look(hand.withLock { $0.visit(folder) }, in: directory)
-    }
-
-    /// Evicts what is too much, once all folders were looked at.
-    func finishLook() {
-        guard let directory = preparedDirectory else { return }
-        context.areSizesKnown = true
-        evict(in: directory)
     }
 
     /// Lists all folders, so that all sizes are right.
@@ -78,13 +71,18 @@ extension DiskStore {
             }
             switch step {
             case nil:
-                context.counters.withLock { $0.evictions += evicted.files }
+                if evicted.files > 0 { context.counters.withLock { $0.evictions += evicted.files } }
                 return evicted
             case .list(let visit): look(visit, in: directory)
             case .evict(let entry):
-                let removal = remove(entry, in: directory)
-                guard removal == .removed else {
-                    hand.withLock { $0.noteFailedEviction(of: entry, isRemovable: removal != .failed) }
+                var (isRemoved, isRemovable) = (false, true)
+                do throws(FileError) {
+                    isRemoved = try directory.remove(entry.name.path) { $0.modified == entry.modified } != nil
+                } catch {
+                    isRemovable = error.isMissing
+                }
+                guard isRemoved else {
+                    hand.withLock { $0.noteFailedEviction(of: entry, isRemovable: isRemovable) }
                     continue
                 }
                 context.renewalAge = hand.withLock { hand in
@@ -97,18 +95,21 @@ extension DiskStore {
         }
     }
 
-    private enum Removal { case removed, changed, failed }
-
-    /// Removes an entry that was listed, unless it was used or replaced since.
-    private func remove(_ entry: EvictionHand.Listed, in directory: OpenDirectory) -> Removal {
-        guard notes.lastUse(of: entry.name) == nil else { return .changed }
-        do throws(FileError) {
-            guard try directory.status(of: entry.name).modified == entry.modified else { return .changed }
-            try directory.remove(entry.name.path)
-            return .removed
-        } catch {
-            return error.isMissing ? .changed : .failed
+    /// Removes the entries of a folder that have expired.
+    func removeExpired(inFolder folder: Int, of directory: OpenDirectory) -> CacheSweep {
+        let aging = Aging(context)
+        var sweep = CacheSweep()
+        for name in ((try? directory.list(EntryName.folderPath(folder))) ?? []).compactMap({ EntryName($0) }) {
+            guard let (description, status) = (try? directory.description(of: name.path)) ?? nil,
+                aging.isExpired(
+                    description.entry, stored: description.stored, modified: status.modified, sweeping: true),
+                (try? remove(name, in: directory) { $0.isSameFile(as: status) }) != nil
+            else { continue }
+            sweep.files += 1
+            sweep.bytes += status.allocatedSize
         }
+        look(folder: folder)
+        return sweep
     }
 
     // MARK: The file of the sizes
@@ -131,77 +132,30 @@ extension DiskStore {
         guard let directory = preparedDirectory, context.areSizesKnown else { return }
         let data = hand.withLock { $0.sizes.encoded(evictionAge: $0.evictionAge) }
         let unfinished = "\(Self.sizesFile).\(writer)"
-        guard savedSizes.withLock({ $0 != data }) else { return }
         do throws(FileError) {
             try? directory.remove(unfinished)
             try directory.create(unfinished, contents: data)
             try directory.rename(unfinished, to: Self.sizesFile)
-            savedSizes.withLock { $0 = data }
         } catch {
-            directory.unlinkFile(unfinished)
+            try? directory.remove(unfinished)
         }
     }
-
-    // MARK: Upkeep
 
     /// Removes what crashes and former versions left in the directory, beside the entries.
     func removeLeftovers() {
         guard let directory = preparedDirectory else { return }
-        let time = context.time
-        for (file, status) in (try? directory.listFiles(".")) ?? [] where file.hasPrefix("\(Self.sizesFile).") {
-            if status.modified < time - Self.leftoverAge { try? directory.remove(file) }
+        let bound = context.time - Self.leftoverAge
+        for file in (try? directory.list(".")) ?? [] where file.hasPrefix("\(Self.sizesFile).") {
+            _ = try? directory.remove(file) { $0.modified < bound }
         }
-        removeFormerIndex(in: directory)
-    }
-
-    /// Removes the index and the journals of former versions. A database of another program stays.
-    private func removeFormerIndex(in directory: OpenDirectory) {
-        let (index, journals) = ("index.sqlite", "journal")
-        // The application's id in the header of a database file.
-        guard let header = try? directory.head(of: index, count: 72), header.count == 72,
-            header.suffix(4).elementsEqual("Tint".utf8)
+        // The index and the journals of former versions. The database of another program has another application's id in its header.
+        guard let header = try? directory.head(of: "index.sqlite", count: 72), header.suffix(4).elementsEqual("Tint".utf8)
         else { return }
-        for file in (try? directory.list(journals)) ?? [] where WriterName(file) != nil {
-            try? directory.remove("\(journals)/\(file)")
+        for file in (try? directory.list("journal")) ?? [] where WriterName(file) != nil {
+            try? directory.remove("journal/\(file)")
         }
-        try? directory.removeDirectory(journals)
-        // The index last: what is left of a removal that was cut off is known by it.
-        for file in ["-journal", "-wal", "-shm"].map({ index + $0 }) + ["index.damaged", index] {
-            try? directory.remove(file)
-        }
-    }
-
-    /// Removes the entries of a folder that have expired.
-    func removeExpired(inFolder folder: Int, of directory: OpenDirectory) -> CacheSweep {
-        let aging = Aging(context)
-        let visit = hand.withLock { $0.visit(folder) }
-        var sweep = CacheSweep()
-        for (file, status) in (try? directory.listFiles(EntryName.folderPath(folder))) ?? [] {
-            guard let name = EntryName(file),
-                let (description, _) = (try? directory.description(of: name.path)) ?? nil,
-                reader.isExpired(
-                    description.entry, stored: description.stored, name, modified: status.modified, aging,
-                    sweeping: true),
-                (try? directory.remove(name.path)) != nil
-            else { continue }
-            sweep.files += 1
-            sweep.bytes += status.countedSize
-        }
-        look(visit, in: directory)
-        return sweep
-    }
-
-    /// Renews the times of the entries that were used, and removes the files that reading found to be damaged or expired.
-    func writeUses() {
-        let uses = notes.uses
-        guard !uses.isEmpty else { return }
-        let directory = context.openDirectory()
-        let mayWrite = directory?.reasonAgainstWriting == nil
-        let now = context.time
-        for (name, time) in uses {
-            if mayWrite { directory?.setTime(time, of: name, now: now) }
-            notes.finishUse(of: name, at: time)
-        }
+        try? directory.removeDirectory("journal")
+        for suffix in ["-journal", "-wal", "-shm", ""] { try? directory.remove("index.sqlite\(suffix)") }
     }
 }
 

@@ -10,13 +10,10 @@ final class DiskStore: Sendable {
     static let marker = "entries/.tintype"
 
     let context: DiskContext
-    let notes = ReadNotes()
     let reader: EntryReader
     let hand = Lock(EvictionHand())
     /// The end of the names of files that this cache is writing.
     let writer = WriterName()
-    /// The sizes that were written last.
-    let savedSizes = Lock(Data())
     /// The directory that was checked, and has all that entries need.
     private let prepared = Lock<OpenDirectory?>(nil)
     /// For the thread that prepares the directory.
@@ -29,7 +26,7 @@ final class DiskStore: Sendable {
         log: @escaping @Sendable (String) -> Void
     ) {
         context = DiskContext(configuration, faults: faults, now: now, log: log)
-        reader = EntryReader(context, notes: notes)
+        reader = EntryReader(context)
     }
 
     // MARK: The directory
@@ -58,7 +55,7 @@ final class DiskStore: Sendable {
                 throw context.unavailable("its folder `entries` belongs to another program; use another directory")
             }
             tag(opened)
-            context.use(opened)
+            context.directory.withLock { $0 = opened }
             restoreSizes(in: opened)
             prepared.withLock { $0 = opened }
             return opened
@@ -70,10 +67,11 @@ final class DiskStore: Sendable {
         return known
     }
 
-    /// Lets the next store prepare the directory again.
-    func forgetPreparation() {
+    /// Lets the next store open and prepare the directory again.
+    func forget(_ directory: OpenDirectory) {
         prepared.withLock { $0 = nil }
         context.areSizesKnown = false
+        context.forget(directory)
     }
 
     /// Makes the folder of entries, and marks it as this cache's. An empty one without the mark is one of a process that ended meanwhile.
@@ -110,38 +108,29 @@ final class DiskStore: Sendable {
 
     /// An entry that is to be written.
     private struct NewEntry {
-        var key: ImageKey
         var name: EntryName
-        /// The entry as reads return it.
-        var original: DiskCacheEntry
-        /// The entry as it is written.
-        var entry: DiskCacheEntry
-        var trailer: Data
+        var parts: (Data, Data)
         /// The time of storing.
         var time: Int64
 
         /// The space that the file takes on the disk.
-        var size: Int { FileStatus.allocatedSize(entry.data.count + trailer.count) }
+        var size: Int { FileStatus.allocatedSize(parts.0.count + parts.1.count) }
     }
 
     /// Stores an entry in place of the one under its key, and evicts others while the limits are exceeded.
-    /// - Parameter encoded: the entry as the codec made it, if there is one.
-    func store(
-        _ original: DiskCacheEntry, encoded: DiskCacheEntry? = nil, forKey key: ImageKey
-    ) throws(ImageError) {
+    ///
+    /// The caller's codec has encoded it.
+    func store(_ entry: DiskCacheEntry, forKey key: ImageKey) throws(ImageError) {
         let configuration = context.limits.withLock { $0 }
         let time = nextTime()
-        let entry = encoded ?? original
         let trailer = EntryFile.trailer(
             for: entry, key: key, keepsCompleteURL: configuration.keepsCompleteURLs, stored: time,
             codec: reader.payloadCodec?.identifier)
-        let new = NewEntry(
-            key: key, name: EntryName(key), original: original, entry: entry, trailer: trailer, time: time)
-        try check(new, configuration)
+        let new = NewEntry(name: EntryName(key), parts: (entry.data, trailer), time: time)
+        try check(new, of: key, configuration)
         if let known = preparedDirectory, !known.isCurrent {
             // It was moved away, and others look where it was.
-            forgetPreparation()
-            context.forget(known)
+            forget(known)
         }
         var attempts = 0
         var hasFreed = false
@@ -151,22 +140,20 @@ final class DiskStore: Sendable {
             try makeRoom(for: new.size, in: directory, configuration)
             do throws(FileError) {
                 try write(new, in: directory)
-                break
+                context.counters.withLock { $0.stores += 1 }
+                return
             } catch {
                 if error.isDiskFull, configuration.minimumFreeSpace.bytes > 0, !hasFreed {
                     // Files, or the user's quota, may have run out, which the free space doesn't tell.
                     hasFreed = true
                     evict(in: directory, freeing: max(new.size, min(usage.bytes / 20, 1 << 20)))
-                    removeEmptyFolders(in: directory)
-                    continue
+                } else {
+                    guard error.isMissing, attempts < 8 else { throw context.failure(error, .cacheWriteFailed) }
+                    // The directory or its folders were removed. They are made anew.
+                    forget(directory)
                 }
-                guard error.isMissing, attempts < 8 else { throw context.failure(error, .cacheWriteFailed) }
-                // The directory or its folders were removed. They are made anew.
-                forgetPreparation()
-                context.forget(directory)
             }
         }
-        context.counters.withLock { $0.stores += 1 }
     }
 
     /// The totals as this process knows them.
@@ -183,11 +170,13 @@ final class DiskStore: Sendable {
     }
 
     /// - Throws: ``ImageError/Code/cacheWriteFailed`` if the entry can never be stored.
-    private func check(_ new: NewEntry, _ configuration: DiskCache.Configuration) throws(ImageError) {
+    private func check(
+        _ new: NewEntry, of key: ImageKey, _ configuration: DiskCache.Configuration
+    ) throws(ImageError) {
         let reason: String
-        if new.trailer.count > EntryFile.maximumDescription {
+        if new.parts.1.count > EntryFile.maximumDescription {
             reason =
-                "the data beside the image takes \(ByteCount(new.trailer.count)), more than "
+                "the data beside the image takes \(ByteCount(new.parts.1.count)), more than "
                 + "\(ByteCount(EntryFile.maximumDescription))"
         } else if new.size > configuration.capacity.bytes {
             reason =
@@ -196,36 +185,27 @@ final class DiskStore: Sendable {
         } else {
             return
         }
-        throw ImageError(.cacheWriteFailed, stage: .cache, source: new.key.source, reason: reason)
+        throw ImageError(.cacheWriteFailed, stage: .cache, source: key.source, reason: reason)
     }
 
     private func write(_ new: NewEntry, in directory: OpenDirectory) throws(FileError) {
-        let replaced = (try? directory.status(of: new.name))?.countedSize
-        // Without a status, the entries were cleared meanwhile, and the file with them.
-        guard let status = try writeFile(new, in: directory) else { return }
-        reader.encodedMemory?.keep(new.original, name: new.name, key: new.key, status: status, stored: new.time)
-        let visit = hand.withLock { hand in
-            hand.noteStore(of: status.countedSize, replacing: replaced, in: new.name.folder)
+        func write() throws(FileError) -> OpenDirectory.WriteResult {
+            try directory.write(new.name, writer: writer, parts: new.parts, time: new.time)
         }
-        // Imported without its key, the image is replaced too.
-        if let imported = context.importedKey(new.key) { _ = try? removeFiles([EntryName(imported)], in: directory) }
+        let result: OpenDirectory.WriteResult
+        do throws(FileError) {
+            result = try write()
+        } catch {
+            guard error.isMissing, directory.exists(Self.marker) else { throw error }
+            try directory.makeFolder(EntryName.folderPath(new.name.folder))
+            result = try write()
+        }
+        guard case .written(let replaced) = result else { return }
+        let visit = hand.withLock { hand in
+            hand.noteStore(of: new.size, replacing: replaced, in: new.name.folder)
+        }
         if let visit { look(visit, in: directory) }
         evict(in: directory)
-    }
-
-    private func writeFile(_ new: NewEntry, in directory: OpenDirectory) throws(FileError) -> FileStatus? {
-        let parts = (new.entry.data, new.trailer)
-        do throws(FileError) {
-            return try directory.write(new.name, writer: writer, parts: parts, time: new.time)
-        } catch {
-            if error.isOfFolder {
-                try moveToTrash(new.name, in: directory)
-            } else {
-                guard error.isMissing, directory.exists(Self.marker) else { throw error }
-                try directory.makeFolder(EntryName.folderPath(new.name.folder))
-            }
-            return try directory.write(new.name, writer: writer, parts: parts, time: new.time)
-        }
     }
 
     // MARK: Free space
@@ -250,28 +230,20 @@ final class DiskStore: Sendable {
 
     // MARK: Removing
 
-    /// The directory for removals; `nil` if there is none.
+    /// The directory for removals; `nil` if it is certainly no cache.
     func directoryForRemoving() throws(ImageError) -> OpenDirectory? {
         guard let directory = try context.existingDirectory() else { return nil }
         do throws(FileError) {
-            guard try mayHaveEntries(directory) else { return nil }
+            guard try directory.isPresent(Self.marker) else { return nil }
         } catch {
             throw context.failure(error, .cacheUnavailable)
         }
         return try directoryForWriting()
     }
 
-    /// False if a directory has certainly no entries, and may even be no cache.
-    private func mayHaveEntries(_ directory: OpenDirectory) throws(FileError) -> Bool {
-        if try directory.isPresent(Self.marker) { return true }
-        guard try directory.isPresent(EntryName.root) else { return false }
-        return try !directory.list(EntryName.root).isEmpty
-    }
-
     func remove(_ key: ImageKey) throws(ImageError) -> Bool {
         guard let directory = try directoryForRemoving() else { return false }
-        let keys = [key, context.importedKey(key)].compactMap(\.self)
-        return try remove(keys.map { EntryName($0) }, in: directory) > 0
+        return try remove([EntryName(key)], in: directory) > 0
     }
 
     func removeAll(ofSource source: String) throws(ImageError) -> Int {
@@ -285,43 +257,81 @@ final class DiskStore: Sendable {
         return try remove(names, in: directory)
     }
 
+    /// - Returns: the number of files that there were.
     private func remove(_ names: [EntryName], in directory: OpenDirectory) throws(ImageError) -> Int {
         do throws(FileError) {
-            return try removeFiles(names, in: directory)
+            var count = 0
+            for name in names where try remove(name, in: directory) != nil { count += 1 }
+            return count
         } catch {
             throw context.failure(error, .cacheWriteFailed)
         }
     }
 
-    /// Removes the entries of some names.
-    /// - Returns: the number of files that there were.
-    private func removeFiles(_ names: [EntryName], in directory: OpenDirectory) throws(FileError) -> Int {
-        var removed = 0
-        for name in names {
-            let size = (try? directory.status(of: name))?.countedSize
-            do throws(FileError) {
-                try directory.remove(name.path)
-            } catch {
-                if error.isMissing { continue }
-                guard error.isOfFolder else { throw error }
-                try moveToTrash(name, in: directory)
-                removed += 1
-                continue
-            }
-            if let size { hand.withLock { $0.noteRemoval(of: size, in: name.folder) } }
-            removed += 1
+    /// Removes the file of an entry.
+    /// - Parameter isExpected: a closure that returns false for a file that is to stay.
+    /// - Returns: the status of the file; `nil` if there was none, or it stays.
+    func remove(
+        _ name: EntryName, in directory: OpenDirectory, where isExpected: (FileStatus) -> Bool = { _ in true }
+    ) throws(FileError) -> FileStatus? {
+        do throws(FileError) {
+            guard let status = try directory.remove(name.path, where: isExpected) else { return nil }
+            hand.withLock { $0.noteRemoval(of: status.allocatedSize, in: name.folder) }
+            return status
+        } catch {
+            guard error.isMissing else { throw error }
+            return nil
         }
-        return removed
     }
 
-    /// Removes a file that reading found to be damaged or expired, unless it was replaced since.
-    func perform(_ discard: ReadNotes.Discard, of name: EntryName) {
-        defer { notes.finish(discard, of: name) }
+    /// Removes a file that reading found to be damaged or expired.
+    func remove(_ stale: StaleFile) {
         guard let directory = context.openDirectory(), directory.reasonAgainstWriting == nil,
-            (try? directory.status(of: name))?.isSameFile(as: discard.status) == true,
-            let removed = try? removeFiles([name], in: directory), removed > 0
+            (try? remove(stale.name, in: directory, where: { $0.isSameFile(as: stale.status) })) != nil
         else { return }
-        if discard.isDamaged { context.counters.withLock { $0.corruptions += 1 } }
+        if stale.isDamaged { context.counters.withLock { $0.corruptions += 1 } }
+    }
+
+    // MARK: Clearing
+
+    /// The beginning of the names of cleared trees. They are beside the folder of entries, because a full disk has no room for a folder to put
+    /// them in.
+    private static let trash = "trash."
+
+    /// Takes all entries away from all readers at once; ``emptyTrash(limit:)`` removes the files.
+    func removeAll() throws(ImageError) {
+        guard let directory = try directoryForRemoving() else { return }
+        do throws(FileError) {
+            try directory.rename(EntryName.root, to: "\(Self.trash)\(WriterName())")
+        } catch {
+            // Another process has just cleared it.
+            guard error.isMissing else { throw context.failure(error, .cacheWriteFailed) }
+        }
+        hand.withLock { $0.noteClearing() }
+        try? directory.remove(Self.sizesFile)
+        forget(directory)
+    }
+
+    /// Removes up to `limit` files of what was cleared; true if more may be left. Files that the cache has not named stay there.
+    func emptyTrash(limit: Int) -> Bool {
+        guard let directory = context.openDirectory(), directory.reasonAgainstWriting == nil else { return false }
+        var left = limit
+        for tree in (try? directory.list(".")) ?? []
+        where tree.hasPrefix(Self.trash) && WriterName(tree.dropFirst(Self.trash.count)) != nil {
+            for folder in (try? directory.list(tree)) ?? [] where EntryName.isFolder(folder) {
+                let path = "\(tree)/\(folder)"
+                let files = (try? directory.list(path)) ?? []
+                for file in files where EntryName(file) != nil || WriterName.isUnfinished(file) {
+                    guard left > 0 else { return true }
+                    // One that can't be removed doesn't count, so that the caller doesn't try for ever.
+                    if (try? directory.remove("\(path)/\(file)")) != nil { left -= 1 }
+                }
+                try? directory.removeDirectory(path)
+            }
+            try? directory.remove("\(tree)/.tintype")
+            try? directory.removeDirectory(tree)
+        }
+        return false
     }
 
     // MARK: The whole cache
@@ -332,14 +342,10 @@ final class DiskStore: Sendable {
         return directory
     }
 
-    /// The directory for a sweep; `nil` if there is no cache.
-    func directoryForSweeping() throws(ImageError) -> OpenDirectory? {
-        directoryOfEntries() == nil ? nil : try directoryForWriting()
-    }
-
     /// Closes the directory.
     func close() {
-        forgetPreparation()
+        prepared.withLock { $0 = nil }
+        context.areSizesKnown = false
         context.directory.withLock { $0 = nil }
     }
 }

@@ -227,12 +227,7 @@ enum EntryFile {
         entry.idleLifetime = lifetime == .max ? nil : .microseconds(lifetime)
         entry.imageProperties = reader.data() ?? nil
         entry.response = (reader.data() ?? nil).flatMap { StoredResponse(encoded: $0) }
-        if let owner = reader.string() ?? nil {
-            entry.validators?.owner = owner.isEmpty ? nil : owner
-        } else if entry.response?.mayBeRedirected == true {
-            // The validators may be those of any URL, so nobody can be asked with them.
-            entry.validators = nil
-        }
+        if let owner = reader.string() ?? nil, !owner.isEmpty { entry.validators?.owner = owner }
         return Description(
             key: found, isKeyComplete: flags & 1 != 0, digest: digest, stored: stored, entry: entry,
             codec: codec, payloadSize: footer.payloadSize)

@@ -16,7 +16,7 @@ struct EvictionHand: Sendable {
     /// The cost of a folder without names, counted in names.
     private static let leastCost = 2
     /// The time by which a file may be later than the clock, in microseconds: file systems have clocks of their own.
-    private static let clockTolerance: Int64 = 2_000_000
+    static let clockTolerance: Int64 = 2_000_000
     private static let longestRenewalAge: Int64 = 3_600_000_000
     /// The age where nothing was evicted yet: the first to go are to be the least recently used, too.
     private static let firstRenewalAge: Int64 = 1_000_000
@@ -26,17 +26,8 @@ struct EvictionHand: Sendable {
         var name: EntryName
         /// The space that the file takes.
         var size: Int
-        /// The time of the file, in microseconds since 1970.
+        /// The time of the file, which is that of its last use, in microseconds since 1970.
         var modified: Int64
-        /// The time of the last use, which the file may not have yet.
-        var used: Int64
-
-        init(name: EntryName, size: Int, modified: Int64, used: Int64? = nil) {
-            self.name = name
-            self.size = size
-            self.modified = modified
-            self.used = used ?? modified
-        }
     }
 
     /// A folder that is about to be listed.
@@ -141,8 +132,8 @@ struct EvictionHand: Sendable {
         let latest = time + Self.clockTolerance
         // A time in the future counts as the oldest: nobody has used the entry since the clock was set back.
         let sorted = batch.sorted { one, other in
-            let (isLate, isOtherLate) = (one.used > latest, other.used > latest)
-            return isLate == isOtherLate ? one.used < other.used : isLate
+            let (isLate, isOtherLate) = (one.modified > latest, other.modified > latest)
+            return isLate == isOtherLate ? one.modified < other.modified : isLate
         }
         candidates = sorted.prefix(count).reversed()
         batch = []

@@ -156,7 +156,6 @@ final class OpenDirectory: Sendable {
 
     /// Reads the beginning of a file.
     func head(of path: String, count: Int) throws(FileError) -> Data {
-        try check("read", path)
         let file = openForReading(path)
         guard file >= 0 else { throw FileError(operation: "read", path: path, code: errno) }
         defer { close(file) }
