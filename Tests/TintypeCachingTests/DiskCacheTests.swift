@@ -337,6 +337,7 @@ struct DiskCacheTests {
     /// The files of entries, without unfinished ones.
     static func payloadFiles(_ path: String) throws -> [String] {
         let data = path + "/entries"
+        guard FileManager.default.fileExists(atPath: data) else { return [] }
         return try FileManager.default.subpathsOfDirectory(atPath: data)
             .filter { $0.contains("/") && !$0.contains("/.") }.map { "\(data)/\($0)" }
     }

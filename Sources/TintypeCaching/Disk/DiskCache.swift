@@ -147,6 +147,7 @@ public final class DiskCache: DiskCaching {
 
     public func contains(_ key: ImageKey) async -> Bool {
         if order.entry(forKey: key) != nil { return true }
+        if store.context.directory.withLock({ $0 }) == nil, store.context.hasCertainlyNoDirectory { return false }
         return await read { store in store.reader.validName(forKey: key) != nil } ?? false
     }
 

@@ -147,6 +147,8 @@ final class DiskStore: Sendable {
                     // Files, or the user's quota, may have run out, which the free space doesn't tell.
                     hasFreed = true
                     evict(in: directory, freeing: max(new.size, min(usage.bytes / 20, 1 << 20)))
+                    // Where files have run out, folders take them, too.
+                    for folder in 0..<EntryName.folders { try? directory.removeDirectory(EntryName.folderPath(folder)) }
                 } else {
                     guard error.isMissing, attempts < 8 else { throw context.failure(error, .cacheWriteFailed) }
                     // The directory or its folders were removed. They are made anew.
