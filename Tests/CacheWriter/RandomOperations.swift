@@ -32,7 +32,9 @@ public struct RandomOperations {
             .init(directory: directory, capacity: Self.capacity, maximumAge: nil, minimumFreeSpace: 0),
             faults: { operation, _ in
                 // A full disk, now and then.
-                guard operation == "write", faults.withLock({ Int.random(in: 0..<20, using: &$0) }) == 0 else { return nil }
+                guard operation == "write", faults.withLock({ Int.random(in: 0..<20, using: &$0) }) == 0 else {
+                    return nil
+                }
                 failures.withLock { $0 += 1 }
                 return ENOSPC
             }, now: { Date() })

@@ -204,7 +204,8 @@ struct DiskCacheFailureTests {
             let place = path + "/" + EntryName.folderPath(folder)
             try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
             let name = EntryName(sourceHigh: UInt64(folder) << 56, sourceLow: 1, variant: 0)
-            try Data().write(to: URL(fileURLWithPath: path + "/" + name.withPath(writer: writer) { String(cString: $0) }))
+            let unfinished = name.withPath(writer: writer) { String(cString: $0) }
+            try Data().write(to: URL(fileURLWithPath: "\(path)/\(unfinished)"))
             try Data("x".utf8).write(to: URL(fileURLWithPath: place + "/foreign"))
         }
         func files() throws -> [String] {

@@ -132,7 +132,8 @@ struct SDWebImageImportTests {
     func resumes() async throws {
         try fillOld()
         let before = disk
-        try await before.store(DiskCacheEntry(data: Data("mine".utf8), created: .now), forKey: ImageKey(source: source(0)))
+        let mine = DiskCacheEntry(data: Data("mine".utf8), created: .now)
+        try await before.store(mine, forKey: ImageKey(source: source(0)))
         await before.flush()
         try await run((0..<3).map(source), "--move", "--json")
         #expect(try report()["entries"] as? Int == 2)

@@ -149,8 +149,8 @@ extension DiskStore {
             _ = try? directory.remove(file) { $0.modified < bound }
         }
         // The index and the journals of former versions. The database of another program has another application's id in its header.
-        guard let header = try? directory.head(of: "index.sqlite", count: 72), header.suffix(4).elementsEqual("Tint".utf8)
-        else { return }
+        let header = try? directory.head(of: "index.sqlite", count: 72)
+        guard let header, header.suffix(4).elementsEqual("Tint".utf8) else { return }
         for file in (try? directory.list("journal")) ?? [] where WriterName(file) != nil {
             try? directory.remove("journal/\(file)")
         }

@@ -156,7 +156,8 @@ struct WriterName: Hashable, Sendable, CustomStringConvertible {
     }
 
     private init?(cString text: UnsafePointer<CChar>) {
-        guard let high = EntryName.number(text), let low = EntryName.number(text + 16), text[32] == 0 else { return nil }
+        guard let high = EntryName.number(text), let low = EntryName.number(text + 16), text[32] == 0
+        else { return nil }
         (self.high, self.low) = (high, low)
     }
 

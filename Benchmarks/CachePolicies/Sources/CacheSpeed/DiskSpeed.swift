@@ -59,7 +59,8 @@ struct DiskSpeed {
         for kind in Self.sizes {
             guard let data = data[kind] else { continue }
             let entry = DiskCacheEntry(data: data, created: Date())
-            let indices = Array(5_000_000 + kind..<5_000_000 + kind + (isSmoke ? 40 : kind == Self.sizes[0] ? 16_000 : 1_600))
+            let indices = Array(
+                5_000_000 + kind..<5_000_000 + kind + (isSmoke ? 40 : kind == Self.sizes[0] ? 16_000 : 1_600))
             try await compare(indices, block: isSmoke ? 10 : 400, bare: { bare.put($0, data) }) {
                 try disk.store.store(entry, forKey: key($0))
             }.report("put, \(kind / 1_000) KB, on one thread")

@@ -107,7 +107,9 @@ struct SDWebImageImport {
             guard !Task.isCancelled else {
                 throw ImageError(.cancelled, stage: .cache, source: directory, reason: "canceled before the end")
             }
-            if try await take(file, ImageKey(source: key), &usage) { removeEmptyDirectories(file.directory, upTo: directory) }
+            if try await take(file, ImageKey(source: key), &usage) {
+                removeEmptyDirectories(file.directory, upTo: directory)
+            }
             progress(index + 1, found.count)
         }
     }
