@@ -43,7 +43,12 @@ public struct RandomOperations {
     /// Runs operations, and tells now and then how many.
     mutating func run(_ count: Int, tell: @Sendable (String) -> Void) async throws {
         for number in 1...count {
-            try await step()
+            let before = failures.withLock { $0 }
+            do {
+                try await step()
+            } catch let error as ImageError {
+                guard failures.withLock({ $0 }) > before else { throw error }
+            }
             if number.isMultiple(of: 500) || number == count { tell("\(number)") }
         }
         await cache.flush()
@@ -86,13 +91,8 @@ public struct RandomOperations {
         let size = Int.random(in: 16...12_000, using: &generator)
         let entry = DiskCacheEntry(
             data: CacheWriterPayload.bytes(number, serial: serial, count: size), created: Date())
-        let before = failures.withLock { $0 }
-        do throws(ImageError) {
-            try await cache.store(entry, forKey: key(number))
-            earliest[number, default: [:]][seed] = serial
-        } catch {
-            guard error.code == .cacheWriteFailed, failures.withLock({ $0 }) > before else { throw error }
-        }
+        try await cache.store(entry, forKey: key(number))
+        earliest[number, default: [:]][seed] = serial
     }
 
     private mutating func read(_ number: Int) async throws {

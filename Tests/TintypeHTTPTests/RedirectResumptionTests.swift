@@ -63,7 +63,7 @@ struct RedirectResumptionTests {
     func changesTwice() async throws {
         let origin = try await MovingServer()
         origin.cuts.update { $0 = [1_000, 2_000] }
-        let partials = partials(true)
+        let partials = PartialDownloads.memory
         let downloader = ImageDownloader(.init(partialDownloads: partials))
         #expect(try await failure(downloader, origin.request).code == .incompleteBody)
         origin.target.update { $0 = "/2" }
