@@ -117,9 +117,9 @@ public final class DiskCache: DiskCaching {
         var found = order.entry(forKey: key)
         if let expires = found?.expires, expires <= store.context.date { found = nil }
         if found == nil {
-            var lookup = store.reader.lookUp(key, atOnce: true)
+            var lookup = store.reader.lookUp(key, atOnce: EntryReader.largestReadAtOnce)
             if case .unknown = lookup {
-                lookup = await read(priority: priority) { store in store.reader.lookUp(key, atOnce: false) } ?? .unknown
+                lookup = await read(priority: priority) { store in store.reader.lookUp(key, atOnce: nil) } ?? .unknown
             }
             switch lookup {
             case .found(let entry): found = entry
@@ -147,7 +147,7 @@ public final class DiskCache: DiskCaching {
 
     public func contains(_ key: ImageKey) async -> Bool {
         if order.entry(forKey: key) != nil { return true }
-        if store.context.directory.withLock({ $0 }) == nil, store.context.hasCertainlyNoDirectory { return false }
+        if case .none = store.reader.lookUp(key, atOnce: 0) { return false }
         return await read { store in store.reader.validName(forKey: key) != nil } ?? false
     }
 

@@ -22,7 +22,7 @@ struct StaleFile: Sendable {
 /// Finds entries by their files. It changes nothing but the times of files that are used.
 final class EntryReader: Sendable {
     /// The largest file that is read on the caller's thread: half of it takes 23 to 30 µs.
-    private static let largestReadAtOnce = 512 << 10
+    static let largestReadAtOnce = 512 << 10
 
     let context: DiskContext
     let payloadCodec: PayloadCodec?
@@ -36,12 +36,13 @@ final class EntryReader: Sendable {
     // MARK: Entries
 
     /// Looks up a key.
-    /// - Parameter atOnce: true to return ``DiskLookup/unknown`` rather than wait for the disk, or a codec.
-    func lookUp(_ key: ImageKey, atOnce: Bool) -> DiskLookup {
-        let open = atOnce ? context.directory.withLock { $0 } : context.openDirectory()
-        guard let directory = open else { return atOnce && !context.hasCertainlyNoDirectory ? .unknown : .none }
+    /// - Parameter limit: the largest file to read on this thread. What is larger, or would have to wait for the disk or a codec, is
+    ///   ``DiskLookup/unknown``. `nil` to read any, and to wait.
+    func lookUp(_ key: ImageKey, atOnce limit: Int?) -> DiskLookup {
+        let open = limit == nil ? context.openDirectory() : context.directory.withLock { $0 }
+        guard let directory = open else { return limit == nil || context.hasCertainlyNoDirectory ? .none : .unknown }
         let name = EntryName(key)
-        let limit = atOnce ? (payloadCodec == nil ? Self.largestReadAtOnce : 0) : nil
+        let limit = payloadCodec == nil ? limit : limit.map { _ in 0 }
         do throws(FileError) {
             let contents = try name.withPath { path throws(FileError) in
                 try directory.contents(of: path, withoutWaiting: limit)
@@ -69,7 +70,7 @@ final class EntryReader: Sendable {
                 }
             }
         } catch {
-            if atOnce { return .unknown }
+            if limit != nil { return .unknown }
             if error.code == EIO, let status = try? directory.status(name.path), status.isRegular {
                 // The medium is bad.
                 return .stale(StaleFile(name: name, status: status, isDamaged: true))
