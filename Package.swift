@@ -70,7 +70,6 @@ let package = Package(
         system("CGIF", apt: "libgif-dev"),
         system("CWebP", apt: "libwebp-dev"),
         system("CLCMS2", apt: "liblcms2-dev"),
-        system("CSQLite", apt: "libsqlite3-dev"),
         system("CXXHash", apt: "libxxhash-dev"),
         system("CAVIF", apt: "libavif-dev"),
         system("CHEIF", apt: "libheif-dev"),
@@ -101,7 +100,7 @@ let package = Package(
         .target(
             name: "TintypeCaching",
             dependencies: [
-                "TintypeImages", "CLinux", "CSQLite", "CXXHash", .product(name: "Logging", package: "swift-log"),
+                "TintypeImages", "CLinux", "CXXHash", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .target(
@@ -174,7 +173,7 @@ let package = Package(
         .executableTarget(
             name: "TintypeCommand",
             dependencies: [
-                "Tintype", "CommandSupport",
+                "Tintype", "CommandSupport", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -40,10 +40,9 @@ static inline int tintype_open_cached(const char *path, uint64_t flags) {
     return (int)syscall(SYS_openat2, -100 /* AT_FDCWD */, path, &how, sizeof how);
 }
 
-/// The kind of file system that an open file is on, one of the numbers of `statfs(2)`; 0 if that can't be told.
-static inline uint32_t tintype_file_system(int file) {
-    struct statfs status;
-    return fstatfs(file, &status) == 0 ? (uint32_t)status.f_type : 0;
+/// Renames a file in a directory, unless the new name is taken (`EEXIST`); `EINVAL` or `ENOSYS` where that can't be done.
+static inline int tintype_rename_new(int directory, const char *path, const char *newPath) {
+    return (int)syscall(SYS_renameat2, directory, path, directory, newPath, 1 /* RENAME_NOREPLACE */);
 }
 
 /// Reads from the beginning of a file what is in memory already; else -1 with `EAGAIN`, or fewer bytes.

@@ -4,8 +4,6 @@ internal import Tintype
 package struct NetworkOptions: Sendable {
     /// The number of repetitions of transfers that fail.
     package var retries = 0
-    /// The directory of interrupted transfers; `nil` keeps them in memory.
-    package var partialDirectory: String?
     /// The proxy, such as `http://proxy:8080`; `nil` for those of the environment.
     package var proxy: String?
     /// The hosts whose certificates aren't checked.
@@ -28,7 +26,6 @@ package struct NetworkOptions: Sendable {
     var configuration: ImageDownloader.Configuration {
         var configuration = isGuarded ? ImageDownloader.Configuration.untrustedURLs : .init()
         configuration.retry = RetryPolicy(maximumAttempts: retries + 1)
-        if let partialDirectory { configuration.partialDownloads = .directory(partialDirectory) }
         configuration.tls.insecureHosts = Set(insecureHosts)
         configuration.proxy =
             switch proxy {

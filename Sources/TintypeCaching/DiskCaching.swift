@@ -37,7 +37,7 @@ public protocol DiskCaching: Sendable {
     func removeAll() async throws(ImageError)
     /// Removes entries that are older than the configured age.
     @discardableResult func removeExpired() async throws(ImageError) -> CacheSweep
-    /// Returns the number of entries and their bytes; O(1), without reading the directory.
+    /// Returns the number of entries and their bytes.
     func usage() async -> CacheUsage
     /// The cache's statistics since it was opened.
     var statistics: CacheStatistics { get }

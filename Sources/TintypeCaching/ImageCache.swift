@@ -139,7 +139,6 @@ extension LayeredImageCache where Memory == MemoryCache, Disk == DiskCache {
         let memory = MemoryCache(memory)
         let disk = DiskCache(disk)
         memory.observe(.system)
-        disk.observe(.system)
         PixelBufferPool.shared.observe(.system)
         self.init(memory: memory, disk: disk)
     }

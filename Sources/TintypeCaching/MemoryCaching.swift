@@ -49,8 +49,6 @@ public struct CacheStatistics: Sendable, Hashable, Codable {
     public var evictions = 0
     /// The number of entries that were damaged and discarded.
     public var corruptions = 0
-    /// The number of entries that a disk cache did without because another process held its index for too long.
-    public var droppedStores = 0
 
     public init() {}
 

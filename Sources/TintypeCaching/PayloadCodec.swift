@@ -3,7 +3,7 @@ public import FoundationEssentials
 /// A transformation of encoded images on their way to the disk and back, such as encryption or compression.
 ///
 /// The image and a program's own bytes with it (``DiskCacheEntry/extendedData``) go through the codec, each by a call of its
-/// own. The key, the type, the dates and the validators do not: the index needs them.
+/// own. The key, the type, the dates and the validators do not: the cache needs them.
 ///
 /// ```swift
 /// let encryption = PayloadCodec(
@@ -50,9 +50,9 @@ extension PayloadCodec: Hashable {
 }
 
 extension EntryReader {
-    /// The entry as it goes to the disk; `nil` without a codec.
-    func encoded(_ entry: DiskCacheEntry) throws(ImageError) -> DiskCacheEntry? {
-        guard let payloadCodec else { return nil }
+    /// The entry as it goes to the disk.
+    func encoded(_ entry: DiskCacheEntry) throws(ImageError) -> DiskCacheEntry {
+        guard let payloadCodec else { return entry }
         do {
             var encoded = entry
             encoded.data = try payloadCodec.encode(entry.data)

@@ -37,7 +37,7 @@ struct FetchCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The directory of the disk cache. The default is $XDG_CACHE_HOME/tintype or ~/.cache/tintype.",
+            "The directory of the disk cache. The default is $XDG_CACHE_HOME/tintype/tintype or ~/.cache/tintype/tintype.",
             valueName: "dir"),
         completion: .directory)
     var cache: String?

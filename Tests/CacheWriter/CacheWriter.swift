@@ -2,10 +2,12 @@ import Foundation
 import TintypeCaching
 import TintypeTesting
 
-/// A process for tests to kill, or to run beside another: `CacheWriter journal|share|check DIRECTORY SEED MILLISECONDS [FIRST]`.
+/// A process for tests to kill, or to run beside another: `CacheWriter journal|share|check DIRECTORY SEED MILLISECONDS [FIRST]`, or
+/// `CacheWriter random DIRECTORY SEED COUNT`.
 ///
 /// `journal` stores and removes until it is killed, and tells on standard output what it is about to do and what is
-/// done. `check` sees whether a directory that a crash left is a cache that does everything it should, and clears it. `share` does so in a small cache for some time, reads what it finds, and tells how many entries were wrong.
+/// done. `check` sees whether a directory that a crash left is a cache that does everything it should, and clears it. `share` does so in a
+/// small cache for some time, reads what it finds, and tells how many entries were wrong. `random` runs ``RandomOperations``.
 @main
 struct CacheWriter {
     static func main() async throws {
@@ -17,6 +19,9 @@ struct CacheWriter {
         if arguments[1] == "journal" {
             let first = arguments.count > 5 ? Int(arguments[5]) : 0
             try await keepJournal(arguments[2], seed: seed, first: first ?? 0)
+        } else if arguments[1] == "random" {
+            var operations = RandomOperations(arguments[2], seed: seed)
+            try await operations.run(milliseconds) { tell($0) }
         } else if arguments[1] == "check" {
             try await check(arguments[2])
         } else {

@@ -4,10 +4,8 @@ import TintypeLoading
 import TintypeHTTP
 import TintypeTesting
 
-/// A process for tests to kill, or to measure: `DownloadHelper fetch URL DIRECTORY`, `DownloadHelper memory URL WARMUP-URL plain|progressive`, or
-/// `DownloadHelper many URL ROOTS COUNT`.
+/// A process for tests to measure: `DownloadHelper memory URL WARMUP-URL plain|progressive`, or `DownloadHelper many URL ROOTS COUNT`.
 ///
-/// `fetch` loads a URL, keeps what has arrived in the directory, and prints the number of bytes that it has received, and `done` at the end.
 /// `many` loads a URL many times, 32 at a time, and prints the number of failures. `ROOTS` is a file with certificates to trust.
 /// `memory` prints by how many bytes a load raised the peak of the process's memory, after another one of a smaller image.
 @main
@@ -16,16 +14,7 @@ struct DownloadHelper {
         #if HTTP
         let arguments = CommandLine.arguments
         guard arguments.count >= 4, let url = URL(string: arguments[2]) else { throw Failure.usage }
-        if arguments[1] == "fetch" {
-            let downloader = ImageDownloader(.init(partialDownloads: .directory(arguments[3])))
-            let loaded: LoadedData
-            do {
-                loaded = try await downloader.load(LoadRequest(url: url) { tell("\($0.receivedBytes)") })
-            } catch {
-                return tell("failed \(error.code)")
-            }
-            tell("done \(loaded.data.count) \(DownloadPayload.isBeginning(loaded.data))")
-        } else if arguments[1] == "many" {
+        if arguments[1] == "many" {
             guard arguments.count == 5, let count = Int(arguments[4]) else { throw Failure.usage }
             try await load(url, count, roots: arguments[3])
         } else {

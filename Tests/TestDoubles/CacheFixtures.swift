@@ -25,18 +25,17 @@ final class WallClock: Sendable {
 
 extension DiskCache {
     /// A cache in a temporary directory, without regard to the free space of the machine that runs the tests.
-    /// - Parameter batchDelay: so long that no timer writes the index while a slow machine runs a test.
     static func temporary(
         _ path: String, capacity: ByteCount = .megabytes(10), maximumAge: Duration? = nil,
         expiry: Configuration.Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = 0,
-        clock: WallClock = WallClock(), files: FaultyFileSystem? = nil, batchDelay: Duration = .seconds(600),
+        clock: WallClock = WallClock(), files: FaultyFileSystem? = nil,
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) -> DiskCache {
         DiskCache(
             Configuration(
                 directory: path, capacity: capacity, maximumAge: maximumAge, expiry: expiry, maximumCount: maximumCount,
                 minimumFreeSpace: minimumFreeSpace),
-            faults: files?.faults, batchDelay: batchDelay, now: { clock.date }, log: log)
+            faults: files?.faults, now: { clock.date }, log: log)
     }
 
     func put(_ data: Data, _ key: ImageKey) async throws {
@@ -56,18 +55,6 @@ extension DiskCacheSuite {
 
     func fill(_ cache: DiskCache, _ numbers: Range<Int>) async throws {
         for number in numbers { try await cache.put(someBytes(20, seed: UInt64(number)), key(number)) }
-    }
-}
-
-/// Waits until all journals of a cache are dead. Work in the background may hold a cache that a test has released.
-func waitForRelease(ofCacheAt path: String) async throws {
-    for name in try FileManager.default.contentsOfDirectory(atPath: path + "/journal") {
-        let file = open("\(path)/journal/\(name)", O_RDWR | O_CLOEXEC)
-        // A batch took the journal away in the meantime.
-        guard file >= 0 else { continue }
-        defer { close(file) }
-        while flock(file, LOCK_EX | LOCK_NB) != 0 { try await Task.sleep(for: .milliseconds(1)) }
-        flock(file, LOCK_UN)
     }
 }
 

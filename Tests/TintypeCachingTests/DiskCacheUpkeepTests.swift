@@ -12,34 +12,6 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
     let directory: TemporaryDirectory
     init() throws { directory = try TemporaryDirectory() }
 
-    private func journals() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: path + "/journal")
-    }
-
-    @Test("a program that only removes doesn't gather names without end", .timeLimited)
-    func removalsAlone() async throws {
-        let cache = DiskCache.temporary(path)
-        try await fill(cache, 0..<1)
-        await cache.flush()
-        for number in 1..<600 { try await cache.remove(key(number)) }
-        while cache.store.pending.unwritten.entries >= 512 { await Task.yield() }
-        #expect(cache.store.pending.unwritten.entries < 512)
-    }
-
-    @Test("the journal of a store that failed goes with the next batch")
-    func journalOfFailedStore() async throws {
-        let cache = DiskCache.temporary(path)
-        try await fill(cache, 0..<1)
-        let journal = try cache.store.pending.begin(EntryName(key(7)), in: cache.store.directoryForWriting())
-        // A batch of the timer may have taken the entry already, and only a batch with changes retires the journal.
-        cache.store.pending.note(EntryName(key(8)))
-        await cache.flush()
-        cache.store.pending.end(journal)
-        await cache.flush()
-        #expect(cache.store.pending.isEmpty)
-        #expect(try journals().isEmpty)
-    }
-
     @Test("the use of an entry that was replaced since leaves the new one its time")
     func useBeforeReplacement() async throws {
         let clock = WallClock(Date())
@@ -50,65 +22,46 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         clock.advance(.seconds(100))
         try await fill(cache, 0..<1)
         await cache.flush()
-        let modified = try cache.store.directoryForWriting().status(of: EntryName(key(0))).modified
+        let modified = try cache.store.directoryForWriting().status(EntryName(key(0)).path).modified
         #expect(abs(modified - clock.date.cacheTime) < 2_000_001)
     }
 
-    @Test(
-        "an index with triggers or constraints of others is made anew",
-        arguments: [
-            "CREATE TRIGGER t BEFORE INSERT ON entries BEGIN SELECT RAISE(ABORT, 'no'); END",
-            "CREATE TRIGGER t BEFORE INSERT ON entries BEGIN SELECT RAISE(IGNORE); END",
-            "CREATE VIEW v AS SELECT * FROM entries", "CREATE UNIQUE INDEX i ON entries (size)",
-        ])
-    func foreignSchema(statement: String) async throws {
-        var cache = DiskCache.temporary(path)
-        try await fill(cache, 0..<1)
-        await cache.close()
-        do {
-            let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
-            try database.execute(statement)
-        }
-        cache = DiskCache.temporary(path, maximumCount: 8)
-        try await fill(cache, 1..<30)
-        await cache.flush()
-        #expect(await cache.usage().entries == 8)
-        #expect(try DiskCacheTests.payloadFiles(path).count == 8)
-        #expect(!cache.store.keeper.hasFailed)
-    }
-
-    @Test("totals that are wrong but possible are counted again after some sweeps, so that the limits hold")
-    func possibleTotals() async throws {
-        var cache = DiskCache.temporary(path, maximumCount: 100)
-        try await fill(cache, 0..<100)
-        await cache.close()
-        do {
-            let database = try Database(path: path + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
-            try database.execute("UPDATE state SET entries = 0, bytes = 0")
-        }
-        cache = DiskCache.temporary(path, maximumCount: 100)
-        try await fill(cache, 100..<190)
-        for _ in 0..<66 { try await cache.removeExpired() }
-        #expect(await cache.usage().entries <= 100)
-        #expect(try DiskCacheTests.payloadFiles(path).count <= 100)
-    }
-
-    @Test("an entry that the disk can't read holds up no journal, and counts")
+    @Test("an entry that the disk can't read counts")
     func unreadableEntry() async throws {
         let faulty = FaultyFileSystem()
-        var cache: DiskCache? = DiskCache.temporary(path)
-        try await fill(try #require(cache), 0..<5)
-        await cache?.close()
-        try await fill(try #require(cache), 1..<5)
-        cache = nil
-        try await waitForRelease(ofCacheAt: path)
+        let cache = DiskCache.temporary(path)
+        try await fill(cache, 0..<5)
+        await cache.close()
         let bad = EntryName(key(2)).path
         faulty.fail { operation, path in operation == "read" && path == bad ? EIO : nil }
         let next = DiskCache.temporary(path, files: faulty)
-        await next.flush()
-        #expect(next.store.pending.isEmpty)
-        #expect(try journals().isEmpty)
         #expect(await next.usage().entries == 5)
+    }
+
+    @Test(
+        "a process that stores once knows how full the cache is, with the file of the sizes or without",
+        arguments: [true, false])
+    func knownSizes(hasFile: Bool) async throws {
+        var cache = DiskCache.temporary(path, maximumCount: 100)
+        try await fill(cache, 0..<100)
+        await cache.close()
+        if !hasFile { try FileManager.default.removeItem(atPath: path + "/sizes") }
+        cache = DiskCache.temporary(path, maximumCount: 100)
+        try await fill(cache, 100..<101)
+        if !hasFile { await cache.maintain() }
+        #expect(try DiskCacheTests.payloadFiles(path).count == 100)
+    }
+
+    @Test("sizes that are wrong come right, so that the limits hold")
+    func wrongSizes() async throws {
+        var cache = DiskCache.temporary(path, maximumCount: 100)
+        try await fill(cache, 0..<100)
+        await cache.close()
+        try directory.write(FolderSizes().encoded(evictionAge: nil), to: "cache/sizes")
+        cache = DiskCache.temporary(path, maximumCount: 100)
+        try await fill(cache, 100..<190)
+        try await cache.removeExpired()
+        #expect(try DiskCacheTests.payloadFiles(path).count == 100)
     }
 
     @Test("a damaged file that was mended in its place is not removed for what it was")
@@ -126,7 +79,7 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         var damaged = good
         damaged[3] ^= 1
         try write(damaged)
-        #expect(cache.store.reader.entry(forKey: key(0)) == nil)
+        #expect(await cache.entry(forKey: key(0)) == nil)
         try write(good)
         #expect(utimes(file, nil) == 0)
         await cache.flush()
@@ -134,9 +87,9 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
     }
 
     @Test(
-        "an index that was opened while the volume was read-only is written once the volume is writable",
-        .enabled(if: DiskCacheVolumeTests.mayMount), arguments: [true, false])
-    func remountedVolume(isAfterRestart: Bool) async throws {
+        "a volume that was read-only is written to once it is writable",
+        .enabled(if: DiskCacheVolumeTests.mayMount))
+    func remountedVolume() async throws {
         let volume = directory.path + "/volume"
         try FileManager.default.createDirectory(atPath: volume, withIntermediateDirectories: true)
         try #require(DiskCacheVolumeTests.run("/bin/mount", "-t", "tmpfs", "-o", "size=16m", "none", volume))
@@ -145,10 +98,6 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         var cache = DiskCache.temporary(place)
         try await fill(cache, 0..<10)
         await cache.close()
-        if isAfterRestart {
-            let database = try Database(path: place + "/index.sqlite", mode: .readWrite, busyTimeout: 0)
-            try database.execute("UPDATE state SET boot = 'another', closed = 0")
-        }
         try #require(DiskCacheVolumeTests.run("/bin/mount", "-o", "remount,ro", volume))
         cache = DiskCache.temporary(place, maximumCount: 20)
         #expect(await cache.usage().entries == 10)
@@ -156,58 +105,37 @@ struct DiskCacheUpkeepTests: DiskCacheSuite {
         await #expect(throws: ImageError.self) { try await fill(cache, 10..<11) }
         try #require(DiskCacheVolumeTests.run("/bin/mount", "-o", "remount,rw", volume))
         try await fill(cache, 10..<200)
-        await cache.flush()
-        #expect(await cache.usage().entries <= 20)
         #expect(try DiskCacheTests.payloadFiles(place).count <= 20)
         await cache.close()
     }
 
-    @Test("a folder that can't be listed to its end is an error, not a shorter one")
-    func brokenListing() throws {
-        try directory.write(Data("x".utf8), to: "cache/a")
-        let stream = try #require(opendir(path))
-        defer { closedir(stream) }
-        let file = open(path + "/a", O_RDONLY | O_CLOEXEC)
-        defer { close(file) }
-        #expect(dup2(file, dirfd(stream)) >= 0)
-        let error = #expect(throws: FileError.self) { try OpenFile.names(in: stream, of: "cache") }
-        #expect(error?.code == ENOTDIR)
-    }
-
-    @Test(
-        "a new index gets the entries of folders that could not be listed at first",
-        arguments: ["entries", EntryName(source: "3").path.split(separator: "/").dropLast().joined(separator: "/")])
-    func unreadableFolder(folder: String) async throws {
+    @Test("a folder that can't be read is not an empty one")
+    func unreadableFolder() async throws {
         let faulty = FaultyFileSystem()
-        var cache = DiskCache.temporary(path)
+        let cache = DiskCache.temporary(path, files: faulty)
         try await fill(cache, 0..<20)
-        await cache.close()
-        try FileManager.default.removeItem(atPath: path + "/index.sqlite")
-        cache = DiskCache.temporary(path, files: faulty)
-        faulty.fail { operation, path in operation == "list" && path == folder ? EMFILE : nil }
-        _ = await cache.usage()
+        faulty.fail { operation, path in operation == "list" && path.hasPrefix("entries/") ? EACCES : nil }
+        try await cache.removeExpired()
+        _ = try await cache.verify()
+        #expect(await cache.usage().entries == 20)
         faulty.fail { _, _ in nil }
         #expect(await cache.usage().entries == 20)
     }
 
-    @Test("records behind one that was cut are read")
-    func cutRecord() throws {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let folder = try OpenDirectory.open(path, faults: nil)
-        do {
-            let journal = try Journal.create(in: folder)
-            try journal.append(EntryName(key(1)))
-            let handle = try #require(FileHandle(forWritingAtPath: "\(path)/\(journal.path)"))
-            try handle.seekToEnd()
-            try handle.write(contentsOf: Data(repeating: 7, count: 16))
-            try handle.close()
-            try journal.append(EntryName(key(2)))
-        }
-        #expect(Set(Journal.dead(in: folder).flatMap { $0.names ?? [] }) == [EntryName(key(1)), EntryName(key(2))])
+    @Test("without free descriptors no entry is taken for missing", arguments: ["look at", "read"])
+    func noDescriptors(operation: String) async throws {
+        let faulty = FaultyFileSystem()
+        let cache = DiskCache.temporary(path, files: faulty)
+        try await fill(cache, 0..<50)
+        faulty.fail { made, path in made == operation && path.hasPrefix("entries/") ? EMFILE : nil }
+        _ = try? await cache.removeExpired()
+        await cache.flush()
+        faulty.fail { _, _ in nil }
+        #expect(await cache.usage().entries == 50)
     }
 
     @Test(
-        "on a volume that is too small, older entries go for new ones, also where the index can't be written",
+        "on a volume that is too small, older entries go for new ones",
         .enabled(if: DiskCacheVolumeTests.mayMount), arguments: ["size=600k", "size=16m,nr_inodes=100"])
     func smallVolume(options: String) async throws {
         let volume = directory.path + "/volume"

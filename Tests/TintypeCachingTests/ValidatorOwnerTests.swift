@@ -1,4 +1,3 @@
-import CXXHash
 import Foundation
 import TestSupport
 import Testing
@@ -52,47 +51,5 @@ struct ValidatorOwnerTests {
         StoredResponse(
             statusCode: 200, headers: control.map { ["cache-control": $0] } ?? [:], request: SelectingFields([:]),
             requestTime: Date(timeIntervalSince1970: 1), responseTime: Date(timeIntervalSince1970: 1))
-    }
-
-    @Test(
-        "An entry of an older version, which doesn't say so, keeps its validators only if there was no redirect",
-        arguments: [("max-age=0, ", false), ("max-age=0, max-age=60", false), ("max-age=60", true), (nil, true)])
-    func older(_ control: String?, _ areKept: Bool) throws {
-        let key = ImageKey(source: request.absoluteString)
-        var writer = ByteWriter()
-        let digest = EntryFile.KeyDigest(key)
-        for number in [digest.high, digest.low, digest.variant] { writer.integer(number) }
-        writer.integer(UInt32(1))
-        writer.string(key.source)
-        writer.string("")
-        writer.integer(Int64(1))
-        writer.integer(Int64(1))
-        writer.integer(Int64.max)
-        writer.string("image/png")
-        writer.string("\"1\"")
-        writer.string(nil)
-        writer.data(nil)
-        writer.integer(Int64.max)
-        writer.string(nil)
-        writer.data(nil)
-        writer.data(response(control).encoded)
-        let description = Data(writer.bytes)
-        // The sums of the newest format, around an older description.
-        var entry = DiskCacheEntry(data: Data([1]), created: Date(timeIntervalSince1970: 1))
-        entry.mimeType = "image/png"
-        let plain = EntryFile.trailer(for: entry, key: key, stored: 1)
-        var footer = ByteWriter()
-        footer.bytes = Array(plain.suffix(EntryFile.footerSize))
-        footer.bytes.replaceSubrange(
-            16..<24, with: withUnsafeBytes(of: Self.checksum(description).littleEndian, Array.init))
-        footer.bytes.replaceSubrange(
-            32..<36, with: withUnsafeBytes(of: UInt32(description.count).littleEndian, Array.init))
-        let file = entry.data + description + Data(footer.bytes)
-        let found = try read(file, key)
-        #expect((found.validators != nil) == areKept && found.response != nil)
-    }
-
-    private static func checksum(_ data: Data) -> UInt64 {
-        data.withUnsafeBytes { tintype_xxh3($0.baseAddress, $0.count) }
     }
 }

@@ -45,7 +45,7 @@ struct ArgumentTests {
             ["cache", "stats"], ["cache", "clear", "--cache", "dir", "--json"],
             ["cache", "clean", "--max-age", "7d", "--max-size", "1.5GB", "--max-count", "10"],
             ["cache", "list", "--source", "http://a/b", "--limit", "5", "--json"], ["cache", "verify"],
-            ["cache", "import", "dir", "--move", "--max-size", "64MB"],
+            ["cache", "import", "dir", "--from", "urls", "--move", "--max-size", "64MB"],
         ])
     func rightUsage(arguments: [String]) {
         #expect(refusal(arguments) == 0)

@@ -140,31 +140,6 @@ struct CacheCommandTests {
         #expect(transcript.output[3].contains("removed 0 images"))
     }
 
-    @Test("import copies SDWebImage's files, reports skipped ones, and resumes when run again")
-    func imports() async throws {
-        let old = folder.path + "/old"
-        try FileManager.default.createDirectory(atPath: old, withIntermediateDirectories: true)
-        for index in 0..<3 {
-            let name = SDWebImageName.fileName(forKey: "https://example.org/\(index).png")
-            try folder.write(Data("image \(index)".utf8), to: "old/\(name)")
-        }
-        try folder.write(Data("x".utf8), to: "old/notes.txt")
-        let run = try command(CacheCommand.Import.self, "cache", "import", old, "--cache", directory, "--json")
-        try await run.run(transcript.console())
-        let report = try object()
-        #expect(report["entries"] as? Int == 3)
-        #expect(report["foreign"] as? Int == 1)
-        let again = try command(CacheCommand.Import.self, "cache", "import", old, "--cache", directory, "--move")
-        try await again.run(transcript.console())
-        #expect(transcript.output[1].contains("imported 0 images") && transcript.output[1].contains("3 already cached"))
-        #expect(try names(in: old) == ["notes.txt"])
-        let disk = DiskCache(.init(directory: directory))
-        #expect(await disk.entry(forKey: ImageKey(source: "https://example.org/1.png"))?.data == Data("image 1".utf8))
-        let none = try command(CacheCommand.Import.self, "cache", "import", "/none", "--cache", directory)
-        #expect(await status { try await none.run(transcript.console()) } == 1)
-        #expect(transcript.errors.last?.contains("/none: cannot be listed") == true)
-    }
-
     @Test("Inspecting a missing cache doesn't create it, and a file in its place is an error with advice")
     func noCache() async throws {
         let commands = [["stats"], ["list"], ["verify"], ["clean"], ["clear"]]

@@ -42,7 +42,7 @@ struct NetworkArgumentTests {
 
     @Test(
         "Wrong values are refused, and no message shows a password",
-        arguments: [["--retry", "101"], ["--retry=-1"], ["--resume", ""], ["--proxy", "ftp://u:s3cret@p"]])
+        arguments: [["--retry", "101"], ["--retry=-1"], ["--proxy", "ftp://u:s3cret@p"]])
     func wrong(_ arguments: [String]) throws {
         do {
             _ = try command(arguments + ["http://x/"])
@@ -58,24 +58,6 @@ struct NetworkArgumentTests {
         #expect(try await fetch("--guard", server.url("/a.png").absoluteString) == 1)
         #expect(server.requestCount() == 0)
         #expect(transcript.errors.contains { $0.contains("network guard") })
-    }
-
-    @Test("--resume continues where an earlier command was interrupted")
-    func resume() async throws {
-        let png = try picture().encoded(as: .png)
-        let server = try await OriginServer.start { request in
-            let tag = ["ETag": "\"1\""]
-            guard request.header("Range") == "bytes=20-" else {
-                return OriginResponse(png, headers: tag).close(after: 20)
-            }
-            return OriginResponse(png.dropFirst(20), status: 206, headers: tag)
-                .header("Content-Range", "bytes 20-\(png.count - 1)/\(png.count)")
-        }
-        let url = server.url("/a.png").absoluteString
-        #expect(try await fetch("--resume", folder.path + "/parts", url) == 1)
-        #expect(try await fetch("--resume", folder.path + "/parts", url) == 0)
-        #expect(try Data(contentsOf: folder.url(of: "out/a.png")) == png)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/parts").isEmpty)
     }
 }
 #endif

@@ -36,18 +36,10 @@ private final class MovingServer: Sendable {
 
 @Suite("Interrupted downloads after redirects", .timeLimited, .timeLimit(.minutes(1)))
 struct RedirectResumptionTests {
-    private let folder = try! TemporaryDirectory()
-
-    private func partials(_ areFiles: Bool) -> PartialDownloads {
-        areFiles ? .directory(folder.path + "/partial") : .memory
-    }
-
-    @Test(
-        "A transfer is continued at the URL that sent its beginning, which alone is asked for a part",
-        arguments: [false, true])
-    func continues(_ areFiles: Bool) async throws {
+    @Test("A transfer is continued at the URL that sent its beginning, which alone is asked for a part")
+    func continues() async throws {
         let origin = try await MovingServer()
-        let partials = partials(areFiles)
+        let partials = PartialDownloads.memory
         #expect(try await failure(.init(.init(partialDownloads: partials)), origin.request).code == .incompleteBody)
         let loaded = try await ImageDownloader(.init(partialDownloads: partials)).load(origin.request)
         #expect(loaded.data == bytes && loaded.statusCode == 200)
@@ -56,11 +48,10 @@ struct RedirectResumptionTests {
     }
 
     @Test(
-        "Parts of two URLs are never joined, even if their sizes and validators are equal", .capability("3.11"),
-        arguments: [false, true])
-    func changes(_ areFiles: Bool) async throws {
+        "Parts of two URLs are never joined, even if their sizes and validators are equal", .capability("3.11"))
+    func changes() async throws {
         let origin = try await MovingServer()
-        let partials = partials(areFiles)
+        let partials = PartialDownloads.memory
         #expect(try await failure(.init(.init(partialDownloads: partials)), origin.request).code == .incompleteBody)
         origin.target.update { $0 = "/2" }
         let loaded = try await ImageDownloader(.init(partialDownloads: partials)).load(origin.request)
@@ -72,7 +63,7 @@ struct RedirectResumptionTests {
     func changesTwice() async throws {
         let origin = try await MovingServer()
         origin.cuts.update { $0 = [1_000, 2_000] }
-        let partials = partials(true)
+        let partials = PartialDownloads.memory
         let downloader = ImageDownloader(.init(partialDownloads: partials))
         #expect(try await failure(downloader, origin.request).code == .incompleteBody)
         origin.target.update { $0 = "/2" }

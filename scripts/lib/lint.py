@@ -156,7 +156,7 @@ def products(tree):
 SYSTEM = {"Dispatch", "FoundationEssentials", "Glibc", "Synchronization"}
 LAYERS = {
     "TintypeImages": {"CKernels", "CLinux", "CXXHash"},
-    "TintypeCaching": {"TintypeImages", "CLinux", "CSQLite", "CXXHash", "Logging"},
+    "TintypeCaching": {"TintypeImages", "CLinux", "CXXHash", "Logging"},
     "TintypeLoading": {"TintypeCaching", "Logging", "CoreMetrics", "Tracing"},
     "TintypeDisplay": {"TintypeLoading"},
     "TintypeCodecs": {"TintypeImages", "C*"},

@@ -2,7 +2,7 @@
 
 # Debian's packages of the C libraries that Tintype is built on.
 tintype_packages=(
-    libjpeg62-turbo-dev libpng-dev libdeflate-dev libwebp-dev libgif-dev liblcms2-dev libsqlite3-dev libxxhash-dev zlib1g-dev
+    libjpeg62-turbo-dev libpng-dev libdeflate-dev libwebp-dev libgif-dev liblcms2-dev libxxhash-dev zlib1g-dev
     libbrotli-dev libzstd-dev libseccomp-dev
 )
 

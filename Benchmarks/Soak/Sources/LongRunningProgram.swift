@@ -20,7 +20,7 @@ struct LongRunningProgram {
         names = try MisbehavingOrigin.names()
         cache = try ImageCache(
             memory: .init(capacity: .megabytes(16)),
-            disk: .init(directory: folder + "/cache", capacity: .megabytes(24), encodedMemoryCapacity: .megabytes(2)))
+            disk: .init(directory: folder + "/cache", capacity: .megabytes(24)))
         let downloader = ImageDownloader(
             .init(
                 maximumConcurrentDownloads: 16, timeout: .milliseconds(500),

@@ -7,12 +7,11 @@ extension DiskCache {
         /// The directory. It is created when the first entry is stored, with those above it, readable by the user alone. A relative path
         /// counts from the working directory at the time when the cache is made.
         ///
-        /// It must belong to the user, and other users must not be able to write to it; otherwise it is only read. The same is true of a
-        /// directory on a network file system.
+        /// It must belong to the user, and other users must not be able to write to it; otherwise it is only read.
         public var directory: String
         /// The space that files may take on the disk, in whole blocks of 4 KB.
         ///
-        /// Each process that stores in the directory may exceed it for a moment by a hundredth.
+        /// One process holds it after every store. Several that store at the same time may exceed it by some hundredths.
         public var capacity: ByteCount
         /// The maximum age of an entry; `nil` for any age, and zero for entries that every sweep removes.
         public var maximumAge: Duration?
@@ -22,9 +21,6 @@ extension DiskCache {
         public var maximumCount: Int?
         /// The space to leave free on the volume: older entries are evicted, and if that does not suffice nothing is stored.
         public var minimumFreeSpace: ByteCount
-        /// The capacity for encoded images in memory, from which thumbnails are made without reading the disk; `nil`, the default, for
-        /// none. A change has no effect on an existing cache.
-        public var encodedMemoryCapacity: ByteCount?
         /// The transformation of encoded images on their way to the disk and back, such as encryption; `nil`, the default, for none.
         /// A change has no effect on an existing cache.
         public var payloadCodec: PayloadCodec?
@@ -49,11 +45,11 @@ extension DiskCache {
 
         /// Creates a configuration; each parameter sets the property of its name.
         ///
-        /// Without a directory, it is `tintype` in `$XDG_CACHE_HOME`, or in `~/.cache`.
+        /// Without a directory, it is ``defaultDirectory``.
         public init(
             directory: String? = nil, capacity: ByteCount = .gigabytes(1), maximumAge: Duration? = .days(7),
             expiry: Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = .megabytes(100),
-            encodedMemoryCapacity: ByteCount? = nil, payloadCodec: PayloadCodec? = nil
+            payloadCodec: PayloadCodec? = nil
         ) {
             self.directory = directory ?? Self.defaultDirectory
             self.capacity = capacity
@@ -61,7 +57,6 @@ extension DiskCache {
             self.expiry = expiry
             self.maximumCount = maximumCount
             self.minimumFreeSpace = minimumFreeSpace
-            self.encodedMemoryCapacity = encodedMemoryCapacity
             self.payloadCodec = payloadCodec
         }
 
@@ -69,12 +64,11 @@ extension DiskCache {
         public init(
             directory: URL, capacity: ByteCount = .gigabytes(1), maximumAge: Duration? = .days(7),
             expiry: Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = .megabytes(100),
-            encodedMemoryCapacity: ByteCount? = nil, payloadCodec: PayloadCodec? = nil
+            payloadCodec: PayloadCodec? = nil
         ) {
             self.init(
                 directory: directory.path, capacity: capacity, maximumAge: maximumAge, expiry: expiry,
                 maximumCount: maximumCount, minimumFreeSpace: minimumFreeSpace,
-                encodedMemoryCapacity: encodedMemoryCapacity,
                 payloadCodec: payloadCodec)
         }
 
@@ -91,18 +85,25 @@ extension DiskCache {
             }
         }
 
-        /// `$XDG_CACHE_HOME/tintype`, or `~/.cache/tintype` (XDG Base Directory Specification 0.8).
+        /// `$XDG_CACHE_HOME/PROGRAM/tintype`, or `~/.cache/PROGRAM/tintype`, where `PROGRAM` is the name of the running program (XDG Base
+        /// Directory Specification 0.8). Programs don't share it, so that one can clear its cache without another's.
         ///
         /// Empty for a user without a home directory: a predictable name in a directory that all users share would not be safe. A cache
         /// there stores nothing, and says why.
         public static var defaultDirectory: String {
-            directory(environment: { getenv($0).map { String(cString: $0) } }, home: homeDirectory)
+            directory(
+                of: ProcessInfo.processInfo.processName, environment: { getenv($0).map { String(cString: $0) } },
+                home: homeDirectory)
         }
 
-        static func directory(environment: (String) -> String?, home: () -> String? = { nil }) -> String {
+        static func directory(
+            of program: String, environment: (String) -> String?, home: () -> String? = { nil }
+        ) -> String {
+            let name = program.split(separator: "/").last.map(String.init) ?? ""
+            let path = ["", ".", ".."].contains(name) ? "tintype" : "\(name)/tintype"
             // The specification says that a relative path is to be ignored.
-            if let caches = environment("XDG_CACHE_HOME"), caches.hasPrefix("/") { return caches + "/tintype" }
-            if let home = environment("HOME") ?? home(), home.hasPrefix("/") { return home + "/.cache/tintype" }
+            if let caches = environment("XDG_CACHE_HOME"), caches.hasPrefix("/") { return "\(caches)/\(path)" }
+            if let home = environment("HOME") ?? home(), home.hasPrefix("/") { return "\(home)/.cache/\(path)" }
             return ""
         }
 

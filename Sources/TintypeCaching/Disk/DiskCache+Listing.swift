@@ -19,36 +19,36 @@ extension DiskCache {
         /// The codec that the bytes went through (``PayloadCodec/identifier``), if any.
         public var transform: String?
         /// The position after which the listing goes on.
-        public var cursor: Int64
+        public var cursor: String
 
-        init(_ row: DiskIndex.Row, _ description: EntryFile.Description) {
+        init(_ name: EntryName, _ status: FileStatus, _ description: EntryFile.Description) {
             key = description.key
             bytes = description.payloadSize
-            fileBytes = row.size
+            fileBytes = status.allocatedSize
             created = description.entry.created
-            accessed = Date(cacheTime: row.accessed)
+            accessed = Date(cacheTime: status.modified)
             expires = description.entry.expires
             mimeType = description.entry.mimeType
             validators = description.entry.validators
             idleLifetime = description.entry.idleLifetime
             transform = description.codec
-            cursor = row.id
+            cursor = name.text
         }
     }
 
-    /// Returns entries in the order in which they were stored, without their images.
+    /// Returns entries in the order of their files' names, without their images. Entries that are stored meanwhile may be left out.
     /// - Parameters:
-    ///   - cursor: the ``Listing/cursor`` of the last entry that is known already; 0 to begin.
+    ///   - cursor: the ``Listing/cursor`` of the last entry that is known already; empty to begin.
     ///   - limit: the largest number of entries to return.
-    public func entries(after cursor: Int64 = 0, limit: Int = 1_000) async -> [Listing] {
-        await settle()
+    public func entries(after cursor: String = "", limit: Int = 1_000) async -> [Listing] {
+        await drain()
         return (try? await perform { store in store.listings(after: cursor, limit: limit) }) ?? []
     }
 
     /// Returns the entries of one source, its original and its variants.
     public func entries(ofSource source: String) async -> [Listing] {
-        await settle()
-        return (try? await perform { store in store.listings(ofSource: source) }) ?? []
+        await drain()
+        return await read { store in store.listings(ofSource: source) } ?? []
     }
 
     /// Returns the variants of a source that there are, the original among them.
@@ -69,50 +69,48 @@ extension DiskCache {
         return path ?? nil
     }
 
-    /// Reads every entry, discards the damaged ones, and makes the index agree with the files.
+    /// Reads every entry, and discards the damaged ones.
     public func verify() async throws(ImageError) -> CacheVerification {
-        _ = try await perform { store throws(ImageError) in try store.settle() }
+        await drain()
         var report = CacheVerification()
+        guard try await perform({ store throws(ImageError) in try store.directoryForRemoving() }) != nil
+        else { return report }
         for folder in 0..<EntryName.folders {
-            let part = try await perform { store in store.reader.verify(folder: folder) }
-            report.checked.entries += part.checked.entries
-            report.checked.bytes += part.checked.bytes
-            report.damaged += part.damaged
-            if !part.damaged.isEmpty { await performDiscards() }
+            let (part, stale) = try await perform { [report] store in
+                var report = report
+                let stale = store.reader.verify(folder: folder, &report)
+                return (report, stale)
+            }
+            report = part
+            for file in stale { removeLater(file) }
         }
-        store.keeper.needsComparison = true
-        _ = try await perform { store throws(ImageError) in try store.settle() }
+        await drain()
         return report
     }
 }
 
 extension DiskStore {
-    func listings(after cursor: Int64, limit: Int) -> [DiskCache.Listing] {
-        guard let directory = context.openDirectory() else { return [] }
-        var (listings, start) = ([DiskCache.Listing](), cursor)
-        // Rows whose files are gone are skipped, but don't end the listing.
-        while listings.count < limit {
-            let (after, count) = (start, min(1_000, limit - listings.count))
-            let rows = keeper.query { index throws(SQLiteError) in try index.rows(after: after, limit: count) } ?? []
-            guard let last = rows.last else { break }
-            start = last.id
-            for row in rows {
-                guard let (description, _) = (try? directory.description(of: row.name.path)) ?? nil else { continue }
-                listings.append(DiskCache.Listing(row, description))
+    func listings(after cursor: String, limit: Int) -> [DiskCache.Listing] {
+        guard let directory = directoryOfEntries() else { return [] }
+        var listings: [DiskCache.Listing] = []
+        for folder in (EntryName(cursor)?.folder ?? 0)..<EntryName.folders where listings.count < limit {
+            let files = (try? directory.list(EntryName.folderPath(folder))) ?? []
+            for file in files.sorted() where file > cursor && listings.count < limit {
+                if let name = EntryName(file), let listing = listing(name, in: directory) { listings.append(listing) }
             }
         }
         return listings
     }
 
     func listings(ofSource source: String) -> [DiskCache.Listing] {
-        guard let directory = context.openDirectory() else { return [] }
-        return reader.descriptions(ofSource: source).compactMap { name, description in
-            let known = keeper.query { index throws(SQLiteError) in try index.row(name) }
-            if case .some(.some(let row)) = known { return DiskCache.Listing(row, description) }
-            let look = PendingWrites.Change().look(at: name, in: directory, now: context.time)
-            guard case .present(let row) = look else { return nil }
-            return DiskCache.Listing(row, description)
-        }.sorted { $0.cursor < $1.cursor }
+        guard let directory = directoryOfEntries(), let names = try? reader.names(ofSource: source, in: directory)
+        else { return [] }
+        return names.compactMap { listing($0, in: directory) }.sorted { $0.cursor < $1.cursor }
+    }
+
+    private func listing(_ name: EntryName, in directory: OpenDirectory) -> DiskCache.Listing? {
+        guard let (description, status) = (try? directory.description(of: name.path)) ?? nil else { return nil }
+        return DiskCache.Listing(name, status, description)
     }
 }
 

@@ -1,4 +1,3 @@
-internal import CSQLite
 internal import FoundationEssentials
 internal import Glibc
 internal import Synchronization
@@ -7,11 +6,12 @@ internal import Synchronization
 final class DiskContext: Sendable {
     let path: String
     let limits: Lock<DiskCache.Configuration>
-    /// The statistics without the totals, which ``PendingWrites`` has.
+    /// The statistics without the totals, which the ``EvictionHand`` has.
     let counters = Lock(CacheStatistics())
     /// The directory that was opened last.
     let directory = Lock<OpenDirectory?>(nil)
-    private let imports = Atomic(false)
+    private let sizesKnown = Atomic(false)
+    private let renewal = Atomic<Int64>(EvictionHand().renewalAge)
     private let now: @Sendable () -> Date
     private let faults: FileFaults?
     private let log: @Sendable (String) -> Void
@@ -54,7 +54,7 @@ final class DiskContext: Sendable {
         if let open = directory.withLock({ $0 }), !open.isRemoved { return open }
         do throws(FileError) {
             let opened = try OpenDirectory.open(path, faults: faults)
-            use(opened)
+            directory.withLock { $0 = opened }
             return opened
         } catch {
             directory.withLock { $0 = nil }
@@ -69,30 +69,23 @@ final class DiskContext: Sendable {
     /// Forgets the directory if the path leads to another one, or none, by now, or it may not be written to any more.
     func checkDirectory() {
         guard let open = directory.withLock({ $0 }) else { return }
-        if open.isCurrent, open.reasonAgainstWriting == nil { checkContents(of: open) } else { forget(open) }
-    }
-
-    /// Lets all use a directory from now on.
-    func use(_ opened: OpenDirectory) {
-        checkContents(of: opened)
-        directory.withLock { $0 = opened }
+        if !open.isCurrent || open.reasonAgainstWriting != nil { forget(open) }
     }
 
     func forget(_ old: OpenDirectory) { directory.withLock { if $0 === old { $0 = nil } } }
 
-    // MARK: Imports
+    // MARK: Values that reads take without a lock
 
-    /// Names a file that is there if entries were imported.
-    static let importsMark = "imports"
-
-    /// True if there may be entries that are known by the digests of their keys alone (``SDWebImageName``).
-    var hasImports: Bool {
-        get { imports.load(ordering: .relaxed) }
-        set { imports.store(newValue, ordering: .relaxed) }
+    /// True if this process knows how full the cache is.
+    var areSizesKnown: Bool {
+        get { sizesKnown.load(ordering: .relaxed) }
+        set { sizesKnown.store(newValue, ordering: .relaxed) }
     }
 
-    private func checkContents(of directory: OpenDirectory) {
-        hasImports = directory.exists(Self.importsMark)
+    /// See ``EvictionHand/renewalAge``.
+    var renewalAge: Int64 {
+        get { renewal.load(ordering: .relaxed) }
+        set { renewal.store(newValue, ordering: .relaxed) }
     }
 
     // MARK: Errors
@@ -107,15 +100,6 @@ final class DiskContext: Sendable {
         let place = error.path == path ? "it" : error.path
         return ImageError(
             code, stage: .cache, source: path, reason: "cannot \(error.operation) \(place): \(error.message)",
-            underlying: error)
-    }
-
-    func failure(_ error: SQLiteError) -> ImageError {
-        // A full disk shows itself in files and in the index; one message is enough.
-        let cause = error.primaryCode == SQLITE_FULL ? "write \(ENOSPC)" : "index \(error.code)"
-        note("cannot write \(path)/\(DiskIndex.file): \(error)", cause: cause)
-        return ImageError(
-            .cacheWriteFailed, stage: .cache, source: path, reason: "cannot write the index: \(error)",
             underlying: error)
     }
 

@@ -4,32 +4,29 @@ internal import Glibc
 /// A disk cache without its queues: every call does its work on the calling thread. ``DiskCache`` explains the design, and sees to it that
 /// operations on one source take turns.
 ///
-/// The store changes files. ``EntryReader`` reads them, and ``IndexKeeper`` writes about them.
+/// The store changes files, and ``EntryReader`` reads them.
 final class DiskStore: Sendable {
-    /// The names that may wait while the index can't be used, and the space that their files may take.
-    static let (maximumWaiting, maximumWaitingBytes) = (16 * IndexKeeper.batchSize, 64 << 20)
-    /// The length in bytes of the longest directory that SQLite can open an index and its journal in.
-    static let longestDirectory = 491
     /// Names the folder of entries as this cache's. A folder without it belongs to another program.
     static let marker = "entries/.tintype"
 
     let context: DiskContext
-    let notes = ReadNotes()
-    let pending = PendingWrites()
     let reader: EntryReader
-    let keeper: IndexKeeper
+    let hand = Lock(EvictionHand())
+    /// The end of the names of files that this cache is writing.
+    let writer = WriterName()
     /// The directory that was checked, and has all that entries need.
     private let prepared = Lock<OpenDirectory?>(nil)
     /// For the thread that prepares the directory.
     private let preparation = Lock(())
+    /// The time of the latest store, in microseconds since 1970.
+    private let lastStore = Lock(Int64.min)
 
     init(
         _ configuration: DiskCache.Configuration, faults: FileFaults?, now: @escaping @Sendable () -> Date,
         log: @escaping @Sendable (String) -> Void
     ) {
         context = DiskContext(configuration, faults: faults, now: now, log: log)
-        reader = EntryReader(context, notes: notes)
-        keeper = IndexKeeper(context, pending: pending, notes: notes)
+        reader = EntryReader(context)
     }
 
     // MARK: The directory
@@ -46,20 +43,11 @@ final class DiskStore: Sendable {
             } catch {
                 throw context.failure(error, .cacheUnavailable)
             }
-            guard path.utf8.count <= Self.longestDirectory else {
-                throw context.unavailable("its path is longer than SQLite allows; use a shorter one")
-            }
             if let reason = opened.reasonAgainstWriting { throw context.unavailable(reason) }
-            if !opened.exists(Self.marker), opened.exists(DiskIndex.file) {
-                // In the directory of another program, nothing is made.
-                context.use(opened)
-                try keeper.checkIndex()
-            }
             var isOurs = false
             do throws(FileError) {
                 // Other processes may be clearing it.
                 for _ in 0..<8 where !isOurs { isOurs = try makeEntriesFolder(in: opened) }
-                if isOurs, !opened.exists(Journal.folder) { try opened.makeFolder(Journal.folder) }
             } catch {
                 throw context.failure(error, .cacheUnavailable)
             }
@@ -67,22 +55,24 @@ final class DiskStore: Sendable {
                 throw context.unavailable("its folder `entries` belongs to another program; use another directory")
             }
             tag(opened)
-            context.use(opened)
-            try keeper.checkIndex()
-            // What waits belongs to the directory of before. Its journal names it, also if that is the same one.
-            pending.abandon(removesJournals: false)
+            context.directory.withLock { $0 = opened }
+            restoreSizes(in: opened)
             prepared.withLock { $0 = opened }
             return opened
         }
     }
 
-    private var preparedDirectory: OpenDirectory? {
+    var preparedDirectory: OpenDirectory? {
         guard let known = context.directory.withLock({ $0 }), prepared.withLock({ $0 === known }) else { return nil }
         return known
     }
 
-    /// Lets the next store prepare the directory again.
-    func forgetPreparation() { prepared.withLock { $0 = nil } }
+    /// Lets the next store open and prepare the directory again.
+    func forget(_ directory: OpenDirectory) {
+        prepared.withLock { $0 = nil }
+        context.areSizesKnown = false
+        context.forget(directory)
+    }
 
     /// Makes the folder of entries, and marks it as this cache's. An empty one without the mark is one of a process that ended meanwhile.
     /// - Returns: false if it is another program's, or another process has just cleared it.
@@ -118,73 +108,77 @@ final class DiskStore: Sendable {
 
     /// An entry that is to be written.
     private struct NewEntry {
-        var key: ImageKey
         var name: EntryName
-        /// The entry as reads return it.
-        var original: DiskCacheEntry
-        /// The entry as it is written.
-        var entry: DiskCacheEntry
-        var trailer: Data
+        var parts: (Data, Data)
         /// The time of storing.
         var time: Int64
 
         /// The space that the file takes on the disk.
-        var size: Int { FileStatus.allocatedSize(entry.data.count + trailer.count) }
+        var size: Int { FileStatus.allocatedSize(parts.0.count + parts.1.count) }
     }
 
-    /// Stores an entry in place of the one under its key. If the limits are exceeded then, it writes the index and evicts.
-    /// - Parameter encoded: the entry as the codec made it, if there is one.
-    func store(
-        _ original: DiskCacheEntry, encoded: DiskCacheEntry? = nil, forKey key: ImageKey
-    ) throws(ImageError) {
+    /// Stores an entry in place of the one under its key, and evicts others while the limits are exceeded.
+    ///
+    /// The caller's codec has encoded it.
+    func store(_ entry: DiskCacheEntry, forKey key: ImageKey) throws(ImageError) {
         let configuration = context.limits.withLock { $0 }
-        let time = context.time
-        let entry = encoded ?? original
+        let time = nextTime()
         let trailer = EntryFile.trailer(
             for: entry, key: key, keepsCompleteURL: configuration.keepsCompleteURLs, stored: time,
             codec: reader.payloadCodec?.identifier)
-        let new = NewEntry(
-            key: key, name: EntryName(key), original: original, entry: entry, trailer: trailer, time: time)
-        try check(new, configuration)
+        let new = NewEntry(name: EntryName(key), parts: (entry.data, trailer), time: time)
+        try check(new, of: key, configuration)
+        if let known = preparedDirectory, !known.isCurrent {
+            // It was moved away, and others look where it was.
+            forget(known)
+        }
         var attempts = 0
         var hasFreed = false
         while true {
             attempts += 1
             let directory = try directoryForWriting()
             try makeRoom(for: new.size, in: directory, configuration)
-            guard !isIndexTooLate else { return drop(new, in: directory) }
             do throws(FileError) {
                 try write(new, in: directory)
-                break
+                context.counters.withLock { $0.stores += 1 }
+                return
             } catch {
-                if error.isOfFullDisk, configuration.minimumFreeSpace.bytes > 0, !hasFreed {
+                if error.isDiskFull, configuration.minimumFreeSpace.bytes > 0, !hasFreed {
                     // Files, or the user's quota, may have run out, which the free space doesn't tell.
                     hasFreed = true
-                    evict(freeing: max(new.size, min(pending.usage.bytes / 20, 1 << 20)))
-                    removeEmptyFolders(in: directory)
-                    continue
+                    evict(in: directory, freeing: max(new.size, min(usage.bytes / 20, 1 << 20)))
+                    // Where files have run out, folders take them, too.
+                    for folder in 0..<EntryName.folders { try? directory.removeDirectory(EntryName.folderPath(folder)) }
+                } else {
+                    guard error.isMissing, attempts < 8 else { throw context.failure(error, .cacheWriteFailed) }
+                    // The directory or its folders were removed. They are made anew.
+                    forget(directory)
                 }
-                guard error.isMissing, attempts < 8 else { throw context.failure(error, .cacheWriteFailed) }
-                // The directory or its folders were removed. They are made anew.
-                forgetPreparation()
-                context.forget(directory)
             }
         }
-        context.counters.withLock { $0.stores += 1 }
-        let usage = pending.usage
-        guard usage.bytes > configuration.capacity.bytes || usage.entries > configuration.maximumCount ?? .max,
-            !keeper.hasFailed
-        else { return }
-        // What is wrong with the index is no error of the entry, which is stored.
-        _ = try? keeper.writeIndex()
+    }
+
+    /// The totals as this process knows them.
+    var usage: CacheUsage { hand.withLock { $0.sizes.total } }
+
+    /// The time of a store, which is later than that of the store before: entries of the same time would be evicted in any order.
+    private func nextTime() -> Int64 {
+        let time = context.time
+        return lastStore.withLock { last in
+            // A clock that was set back counts.
+            last = last &- time < 1_000_000 && last >= time ? last + 1 : time
+            return last
+        }
     }
 
     /// - Throws: ``ImageError/Code/cacheWriteFailed`` if the entry can never be stored.
-    private func check(_ new: NewEntry, _ configuration: DiskCache.Configuration) throws(ImageError) {
+    private func check(
+        _ new: NewEntry, of key: ImageKey, _ configuration: DiskCache.Configuration
+    ) throws(ImageError) {
         let reason: String
-        if new.trailer.count > EntryFile.maximumDescription {
+        if new.parts.1.count > EntryFile.maximumDescription {
             reason =
-                "the data beside the image takes \(ByteCount(new.trailer.count)), more than "
+                "the data beside the image takes \(ByteCount(new.parts.1.count)), more than "
                 + "\(ByteCount(EntryFile.maximumDescription))"
         } else if new.size > configuration.capacity.bytes {
             reason =
@@ -193,73 +187,27 @@ final class DiskStore: Sendable {
         } else {
             return
         }
-        throw ImageError(.cacheWriteFailed, stage: .cache, source: new.key.source, reason: reason)
+        throw ImageError(.cacheWriteFailed, stage: .cache, source: key.source, reason: reason)
     }
 
     private func write(_ new: NewEntry, in directory: OpenDirectory) throws(FileError) {
-        let journal = try pending.begin(new.name, in: directory)
-        let written: FileStatus?
+        func write() throws(FileError) -> OpenDirectory.WriteResult {
+            try directory.write(new.name, writer: writer, parts: new.parts, time: new.time)
+        }
+        let result: OpenDirectory.WriteResult
         do throws(FileError) {
-            written = try write(new, in: directory, writer: journal.writer)
+            result = try write()
         } catch {
-            pending.end(journal)
-            throw error
+            guard error.isMissing, directory.exists(Self.marker) else { throw error }
+            try directory.makeFolder(EntryName.folderPath(new.name.folder))
+            result = try write()
         }
-        // Cleared by another process meanwhile.
-        guard let status = written else { return pending.end(journal) }
-        let row = DiskIndex.Row(
-            name: new.name, id: DiskIndex.id(at: new.time, sequence: pending.nextSequence()),
-            size: status.allocatedSize, accessed: new.time, created: new.entry.created.cacheTime,
-            expires: new.entry.expires?.cacheTime, lifetime: new.entry.idleLifetime?.cacheTime)
-        pending.end(journal, new.name, PendingWrites.Change(row: row, inode: status.inode))
-        reader.encodedMemory?.keep(new.original, name: new.name, key: new.key, status: status, stored: new.time)
-        // Imported without its key, the image is replaced too.
-        if let imported = context.importedKey(new.key) {
-            _ = try? removeFiles([EntryName(imported)], in: directory)
+        guard case .written(let replaced) = result else { return }
+        let visit = hand.withLock { hand in
+            hand.noteStore(of: new.size, replacing: replaced, in: new.name.folder)
         }
-    }
-
-    private func write(
-        _ new: NewEntry, in directory: OpenDirectory, writer: WriterName
-    ) throws(FileError) -> FileStatus? {
-        let parts = (new.entry.data, new.trailer)
-        do throws(FileError) {
-            return try directory.write(new.name, writer: writer, parts: parts, time: new.time)
-        } catch {
-            if error.isOfFolder {
-                try moveToTrash(new.name, in: directory)
-            } else {
-                guard error.isMissing, directory.exists(Self.marker) else { throw error }
-                try directory.makeFolder(EntryName.folderPath(new.name.folder))
-            }
-            return try directory.write(new.name, writer: writer, parts: parts, time: new.time)
-        }
-    }
-
-    /// True while the index can't be used for so long that the journal would grow without end.
-    private var isIndexTooLate: Bool {
-        guard keeper.hasFailed else { return false }
-        let waiting = pending.unwritten
-        return waiting.entries >= Self.maximumWaiting || waiting.bytes >= Self.maximumWaitingBytes
-    }
-
-    /// Does without an entry, and without the one that it would have replaced.
-    private func drop(_ new: NewEntry, in directory: OpenDirectory) {
-        if (try? directory.remove(new.name.path)) != nil { pending.note(new.name) }
-        context.counters.withLock { $0.droppedStores += 1 }
-        context.note(
-            "\(path): the index can't be written, or another process holds it; nothing more is stored until that ends",
-            cause: "dropped")
-    }
-
-    private var path: String { context.path }
-
-    /// True if enough names wait to write the index: 512, or a hundredth of the capacity, but no more than may wait.
-    var isBatchDue: Bool {
-        let capacity = context.limits.withLock { $0.capacity.bytes }
-        let waiting = pending.waiting
-        return waiting.entries >= IndexKeeper.batchSize
-            || waiting.bytes >= min(capacity / 100, Self.maximumWaitingBytes)
+        if let visit { look(visit, in: directory) }
+        evict(in: directory)
     }
 
     // MARK: Free space
@@ -274,49 +222,30 @@ final class DiskStore: Sendable {
             return wanted - max(0, free - size)
         }
         guard let needed = missing() else { return }
-        evict(freeing: needed)
+        evict(in: directory, freeing: needed)
         guard missing() != nil, let free = directory.freeSpace else { return }
         let reason =
             "the volume has \(ByteCount(free)) left, and \(configuration.minimumFreeSpace) are to stay free"
-        context.note("\(path): \(reason)", cause: "free space")
-        throw ImageError(.cacheWriteFailed, stage: .cache, source: path, reason: reason)
-    }
-
-    /// Evicts entries, even if the disk is so full that the index can't be written.
-    private func evict(freeing bytes: Int) {
-        do throws(ImageError) {
-            _ = try keeper.writeIndex(freeing: bytes)
-        } catch {
-            // The index needs some room, too.
-            keeper.removeOldestFiles(freeing: max(bytes, min(pending.usage.bytes / 20, 1 << 20)))
-        }
+        context.note("\(context.path): \(reason)", cause: "free space")
+        throw ImageError(.cacheWriteFailed, stage: .cache, source: context.path, reason: reason)
     }
 
     // MARK: Removing
 
-    /// The directory for removals; `nil` if there is none.
+    /// The directory for removals; `nil` if it is certainly no cache.
     func directoryForRemoving() throws(ImageError) -> OpenDirectory? {
         guard let directory = try context.existingDirectory() else { return nil }
         do throws(FileError) {
-            guard try mayHaveEntries(directory) else { return nil }
+            guard try directory.isPresent(Self.marker) else { return nil }
         } catch {
             throw context.failure(error, .cacheUnavailable)
         }
         return try directoryForWriting()
     }
 
-    /// False if a directory has certainly no entries, and may even be no cache.
-    private func mayHaveEntries(_ directory: OpenDirectory) throws(FileError) -> Bool {
-        if try directory.isPresent(Self.marker) { return true }
-        if try directory.isPresent(DiskIndex.file) { return true }
-        guard try directory.isPresent(EntryName.root) else { return false }
-        return try !directory.list(EntryName.root).isEmpty
-    }
-
     func remove(_ key: ImageKey) throws(ImageError) -> Bool {
         guard let directory = try directoryForRemoving() else { return false }
-        let keys = [key, context.importedKey(key)].compactMap(\.self)
-        return try remove(keys.map { EntryName($0) }, in: directory) > 0
+        return try remove([EntryName(key)], in: directory) > 0
     }
 
     func removeAll(ofSource source: String) throws(ImageError) -> Int {
@@ -330,61 +259,95 @@ final class DiskStore: Sendable {
         return try remove(names, in: directory)
     }
 
+    /// - Returns: the number of files that there were.
     private func remove(_ names: [EntryName], in directory: OpenDirectory) throws(ImageError) -> Int {
         do throws(FileError) {
-            return try removeFiles(names, in: directory)
+            var count = 0
+            for name in names where try remove(name, in: directory) != nil { count += 1 }
+            return count
         } catch {
             throw context.failure(error, .cacheWriteFailed)
         }
     }
 
-    /// Removes the entries of some names.
-    /// - Returns: the number of files that there were.
-    private func removeFiles(_ names: [EntryName], in directory: OpenDirectory) throws(FileError) -> Int {
-        var removed = 0
-        for name in names {
-            // On a full disk, removing goes on without.
-            let journal = try? pending.begin(name, in: directory)
-            defer { if let journal { pending.end(journal, name) } else { pending.note(name) } }
-            do throws(FileError) {
-                try directory.remove(name.path)
-            } catch {
-                if error.isMissing { continue }
-                guard error.isOfFolder else { throw error }
-                try moveToTrash(name, in: directory)
-            }
-            removed += 1
+    /// Removes the file of an entry.
+    /// - Parameter isExpected: a closure that returns false for a file that is to stay.
+    /// - Returns: the status of the file; `nil` if there was none, or it stays.
+    func remove(
+        _ name: EntryName, in directory: OpenDirectory, where isExpected: (FileStatus) -> Bool = { _ in true }
+    ) throws(FileError) -> FileStatus? {
+        do throws(FileError) {
+            guard let status = try directory.remove(name.path, where: isExpected) else { return nil }
+            hand.withLock { $0.noteRemoval(of: status.allocatedSize, in: name.folder) }
+            return status
+        } catch {
+            guard error.isMissing else { throw error }
+            return nil
         }
-        return removed
     }
 
-    /// Removes a file that reading found to be damaged or expired, unless it was replaced since.
-    func perform(_ discard: ReadNotes.Discard, of name: EntryName) {
-        defer { notes.finish(discard, of: name) }
+    /// Removes a file that reading found to be damaged or expired.
+    func remove(_ stale: StaleFile) {
         guard let directory = context.openDirectory(), directory.reasonAgainstWriting == nil,
-            (try? directory.status(of: name))?.isSameFile(as: discard.status) == true,
-            let removed = try? removeFiles([name], in: directory), removed > 0
+            (try? remove(stale.name, in: directory, where: { $0.isSameFile(as: stale.status) })) != nil
         else { return }
-        if discard.isDamaged { context.counters.withLock { $0.corruptions += 1 } }
+        if stale.isDamaged { context.counters.withLock { $0.corruptions += 1 } }
+    }
+
+    // MARK: Clearing
+
+    /// The beginning of the names of cleared trees. They are beside the folder of entries, because a full disk has no room for a folder to put
+    /// them in.
+    private static let trash = "trash."
+
+    /// Takes all entries away from all readers at once; ``emptyTrash(limit:)`` removes the files.
+    func removeAll() throws(ImageError) {
+        guard let directory = try directoryForRemoving() else { return }
+        do throws(FileError) {
+            try directory.rename(EntryName.root, to: "\(Self.trash)\(WriterName())")
+        } catch {
+            // Another process has just cleared it.
+            guard error.isMissing else { throw context.failure(error, .cacheWriteFailed) }
+        }
+        hand.withLock { $0.noteClearing() }
+        try? directory.remove(Self.sizesFile)
+        forget(directory)
+    }
+
+    /// Removes up to `limit` files of what was cleared; true if more may be left. Files that the cache has not named stay there.
+    func emptyTrash(limit: Int) -> Bool {
+        guard let directory = context.openDirectory(), directory.reasonAgainstWriting == nil else { return false }
+        var left = limit
+        for tree in (try? directory.list(".")) ?? []
+        where tree.hasPrefix(Self.trash) && WriterName(tree.dropFirst(Self.trash.count)) != nil {
+            for folder in (try? directory.list(tree)) ?? [] where EntryName.isFolder(folder) {
+                let path = "\(tree)/\(folder)"
+                let files = (try? directory.list(path)) ?? []
+                for file in files where EntryName(file) != nil || WriterName.isUnfinished(file) {
+                    guard left > 0 else { return true }
+                    // One that can't be removed doesn't count, so that the caller doesn't try for ever.
+                    if (try? directory.remove("\(path)/\(file)")) != nil { left -= 1 }
+                }
+                try? directory.removeDirectory(path)
+            }
+            try? directory.remove("\(tree)/.tintype")
+            try? directory.removeDirectory(tree)
+        }
+        return false
     }
 
     // MARK: The whole cache
 
-    /// Makes the index agree with the files: writes what waits, and compares what was not compared since the index was made or the
-    /// computer lost power.
-    /// - Returns: the entries that were evicted.
-    @discardableResult func settle() throws(ImageError) -> CacheSweep {
-        let evicted = try keeper.writeIndex(writesRecentUses: true)
-        while try keeper.compareSlice() {}
-        return evicted
+    /// The directory, if it is a cache that has entries to read.
+    func directoryOfEntries() -> OpenDirectory? {
+        guard let directory = context.openDirectory(), directory.exists(Self.marker) else { return nil }
+        return directory
     }
 
-    /// Writes that all is in the index, and closes it, the journal, and the directory.
+    /// Closes the directory.
     func close() {
-        keeper.close()
-        // What waits is named by the journal, which the next process takes over.
-        pending.abandon(removesJournals: true)
-        forgetPreparation()
+        prepared.withLock { $0 = nil }
+        context.areSizesKnown = false
         context.directory.withLock { $0 = nil }
     }
 }

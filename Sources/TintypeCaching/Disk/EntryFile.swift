@@ -3,7 +3,7 @@ internal import FoundationEssentials
 
 /// The format of an entry's file: the image's bytes, then a description, then a footer of fixed size.
 ///
-/// The bytes come first so that any viewer opens the file. The description makes the index dispensable. Numbers are little-endian.
+/// The bytes come first so that any viewer opens the file. The description tells all else, so that no index is needed. Numbers are little-endian.
 ///
 /// The footer: the checksum of the payload (XXH3, 16 bytes), the checksum of the description (8), the payload's length (8), the
 /// description's length (4), the version (4), and 8 bytes that mark the end of a complete file.
@@ -227,12 +227,7 @@ enum EntryFile {
         entry.idleLifetime = lifetime == .max ? nil : .microseconds(lifetime)
         entry.imageProperties = reader.data() ?? nil
         entry.response = (reader.data() ?? nil).flatMap { StoredResponse(encoded: $0) }
-        if let owner = reader.string() ?? nil {
-            entry.validators?.owner = owner.isEmpty ? nil : owner
-        } else if entry.response?.mayBeRedirected == true {
-            // The validators may be those of any URL, so nobody can be asked with them.
-            entry.validators = nil
-        }
+        if let owner = reader.string() ?? nil, !owner.isEmpty { entry.validators?.owner = owner }
         return Description(
             key: found, isKeyComplete: flags & 1 != 0, digest: digest, stored: stored, entry: entry,
             codec: codec, payloadSize: footer.payloadSize)
@@ -240,7 +235,7 @@ enum EntryFile {
 }
 
 extension Date {
-    /// The time in microseconds since 1970, the unit of the index and the files; clamped to the range.
+    /// The time in microseconds since 1970, the unit of the files; clamped to the range.
     var cacheTime: Int64 {
         let microseconds = (timeIntervalSince1970 * 1e6).rounded()
         return Int64(exactly: microseconds) ?? (microseconds > 0 ? .max - 1 : .min + 1)

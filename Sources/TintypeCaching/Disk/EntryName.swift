@@ -39,6 +39,11 @@ struct EntryName: Hashable, Sendable {
     /// The number of the folder: the first byte of the source's hash.
     var folder: Int { Int(sourceHigh >> 56) }
 
+    /// True for names of one source.
+    func belongs(toSourceOf other: EntryName) -> Bool {
+        sourceHigh == other.sourceHigh && sourceLow == other.sourceLow
+    }
+
     func hash(into hasher: inout Hasher) { hasher.combine(sourceLow ^ variant) }
 
     // MARK: Text
@@ -80,6 +85,7 @@ struct EntryName: Hashable, Sendable {
         write(47)  // A slash.
         write(UInt64(folder), digits: 2)
         write(47)
+        if writer != nil { write(46) }  // A period, so that nobody takes the file for an entry.
         write(sourceHigh, digits: 16)
         write(sourceLow, digits: 16)
         write(45)  // A hyphen.
@@ -100,19 +106,29 @@ struct EntryName: Hashable, Sendable {
     }
 
     /// Reads a name; `nil` for any other text.
-    init?(_ text: some StringProtocol) {
-        let digits = Array(text.utf8)
-        guard digits.count == Self.length, digits[32] == UInt8(ascii: "-"),
-            let high = Self.number(digits[0..<16]), let low = Self.number(digits[16..<32]),
-            let variant = Self.number(digits[33...])
-        else { return nil }
-        self.init(sourceHigh: high, sourceLow: low, variant: variant)
+    init?(_ text: String) {
+        guard let name = text.withCString({ EntryName(cString: $0) }) else { return nil }
+        self = name
     }
 
-    /// The number that lower-case hexadecimal digits stand for.
-    fileprivate static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+    /// Reads a name; `nil` for any other text. Each store looks at some names, so that nothing is allocated.
+    init?(cString text: UnsafePointer<CChar>) {
+        guard let name = Self.prefix(of: text), text[Self.length] == 0 else { return nil }
+        self = name
+    }
+
+    /// The name that a text begins with.
+    fileprivate static func prefix(of text: UnsafePointer<CChar>) -> EntryName? {
+        guard let high = number(text), let low = number(text + 16), text[32] == 45, let variant = number(text + 33)
+        else { return nil }
+        return EntryName(sourceHigh: high, sourceLow: low, variant: variant)
+    }
+
+    /// The number that 16 lower-case hexadecimal digits stand for. It reads no further than the end of the text.
+    fileprivate static func number(_ digits: UnsafePointer<CChar>) -> UInt64? {
         var value: UInt64 = 0
-        for digit in digits {
+        for index in 0..<16 {
+            let digit = digits[index]
             switch digit {
             case 48...57: value = value << 4 | UInt64(digit - 48)
             case 97...102: value = value << 4 | UInt64(digit - 87)
@@ -123,7 +139,7 @@ struct EntryName: Hashable, Sendable {
     }
 }
 
-/// The random name of a writer: of its journal, and the end of the names of the files that it is writing.
+/// The random name of a writer: the end of the names of the files that it is writing.
 struct WriterName: Hashable, Sendable, CustomStringConvertible {
     let high: UInt64
     let low: UInt64
@@ -135,8 +151,12 @@ struct WriterName: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a name; `nil` for any other text.
     init?(_ text: some StringProtocol) {
-        let digits = Array(text.utf8)
-        guard digits.count == 32, let high = EntryName.number(digits[..<16]), let low = EntryName.number(digits[16...])
+        guard let name = String(text).withCString({ WriterName(cString: $0) }) else { return nil }
+        self = name
+    }
+
+    private init?(cString text: UnsafePointer<CChar>) {
+        guard let high = EntryName.number(text), let low = EntryName.number(text + 16), text[32] == 0
         else { return nil }
         (self.high, self.low) = (high, low)
     }
@@ -146,13 +166,9 @@ struct WriterName: Hashable, Sendable, CustomStringConvertible {
         EntryName.hexadecimal(high, digits: 16) + EntryName.hexadecimal(low, digits: 16)
     }
 
-    /// The path of an entry's unfinished file.
-    func unfinishedPath(of name: EntryName) -> String { name.withPath(writer: self) { String(cString: $0) } }
-
-    /// Reads the name of an unfinished file; `nil` for any other.
-    static func unfinished(_ text: String) -> (name: EntryName, writer: WriterName)? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let name = EntryName(parts[0]), let writer = WriterName(parts[1]) else { return nil }
-        return (name, writer)
+    /// Returns true for the name of an unfinished file.
+    static func isUnfinished(_ text: UnsafePointer<CChar>) -> Bool {
+        text[0] == 46 && EntryName.prefix(of: text + 1) != nil && text[1 + EntryName.length] == 46
+            && WriterName(cString: text + EntryName.length + 2) != nil
     }
 }

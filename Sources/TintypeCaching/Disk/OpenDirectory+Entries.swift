@@ -1,3 +1,4 @@
+internal import CLinux
 internal import FoundationEssentials
 internal import Glibc
 
@@ -10,19 +11,13 @@ extension OpenDirectory {
     enum Contents: ~Copyable {
         case missing
         case bytes(FileBytes, FileStatus)
-        /// The file is the known one.
-        case known(FileStatus)
         /// The kernel would have to wait for the disk, or the file is larger than the limit.
         case unavailable
     }
 
     /// Reads the file of an entry. Files of other users, except for the owner of the directory, are no entries.
-    /// - Parameters:
-    ///   - limit: the largest file to read without waiting for the disk; `nil` to read any, and to wait.
-    ///   - known: the status of a file whose contents need not be read again.
-    func contents(
-        of path: UnsafePointer<CChar>, withoutWaiting limit: Int? = nil, known: FileStatus? = nil
-    ) throws(FileError) -> Contents {
+    /// - Parameter limit: the largest file to read without waiting for the disk; `nil` to read any, and to wait.
+    func contents(of path: UnsafePointer<CChar>, withoutWaiting limit: Int? = nil) throws(FileError) -> Contents {
         func failure(_ code: Int32) -> FileError {
             FileError(operation: "read", path: String(cString: path), code: code)
         }
@@ -40,7 +35,6 @@ extension OpenDirectory {
         let status = FileStatus(information)
         guard status.isRegular else { throw failure(EIO) }
         guard status.owner == owner || status.owner == geteuid() else { return .missing }
-        if let known, known.isSameFile(as: status) { return .known(status) }
         if let limit, status.size > limit { return .unavailable }
         try check("read contents", String(cString: path))
         if limit != nil {
@@ -57,57 +51,62 @@ extension OpenDirectory {
         return .bytes(try FileBytes(of: file, count: status.size) { String(cString: path) }, status)
     }
 
+    /// The end of a store.
+    enum WriteResult {
+        /// The file is there, in place of one of some size, if there was one.
+        case written(replacing: Int?)
+        /// The entries were cleared meanwhile, and the file with them.
+        case cleared
+    }
+
     /// Writes the file of an entry under an unfinished name, and then gives it its name.
     /// - Parameter time: the time of the last change, in microseconds since 1970.
-    /// - Returns: the status of the file; `nil` if the entries were cleared meanwhile, and the file with them.
     func write(
         _ name: EntryName, writer: WriterName, parts: (Data, Data), time: Int64
-    ) throws(FileError) -> FileStatus? {
+    ) throws(FileError) -> WriteResult {
         try check("write", name.path)
-        func create() -> Int32 {
-            name.withPath(writer: writer) { open($0, flags: O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode: 0o600) }
-        }
-        var file = create()
-        if file < 0, errno == EEXIST {
-            unlinkFile(writer.unfinishedPath(of: name))
-            file = create()
-        }
-        guard file >= 0 else { throw FileError(operation: "write", path: name.path, code: errno) }
-        var code = OpenFile.write(parts, to: file)
-        var information = stat()
-        if code == 0, fstat(file, &information) != 0 { code = errno }
-        if code == 0, abs(FileStatus(information).modified - time) > 2_000_000 {
-            // The program's clock counts, not the file system's.
-            _ = OpenFile.setTime(time, of: file)
-            fstat(file, &information)
-        }
-        if close(file) != 0, code == 0 { code = errno }
-        if code == 0 {
-            let result = name.withPath(writer: writer) { unfinished in
-                name.withPath { renameat(descriptor, unfinished, descriptor, $0) }
+        return try name.withPath(writer: writer) { unfinished throws(FileError) in
+            func create() -> Int32 { open(unfinished, flags: O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode: 0o600) }
+            var file = create()
+            if file < 0, errno == EEXIST {
+                unlinkat(descriptor, unfinished, 0)
+                file = create()
             }
-            if result == 0 { return FileStatus(information) }
-            code = errno
-            if code == ENOENT { return nil }
+            guard file >= 0 else { throw FileError(operation: "write", path: name.path, code: errno) }
+            var code = OpenFile.write(parts, to: file)
+            var information = stat()
+            if code == 0, fstat(file, &information) != 0 { code = errno }
+            // The program's clock counts, not the file system's.
+            if code == 0, abs(FileStatus(information).modified - time) > EvictionHand.clockTolerance {
+                futimens(file, OpenFile.times(time))
+            }
+            if close(file) != 0, code == 0 { code = errno }
+            if code == 0 {
+                let (result, old) = name.withPath { rename(unfinished, toEntry: $0) }
+                if result == 0 { return .written(replacing: old) }
+                if result == ENOENT { return .cleared }
+                code = result
+            }
+            unlinkat(descriptor, unfinished, 0)
+            throw FileError(operation: "write", path: name.path, code: code)
         }
-        unlinkFile(writer.unfinishedPath(of: name))
-        throw FileError(operation: "write", path: name.path, code: code)
     }
 
-    /// The status of an entry's file.
-    func status(of name: EntryName) throws(FileError) -> FileStatus {
-        try name.withPath { path throws(FileError) in try status(path) }
-    }
-
-    /// Sets the time of the last use of an entry, in microseconds since 1970, unless it was replaced or used since.
-    func setTime(_ time: Int64, of name: EntryName) {
-        let file = name.withPath { openForReading($0) }
-        guard file >= 0 else { return }
+    /// - Returns: zero or the number of the error, and the size of the file that was replaced.
+    private func rename(_ path: UnsafePointer<CChar>, toEntry newPath: UnsafePointer<CChar>) -> (Int32, Int?) {
+        if tintype_rename_new(descriptor, path, newPath) == 0 { return (0, nil) }
+        // Some file systems can't rename without replacing.
+        guard errno == EEXIST || errno == EINVAL || errno == ENOSYS else { return (errno, nil) }
         var information = stat()
-        if fstat(file, &information) == 0, FileStatus(information).modified < time {
-            _ = OpenFile.setTime(time, of: file)
-        }
-        close(file)
+        let isThere = fstatat(descriptor, newPath, &information, Int32(AT_SYMLINK_NOFOLLOW)) == 0
+        let isDone = renameat(descriptor, path, descriptor, newPath) == 0
+        return (isDone ? 0 : errno, isThere ? FileStatus(information).allocatedSize : nil)
+    }
+
+    /// Sets the time of the last use of an entry, in microseconds since 1970. An entry that was stored meanwhile gets it, too, which changes
+    /// nothing: it is as late. Where files can't be changed, nothing happens.
+    func setTime(_ time: Int64, of name: EntryName) {
+        _ = name.withPath { utimensat(descriptor, $0, OpenFile.times(time), Int32(AT_SYMLINK_NOFOLLOW)) }
     }
 
     /// Reads the description of a file, without its payload; `nil` if it is damaged, or of a newer version.

@@ -36,6 +36,8 @@ final class OperationOrder: Sendable {
         var lastNumber = 0
         /// The operations of each source, in order. Those on all sources are under `nil`. No list is empty.
         var operations: [Source?: [Operation]] = [:]
+        /// The bytes of the entries on their way.
+        var bytes = 0
     }
 
     private let state = Lock(State())
@@ -96,6 +98,9 @@ final class OperationOrder: Sendable {
 
     // MARK: Entries on their way
 
+    /// The bytes of the entries on their way.
+    var bytes: Int { state.withLock { $0.bytes } }
+
     /// The entry that is on its way under a key.
     func entry(forKey key: ImageKey) -> DiskCacheEntry? {
         state.withLock { state in
@@ -119,6 +124,7 @@ extension OperationOrder.State {
         lastNumber += 1
         var new = new
         new.number = lastNumber
+        bytes += new.entry?.data.count ?? 0
         operations[source, default: []].append(new)
         return OperationOrder.Ticket(number: lastNumber, source: source)
     }
@@ -131,12 +137,15 @@ extension OperationOrder.State {
     fileprivate mutating func remove(_ ticket: OperationOrder.Ticket) -> OperationOrder.Operation? {
         guard let index = index(of: ticket) else { return nil }
         let removed = operations[ticket.source]?.remove(at: index)
+        bytes -= removed?.entry?.data.count ?? 0
         if operations[ticket.source]?.isEmpty == true { operations[ticket.source] = nil }
         return removed
     }
 
     fileprivate mutating func hideEntry(of ticket: OperationOrder.Ticket) {
-        if let index = index(of: ticket) { operations[ticket.source]?[index].entry = nil }
+        guard let index = index(of: ticket) else { return }
+        bytes -= operations[ticket.source]?[index].entry?.data.count ?? 0
+        operations[ticket.source]?[index].entry = nil
     }
 
     /// True if the operation may go on, and does; false if it was cancelled; `nil` if it has to wait.

@@ -11,17 +11,10 @@ struct FileError: Error, Sendable, CustomStringConvertible {
     /// True if there is no such file. Only this error means that.
     var isMissing: Bool { code == ENOENT }
     var isExisting: Bool { code == EEXIST }
-    /// True if the name is that of a folder, where a file should be.
-    var isOfFolder: Bool { code == EISDIR }
-    /// True if the name is that of a file or a link, where a folder should be.
-    var isOfNoFolder: Bool { code == ENOTDIR || code == ELOOP }
     /// True if the volume, or what the user may have of it, is full.
-    var isOfFullDisk: Bool { code == ENOSPC || code == EDQUOT }
-    /// True for errors by which a directory that can't be used shows itself.
-    var isOfDirectory: Bool { operation.hasSuffix("directory") }
-    static let notDirectory = ENOTDIR
-    /// True if a file can't be read, and won't be.
-    var isPermanent: Bool { [EIO, EACCES, EPERM].contains(code) }
+    var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
+    /// True if a part of the path is a file, where a folder should be.
+    var isNotADirectory: Bool { code == ENOTDIR }
 
     /// The part that all errors of one kind share, so that the log names each kind once.
     var cause: String { code == ENOTDIR ? "not a directory" : "\(operation) \(code)" }
@@ -44,7 +37,6 @@ struct FileStatus: Sendable, Equatable {
     var modified: Int64
     var isDirectory: Bool
     var isRegular: Bool
-    var links: Int
     var owner: UInt32
 
     init(_ status: stat) {
@@ -56,16 +48,16 @@ struct FileStatus: Sendable, Equatable {
         modified = seconds * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1_000
         isDirectory = status.st_mode & S_IFMT == S_IFDIR
         isRegular = status.st_mode & S_IFMT == S_IFREG
-        links = Int(status.st_nlink)
         owner = status.st_uid
     }
 
     /// The space that the file takes on the disk: its size in whole blocks of 4 KB.
     ///
-    /// The system's own number is of no use for a file that was just written: some file systems don't know it yet.
+    /// The system's own number is of no use for a file that was just written: some file systems don't know it yet. The size that a damaged
+    /// or sparse file claims is bounded, so that no total overflows.
     var allocatedSize: Int { Self.allocatedSize(size) }
 
-    static func allocatedSize(_ size: Int) -> Int { max(1, (max(0, size) + 4_095) / 4_096) * 4_096 }
+    static func allocatedSize(_ size: Int) -> Int { max(1, (min(max(0, size), 1 << 44) + 4_095) / 4_096) * 4_096 }
 
     /// True if the contents are certainly the same.
     func isSameFile(as other: FileStatus) -> Bool {

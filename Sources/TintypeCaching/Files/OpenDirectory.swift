@@ -4,8 +4,8 @@ internal import Glibc
 
 /// Gives a call to the system an error number, so that it fails without being made. For tests.
 ///
-/// The operations are `look for directory`, `open directory`, `create directory`, `write`, `append`, `read`, `read at once`, `read contents`,
-/// `remove`, `rename`, `look at`, and `list`. For `free space` and `file system` the number is the answer.
+/// The operations are `look for directory`, `open directory`, `create directory`, `write`, `read`, `read at once`, `read contents`,
+/// `remove`, `rename`, `look at`, and `list`. For `free space` the number is the answer.
 typealias FileFaults = @Sendable (_ operation: String, _ path: String) -> Int32?
 
 /// A directory that is held open, and the files below it.
@@ -32,7 +32,6 @@ final class OpenDirectory: Sendable {
         if code != 0 { throw FileError(operation: "open directory", path: path, code: code) }
     }
 
-    /// Nothing is written, and no lock of others is waited for.
     deinit { close(descriptor) }
 
     // MARK: Opening
@@ -107,20 +106,8 @@ final class OpenDirectory: Sendable {
         if status.st_mode & 0o022 != 0 {
             return "other users may write to it, so that it is only read; `chmod go-w` ends that"
         }
-        let kind = faults?("file system", path).map { UInt32(bitPattern: $0) } ?? tintype_file_system(descriptor)
-        if let name = Self.networkFileSystems[kind] {
-            return "it is on a network file system (\(name)), which other computers may change at the same time; "
-                + "choose a directory on a disk of this computer"
-        }
         return nil
     }
-
-    /// From statfs(2) and the kernel's `magic.h`.
-    private static let networkFileSystems: [UInt32: String] = [
-        0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x0102_1997: "9p", 0x00C3_6400: "Ceph",
-        0x5346_414F: "AFS", 0x6B41_4653: "AFS", 0x7375_7245: "Coda", 0x564C: "NCP", 0x0BD0_0BD0: "Lustre",
-        0x7461_636F: "OCFS2", 0x0116_1970: "GFS2",
-    ]
 
     /// The bytes that the user may still write on the volume.
     var freeSpace: Int? {
@@ -167,13 +154,12 @@ final class OpenDirectory: Sendable {
         open(path, flags: O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, cached: cached)
     }
 
-    /// Opens a file for appending; the caller closes it.
-    func openForAppending(_ path: String, creating: Bool) throws(FileError) -> Int32 {
-        try check("write", path)
-        let creation = creating ? O_CREAT | O_EXCL : 0
-        let file = open(path, flags: O_RDWR | O_APPEND | O_CLOEXEC | creation, mode: creating ? 0o600 : 0)
-        guard file >= 0 else { throw FileError(operation: "write", path: path, code: errno) }
-        return file
+    /// Reads the beginning of a file.
+    func head(of path: String, count: Int) throws(FileError) -> Data {
+        let file = openForReading(path)
+        guard file >= 0 else { throw FileError(operation: "read", path: path, code: errno) }
+        defer { close(file) }
+        return try FileBytes(of: file, count: count) { path }.data(prefix: count)
     }
 
     /// Reads the end of a file.

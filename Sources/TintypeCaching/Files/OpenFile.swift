@@ -101,35 +101,9 @@ enum OpenFile {
         }
     }
 
-    /// The names that a directory stream has left, without `.` and `..`.
-    /// - Parameters:
-    ///   - path: the path of the directory, for the error.
-    ///   - onlyFiles: true to leave out folders, links, and devices, as far as the file system tells.
-    static func names(
-        in stream: OpaquePointer, of path: String, onlyFiles: Bool = false
-    ) throws(FileError) -> [String] {
-        var names: [String] = []
-        while true {
-            // At the end it stays as it is.
-            errno = 0
-            guard let entry = readdir(stream) else {
-                let code = errno
-                guard code == 0 else { throw FileError(operation: "list", path: path, code: code) }
-                return names
-            }
-            let type = Int(entry.pointee.d_type)
-            if onlyFiles, type != Int(DT_REG), type != Int(DT_UNKNOWN) { continue }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
-                field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-    }
-
-    /// Sets the times of the last change and the last use, in microseconds since 1970.
-    static func setTime(_ time: Int64, of file: Int32) -> Int32 {
+    /// The times of the last access and the last change for the calls that set them, from microseconds since 1970.
+    static func times(_ time: Int64) -> [timespec] {
         let value = timespec(tv_sec: Int(time / 1_000_000), tv_nsec: Int(time % 1_000_000) * 1_000)
-        let times = [value, value]
-        return futimens(file, times)
+        return [value, value]
     }
 }

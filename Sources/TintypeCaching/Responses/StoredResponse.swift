@@ -20,8 +20,6 @@ public struct StoredResponse: Sendable, Hashable {
 
     /// The directives in front of those of a response after a redirect. Of several numbers, the smallest counts.
     package static let redirectDirectives = "max-age=0, stale-while-revalidate=0, "
-    /// True if an older version has stored the response, and it may be one after a redirect.
-    var mayBeRedirected: Bool { headers["cache-control"]?.hasPrefix("max-age=0, ") == true }
 
     private static let fieldNames = ["age", "cache-control", "date", "expires", "last-modified", "vary"]
     /// The longest value that is kept. Longer ones are hostile, and replaced with the most cautious value.

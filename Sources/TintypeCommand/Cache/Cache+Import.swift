@@ -3,21 +3,27 @@ internal import CommandSupport
 internal import Tintype
 
 extension CacheCommand {
-    /// `tintype cache import DIR`
+    /// `tintype cache import DIR --from FILE`
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Import the disk cache of SDWebImage 3, 4, or 5.",
             discussion: """
-                DIR is the directory of the files, or a directory above it. Imported images are found by the URLs under which \
-                they were stored. Existing images of the cache stay, and none is evicted. An interrupted import continues \
-                when it is run again.
+                DIR is the directory of the files, or a directory above it. Their names are digests, so the import needs a list of the \
+                URLs, or of the keys that the program used instead; each image is stored under its line of the list. Existing images of \
+                the cache stay, and none is evicted. An interrupted import continues when it is run again.
                 """)
         @OptionGroup var options: Options
 
         @Argument(
             help: ArgumentHelp("The directory of SDWebImage's cache, or a directory above it.", valueName: "dir"),
             completion: .directory)
-        var from: String
+        var directory: String
+
+        @Option(
+            name: .customLong("from"),
+            help: ArgumentHelp("The list of URLs, one per line; - for standard input.", valueName: "file"),
+            completion: .file())
+        var list: String
 
         @Flag(help: "Remove the imported files, and directories that become empty.")
         var move = false
@@ -26,7 +32,7 @@ extension CacheCommand {
         var maxSize: SizeLimitArgument?
 
         func validate() throws {
-            guard !from.isEmpty else { throw ValidationError("import needs the path of a folder.") }
+            guard !directory.isEmpty else { throw ValidationError("import needs the path of a folder.") }
         }
 
         func run() async throws {
@@ -36,24 +42,19 @@ extension CacheCommand {
         func run(_ console: Console) async throws {
             let capacity = maxSize?.bytes ?? DiskCache.Configuration(directory: options.directory).capacity
             try await options.withCache(console, capacity: capacity) { disk throws(ImageError) in
-                let report: CacheImport
-                do throws(ImageError) {
-                    report = try await disk.importSDWebImage(directory: from, removingFiles: move) { report in
-                        guard report.done.isMultiple(of: 64) || report.done == report.total else { return }
-                        console.showStatus("\(report.done) of \(report.total) files")
-                    }
-                } catch {
-                    console.showStatus("")
-                    throw error
+                var run = SDWebImageImport(disk, removesFiles: move)
+                defer { console.showStatus("") }
+                try await run.run(directory, keys: try URLList([], file: list)) { done, total in
+                    guard done.isMultiple(of: 64) || done == total else { return }
+                    console.showStatus("\(done) of \(total) files")
                 }
                 console.showStatus("")
-                var words = "imported \(report.imported.words)"
-                if report.existing > 0 { words += ", \(report.existing) already cached" }
-                if report.foreign > 0 { words += ", \(counted(report.foreign, "other file")) ignored" }
-                if report.withoutRoom > 0 {
-                    words += ", no room for \(report.withoutRoom) (use --max-size)"
-                }
-                options.print(ImportReport(directory: options.directory, from: from, report), words, on: console)
+                var words = "imported \(run.imported.words)"
+                if run.existing > 0 { words += ", \(run.existing) already cached" }
+                if run.unknown > 0 { words += ", \(counted(run.unknown, "file")) not in the list" }
+                if run.foreign > 0 { words += ", \(counted(run.foreign, "other file")) ignored" }
+                if run.withoutRoom > 0 { words += ", no room for \(run.withoutRoom) (use --max-size)" }
+                options.print(ImportReport(options.directory, from: directory, run), words, on: console)
             }
         }
     }
@@ -65,16 +66,18 @@ struct ImportReport: Encodable {
     var entries: Int
     var bytes: Int
     var existing: Int
+    var unknown: Int
     var foreign: Int
     var withoutRoom: Int
 
-    init(directory: String, from: String, _ report: CacheImport) {
+    init(_ directory: String, from: String, _ run: SDWebImageImport) {
         self.directory = directory
         self.from = from
-        entries = report.imported.entries
-        bytes = report.imported.bytes
-        existing = report.existing
-        foreign = report.foreign
-        withoutRoom = report.withoutRoom
+        entries = run.imported.entries
+        bytes = run.imported.bytes
+        existing = run.existing
+        unknown = run.unknown
+        foreign = run.foreign
+        withoutRoom = run.withoutRoom
     }
 }

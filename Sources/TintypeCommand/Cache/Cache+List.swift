@@ -37,7 +37,7 @@ extension CacheCommand {
                     ("used", .left), ("ends", .left),
                 ])
                 var listed = 0
-                var cursor: Int64 = 0
+                var cursor = ""
                 while listed < most, !Task.isCancelled {
                     let page =
                         if let source { await disk.entries(ofSource: source) } else {

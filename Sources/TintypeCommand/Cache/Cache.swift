@@ -18,7 +18,10 @@ struct CacheCommand: ParsableCommand {
     struct Options: ParsableArguments {
         @Option(
             help: ArgumentHelp(
-                "The directory of the cache. The default is $XDG_CACHE_HOME/tintype or ~/.cache/tintype.",
+                """
+                The directory of the cache, such as ~/.cache/PROGRAM/tintype for that of a program. The default is the command's own: \
+                $XDG_CACHE_HOME/tintype/tintype or ~/.cache/tintype/tintype.
+                """,
                 valueName: "dir"), completion: .directory)
         var cache: String?
 

@@ -33,12 +33,6 @@ struct DownloadArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Keep interrupted transfers in this folder, and continue those that are there.", valueName: "dir"),
-        completion: .directory)
-    var resume: String?
-
-    @Option(
-        help: ArgumentHelp(
             """
             Connect through a proxy: http://HOST:PORT or socks5://HOST:PORT. none connects directly. The default is the \
             environment's https_proxy, http_proxy, all_proxy, and no_proxy.
@@ -70,7 +64,6 @@ struct DownloadArguments: ParsableArguments {
             }
         }
         guard (0...100).contains(retry) else { throw ValidationError("--retry needs a number from 0 to 100.") }
-        guard resume?.isEmpty != true else { throw ValidationError("--resume needs the path of a folder.") }
         // A proxy may have a password, so no message shows it.
         guard proxy.map(NetworkOptions.isProxy) ?? true else {
             throw ValidationError("--proxy needs a URL such as http://proxy.example.org:8080, or none.")
@@ -91,7 +84,6 @@ struct DownloadArguments: ParsableArguments {
     var network: NetworkOptions {
         var options = NetworkOptions()
         options.retries = retry
-        options.partialDirectory = resume
         options.proxy = proxy
         options.insecureHosts = insecureHosts
         options.isGuarded = isGuarded

@@ -10,7 +10,6 @@ struct BodyReceiver: Sendable {
     let context: TransferContext
 
     /// The number of bytes that are written to the file of a transfer at once.
-    private static let filePiece = 128 * 1_024
     /// The size from which the ratio of decompression is limited. Small images of one color compress very well.
     private static let ratioFloor = 1_000_000
 
@@ -31,7 +30,7 @@ struct BodyReceiver: Sendable {
         if let announced, announced > limit { throw .announced(announced, limit: limit) }
         let plan: BodyResumption.Plan
         if let resumption {
-            plan = try await resumption.plan(for: response, announced: announced, isEncoded: coding != .identity)
+            plan = try resumption.plan(for: response, announced: announced, isEncoded: coding != .identity)
         } else {
             if response.statusCode == 206, !hasRange { throw .unaskedPart }
             // The announced length is that of the encoded body.
@@ -45,14 +44,10 @@ struct BodyReceiver: Sendable {
             try await receive(message, coding, plan, &sink)
         } catch {
             if coding == .identity, [.connectionLost, .incompleteBody, .timedOut, .cancelled].contains(error.code) {
-                if let file = plan.file { await sink.finish(file) }
                 resumption?.keep(sink.body, plan)
-            } else {
-                await plan.file?.remove()
             }
             throw error
         }
-        await plan.file?.remove()
         guard sink.body.count > 0 else {
             throw ImageError(.emptyBody, stage: .load, reason: "the response has no body")
         }
@@ -99,7 +94,6 @@ struct BodyReceiver: Sendable {
                     }
                 }
                 sink.report()
-                if let file = plan.file, sink.unwritten.count >= Self.filePiece { await sink.writeRest(to: file) }
             }
         } catch {
             throw ImageError(
@@ -131,21 +125,18 @@ struct BodyReceiver: Sendable {
     }
 }
 
-/// The body that arrives, its progress, and the bytes that aren't in its file yet.
+/// The body that arrives, and its progress.
 private struct Sink: ~Copyable {
     let plan: BodyResumption.Plan
     let limit: Int
     let body: ArrivingBytes
     var reporter: ProgressReporter
-    var unwritten = Data()
-    private var hasFile: Bool
 
     init(plan: BodyResumption.Plan, limit: Int, reporter: ProgressReporter) {
         self.plan = plan
         self.limit = limit
         self.reporter = reporter
         body = plan.prefix ?? ArrivingBytes(expected: plan.total)
-        hasFile = plan.file != nil
     }
 
     mutating func begin() throws(ImageError) {
@@ -156,29 +147,10 @@ private struct Sink: ~Copyable {
     mutating func take(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
         guard bytes.count <= limit - body.count else { throw .bodyTooLarge(limit) }
         guard body.append(bytes) else { throw Self.noMemory(body.count) }
-        if hasFile { unwritten.append(contentsOf: bytes) }
     }
 
     /// Reports the progress, if that is due.
     mutating func report() { reporter.update(body) }
-
-    /// Appends to the file what isn't there yet. Without it, the transfer goes on.
-    mutating func writeRest(to file: PartialFile) async {
-        guard hasFile, !unwritten.isEmpty else { return }
-        let bytes = unwritten
-        unwritten = Data()
-        // A task of its own, because a cancelled one can't wait for a thread.
-        hasFile = await Task { await file.append(bytes) }.value
-    }
-
-    /// Appends to the file what isn't there yet, and lets other transfers have it.
-    mutating func finish(_ file: PartialFile) async {
-        let bytes = hasFile ? unwritten : Data()
-        unwritten = Data()
-        hasFile = false
-        // A task of its own, because a cancelled one can't wait for a thread.
-        await Task { await file.finish(bytes) }.value
-    }
 
     private static func noMemory(_ count: Int) -> ImageError {
         ImageError(.outOfMemory, stage: .load, reason: "there is no memory for a body of over \(ByteCount(count))")

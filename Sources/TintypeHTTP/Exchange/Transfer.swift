@@ -25,7 +25,7 @@ struct Transfer: Sendable {
             var none: BodyResumption?
             return try await run(plain, &none)
         }
-        let partial = await partials.take(key)
+        let partial = partials.take(key)
         var resumption: BodyResumption? = BodyResumption(partials: partials, key: key, partial: partial)
         if let partial {
             do throws(ImageError) {
@@ -36,7 +36,7 @@ struct Transfer: Sendable {
                 throw error
             } catch  where error.refusesRange && resumption?.partial != nil {
                 // The body is shorter now, or the server refuses requests for parts. Only a request for all of it helps.
-                await partials.discard(key)
+                partials.discard(key)
                 resumption?.partial = nil
             }
         }

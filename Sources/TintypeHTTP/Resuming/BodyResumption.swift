@@ -21,10 +21,8 @@ struct BodyResumption: Sendable {
         var continuedValidator: String?
         /// The fields of the response, which may have a validator, if a whole body arrives that a later transfer could continue.
         var headers: HTTPFields?
-        /// The digest of the URL that sends the bytes; empty if they can't be continued.
-        var owner = ""
-        /// The file of the bytes.
-        var file: PartialFile?
+        /// The URL that sends the bytes; `nil` if they can't be continued.
+        var owner: URL?
         /// True if the rest of an earlier transfer arrives.
         var isContinued: Bool { prefix != nil }
         /// The validator of the bytes; `nil` if they can't be continued after an interruption. Most transfers never need it.
@@ -38,7 +36,7 @@ struct BodyResumption: Sendable {
     /// - Throws: ``ImageError/Code/badResponse`` for a part that doesn't continue the beginning.
     func plan(
         for response: DownloadResponse, announced: Int?, isEncoded: Bool
-    ) async throws(ImageError) -> Plan {
+    ) throws(ImageError) -> Plan {
         var plan = Plan(total: isEncoded ? nil : announced)
         if response.statusCode == 206 {
             guard let partial else { throw .unaskedPart }
@@ -50,30 +48,25 @@ struct BodyResumption: Sendable {
                 let part = try RangeRules.checkPart(response.headers, continues: partial)
                 (plan.total, plan.partEnd) = (part.total, part.end)
             } catch {
-                await partials.discard(key)
+                partials.discard(key)
                 throw error
             }
             plan.prefix = partial.bytes
             plan.continuedValidator = partial.validator
         } else {
             // The beginning is of no use anymore: the bytes have changed, or the server sends no parts.
-            if partial != nil { await partials.discard(key) }
+            if partial != nil { partials.discard(key) }
             guard response.statusCode == 200, !isEncoded, RangeRules.allowsRanges(response.headers) else { return plan }
             plan.headers = response.headers
         }
-        plan.owner = PartialBody.owner(response.url)
-        if partials.hasFiles, let validator = plan.validator {
-            plan.file = await partials.file(
-                key, validator: validator, owner: plan.owner, total: plan.total,
-                continuing: plan.isContinued ? partial : nil)
-        }
+        plan.owner = response.url
         return plan
     }
 
     /// Keeps the bytes of a body that was interrupted.
     func keep(_ bytes: ArrivingBytes, _ plan: Plan) {
-        guard let validator = plan.validator else { return }
-        partials.put(PartialBody(bytes: bytes, validator: validator, owner: plan.owner, total: plan.total), for: key)
+        guard let validator = plan.validator, let owner = plan.owner else { return }
+        partials.put(PartialBody(bytes: bytes, validator: validator, owner: owner, total: plan.total), for: key)
     }
 }
 #endif

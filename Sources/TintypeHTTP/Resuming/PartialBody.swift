@@ -8,16 +8,13 @@ struct PartialBody: Sendable {
     var bytes: ArrivingBytes
     /// The strong validator of the response (RFC 9110, section 8.8.1), for `If-Range`.
     var validator: String
-    /// The digest of the URL whose body it is, which may be the target of a redirect. A digest, because URLs may have secrets.
-    var owner: String
+    /// The URL whose body it is, which may be the target of a redirect.
+    var owner: URL
     /// The size of the whole body, if it is known.
     var total: Int?
 
-    /// The digest of a URL.
-    static func owner(_ url: URL) -> String { SHA256.hexadecimal(url.representation.utf8) }
-
     /// True if the bytes are the beginning of what a URL sent. Only that URL is asked for the rest.
-    func belongs(to url: URL) -> Bool { owner == Self.owner(url) }
+    func belongs(to url: URL) -> Bool { owner == url || owner.representation == url.representation }
 
     /// The validator as one of the image.
     var validators: CacheValidators {
@@ -42,14 +39,6 @@ struct PartialBodyKey: Hashable, Sendable {
         var headers = request.headers
         headers["Priority"] = nil
         self.headers = headers
-    }
-
-    /// A text that differs for different keys, without anything that may be a secret: queries of URLs and values of fields may be.
-    var digest: String {
-        let fields = headers.all.flatMap { [$0.lowercased(), $1] }
-        // With the lengths, no two keys have one text.
-        let text = ([url.absoluteString] + fields).map { "\($0.utf8.count):\($0)" }.joined()
-        return SHA256.hexadecimal(text.utf8)
     }
 }
 

@@ -166,24 +166,21 @@ struct CachingSnippets {
         #expect(try !Data(contentsOf: URL(filePath: file)).starts(with: bytes.prefix(8)))
     }
 
-    @Test("Caches of other programs are read and imported")
-    func imports() async throws {
-        let (bundled, oldCaches) = (folder.path + "/bundled", folder.path + "/old")
+    @Test("Images that are shipped with a program are read")
+    func searching() async throws {
+        let bundled = folder.path + "/bundled"
         let bytes = try bench.picture().encoded(as: .png)
-        for (directory, source) in [(bundled, "https://example.org/a.png"), (oldCaches, "https://example.org/b.png")] {
-            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-            try bytes.write(to: URL(filePath: directory + "/" + SDWebImageName.fileName(forKey: source)))
-        }
+        let other = DiskCache(.init(directory: bundled, minimumFreeSpace: 0))
+        try await other.store(
+            DiskCacheEntry(data: bytes, created: .now), forKey: ImageKey(source: "https://example.org/a.png"))
         try bytes.write(to: URL(filePath: folder.path + "/mine.png"))
         let disk = DiskCache(.init(directory: folder.path + "/new", minimumFreeSpace: 0))
         let base = folder.path
         @Sendable func myPath(_ source: String) -> String? { source == "mine" ? base + "/mine.png" : nil }
-        // snippet: import
+        // snippet: search-paths
         disk.searchPaths = [.directory(bundled), .files { key in myPath(key.source) }]
-        let report = try await disk.importSDWebImage(directory: oldCaches) { print($0.done, $0.total) }
         // snippet.end
-        #expect(report.total == 1)
-        for source in ["https://example.org/a.png", "https://example.org/b.png", "mine"] {
+        for source in ["https://example.org/a.png", "mine"] {
             #expect(await disk.entry(forKey: ImageKey(source: source))?.data == bytes, "\(source)")
         }
     }

@@ -102,17 +102,6 @@ struct NetworkSnippets {
         #expect(server.requests.first?.header("X-Album") == "7")
     }
 
-    @Test("A downloader keeps interrupted transfers in a directory")
-    func resuming() async throws {
-        let folder = try TemporaryDirectory()
-        let path = folder.path
-        let server = try await OriginServer.start(["/a": OriginResponse(Data("hi".utf8))])
-        // snippet: network-resume
-        let downloader = ImageDownloader(.init(partialDownloads: .directory(path)))
-        // snippet.end
-        #expect(try await downloader.load(LoadRequest(url: server.url("/a"))).data == Data("hi".utf8))
-    }
-
     @Test("A downloader is guarded")
     func guarding() async throws {
         let server = try await OriginServer.start { _ in .status(404) }

@@ -1,6 +1,8 @@
 import Foundation
 import Tintype
 
+@testable import TintypeCaching
+
 /// The disk cache beside the bare calls, at 100,000 entries of usual sizes.
 struct DiskSpeed {
     var isSmoke: Bool
@@ -31,6 +33,7 @@ struct DiskSpeed {
             }
             comparison.report("put, \(kind / 1_000) KB")
         }
+        try await putsWithoutThreads(disk, bare, data)
         try await putsAtOnce(disk, bare, data)
         var random = Generator(state: 3)
         for kind in Self.sizes {
@@ -47,6 +50,21 @@ struct DiskSpeed {
         }
         await misses(disk)
         try await readers(disk, bare, count: count)
+    }
+
+    // MARK: Puts without a change of threads
+
+    /// The work of a store alone, on the thread that measures.
+    private func putsWithoutThreads(_ disk: DiskCache, _ bare: BareFiles, _ data: [Int: Data]) async throws {
+        for kind in Self.sizes {
+            guard let data = data[kind] else { continue }
+            let entry = DiskCacheEntry(data: data, created: Date())
+            let indices = Array(
+                5_000_000 + kind..<5_000_000 + kind + (isSmoke ? 40 : kind == Self.sizes[0] ? 16_000 : 1_600))
+            try await compare(indices, block: isSmoke ? 10 : 400, bare: { bare.put($0, data) }) {
+                try disk.store.store(entry, forKey: key($0))
+            }.report("put, \(kind / 1_000) KB, on one thread")
+        }
     }
 
     // MARK: Puts at once

@@ -1,17 +1,17 @@
-internal import FoundationEssentials
+internal import TintypeCaching
 
 /// The names of the files in SDWebImage's disk cache: the MD5 of the key, since 4.0 with the key's extension.
-public enum SDWebImageName {
+enum SDWebImageName {
     /// Returns the name that SDWebImage 4 and later give the file of a key: 32 lowercase hexadecimal digits, and the extension, if
     /// there is one that a file name has room for.
-    public static func fileName(forKey key: String) -> String {
+    static func fileName(forKey key: String) -> String {
         let name = legacyFileName(forKey: key)
         let suffix = pathExtension(ofKey: key)
         return suffix.isEmpty || suffix.utf16.count > longestExtension ? name : "\(name).\(suffix)"
     }
 
     /// Returns the name that SDWebImage 3 gives the file of a key: 32 lowercase hexadecimal digits.
-    public static func legacyFileName(forKey key: String) -> String {
+    static func legacyFileName(forKey key: String) -> String {
         // It takes the key for a C string, which ends with the first NUL.
         MD5.hexadecimal(key.utf8.prefix { $0 != 0 })
     }
@@ -24,12 +24,6 @@ public enum SDWebImageName {
         else { return nil }
         return String(decoding: digest, as: UTF8.self)
     }
-
-    /// Returns the key of an imported entry whose original key is unknown.
-    static func importedKey(digest: String) -> ImageKey { ImageKey(source: "sdwebimage:\(digest)") }
-
-    /// Returns the key under which the entry of a key is stored if it was imported.
-    static func importedKey(forKey key: String) -> ImageKey { importedKey(digest: legacyFileName(forKey: key)) }
 
     /// `NAME_MAX` is 255; the digest and a dot take 33.
     private static let longestExtension = 255 - 33
@@ -89,13 +83,5 @@ public enum SDWebImageName {
             true
         default: "-._~:/?#[]@!$&'()*+,;=%".utf8.contains(byte)
         }
-    }
-}
-
-extension DiskContext {
-    /// The key of an original that was imported without its key; `nil` if nothing was imported.
-    func importedKey(_ key: ImageKey) -> ImageKey? {
-        guard hasImports, key.variant.isOriginal else { return nil }
-        return SDWebImageName.importedKey(forKey: key.source)
     }
 }

@@ -1,0 +1,76 @@
+internal import FoundationEssentials
+internal import Glibc
+
+extension DiskCache {
+    /// A place to look for images that the cache doesn't have, such as images that are shipped with a program.
+    ///
+    /// The files are only read, never written, renewed, or removed. ``DiskCache/contains(_:)`` and removals ignore them.
+    public struct SearchPath: Sendable {
+        /// Finds the entry of a key whose file has at most `limit` bytes.
+        let entry: @Sendable (_ key: ImageKey, _ limit: Int) throws(FileError) -> DiskCacheEntry?
+
+        /// The directory of another disk cache, such as one that a container image brings along.
+        public static func directory(_ path: String) -> SearchPath {
+            let directory = Lock<OpenDirectory?>(nil)
+            return SearchPath { key, limit throws(FileError) in
+                let known = directory.withLock { $0 }
+                let open: OpenDirectory
+                if let known { open = known } else { open = try OpenDirectory.open(path, faults: nil) }
+                directory.withLock { $0 = open }
+                let name = EntryName(key)
+                let contents = try name.withPath { path throws(FileError) in try open.contents(of: path) }
+                guard case .bytes(let bytes, let status) = consume contents, status.size <= limit,
+                    case .entry(let description) = bytes.withUnsafeBytes({ EntryFile.contents($0, key: key) }),
+                    description.codec == nil
+                else { return nil }
+                var entry = description.entry
+                entry.data = bytes.data(prefix: description.payloadSize)
+                return entry
+            }
+        }
+
+        /// The path of a key's file, as the program knows it; `nil` if there is none.
+        public static func files(_ path: @escaping @Sendable (ImageKey) -> String?) -> SearchPath {
+            SearchPath { key, limit throws(FileError) in
+                guard let path = path(key) else { return nil }
+                // Through links, and without waiting for a FIFO.
+                let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                guard file >= 0 else { throw FileError(operation: "open", path: path, code: errno) }
+                defer { Glibc.close(file) }
+                var information = stat()
+                guard fstat(file, &information) == 0 else {
+                    throw FileError(operation: "read", path: path, code: errno)
+                }
+                let status = FileStatus(information)
+                guard status.isRegular, (1...max(1, limit)).contains(status.size) else { return nil }
+                let data = try FileBytes(of: file, count: status.size) { path }.data(prefix: status.size)
+                return DiskCacheEntry(
+                    data: data, created: Date(cacheTime: status.modified),
+                    mimeType: ImageFormat(sniffing: data)?.mimeType)
+            }
+        }
+    }
+
+    /// The places to look for entries that the cache doesn't have, first to last. They may change at any time.
+    public var searchPaths: [SearchPath] {
+        get { store.reader.searchPaths.withLock { $0 } }
+        set { store.reader.searchPaths.withLock { $0 = newValue } }
+    }
+}
+
+extension EntryReader {
+    /// Reads the entry that the search paths have for a key. Files that are larger than the cache may be are not read.
+    func searchedEntry(forKey key: ImageKey) -> DiskCacheEntry? {
+        let limit = context.limits.withLock { $0.capacity.bytes }
+        for place in searchPaths.withLock({ $0 }) {
+            do throws(FileError) {
+                if let entry = try place.entry(key, limit) { return entry }
+            } catch {
+                if !error.isMissing, !error.isNotADirectory {
+                    context.note("\(error)", cause: "search \(error.operation) \(error.code)")
+                }
+            }
+        }
+        return nil
+    }
+}

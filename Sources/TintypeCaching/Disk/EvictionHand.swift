@@ -1,0 +1,233 @@
+internal import CXXHash
+internal import FoundationEssentials
+
+/// Chooses the entries to evict, by looking at a few names with each store.
+///
+/// The hand goes from folder to folder, in an order of its own. Of each 64 names or more, the oldest eighth are candidates, and the oldest
+/// candidate goes first. It does no work on files: the caller lists the folders, removes the candidates, and tells the hand about them.
+///
+/// On six traces the hit ratio is within 0.0016 of exact LRU at 1, 5, and 10 % of what the traces ask for.
+struct EvictionHand: Sendable {
+    /// The names that each store looks at. One of eight is a candidate, so each store brings one, which a full cache needs.
+    static let pace = 8
+    private static let batchSize = 64
+    private static let maximumUnremovable = 4_096
+    private static let candidateShare = 8
+    /// The cost of a folder without names, counted in names.
+    private static let leastCost = 2
+    /// The time by which a file may be later than the clock, in microseconds: file systems have clocks of their own.
+    static let clockTolerance: Int64 = 2_000_000
+    private static let longestRenewalAge: Int64 = 3_600_000_000
+    /// The age where nothing was evicted yet: the first to go are to be the least recently used, too.
+    private static let firstRenewalAge: Int64 = 1_000_000
+
+    /// An entry as a folder lists it.
+    struct Listed: Sendable, Hashable {
+        var name: EntryName
+        /// The space that the file takes.
+        var size: Int
+        /// The time of the file, which is that of its last use, in microseconds since 1970.
+        var modified: Int64
+    }
+
+    /// A folder that is about to be listed.
+    struct Visit: Sendable {
+        var folder: Int
+        /// The number of changes when the visit began.
+        fileprivate var changes: UInt32
+    }
+
+    /// The next thing to do for a cache that is over its limits.
+    enum Step: Sendable {
+        case list(Visit)
+        case evict(Listed)
+    }
+
+    /// The limits to meet.
+    struct Limits: Sendable {
+        var bytes: Int
+        var entries: Int
+    }
+
+    /// The progress of one search for entries to evict.
+    struct Search: Sendable {
+        /// The folders that were listed since an entry was evicted.
+        fileprivate var listed = 0
+        init() {}
+    }
+
+    private(set) var sizes = FolderSizes()
+    /// The age at which entries were evicted lately, in microseconds; `nil` if none were.
+    private(set) var evictionAge: Int64?
+    /// The age in microseconds from which a use renews the time of a file. One that is always exact would cost each use a write; one that is
+    /// exact to the minute turns LRU into FIFO where a cache turns over in minutes.
+    var renewalAge: Int64 { min(Self.longestRenewalAge, evictionAge.map { $0 / 8 } ?? Self.firstRenewalAge) }
+    private let order: [Int]
+    private var place = 0
+    private var credit = 0
+    /// The changes of each folder, by which a listing knows that it is out of date.
+    private var changes = [UInt32](repeating: 0, count: FolderSizes.folders)
+    /// The names that were listed since the last batch.
+    private var batch: [Listed] = []
+    /// The oldest last.
+    private var candidates: [Listed] = []
+    /// Entries whose files can't be removed, which would be candidates again and again.
+    private var unremovable: Set<EntryName> = []
+
+    /// - Parameter order: the order of the folders, which differs between processes so that they look at different ones.
+    init(order: [Int] = (0..<FolderSizes.folders).shuffled()) { self.order = order }
+
+    /// Takes over what another process saw, before this one has changed anything.
+    mutating func restore(_ saved: FolderSizes, evictionAge: Int64?) {
+        sizes = saved
+        self.evictionAge = evictionAge
+    }
+
+    // MARK: Changes
+
+    /// Notes an entry that was stored in place of another or none, and returns the folder to look at now, if any.
+    mutating func noteStore(of size: Int, replacing old: Int?, in folder: Int) -> Visit? {
+        change(folder, entries: old == nil ? 1 : 0, bytes: size - (old ?? 0))
+        credit = min(credit + Self.pace, 4 * Self.pace)
+        return credit > 0 ? nextVisit() : nil
+    }
+
+    mutating func noteRemoval(of size: Int, in folder: Int) { change(folder, entries: -1, bytes: -size) }
+
+    /// Forgets all entries, which were cleared.
+    mutating func noteClearing() {
+        sizes = FolderSizes()
+        for folder in changes.indices { changes[folder] &+= 1 }
+        (batch, candidates, unremovable) = ([], [], [])
+    }
+
+    private mutating func change(_ folder: Int, entries: Int, bytes: Int) {
+        sizes.add(entries: entries, bytes: bytes, to: folder)
+        changes[folder] &+= 1
+    }
+
+    // MARK: Looking
+
+    private mutating func nextVisit() -> Visit {
+        defer { place = (place + 1) % order.count }
+        return visit(order[place])
+    }
+
+    /// Begins a look at a folder.
+    func visit(_ folder: Int) -> Visit { Visit(folder: folder, changes: changes[folder]) }
+
+    /// Takes the entries that a folder has, as it was listed.
+    mutating func noteListing(_ entries: [Listed], of visit: Visit, now time: Int64) {
+        // What changed meanwhile is counted already, and may be in the listing or not.
+        if changes[visit.folder] == visit.changes {
+            sizes.set(entries: entries.count, bytes: entries.reduce(0) { $0 + $1.size }, of: visit.folder)
+        }
+        credit -= max(Self.leastCost, entries.count)
+        batch.removeAll { $0.name.folder == visit.folder }
+        batch += unremovable.isEmpty ? entries : entries.filter { !unremovable.contains($0.name) }
+        if batch.count >= Self.batchSize { makeCandidates(batch.count / Self.candidateShare, now: time) }
+    }
+
+    private mutating func makeCandidates(_ count: Int, now time: Int64) {
+        let latest = time + Self.clockTolerance
+        // A time in the future counts as the oldest: nobody has used the entry since the clock was set back.
+        let sorted = batch.sorted { one, other in
+            let (isLate, isOtherLate) = (one.modified > latest, other.modified > latest)
+            return isLate == isOtherLate ? one.modified < other.modified : isLate
+        }
+        candidates = sorted.prefix(count).reversed()
+        batch = []
+    }
+
+    // MARK: Evicting
+
+    /// Returns the next thing to do to meet the limits; `nil` if they are met, or nothing can be evicted.
+    ///
+    /// The space of a candidate is taken off at once, so that several threads don't evict for the same store.
+    mutating func nextStep(toMeet limits: Limits, _ search: inout Search, now time: Int64) -> Step? {
+        guard sizes.total.bytes > limits.bytes || sizes.total.entries > limits.entries else { return nil }
+        if candidates.isEmpty, search.listed >= order.count, !batch.isEmpty {
+            // So few names that they are no batch. If they are all that there are, their order is right.
+            let isAll = batch.count >= sizes.total.entries
+            makeCandidates(isAll ? batch.count : max(1, batch.count / Self.candidateShare), now: time)
+        }
+        if let oldest = candidates.popLast() {
+            noteRemoval(of: oldest.size, in: oldest.name.folder)
+            return .evict(oldest)
+        }
+        guard search.listed < order.count else { return nil }
+        search.listed += 1
+        return .list(nextVisit())
+    }
+
+    /// Notes that a candidate is gone.
+    mutating func noteEviction(of entry: Listed, _ search: inout Search, now time: Int64) {
+        search.listed = 0
+        let age = time - entry.modified
+        guard age >= 0 else { return }
+        evictionAge = evictionAge.map { $0 + (age - $0) / 5 } ?? age
+    }
+
+    /// Notes that a candidate was used, replaced, or removed since it was listed, or can't be removed.
+    mutating func noteFailedEviction(of entry: Listed, isRemovable: Bool = true) {
+        if !isRemovable, unremovable.count < Self.maximumUnremovable { unremovable.insert(entry.name) }
+        change(entry.name.folder, entries: 1, bytes: entry.size)
+    }
+}
+
+/// The number of entries in each folder, and the space that they take, as last seen.
+struct FolderSizes: Sendable, Equatable {
+    static let folders = EntryName.folders
+    private static let marker: UInt64 = 0x0100_5345_5A49_5354
+
+    private var sizes = [CacheUsage](repeating: CacheUsage(), count: folders)
+    private(set) var total = CacheUsage()
+
+    subscript(folder: Int) -> CacheUsage { sizes[folder] }
+
+    mutating func set(entries: Int, bytes: Int, of folder: Int) {
+        add(entries: entries - sizes[folder].entries, bytes: bytes - sizes[folder].bytes, to: folder)
+    }
+
+    /// Adds to the numbers of a folder, which never fall below zero.
+    mutating func add(entries: Int, bytes: Int, to folder: Int) {
+        let old = sizes[folder]
+        sizes[folder].entries = max(0, old.entries + entries)
+        sizes[folder].bytes = max(0, old.bytes + bytes)
+        total.entries += sizes[folder].entries - old.entries
+        total.bytes += sizes[folder].bytes - old.bytes
+    }
+
+    // MARK: The file
+
+    /// The contents of the file `sizes`: 4 KB.
+    func encoded(evictionAge: Int64?) -> Data {
+        var writer = ByteWriter()
+        writer.integer(Self.marker)
+        writer.integer(evictionAge ?? -1)
+        for size in sizes {
+            writer.integer(UInt64(clamping: size.bytes))
+            writer.integer(UInt32(clamping: size.entries))
+        }
+        writer.integer(writer.bytes.withUnsafeBytes { tintype_xxh3($0.baseAddress, $0.count) })
+        return Data(writer.bytes)
+    }
+
+    /// Reads the file; `nil` if it is damaged.
+    static func decode(_ data: Data) -> (sizes: FolderSizes, evictionAge: Int64?)? {
+        data.withUnsafeBytes { bytes in
+            var (reader, result) = (ByteReader(bytes), FolderSizes())
+            guard bytes.count > 8, reader.integer(UInt64.self) == marker, let age = reader.integer(Int64.self) else {
+                return nil
+            }
+            for folder in 0..<folders {
+                guard let size = reader.integer(UInt64.self), let count = reader.integer(UInt32.self), size < 1 << 54
+                else { return nil }
+                result.set(entries: Int(count), bytes: Int(size), of: folder)
+            }
+            let checksum = tintype_xxh3(bytes.baseAddress, bytes.count - MemoryLayout<UInt64>.size)
+            guard reader.integer(UInt64.self) == checksum else { return nil }
+            return (result, age < 0 ? nil : age)
+        }
+    }
+}

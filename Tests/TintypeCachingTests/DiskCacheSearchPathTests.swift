@@ -1,0 +1,91 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import TintypeTesting
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+
+@Suite("Disk cache: search paths", .timeLimited)
+struct DiskCacheSearchPathTests {
+    let directory: TemporaryDirectory
+    var path: String { directory.path + "/cache" }
+    var old: String { directory.path + "/old" }
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func write(_ data: Data, _ name: String) throws { try directory.write(data, to: "old/\(name)") }
+
+    @Test(
+        "the digest of RFC 1321",
+        arguments: [
+            ("", "d41d8cd98f00b204e9800998ecf8427e"), ("a", "0cc175b9c0f1b6a831c399e269772661"),
+            ("abc", "900150983cd24fb0d6963f7d28e17f72"), ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
+            ("abcdefghijklmnopqrstuvwxyz", "c3fcd3d76192e4007dfb496cca67e13b"),
+            (
+                "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "d174ab98d277d9f5a5611c2c9f419d9f"
+            ),
+            (String(repeating: "1234567890", count: 8), "57edf4a22be3c955ac49da2e2107b67a"),
+        ])
+    func digest(message: String, expected: String) { #expect(MD5.hexadecimal(message.utf8) == expected) }
+
+    @Test("the directory of another disk cache is read after a miss", .capability("CPA-06", "OLD-01"))
+    func directoryOfAnother() async throws {
+        let other = DiskCache.temporary(old)
+        try await other.put(someBytes(10), "a")
+        try await other.put(someBytes(20), "damaged")
+        await other.close()
+        let file = try #require(await other.path(forKey: "damaged"))
+        try Data(count: 30).write(to: URL(filePath: file))
+        let cache = DiskCache.temporary(path)
+        cache.searchPaths = [.directory(directory.path + "/none"), .directory(old)]
+        #expect(await cache.entry(forKey: "a")?.data == someBytes(10))
+        #expect(await cache.entry(forKey: "b") == nil)
+        #expect(await cache.entry(forKey: "damaged") == nil)
+        #expect(FileManager.default.fileExists(atPath: file), "it isn't this cache's to remove")
+        cache.searchPaths = []
+        #expect(await cache.entry(forKey: "a") == nil)
+    }
+
+    @Test(
+        "a search path is never written, and neither contains nor removal look there", .capability("CPA-06", "OLD-01"))
+    func searchPathIsReadOnly() async throws {
+        let other = DiskCache.temporary(old)
+        try await other.put(someBytes(10), "a")
+        await other.close()
+        let file = try #require(await other.path(forKey: "a"))
+        let early = Date(timeIntervalSince1970: 1_600_000_000)
+        try FileManager.default.setAttributes([.modificationDate: early], ofItemAtPath: file)
+        let cache = DiskCache.temporary(path)
+        cache.searchPaths = [.directory(old)]
+        #expect(await cache.entry(forKey: "a")?.data == someBytes(10))
+        #expect(await !cache.contains("a"))
+        #expect(try await !cache.remove("a"))
+        #expect(try await cache.removeAll(ofSource: "a") == 0)
+        try await cache.removeAll()
+        try await cache.removeExpired()
+        #expect(await cache.usage() == CacheUsage())
+        let attributes = try FileManager.default.attributesOfItem(atPath: file)
+        #expect(attributes[.modificationDate] as? Date == early, "a use isn't noted there")
+        try await cache.put(someBytes(30), "a")
+        #expect(await cache.entry(forKey: "a")?.data == someBytes(30), "the cache comes first")
+    }
+
+    @Test("a closure says where a key's file is; what cannot be read there is a miss", .capability("CPA-06"))
+    func closure() async throws {
+        try write(someBytes(10), "shipped.png")
+        try write(Data(), "empty")
+        try write(someBytes(2_000), "large")
+        try FileManager.default.createSymbolicLink(atPath: old + "/link", withDestinationPath: old + "/shipped.png")
+        mkfifo(old + "/pipe", 0o600)
+        let cache = DiskCache.temporary(path, capacity: 1_000)
+        cache.searchPaths = [.files { [old] key in key.source == "none" ? nil : old + "/" + key.source }]
+        #expect(await cache.entry(forKey: "shipped.png")?.data == someBytes(10))
+        #expect(await cache.entry(forKey: "link")?.data == someBytes(10))
+        for key in ["none", "missing", "empty", "large", "pipe", "", "shipped.png/x"] {
+            #expect(await cache.entry(forKey: ImageKey(source: key)) == nil, "\(key)")
+        }
+    }
+}
