@@ -27,7 +27,8 @@ public struct RemovalCount: Hashable, Sendable {
 
     static func + (one: RemovalCount, other: RemovalCount) -> RemovalCount {
         RemovalCount(
-            memory: one.memory &+ other.memory, disk: one.disk &+ other.disk, removing: one.removing.union(other.removing))
+            memory: one.memory &+ other.memory, disk: one.disk &+ other.disk,
+            removing: one.removing.union(other.removing))
     }
 }
 

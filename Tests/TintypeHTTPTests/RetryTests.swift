@@ -64,13 +64,7 @@ struct RetryTests {
         var eager = policy
         eager.baseDelay = .zero
         let downloader = ImageDownloader(
-            .init(
-                retry: eager,
-                requestModifier: { request in
-                    var request = request
-                    request.method = "POST"
-                    return request
-                }), clock: clock)
+            .init(requestModifier: { $0.method = "POST" }, retry: eager), clock: clock)
         #expect(try await failure(downloader, LoadRequest(url: server.url("/a"))).statusCode == 503)
         #expect(server.requestCount() == 1)
     }

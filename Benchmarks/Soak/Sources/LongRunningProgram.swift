@@ -74,7 +74,8 @@ struct LongRunningProgram {
         default: break
         }
         request.priority = [.low, .normal, .high].randomElement() ?? .normal
-        request.cachePolicy = [.cacheFirst, .cacheFirst, .http, .revalidate, .reload, .staleWhileRevalidate].randomElement() ?? .http
+        request.cachePolicy =
+            [.cacheFirst, .cacheFirst, .http, .revalidate, .reload, .staleWhileRevalidate].randomElement() ?? .http
         request.storesVariant = Int.random(in: 0..<4) == 0
         request.retriesFailed = Bool.random()
         return request

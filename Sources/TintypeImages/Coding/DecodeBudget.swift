@@ -197,7 +197,8 @@ public final class DecodeBudget: Sendable {
     private func admit(_ change: (inout DecodeBudgetState) -> [Int]) {
         let admitted = state.withLock { state in
             let decodes = change(&state.machine).compactMap { state.waiting.removeValue(forKey: $0) }
-            return decodes + state.machine.admitTransfers().compactMap { state.waitingTransfers.removeValue(forKey: $0) }
+            return decodes
+                + state.machine.admitTransfers().compactMap { state.waitingTransfers.removeValue(forKey: $0) }
         }
         for wait in admitted { wait.end(true) }
     }

@@ -130,7 +130,8 @@ extension LoadEnvironment {
     /// Stores an animation in memory, if the request allows that.
     /// - Returns: the equal one that is there already: one object has the frames of all players.
     fileprivate func stored(
-        _ animated: AnimatedImage, for request: ImageRequest, _ response: StoredResponse?, since removals: SourceRemovals
+        _ animated: AnimatedImage, for request: ImageRequest, _ response: StoredResponse?,
+        since removals: SourceRemovals
     ) -> AnimatedImage {
         guard request.storeTo.contains(.memory), mayStore(response, for: request),
             configuration.shouldCache?(animated.poster, request) ?? true

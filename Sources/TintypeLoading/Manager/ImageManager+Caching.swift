@@ -68,7 +68,8 @@ extension ImageManager {
         let isOriginal = key.variant.isOriginal
         let cache = isOriginal ? environment.originals : environment.cache
         let layers = isOriginal ? request.storeOriginalTo ?? request.storeTo : request.storeTo
-        guard layers.contains(.disk), cache.hasDisk, !environment.loaders.isLocal(request.url), environment.cachesOnDisk, isOriginal || request.storesVariant
+        guard layers.contains(.disk), cache.hasDisk, !environment.loaders.isLocal(request.url),
+            environment.cachesOnDisk, isOriginal || request.storesVariant
         else { return }
         var entry: DiskCacheEntry
         if let data {

@@ -4,8 +4,10 @@ extension ImageManager {
     /// Creates a manager like this one, with other parts in the places of some.
     ///
     /// ```swift
-    /// let private = manager.copy(cache: MemoryImageCache())
-    /// let image = try await private.image(for: url)
+    /// var configuration = manager.configuration
+    /// configuration.originalCache = archive
+    /// configuration.cacheSerializer = { image, data, url in try image.encoded(as: .webp) }
+    /// let archiving = manager.copy(configuration: configuration)
     /// ```
     ///
     /// A copy shares the caches and the loaders that it doesn't replace, the decode budget, and, unless it has another loader, the failures that
@@ -33,7 +35,8 @@ extension ImageManager {
                 cache: cache ?? self.cache, originals: configuration.originalCache,
                 loaders: loader.map { ImageLoaders(of: $0) } ?? current.loaders,
                 coders: coders.map { ImageCoders(of: $0) } ?? current.coders,
-                ownCoder: coders.map { OwnCoder($0) } ?? current.ownCoder, configuration: configuration, shared: shared))
+                ownCoder: coders.map { OwnCoder($0) } ?? current.ownCoder, configuration: configuration, shared: shared)
+        )
     }
 }
 

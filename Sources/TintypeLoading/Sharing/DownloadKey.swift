@@ -56,7 +56,8 @@ struct DownloadKey: Hashable, Sendable {
     }
 
     static func == (one: DownloadKey, other: DownloadKey) -> Bool {
-        one.digest == other.digest && one.url == other.url && one.message == other.message && one.loaders == other.loaders
+        one.digest == other.digest && one.url == other.url && one.message == other.message
+            && one.loaders == other.loaders
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(digest) }

@@ -207,7 +207,8 @@ final class ImageLoad: Sendable {
         let previews = LoadPreviews(self, job)
         let fetch = SourceFetch(
             environment: environment, request: request, key: key.fetch, trace: trace)
-        let source = SourceLoad(fetch, decoding: .init(request, by: environment.ownCoder), replacesVariants: replacesVariants)
+        let source = SourceLoad(
+            fetch, decoding: .init(request, by: environment.ownCoder), replacesVariants: replacesVariants)
         var steps = SourceLoad.Steps<Decoded>(
             decode: { [self] bytes throws(ImageError) in
                 if let image = bytes.image {

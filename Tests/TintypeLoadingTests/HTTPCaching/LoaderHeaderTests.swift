@@ -48,7 +48,9 @@ struct LoaderHeaderTests {
         }
     }
 
-    @Test("An image that was loaded without credentials isn't found with those that a loader adds now", .capability("HTC-04"))
+    @Test(
+        "An image that was loaded without credentials isn't found with those that a loader adds now",
+        .capability("HTC-04"))
     func fromNobodyToSomebody() async throws {
         let loader = LoaderWithUser { .success(LoadedData(data: Data("DOT 8".utf8), url: $0, statusCode: 200)) }
         let manager = manager(loader)

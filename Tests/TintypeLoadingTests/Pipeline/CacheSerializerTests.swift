@@ -42,7 +42,9 @@ struct CacheSerializerTests {
     func data() async throws {
         var request = ImageRequest(url)
         request.waitsForStore = true
-        bench.manager.configuration.cacheSerializer = { image, data, _ in data.map { $0 + Data("\(image.size.width)".utf8) } }
+        bench.manager.configuration.cacheSerializer = { image, data, _ in
+            data.map { $0 + Data("\(image.size.width)".utf8) }
+        }
         #expect(try await bench.manager.data(for: request).data == Data("DOT 8".utf8))
         #expect(bench.cache.now.disk["test:a"]?.data == Data("DOT 88".utf8))
     }

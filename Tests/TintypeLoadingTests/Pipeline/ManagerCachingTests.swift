@@ -218,7 +218,7 @@ struct ManagerCachingTests {
 
     @Test(
         "a copy's coder decodes animations, and is told all that the request says",
-        .capability("COD-56", "COD-27"))
+        .capability("COD-56", "COD-27", "D14"))
     func ownCoderOfAnimation() async throws {
         let own = MovieCoder()
         let manager = manager().copy(coders: own)

@@ -214,7 +214,9 @@ struct ManagerOptionsTests {
         #expect(loader.calls.count == (layers.isEmpty ? 2 : 1))
     }
 
-    @Test("a copy of the manager may have its own coder, and shares its loads with nobody", .capability("CTX-06", "MGR-40"))
+    @Test(
+        "a copy of the manager may have its own coder, and shares its loads with nobody",
+        .capability("CTX-06", "MGR-40"))
     func ownCoder() async throws {
         let standard = DotCoder()
         let own = DotCoder()

@@ -24,7 +24,8 @@ struct RequestIdentityTests {
     }
 
     @Test(
-        "a coder without an identifier has images of its own, which its copy of the manager finds", .capability("CTX-06"))
+        "a coder without an identifier has images of its own, which its copy of the manager finds",
+        .capability("CTX-06"))
     func ownCoders() async throws {
         let bench = ManagerBench()
         let (own, other) = (bench.manager.copy(coders: DotCoder()), bench.manager.copy(coders: DotCoder()))

@@ -82,7 +82,7 @@ enum ScanLoop {
         _ records: inout MutableRawSpan
     ) -> One {
         precondition(entries.count == EntropyTables.size && steps.count == ScanTransitions.size)
-        var records = records.extracting(...)
+        var records = records._mutatingExtracting(...)
         var (a, left) = (first, groups)
         while left > 0 {
             left &-= 1
@@ -97,7 +97,7 @@ enum ScanLoop {
         _ steps: Span<UInt64>, _ records: inout MutableRawSpan
     ) -> Two {
         precondition(entries.count == EntropyTables.size && steps.count == ScanTransitions.size)
-        var records = records.extracting(...)
+        var records = records._mutatingExtracting(...)
         var (a, b, left) = (first, second, groups)
         while left > 0 {
             left &-= 1
@@ -113,7 +113,7 @@ enum ScanLoop {
         _ entries: Span<UInt64>, _ steps: Span<UInt64>, _ records: inout MutableRawSpan
     ) -> Three {
         precondition(entries.count == EntropyTables.size && steps.count == ScanTransitions.size)
-        var records = records.extracting(...)
+        var records = records._mutatingExtracting(...)
         var (a, b, c, left) = (first, second, third, groups)
         while left > 0 {
             left &-= 1
