@@ -25,7 +25,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
         func publish(_ update: LoadUpdate) {
             let receivers = work.tables.withLock { [id] tables in
-                tables.runs[id]?.updates.take(update)
+                tables.runs.change(id) { $0.updates.take(update) }
                 return tables.state.waiters(of: id).compactMap { tables.waits[$0]?.onUpdate }
             }
             for receive in receivers { receive(update) }
@@ -134,15 +134,14 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             }
         }
         let isRunning = perform { tables, _ in
-            tables.runs[job.id]?.task = task
-            return tables.runs[job.id] != nil
+            tables.runs.change(job.id) { $0.task = task } != nil
         }
         if !isRunning { task.cancel() }
     }
 
     private func end(_ job: Job, _ outcome: Outcome, _ stored: StoredLayers?, keeping value: Value?) -> Bool {
         perform(outcome) { tables, effects in
-            tables.runs[job.id]?.value = value
+            tables.runs.change(job.id) { $0.value = value }
             return tables.state.finish(job.id, stored: stored, isKept: value != nil, &effects)
         }
     }
@@ -154,18 +153,20 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let (answer, ends, runs, priorities) = tables.withLock { tables in
             var effects = State.Effects()
             let answer = change(&tables, &effects)
-            let served = effects.served.map { (tables.waits.removeValue(forKey: $0)?.continuation, outcome) }
-            let left = effects.left.map {
-                (tables.waits.removeValue(forKey: $0)?.continuation, Outcome.failure(.cancelled))
+            var ends = effects.served.compactMap { id in
+                tables.waits.removeValue(forKey: id).map { ($0.continuation, outcome) }
+            }
+            for id in effects.left {
+                if let wait = tables.waits.removeValue(forKey: id) {
+                    ends.append((wait.continuation, .failure(.cancelled)))
+                }
             }
             let changes = effects.priorities.compactMap { PriorityChange(tables.runs[$0.job]?.priority, $0.priority) }
-            return (
-                answer, served + left, effects.removedJobs.compactMap { tables.runs.removeValue(forKey: $0) }, changes
-            )
+            return (answer, ends, effects.removedJobs.compactMap { tables.runs.removeValue(forKey: $0) }, changes)
         }
         for change in priorities { change.apply() }
         for run in runs { run.task?.cancel() }
-        for (continuation, outcome) in ends { continuation?.resume(returning: outcome) }
+        for (continuation, outcome) in ends { continuation.resume(returning: outcome) }
         return answer
     }
 }

@@ -60,7 +60,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         if wishes == nil, let asking {
             guard let job = jobs[asking] else { return .refuse }
             if let former = job.need { leave(former, &effects) }
-            jobs[asking]?.need = id
+            jobs.change(asking) { $0.need = id }
         }
         if let asking, isNeeded(key, by: asking) { return .cycle }
         let (job, isNew, isKept) = (table[key] ?? id, table[key] == nil, table[key].map { jobs[$0]?.isKept } == true)
@@ -69,7 +69,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         if isNew { (table[key], jobs[id]) = (id, Job(key: key)) }
         let own = wishes ?? asking.map { self.wishes(of: $0).ofNeed } ?? WishCounts().wishes
         waiters[id] = Waiter(job: job, asking: asking, isCaller: wishes != nil, wishes: own)
-        jobs[job]?.waiters.insert(id)
+        jobs.change(job) { _ = $0.waiters.insert(id) }
         change(job, from: nil, to: own, &effects)
         return isNew ? .begin : isKept ? .ready(job) : .wait(job)
     }
@@ -84,22 +84,24 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
     mutating func leave(_ id: ID, _ effects: inout Effects) {
         guard let waiter = waiters.removeValue(forKey: id) else { return }
         effects.left.append(id)
-        jobs[waiter.job]?.waiters.remove(id)
+        jobs.change(waiter.job) { _ = $0.waiters.remove(id) }
         change(waiter.job, from: waiter.wishes, to: nil, &effects)
         removeIfUnused(waiter.job, &effects)
     }
 
     mutating func setWishes(of id: ID, to wishes: LoadWishes, _ effects: inout Effects) {
         guard let old = waiters[id] else { return }
-        waiters[id]?.wishes = wishes
+        waiters.change(id) { $0.wishes = wishes }
         change(old.job, from: old.wishes, to: wishes, &effects)
     }
 
     /// Changes the wishes of a job, and with them those of the job that it needs.
     private mutating func change(_ id: ID, from old: LoadWishes?, to new: LoadWishes?, _ effects: inout Effects) {
         let before = jobs[id]?.counts.wishes
-        if let old { jobs[id]?.counts.remove(old) }
-        if let new { jobs[id]?.counts.add(new) }
+        jobs.change(id) { job in
+            if let old { job.counts.remove(old) }
+            if let new { job.counts.add(new) }
+        }
         guard let job = jobs[id], !job.waiters.isEmpty,
             job.counts.wishes != before || old?.lifetime != new?.lifetime
         else { return }
@@ -126,14 +128,14 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         if let stored, !job.counts.wishes.layers.isSubset(of: stored) { return false }
         effects.served += job.waiters
         if let need = job.need { leave(need, &effects) }
-        jobs[id]?.need = nil
-        jobs[id]?.isKept = isKept
-        for waiter in job.waiters where !isKept || waiters[waiter]?.isCaller == true {
+        jobs.change(id) { ($0.need, $0.isKept) = (nil, isKept) }
+        let ending = isKept ? job.waiters.filter { waiters[$0]?.isCaller == true } : job.waiters
+        for waiter in ending {
             if let ended = waiters.removeValue(forKey: waiter), !ended.isCaller, let user = ended.asking {
-                jobs[user]?.need = nil
+                jobs.change(user) { $0.need = nil }
             }
-            jobs[id]?.waiters.remove(waiter)
         }
+        jobs.change(id) { $0.waiters = isKept ? $0.waiters.subtracting(ending) : [] }
         removeIfUnused(id, &effects)
         return true
     }
