@@ -14,8 +14,15 @@ extension ImageManager {
     /// transformers don't apply. Honors the cancellation of the calling task.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func data(for request: ImageRequest) async throws(ImageError) -> EncodedImage {
-        let start = ContinuousClock.now
         let (request, environment) = prepared(request)
+        return try await Self.data(request, environment)
+    }
+
+    /// The bytes of a prepared request.
+    nonisolated(nonsending) static func data(
+        _ request: ImageRequest, _ environment: LoadEnvironment
+    ) async throws(ImageError) -> EncodedImage {
+        let start = ContinuousClock.now
         let trace = environment.beginLoad(request)
         do throws(ImageError) {
             guard !Task.isCancelled else { throw ImageError.cancelled }

@@ -167,7 +167,9 @@ final class PrefetchCore: Sendable {
     }
 
     private func loadData(_ request: ImageRequest) async throws(ImageError) -> Outcome {
-        let (prepared, environment) = manager.prepared(request)
+        let environment: LoadEnvironment
+        var prepared: ImageRequest
+        (prepared, environment) = manager.prepared(request)
         guard environment.originals.hasDisk else {
             throw ImageError(
                 .cacheUnavailable, stage: .cache, source: request.url.shortDescription,
@@ -179,11 +181,10 @@ final class PrefetchCore: Sendable {
         if !prepared.cachePolicy.asksSource, await !environment.originals.contains(original, in: .disk).isEmpty {
             return .skipped
         }
-        var request = request
-        request.storeTo = .disk
-        request.storeOriginalTo = nil
-        request.waitsForStore = true
-        let image = try await manager.data(for: request)
+        prepared.storeTo = .disk
+        prepared.storeOriginalTo = nil
+        prepared.waitsForStore = true
+        let image = try await ImageManager.data(prepared, environment)
         if let error = image.storeError { throw error }
         return image.source == .disk ? .skipped : .loaded
     }

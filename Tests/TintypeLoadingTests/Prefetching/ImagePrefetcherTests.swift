@@ -108,8 +108,14 @@ struct ImagePrefetcherTests {
     func disk() async throws {
         let bench = ManagerBench()
         bench.manager.loaders.add(FileLoader())
+        let seen = Lock(0)
+        bench.manager.configuration.optionsProcessor = { request in
+            seen.withLock { $0 += 1 }
+            return request
+        }
         let prefetcher = prefetcher(bench) { $0.destination = .disk }
         #expect(await prefetcher.prefetch(urls(0..<3)).wait().loaded == 3)
+        #expect(seen.withLock { $0 } == 3, "the processor sees each request once")
         #expect(bench.coder.decodes == 0 && bench.cache.now.memory.isEmpty && bench.cache.now.disk.count == 3)
         let again = await prefetcher.prefetch(urls(0..<3) + [URL(string: "file:///etc/hostname")!]).wait()
         #expect(again.skipped == 4 && bench.loader.calls.count == 3)
