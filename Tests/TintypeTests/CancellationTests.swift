@@ -176,6 +176,9 @@ struct CancellationTests {
             do {
                 let image = try await task.value
                 #expect(image.size == PixelSize(width: 16, height: 12))
+            } catch is CancellationError {
+                // The other caller was so far ahead that this one was cancelled before its load began.
+                cancelled += 1
             } catch {
                 let error = try #require(error as? ImageError)
                 #expect(error.isCancellation, "\(scenario), step \(step): \(error)")
