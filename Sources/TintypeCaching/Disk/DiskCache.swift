@@ -29,7 +29,7 @@ internal import Logging
 /// | operation | work |
 /// | --- | --- |
 /// | read | Opens the file that the key's hash names, reads it, and verifies it. A miss is an open that fails. |
-/// | store | Writes the unfinished file and renames it; then the ``EvictionHand`` looks at eight names, and evicts. |
+/// | store | Writes the unfinished file and renames it; then the `EvictionHand` looks at eight names, and evicts. |
 /// | remove | Unlinks the file. |
 /// | use | Renews the time of the file if it is older than an eighth of the age at which entries are evicted. |
 /// | clear | Renames `entries` to `trash.<writer>`, and removes the files there. |

@@ -6,8 +6,8 @@ public import FoundationEssentials
 /// So a coder checks the header against the limits before it allocates memory, and throws a typed error. It never returns an
 /// incomplete image that isn't marked with ``Image/isPartial``.
 public protocol ImageCoder: Sendable {
-    /// A stable name of the coder and its settings. Images of requests with a custom coder (``ImageRequest/coder``) are cached
-    /// under it. Coders with equal identifiers must produce equal images. The default is `nil`: such images are cached in
+    /// A stable name of the coder and its settings. The images of a manager's copy with coders of its own
+    /// (``ImageManager/copy(cache:loader:coders:configuration:)``) are cached under it. Coders with equal identifiers must produce equal images. The default is `nil`: such images are cached in
     /// memory only.
     var identifier: String? { get }
     /// The formats that the coder reads.
