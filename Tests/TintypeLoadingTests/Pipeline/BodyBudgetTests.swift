@@ -63,7 +63,7 @@ struct BodyBudgetTests {
         for task in tasks { #expect(try await task.image.size.width == 8) }
     }
 
-    @Test("a transfer begins only while the bodies that wait for their decode leave room", .capability("MGR-41"))
+    @Test("a transfer begins only while the bodies that wait for their decode leave room")
     func transfersWaitForRoom() async throws {
         let budget = DecodeBudget(limit: ByteCount(5))
         let bench = ManagerBench(answer: nil)
