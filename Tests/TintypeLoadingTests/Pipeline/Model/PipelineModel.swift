@@ -368,7 +368,16 @@ struct PipelineModel: Hashable {
                     if layer == .disk { model.caches.disk[picture] = version }
                 }
             }
-            let isCertain = related.allSatisfy { $0.replacement != nil } && (related.isEmpty || isOwnReplacement(index))
+            // A removal of any kind beside a replacement leaves neither the old image nor the new one.
+            let isOvertaken = actions[index].removals.contains { removal in
+                removal.replacement == nil
+                    && [CacheLayers.memory, .disk].contains { removal.concerns(source: picture.source, in: $0) }
+            }
+            let mayReplace =
+                actions[index].transfer.map { transfers[$0].replaces || transfers[$0].hasReplaced } ?? false
+            let isCertain =
+                related.allSatisfy { $0.replacement != nil } && !(isOvertaken && mayReplace)
+                && (related.isEmpty || isOwnReplacement(index))
             models = isCertain ? stored : models + stored
         }
         if !wish.wantsData { store(wish.picture, in: .memory) }

@@ -49,6 +49,8 @@ struct RandomSequence {
     /// The possible contents of the caches. There is more than one after actions that raced.
     private var caches: Set<Caches> = [Caches()]
     private var history: [String] = []
+    /// The sources with an original on disk that can't be decoded, as far as the test knows.
+    private var undecodable: Set<Int> = []
     /// The pictures of recent loads. What the caches have may depend on the threads, these don't.
     private var recent: [ModelPicture] = [ModelPicture()]
 
@@ -74,6 +76,7 @@ struct RandomSequence {
             let damage = PipelineBench.Damage.allCases.randomElement(using: &random)!
             history.append("damage \(damage): \(picture)")
             try await bench.damage(picture, damage)
+            if damage == .undecodable { undecodable.insert(picture.source) }
             change { ($0.disk[picture], $0.arriving) = (nil, []) }
         case 9..<15:
             let source = Int.random(in: 0..<ModelPicture.sourceCount, using: &random)
@@ -142,7 +145,16 @@ struct RandomSequence {
             }
             possible.formUnion(model.ends())
         }
-        let matching = possible.filter { $0.answers == answers && $0.requests == requests }
+        // The source is asked about the damaged bytes first, and then for new ones.
+        let mayAskTwice = actions.contains { action in
+            if case .load(let wish) = action, wish.policy == .revalidate {
+                return undecodable.contains(wish.picture.source)
+            }
+            return false
+        }
+        let matching = possible.filter {
+            $0.answers == answers && ($0.requests == requests || mayAskTwice && $0.requests + 1 == requests)
+        }
         let complaints = bench.takeComplaints()
         guard matching.isEmpty || !complaints.isEmpty else {
             caches = Set(matching.map(\.caches))
