@@ -369,9 +369,8 @@ struct PipelineModel: Hashable {
                 }
             }
             // A removal of any kind beside a replacement leaves neither the old image nor the new one.
-            let isOvertaken = actions[index].removals.contains { removal in
-                removal.replacement == nil
-                    && [CacheLayers.memory, .disk].contains { removal.concerns(source: picture.source, in: $0) }
+            let isOvertaken = actions[index].removals.contains {
+                $0.replacement == nil && $0.concerns(source: picture.source, in: $0.layers)
             }
             let mayReplace =
                 actions[index].transfer.map { transfers[$0].replaces || transfers[$0].hasReplaced } ?? false
