@@ -81,7 +81,7 @@ public final class ImageCaches: ImageCaching {
     /// policy.
     public func memoryImage(forKey key: ImageKey) -> Image? {
         let caches = caches(for: query)
-        let count = removals.count(ofSource: key.source)
+        let count = promotesHits ? removals.count(ofSource: key.source) : RemovalCount()
         for (index, cache) in zip(caches.indices, caches) {
             guard let image = cache.memoryImage(forKey: key) else { continue }
             if promotesHits {

@@ -67,6 +67,7 @@ extension ImageCaching {
     /// The default for caches that don't count their removals: always the same number.
     public func removalCount(ofSource source: String) -> RemovalCount { RemovalCount() }
 
+    /// The default for caches that can't combine the two: asks before the store alone.
     public func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
         guard isCurrent() else { return }
         storeInMemory(image, forKey: key)

@@ -68,6 +68,20 @@ struct SharedWorkTests {
         #expect(try await first.value == 1)
     }
 
+    @Test("Of several lifetimes the shortest of those who still wait counts")
+    func lifetimes() {
+        var (state, effects) = (SharedWorkState<Int>(), SharedWorkState<Int>.Effects())
+        for (id, lifetime) in [(1, Duration?.none), (2, .seconds(60)), (3, .seconds(5))] {
+            _ = state.join(7, as: id, LoadWishes(lifetime: lifetime), by: nil, &effects)
+        }
+        _ = state.join(8, as: 4, nil, by: 1, &effects)
+        #expect(state.wishes(of: 1).lifetime == .seconds(5) && state.wishes(of: 4).lifetime == .seconds(5))
+        state.leave(3, &effects)
+        #expect(state.wishes(of: 1).lifetime == .seconds(60) && state.wishes(of: 4).lifetime == .seconds(60))
+        state.leave(2, &effects)
+        #expect(state.wishes(of: 1).lifetime == nil && state.wishes(of: 4).lifetime == nil)
+    }
+
     @Test("Callers that come and go at random never get a cancellation of others, and nothing that they wish is lost")
     func stress() async {
         let work = SharedWork<Key, Int>()
