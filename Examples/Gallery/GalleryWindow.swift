@@ -121,7 +121,7 @@ import TintypeGTK
         pendingTiles.insert(position)
         tiles[picture.widget] = Tile(picture: picture, position: position)
         picture.setImage(
-            url, failureImage: Self.brokenImage, options: .progressiveLoad, transition: .crossDissolve(0.2),
+            ImageRequest(url, isProgressive: true), failureImage: Self.brokenImage, transition: .crossDissolve(0.2),
             indicator: .spinner
         ) { [weak self] event in
             if case .finished = event { self?.pendingTiles.remove(position) }

@@ -33,7 +33,8 @@ import TintypeGTK
 
     func open(_ url: URL) {
         set(nil)
-        var request = ImageRequest(url, options: [.progressiveLoad, .scaleDownLargeImages])
+        var request = ImageRequest(url, isProgressive: true)
+        request.scalesDownLargeImages = true
         request.priority = .high
         picture.setImage(request, indicator: .progress) { [weak self] event in
             if case .finished(.success(let result)) = event { self?.size = result.image.size }

@@ -36,7 +36,7 @@ public protocol DiskCaching: Sendable {
     /// Removes everything.
     func removeAll() async throws(ImageError)
     /// Removes entries that are older than the configured age.
-    @discardableResult func removeExpired() async throws(ImageError) -> CacheSweep
+    @discardableResult func removeExpired() async throws(ImageError) -> CacheUsage
     /// Returns the number of entries and their bytes.
     func usage() async -> CacheUsage
     /// The cache's statistics since it was opened.
@@ -107,22 +107,18 @@ public struct DiskCacheEntry: Sendable, Equatable {
     }
 }
 
-/// The contents of a disk cache.
+/// A number of entries, such as those of a cache or those that were removed, and the space that they take.
 public struct CacheUsage: Sendable, Hashable, Codable {
     public var entries: Int
     public var bytes: Int
+
     public init(entries: Int = 0, bytes: Int = 0) {
         self.entries = entries
         self.bytes = bytes
     }
-}
 
-/// The entries that a sweep removed.
-public struct CacheSweep: Sendable, Hashable, Codable {
-    public var files: Int
-    public var bytes: Int
-    public init(files: Int = 0, bytes: Int = 0) {
-        self.files = files
-        self.bytes = bytes
+    package static func += (sum: inout CacheUsage, other: CacheUsage) {
+        sum.entries += other.entries
+        sum.bytes += other.bytes
     }
 }

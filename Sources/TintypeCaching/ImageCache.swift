@@ -98,9 +98,17 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
 
     /// Removes expired images from memory, and sweeps the disk; see ``DiskCache/removeExpired()``.
     /// - Returns: the entries that the sweep removed from disk.
-    @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
+    @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
         memory.removeExpired()
         return try await disk.removeExpired()
+    }
+
+    public func usage(of layers: CacheLayers) async -> CacheUsage {
+        var usage = layers.contains(.disk) ? await disk.usage() : CacheUsage()
+        guard layers.contains(.memory) else { return usage }
+        let statistics = memory.statistics
+        usage += CacheUsage(entries: statistics.entries, bytes: statistics.bytes)
+        return usage
     }
 
     public func flush() async { await disk.flush() }

@@ -225,20 +225,25 @@ public final class ImageCaches: ImageCaching {
 
     /// Sweeps all caches, whatever the policies. If some fail, throws the error of the one with the highest priority, after all
     /// have finished.
-    @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
-        var sweep = CacheSweep()
+    @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
+        var sweep = CacheUsage()
         var failure: ImageError?
         for cache in caches.reversed() {
             do throws(ImageError) {
-                let part = try await cache.removeExpired()
-                sweep.files += part.files
-                sweep.bytes += part.bytes
+                sweep += try await cache.removeExpired()
             } catch {
                 failure = failure ?? error
             }
         }
         if let failure { throw failure }
         return sweep
+    }
+
+    /// Returns the sum over all caches, whatever the policies.
+    public func usage(of layers: CacheLayers) async -> CacheUsage {
+        var usage = CacheUsage()
+        for cache in caches { usage += await cache.usage(of: layers) }
+        return usage
     }
 
     /// Waits for all caches, whatever the policies.

@@ -26,7 +26,9 @@ public protocol ImageCaching: Sendable {
     /// Removes everything.
     func removeAll(from layers: CacheLayers) async throws(ImageError)
     /// Frees the space of expired entries. Expired entries are never returned, even before that.
-    @discardableResult func removeExpired() async throws(ImageError) -> CacheSweep
+    @discardableResult func removeExpired() async throws(ImageError) -> CacheUsage
+    /// Returns the number of images or files in some layers, and the bytes that they take.
+    func usage(of layers: CacheLayers) async -> CacheUsage
     /// Waits until all earlier stores are on disk.
     func flush() async
     /// True if there is a disk layer, so that encoding an image for it is worthwhile.
@@ -86,7 +88,10 @@ extension ImageCaching {
     public func variants(ofSource source: String) async -> [ImageVariant] { [] }
 
     /// The default for caches without expiration: does nothing.
-    @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep { CacheSweep() }
+    @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage { CacheUsage() }
+
+    /// The default for caches that don't count their entries: returns zeros.
+    public func usage(of layers: CacheLayers) async -> CacheUsage { CacheUsage() }
 }
 
 // Default arguments, which also work with `any ImageCaching`.
@@ -103,6 +108,9 @@ extension ImageCaching {
     @discardableResult public func removeAll(ofSource source: String) async throws(ImageError) -> Bool {
         try await removeAll(ofSource: source, from: .all)
     }
+
+    /// Returns the number of images and files in memory and on disk, and the bytes that they take.
+    public func usage() async -> CacheUsage { await usage(of: .all) }
 
     /// Removes everything from memory and disk.
     public func removeAll() async throws(ImageError) { try await removeAll(from: .all) }

@@ -18,7 +18,7 @@ public protocol MemoryCaching: Sendable {
     /// - Returns: false if there was nothing.
     @discardableResult func removeAll() -> Bool
     /// Removes the images whose time to live is over. They are never returned, even before that.
-    @discardableResult func removeExpired() -> CacheSweep
+    @discardableResult func removeExpired() -> CacheUsage
     /// Purges the least valuable images until the others use at most `bytes`.
     func trim(to bytes: ByteCount)
     var statistics: CacheStatistics { get }
@@ -33,7 +33,7 @@ extension MemoryCaching {
     }
 
     /// The default for caches without expiration: does nothing.
-    @discardableResult public func removeExpired() -> CacheSweep { CacheSweep() }
+    @discardableResult public func removeExpired() -> CacheUsage { CacheUsage() }
 }
 
 /// The contents of a cache, and counts of its events since it was created.

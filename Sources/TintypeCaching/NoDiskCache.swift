@@ -9,7 +9,7 @@ public struct NoDiskCache: DiskCaching {
     @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool { false }
     @discardableResult public func removeAll(ofSource source: String) async throws(ImageError) -> Int { 0 }
     public func removeAll() async throws(ImageError) {}
-    @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep { CacheSweep() }
+    @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage { CacheUsage() }
     public func usage() async -> CacheUsage { CacheUsage() }
     public var statistics: CacheStatistics { CacheStatistics() }
 }

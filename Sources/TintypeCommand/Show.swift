@@ -119,7 +119,7 @@ struct ShowCommand: AsyncParsableCommand {
                 throw ImageError(.invalidURL, stage: .request, reason: "this is no URL")
             }
             var request = ImageRequest(url)
-            request.decodeOptions = options
+            request.decode = options
             return try await ImageStack(directory: nil, coders: isolation.coders).manager.animatedImage(for: request)
         }
         var options = options

@@ -144,7 +144,7 @@ public import FoundationEssentials
     /// True if the display wants the image otherwise than it did when the load began.
     var isOutdated: Bool {
         guard let request, let adaptedRequest, let display else { return false }
-        return display.adapted(request, for: slot).decodeOptions != adaptedRequest.decodeOptions
+        return display.adapted(request, for: slot).decode != adaptedRequest.decode
     }
 
     /// Begins again, as the display wants the image now.
@@ -170,7 +170,7 @@ public import FoundationEssentials
         adaptedRequest = request
         // The frames of an animation are decoded when they are due.
         if !request.requiresAnimation, display?.playsAnimations(in: slot) == true {
-            request.decodeOptions.firstFrameOnly = true
+            request.decode.firstFrameOnly = true
         }
         switch manager.displayLoad(request, isSuspended: binding?.isSuspended ?? false) {
         case .image(let result): receive(.finished(.success(result)))
@@ -262,7 +262,7 @@ public import FoundationEssentials
     }
 
     private var playsAnimations: Bool {
-        adaptedRequest?.decodeOptions.firstFrameOnly == false && display?.playsAnimations(in: slot) == true
+        adaptedRequest?.decode.firstFrameOnly == false && display?.playsAnimations(in: slot) == true
     }
 
     private func showPlaceholder(outdated: Image?, key: ImageKey) {

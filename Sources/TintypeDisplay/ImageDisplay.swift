@@ -83,11 +83,11 @@ extension ImageDisplay {
     /// Shows the image at a URL. See the function that takes a request.
     @discardableResult public func setImage(
         _ url: URL?, in slot: ImageSlot = .image, placeholder: Image? = nil, failureImage: Image? = nil,
-        options: ImageOptions = [], display: DisplayOptions = [], transition: ImageTransition? = nil,
-        indicator: IndicatorStyle? = nil, onEvent: (@MainActor (ImageEvent) -> Void)? = nil
+        display: DisplayOptions = [], transition: ImageTransition? = nil, indicator: IndicatorStyle? = nil,
+        onEvent: (@MainActor (ImageEvent) -> Void)? = nil
     ) -> DisplayLoad {
         setImage(
-            url.map { ImageRequest($0, options: options) }, in: slot, placeholder: placeholder,
+            url.map { ImageRequest($0) }, in: slot, placeholder: placeholder,
             failureImage: failureImage, display: display, transition: transition, indicator: indicator,
             onEvent: onEvent)
     }

@@ -8,26 +8,26 @@ extension TintypeButton {
     ///   - url: the URL; `nil` shows the placeholder.
     ///   - state: the state.
     ///   - placeholder: the image to show during the load.
-    ///   - options: the options of the request.
+    ///   - display: the way in which the image is shown.
     ///   - transition: the change to the new image.
     ///   - onEvent: a closure that receives progress, previews, and exactly one end.
     /// - Returns: the load.
     @discardableResult public func setImage(
-        _ url: URL?, for state: State, placeholder: Image? = nil, options: ImageOptions = [],
+        _ url: URL?, for state: State, placeholder: Image? = nil, display: DisplayOptions = [],
         transition: ImageTransition? = nil, onEvent: (@MainActor (ImageEvent) -> Void)? = nil
     ) -> DisplayLoad {
         setImage(
-            url, in: Self.imageSlot(for: state), placeholder: placeholder, options: options, transition: transition,
+            url, in: Self.imageSlot(for: state), placeholder: placeholder, display: display, transition: transition,
             onEvent: onEvent)
     }
 
     /// Shows the image at a URL as the background in a state of the button. The parameters are those of `setImage`.
     @discardableResult public func setBackgroundImage(
-        _ url: URL?, for state: State, placeholder: Image? = nil, options: ImageOptions = [],
+        _ url: URL?, for state: State, placeholder: Image? = nil, display: DisplayOptions = [],
         transition: ImageTransition? = nil, onEvent: (@MainActor (ImageEvent) -> Void)? = nil
     ) -> DisplayLoad {
         setImage(
-            url, in: Self.backgroundSlot(for: state), placeholder: placeholder, options: options,
+            url, in: Self.backgroundSlot(for: state), placeholder: placeholder, display: display,
             transition: transition, onEvent: onEvent)
     }
 

@@ -34,15 +34,15 @@ public final class ManualClock: Clock {
     /// Waits until tasks sleep.
     /// - Parameters:
     ///   - count: the number of tasks.
-    ///   - timeLimit: the longest wait, in real time; `nil` for no limit.
+    ///   - timeLimit: the longest wait, in real time; `nil` for no limit. The default is ten minutes.
     /// - Throws: `CancellationError`, and ``WaitTimeout`` after the time limit.
-    public func waitForSleepers(_ count: Int, timeLimit: Duration? = nil) async throws {
+    public func waitForSleepers(_ count: Int, timeLimit: Duration? = .seconds(600)) async throws {
         try await state.wait(timeLimit: timeLimit) { $0.sleepers >= count }
     }
 
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         state.update { $0.sleepers += 1 }
         defer { state.update { $0.sleepers -= 1 } }
-        try await state.wait { $0.now >= deadline }
+        try await state.wait(timeLimit: nil) { $0.now >= deadline }
     }
 }

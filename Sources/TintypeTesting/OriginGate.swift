@@ -39,9 +39,9 @@ public final class OriginGate: Sendable {
     /// Waits until answers have arrived at the gate.
     /// - Parameters:
     ///   - count: the number of answers since the gate was created.
-    ///   - timeLimit: the longest wait; `nil` for no limit.
+    ///   - timeLimit: the longest wait; `nil` for no limit. The default is ten minutes.
     /// - Throws: `CancellationError`, and ``WaitTimeout`` after the time limit.
-    public func waitForArrivals(_ count: Int, timeLimit: Duration? = nil) async throws {
+    public func waitForArrivals(_ count: Int, timeLimit: Duration? = .seconds(600)) async throws {
         try await state.wait(timeLimit: timeLimit) { $0.arrivals >= count }
     }
 

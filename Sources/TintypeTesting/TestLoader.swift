@@ -188,9 +188,9 @@ extension TestLoader {
     /// - Parameters:
     ///   - count: the number of requests since the loader was created.
     ///   - url: the URL to count; `nil` for all.
-    ///   - timeLimit: the longest wait; `nil` for no limit.
+    ///   - timeLimit: the longest wait; `nil` for no limit. The default is ten minutes.
     /// - Throws: `CancellationError`, and ``WaitTimeout`` after the time limit.
-    public func waitForRequests(_ count: Int, for url: URL? = nil, timeLimit: Duration? = nil) async throws {
+    public func waitForRequests(_ count: Int, for url: URL? = nil, timeLimit: Duration? = .seconds(600)) async throws {
         try await state.wait(timeLimit: timeLimit) { state in
             state.requests.count { url == nil || $0.url == url } >= count
         }

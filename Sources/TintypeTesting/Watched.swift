@@ -64,11 +64,11 @@ public final class Watched<Value: Sendable>: Sendable {
 
     /// Waits until a condition holds.
     /// - Parameters:
-    ///   - timeLimit: the longest wait; `nil` for no limit.
+    ///   - timeLimit: the longest wait; `nil` for no limit. The default is ten minutes.
     ///   - condition: the condition. It runs under a lock, after each change, and must not use this object.
     /// - Throws: `CancellationError` if the task is cancelled, and ``WaitTimeout`` after the time limit.
     public func wait(
-        timeLimit: Duration? = nil, until condition: @escaping @Sendable (Value) -> Bool
+        timeLimit: Duration? = .seconds(600), until condition: @escaping @Sendable (Value) -> Bool
     ) async throws {
         try await take(timeLimit: timeLimit) { condition($0) }
     }
@@ -77,11 +77,11 @@ public final class Watched<Value: Sendable>: Sendable {
     ///
     /// Several waits are asked in the order in which they began.
     /// - Parameters:
-    ///   - timeLimit: the longest wait; `nil` for no limit.
+    ///   - timeLimit: the longest wait; `nil` for no limit. The default is ten minutes.
     ///   - isOver: a closure that may change the value, and must return true if it did. It runs under a lock, after each change.
     /// - Throws: `CancellationError` if the task is cancelled, and ``WaitTimeout`` after the time limit.
     public func take(
-        timeLimit: Duration? = nil, _ isOver: @escaping @Sendable (inout Value) -> Bool
+        timeLimit: Duration? = .seconds(600), _ isOver: @escaping @Sendable (inout Value) -> Bool
     ) async throws {
         guard let timeLimit else { return try await takeWithoutLimit(isOver) }
         try await withThrowingTaskGroup(of: Bool.self) { group in

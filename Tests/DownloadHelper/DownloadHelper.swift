@@ -68,8 +68,8 @@ struct DownloadHelper {
         let manager = ImageManager(
             cache: MemoryImageCache(), loader: ImageDownloader(configuration), coders: ImageCoders([ByteCounter()]))
         var request = ImageRequest(url)
-        if isProgressive { request.options = .progressiveLoad }
-        request.storeTo = []
+        request.isProgressive = isProgressive
+        request.cache.store = []
         let image = try await manager.image(for: request)
         tell("\(image.size)")
     }

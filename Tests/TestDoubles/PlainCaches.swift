@@ -41,7 +41,7 @@ actor PlainDisk: DiskCaching {
         return count - entries.count
     }
     func removeAll() { entries = [:] }
-    func removeExpired() -> CacheSweep { CacheSweep() }
+    func removeExpired() -> CacheUsage { CacheUsage() }
     func usage() -> CacheUsage { CacheUsage(entries: entries.count) }
     nonisolated var statistics: CacheStatistics { CacheStatistics() }
 }

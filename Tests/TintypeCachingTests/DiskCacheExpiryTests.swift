@@ -64,11 +64,11 @@ struct DiskCacheExpiryTests {
         clock.advance(.seconds(60))
         _ = await cache.entry(forKey: "a")
         clock.advance(.seconds(60))
-        #expect(try await cache.removeExpired().files == 1)
+        #expect(try await cache.removeExpired().entries == 1)
         #expect(await cache.entries().map(\.key.source) == ["a"])
         #expect(await cache.entries().first?.idleLifetime == .seconds(100))
         clock.advance(.seconds(100))
-        #expect(try await cache.removeExpired().files == 1)
+        #expect(try await cache.removeExpired().entries == 1)
     }
 
     @Test("an end ends an entry whose idle lifetime goes on; ages hold for it too", .capability("3.13"))
@@ -91,7 +91,7 @@ struct DiskCacheExpiryTests {
         try await cache.store(entry(idleLifetime: lifetime), forKey: "a")
         clock.advance(.seconds(1))
         #expect(await cache.contains("a") == (lifetime > .zero))
-        #expect(try await cache.removeExpired().files == (lifetime > .zero ? 0 : 1))
+        #expect(try await cache.removeExpired().entries == (lifetime > .zero ? 0 : 1))
     }
 
     @Test(

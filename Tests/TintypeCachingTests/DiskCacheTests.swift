@@ -163,7 +163,7 @@ struct DiskCacheTests {
         await cache.close()
         cache.configuration = DiskCache.Configuration(directory: "/elsewhere", maximumAge: nil, maximumCount: 2)
         #expect(cache.configuration.directory == path)
-        #expect(try await cache.removeExpired().files == 3)
+        #expect(try await cache.removeExpired().entries == 3)
         #expect(await cache.entries().map(\.key.source).sorted() == ["3", "4"])
     }
 
@@ -186,13 +186,13 @@ struct DiskCacheTests {
         clock.advance(.seconds(60))
         #expect(await cache.entry(forKey: "a") != nil)
         clock.advance(.seconds(39))
-        #expect(try await cache.removeExpired().files == 0)
+        #expect(try await cache.removeExpired().entries == 0)
         clock.advance(.seconds(1))
         #expect(await !cache.contains("b"), "not only at sweeps")
         #expect(await cache.contains("a") == (expiry == .byAccess))
         let sweep = try await cache.removeExpired()
-        #expect(sweep.files == (expiry == .byAccess ? 1 : 2))
-        #expect(await cache.usage().entries == 2 - sweep.files)
+        #expect(sweep.entries == (expiry == .byAccess ? 1 : 2))
+        #expect(await cache.usage().entries == 2 - sweep.entries)
     }
 
     @Test("a negative age is none; an age of zero lasts until the next sweep", .capability("CCF-08"))
@@ -200,10 +200,10 @@ struct DiskCacheTests {
         let forever = DiskCache.temporary(path, maximumAge: .seconds(-1), clock: clock)
         try await forever.put(someBytes(10), "a")
         clock.advance(.days(10_000))
-        #expect(try await forever.removeExpired() == CacheSweep())
+        #expect(try await forever.removeExpired() == CacheUsage())
         let never = DiskCache.temporary(path, maximumAge: .zero, clock: clock)
         #expect(await never.entry(forKey: "a") != nil)
-        #expect(try await never.removeExpired().files == 1)
+        #expect(try await never.removeExpired().entries == 1)
     }
 
     @Test("an entry's own end counts, whatever the limit", .capability("3.13"))

@@ -144,7 +144,7 @@ struct ImageCacheTests {
         #expect(await cache.contains("a") == .memory)
         #expect(await cache.entry(forKey: "a") == nil)
         #expect(await cache.disk.usage() == CacheUsage())
-        #expect(try await cache.disk.removeExpired() == CacheSweep())
+        #expect(try await cache.disk.removeExpired() == CacheUsage())
         try await cache.removeAll()
         #expect(cache.memoryImage(forKey: "a") == nil)
     }

@@ -79,8 +79,8 @@ struct MemoryCacheTests {
         for index in 0..<20 { cache.store(try solidImage(16, 1), forKey: ImageKey(source: "new \(index)")) }
         #expect(cache.statistics.entries == 20)
         clock.advance(.seconds(10))
-        #expect(cache.removeExpired() == CacheSweep(files: 20, bytes: 20 * 64))
-        #expect(cache.removeExpired() == CacheSweep() && cache.statistics.bytes == 0)
+        #expect(cache.removeExpired() == CacheUsage(entries: 20, bytes: 20 * 64))
+        #expect(cache.removeExpired() == CacheUsage() && cache.statistics.bytes == 0)
     }
 
     @Test("without weak references an image that had to go is gone, whoever holds it", .capability("CCF-02", "CCF-03"))

@@ -61,7 +61,7 @@ struct DisplayTransitionTests {
             cache.change { $0.memory = [:] }
             let calls = loader.calls.count
             let load = display.setImage(
-                ImageRequest(url, options: .fromLoaderOnly), display: .waitTransition, transition: .crossDissolve()
+                ImageRequest(url, cachePolicy: .reload), display: .waitTransition, transition: .crossDissolve()
             ) { event in
                 if case .finished = event { ends += 1 }
             }
@@ -93,7 +93,8 @@ struct DisplayTransitionTests {
     func previews() async throws {
         let display = RecordingDisplay(manager(GrowingCoder()))
         let placeholder = Image.square(2)
-        let load = display.setImage(url, placeholder: placeholder, options: .progressiveLoad)
+        let load = display.setImage(
+            ImageRequest(url, isProgressive: true), placeholder: placeholder)
         await loader.arrival(of: 1)
         let data = Data("GROW0123456789abcdef".utf8)
         loader.calls[0].request.receive(LoadProgress(chunk: data[0..<8], receivedBytes: 8, expectedBytes: 20))

@@ -304,7 +304,7 @@ struct ImageDisplayTests {
     @Test("While an image is refreshed, the cached one is shown", .capability("3.2", "VEW-22"))
     func refresh() async throws {
         try await keep(first)
-        let load = display.setImage(first, placeholder: placeholder, options: .refreshCached)
+        let load = display.setImage(ImageRequest(first, cachePolicy: .revalidate), placeholder: placeholder)
         #expect(display.log == ["preview 8x8"])
         await loader.arrival(of: 1)
         answer(0, size: 9)

@@ -34,7 +34,7 @@ enum GTKAnimationTests {
             let picture = TintypePicture(manager: run.manager)
             await run.show(picture.widget)
             WidgetState.usesFrameClock = false
-            let load = picture.setImage(ImageRequest(run.url("moving"), options: .progressiveLoad))
+            let load = picture.setImage(ImageRequest(run.url("moving"), isProgressive: true))
             @MainActor func show(_ color: SIMD4<UInt8>, at milliseconds: Int) async {
                 await run.wait("the frame at \(milliseconds) ms") {
                     _ = picture.state.advance(to: .milliseconds(milliseconds))
@@ -68,7 +68,7 @@ enum GTKAnimationTests {
                 gtk_window_set_child(
                     UnsafeMutableRawPointer(window).assumingMemoryBound(to: GtkWindow.self), picture.widget)
                 gtk_window_present(UnsafeMutableRawPointer(window).assumingMemoryBound(to: GtkWindow.self))
-                picture.setImage(ImageRequest(run.url("moving"), options: .progressiveLoad))
+                picture.setImage(ImageRequest(run.url("moving"), isProgressive: true))
                 await run.wait("the first frames are there") { picture.player != nil }
                 image = picture.player?.image
             }

@@ -69,7 +69,7 @@ enum GTKDisplayTests {
             await run.show(picture.widget)
             // The first frame is in memory, and the animation can't be loaded.
             var first = ImageRequest(url)
-            first.decodeOptions.firstFrameOnly = true
+            first.decode.firstFrameOnly = true
             _ = try await run.manager.image(for: first)
             run.loader.answer(url, with: nil)
             let requests = run.loader.requestCount()
@@ -80,7 +80,9 @@ enum GTKDisplayTests {
             for _ in 0..<20 { await run.pump() }
             run.check(picture.player == nil, "it plays")
             run.loader.answer(url, with: .data(Paint.animation()))
-            _ = try await picture.setImage(url, options: .retryFailed).result.get()
+            var request = ImageRequest(url)
+            request.retriesFailed = true
+            _ = try await picture.setImage(request).result.get()
             await run.wait("the animation plays") { picture.player != nil }
         },
     ]

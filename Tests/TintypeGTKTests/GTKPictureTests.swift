@@ -59,7 +59,7 @@ enum GTKPictureTests {
                 with: .chunks([data.prefix(half), data.dropFirst(half)].map { Data($0) }, gate: gate))
             let picture = TintypePicture(manager: run.manager)
             await run.show(picture.widget)
-            let load = picture.setImage(run.url("flower"), options: .progressiveLoad)
+            let load = picture.setImage(ImageRequest(run.url("flower"), isProgressive: true))
             gate.open()
             await run.wait("a preview") { picture.state.faces[0].shown?.texture != nil }
             run.check(load.end == nil, "the load has ended")

@@ -38,7 +38,7 @@ enum GTKScreenshotTests {
             let picture = TintypePicture(manager: run.manager)
             await run.show(picture.widget, width: Int32(whole.size.width), height: Int32(whole.size.height))
             var preview: Image?
-            let load = picture.setImage(run.url("flower"), options: .progressiveLoad) { event in
+            let load = picture.setImage(ImageRequest(run.url("flower"), isProgressive: true)) { event in
                 if case .preview(let image) = event { preview = image }
             }
             gate.open()

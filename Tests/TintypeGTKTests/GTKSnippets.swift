@@ -23,7 +23,7 @@ enum GTKSnippets {
             picture.decodeSize = PixelSize(width: 200, height: 150)
             gtk_box_append(container, picture.widget)
             picture.setImage(
-                url, placeholder: icon, options: [.retryFailed], transition: .crossDissolve(0.25), indicator: .spinner)
+                url, placeholder: icon, transition: .crossDissolve(0.25), indicator: .spinner)
             // snippet.end
             // snippet: gtk-button
             let button = TintypeButton()

@@ -194,7 +194,7 @@ final class HTTPCacheCaseRun: Sendable {
         _ step: HTTPCacheCase.Step, _ number: Int, _ server: OriginServer, _ manager: ImageManager
     ) async -> String? {
         var request = ImageRequest(server.url("/\(id)" + (step.filename.isEmpty ? "" : "/\(step.filename)")))
-        request.options = .waitStoreCache
+        request.cache.waitsForStore = true
         request.headers["Req-Num"] = String(number)
         for (name, value) in step.requestHeaders {
             let text = text(value)

@@ -79,7 +79,7 @@ struct ArrivingAnimationTests {
         let whole = try Image(data: data)
         let loader = PortionedLoader(data)
         var request = ImageRequest(try #require(URL(string: "test:a")))
-        request.options = .progressiveLoad
+        request.isProgressive = true
         let task = try manager(loader).task(for: request)
         let stops = try self.stops(data)
         #expect(stops.count == 6)

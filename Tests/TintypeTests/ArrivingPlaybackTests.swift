@@ -88,7 +88,7 @@ struct ArrivingPlaybackTests {
     }
 
     /// A request whose previews are shown.
-    private func request(_ url: URL) -> ImageRequest { ImageRequest(url, options: .progressiveLoad) }
+    private func request(_ url: URL) -> ImageRequest { ImageRequest(url, isProgressive: true) }
 
     private func manager(_ files: [URL: Data], error: ImageError? = nil) -> ImageManager {
         var configuration = ImageManager.Configuration()

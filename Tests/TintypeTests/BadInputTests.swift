@@ -124,7 +124,7 @@ struct BadInputTests {
         let disk = DiskCache(DiskCache.Configuration(directory: file.path))
         let setup = try Setup(cache: ImageCache(memory: MemoryCache(), disk: disk))
         var request = ImageRequest(server.url("/good"))
-        request.options = .waitStoreCache
+        request.cache.waitsForStore = true
         let result = try await setup.manager.load(request)
         #expect(result.image.size == PixelSize(width: 64, height: 48))
         #expect(result.storeError?.code == .cacheUnavailable)

@@ -162,7 +162,7 @@ struct CancellationTests {
             var request = ImageRequest(server.url("/\(step)"))
             request.transformer = SteppingTransformer(steps: steps)
             request.thumbnailSize = PixelSize(width: 16, height: 16)
-            request.waitsForStore = true
+            request.cache.waitsForStore = true
             let task = Task { [request] () async throws -> Image in
                 try await steps.waitUntilSet()
                 return try await manager.image(for: request)

@@ -51,7 +51,8 @@ struct RedirectCachingTests {
     func changes(_ policy: CachePolicy, _ validators: [String: String]) async throws {
         for control in [nil, "max-age=1000, immutable, stale-while-revalidate=1000"] {
             let origin = try await LatestServer(validators: validators, control: control)
-            let request = ImageRequest(origin.server.url("/latest"), options: .waitStoreCache)
+            var request = ImageRequest(origin.server.url("/latest"))
+            request.cache.waitsForStore = true
             #expect(try await manager(policy).load(request).data == origin.images["/1"])
             // The target is asked whether its image is current, and the redirect isn't.
             let unchanged = try manager(policy)
@@ -89,7 +90,8 @@ struct RedirectCachingTests {
             if request.header("If-None-Match") == "\"same\"" { return .status(304) }
             return OriginResponse(request.path == "/a" ? first : second, headers: ["ETag": "\"same\""])
         }
-        let request = ImageRequest(server.url("/a"), options: .waitStoreCache)
+        var request = ImageRequest(server.url("/a"))
+        request.cache.waitsForStore = true
         #expect(try await manager(.revalidate).load(request).data == first)
         #expect(try await manager(.revalidate).load(request).data == first)
         isMoved.update { $0 = true }

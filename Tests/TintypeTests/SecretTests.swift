@@ -115,7 +115,7 @@ struct SecretTests {
                 "\(path)?X-Amz-Signature=\(word)&token=\(word)#access_token=\(word)", user: "me:\(word)")
             var request = ImageRequest(
                 url, headers: ["Authorization": "Bearer \(word)", "Cookie": word, "Referer": "http://a/?t=\(word)"])
-            request.cacheKey = path == "/page" ? "key?token=\(word)" : nil
+            request.cache.key = path == "/page" ? "key?token=\(word)" : nil
             ears.hear(request)
             do throws(ImageError) {
                 let result = try await manager.load(request)

@@ -41,15 +41,15 @@ struct StoredDepthTests {
 
     private func request() throws -> ImageRequest {
         var request = ImageRequest(try #require(URL(string: "test:a")))
-        request.decodeOptions.thumbnailSize = PixelSize(width: 40, height: 40)
+        request.decode.thumbnailSize = PixelSize(width: 40, height: 40)
         return request
     }
 
     private func load(_ data: Data) async throws -> (made: Image, stored: Image) {
         var request = try request()
-        request.decodeOptions.decodeToHDR = true
-        request.storesVariant = true
-        request.options = .waitStoreCache
+        request.decode.decodeToHDR = true
+        request.cache.storesVariant = true
+        request.cache.waitsForStore = true
         let made = try await manager(data).image(for: request)
         let again = try await manager(data).load(request)
         // The thumbnail itself was read, and comes back as it was stored.

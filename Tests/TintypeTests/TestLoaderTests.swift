@@ -27,7 +27,7 @@ struct TestLoaderTests {
         #expect(loader.requests.map(\.url) == [url, other])
         loader.answer(other, with: .failure(ImageError(.timedOut, stage: .load, reason: "too slow")))
         var request = ImageRequest(other)
-        request.options = [.retryFailed]
+        request.retriesFailed = true
         await #expect { try await manager.image(for: request) } throws: { error in
             (error as? ImageError)?.code == .timedOut && (error as? ImageError)?.source == "test:/other.png"
         }

@@ -19,16 +19,17 @@ struct WholeSurfaceTests {
         let result = try await manager.load(url)
         #expect(result.source == .memory)
         var request = ImageRequest(url)
-        request.options = [.retryFailed, .refreshCached]
+        request.retriesFailed = true
+        request.cachePolicy = .revalidate
         request.thumbnailSize = PixelSize(width: 400, height: 300)
         request.transformer = .resize(width: 400, height: 300, mode: .aspectFill).rounded(radius: 12)
         request.priority = .high
-        request.storeTo = .memory
+        request.cache.store = .memory
         let image = try await manager.image(for: request)
         #expect(image.size == PixelSize(width: 400, height: 300) && image.hasAlpha)
-        request.storeTo = []
-        request.storeTo = .disk
-        request.storeTo = .all
+        request.cache.store = []
+        request.cache.store = .disk
+        request.cache.store = .all
         #expect(request.retriesFailed && request.cachePolicy == .revalidate)
     }
 

@@ -76,7 +76,7 @@ struct LongRunningProgram {
         request.priority = [.low, .normal, .high].randomElement() ?? .normal
         request.cachePolicy =
             [.cacheFirst, .cacheFirst, .http, .revalidate, .reload, .staleWhileRevalidate].randomElement() ?? .http
-        request.storesVariant = Int.random(in: 0..<4) == 0
+        request.cache.storesVariant = Int.random(in: 0..<4) == 0
         request.retriesFailed = Bool.random()
         return request
     }

@@ -194,23 +194,18 @@ public final class DiskCache: DiskCaching {
     /// Removes entries that have expired, and those that exceed limits that were lowered, and looks for files that a crash left behind.
     ///
     /// It works in slices, between which others store.
-    @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
+    @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
         await drain()
         guard let directory = try await perform({ store throws(ImageError) in try store.directoryForRemoving() })
-        else { return CacheSweep() }
-        var sweep = CacheSweep()
-        func add(_ slice: CacheSweep) {
-            sweep.files += slice.files
-            sweep.bytes += slice.bytes
-        }
+        else { return CacheUsage() }
+        var sweep = CacheUsage()
         for folder in 0..<EntryName.folders {
-            add(try await perform { store in store.removeExpired(inFolder: folder, of: directory) })
+            sweep += try await perform { store in store.removeExpired(inFolder: folder, of: directory) }
         }
-        add(
-            try await perform { store in
-                store.context.areSizesKnown = true
-                return store.evict(in: directory)
-            })
+        sweep += try await perform { store in
+            store.context.areSizesKnown = true
+            return store.evict(in: directory)
+        }
         return sweep
     }
 

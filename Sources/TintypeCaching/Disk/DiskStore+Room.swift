@@ -58,12 +58,12 @@ extension DiskStore {
     /// Evicts entries while the limits are exceeded.
     /// - Parameter bytes: the space to free, beyond what the limits ask for.
     /// - Returns: the entries that were evicted.
-    @discardableResult func evict(in directory: OpenDirectory, freeing bytes: Int = 0) -> CacheSweep {
+    @discardableResult func evict(in directory: OpenDirectory, freeing bytes: Int = 0) -> CacheUsage {
         let configuration = context.limits.withLock { $0 }
         let limits = EvictionHand.Limits(
             bytes: max(0, configuration.capacity.bytes), entries: max(0, configuration.maximumCount ?? .max))
         let time = context.time
-        var (search, evicted) = (EvictionHand.Search(), CacheSweep())
+        var (search, evicted) = (EvictionHand.Search(), CacheUsage())
         while true {
             let isFreeing = evicted.bytes < bytes
             let step = hand.withLock { hand in
@@ -71,7 +71,7 @@ extension DiskStore {
             }
             switch step {
             case nil:
-                if evicted.files > 0 { context.counters.withLock { $0.evictions += evicted.files } }
+                if evicted.entries > 0 { context.counters.withLock { $0.evictions += evicted.entries } }
                 return evicted
             case .list(let visit): look(visit, in: directory)
             case .evict(let entry):
@@ -89,23 +89,23 @@ extension DiskStore {
                     hand.noteEviction(of: entry, &search, now: time)
                     return hand.renewalAge
                 }
-                evicted.files += 1
+                evicted.entries += 1
                 evicted.bytes += entry.size
             }
         }
     }
 
     /// Removes the entries of a folder that have expired.
-    func removeExpired(inFolder folder: Int, of directory: OpenDirectory) -> CacheSweep {
+    func removeExpired(inFolder folder: Int, of directory: OpenDirectory) -> CacheUsage {
         let aging = Aging(context)
-        var sweep = CacheSweep()
+        var sweep = CacheUsage()
         for name in ((try? directory.list(EntryName.folderPath(folder))) ?? []).compactMap({ EntryName($0) }) {
             guard let (description, status) = (try? directory.description(of: name.path)) ?? nil,
                 aging.isExpired(
                     description.entry, stored: description.stored, modified: status.modified, sweeping: true),
                 (try? remove(name, in: directory) { $0.isSameFile(as: status) }) != nil
             else { continue }
-            sweep.files += 1
+            sweep.entries += 1
             sweep.bytes += status.allocatedSize
         }
         look(folder: folder)

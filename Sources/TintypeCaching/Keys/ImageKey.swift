@@ -1,6 +1,6 @@
 /// The identity of an image in the caches: its source, and the variant that was made of it.
 public struct ImageKey: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
-    /// The source: the URL's absolute string, or the string that the program uses instead (``ImageRequest/cacheKey``).
+    /// The source: the URL's absolute string, or the string that the program uses instead (``ImageRequest/CacheOptions/key``).
     public let source: String
     /// The variant of the source.
     public let variant: ImageVariant

@@ -93,7 +93,7 @@ public final class MemoryCache: MemoryCaching {
 
     /// Removes the images whose time to live is over. They are never returned, even before that, and are also removed gradually
     /// as other images are stored.
-    @discardableResult public func removeExpired() -> CacheSweep { change { $0.removeExpired(now: time) } }
+    @discardableResult public func removeExpired() -> CacheUsage { change { $0.removeExpired(now: time) } }
 
     public func trim(to bytes: ByteCount) { change { $0.trim(to: bytes.bytes) } }
 

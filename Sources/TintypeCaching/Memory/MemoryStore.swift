@@ -187,11 +187,11 @@ struct MemoryStore {
     // MARK: Expiry
 
     /// Removes every entry that has expired.
-    mutating func removeExpired(now: () -> Int64) -> CacheSweep {
+    mutating func removeExpired(now: () -> Int64) -> CacheUsage {
         noteUses()
         let before = counts
         sweepExpired(slots.count, now: now)
-        return CacheSweep(files: before.entries - counts.entries, bytes: before.bytes - counts.bytes)
+        return CacheUsage(entries: before.entries - counts.entries, bytes: before.bytes - counts.bytes)
     }
 
     /// Checks the next slots in turn and removes expired entries. Two checks for each store remove expired images gradually, at

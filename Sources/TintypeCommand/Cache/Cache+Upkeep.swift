@@ -59,9 +59,8 @@ extension CacheCommand {
             try await options.withCache(
                 console, capacity: maxSize?.bytes ?? .unlimited, maximumAge: maxAge?.duration, maximumCount: maxCount
             ) { disk throws(ImageError) in
-                let sweep = try await disk.removeExpired()
+                let removed = try await disk.removeExpired()
                 let usage = await disk.usage()
-                let removed = CacheUsage(entries: sweep.files, bytes: sweep.bytes)
                 options.print(
                     CleanReport(directory: options.directory, removed: removed, left: usage),
                     "removed \(removed.words); \(usage.words) left", on: console)

@@ -52,14 +52,14 @@ struct ImageFetcher: Sendable {
         _ text: String, _ reservation: OutputFolder.Reservation
     ) async throws(ImageError) -> (report: FetchReport, storeError: ImageError?) {
         var request = ImageRequest(try runner.url(text), headers: headers)
-        request.queryFrom = usesCache ? .disk : []
-        request.storeTo = usesCache ? .disk : []
-        request.options = [.waitStoreCache]
+        request.cache.query = usesCache ? .disk : []
+        request.cache.store = usesCache ? .disk : []
+        request.cache.waitsForStore = true
         request.cachePolicy = cachePolicy
         let savesBytes = thumbnail == nil && transformer == nil && format == nil && page == nil
-        if savesBytes { request.decodeOptions.maximumBytes = Self.verificationLimit }
+        if savesBytes { request.decode.maximumBytes = Self.verificationLimit }
         request.thumbnailSize = thumbnail
-        request.decodeOptions.page = page ?? 0
+        request.decode.page = page ?? 0
         request.transformer = transformer
         request.transformsAnimatedImages = transformer != nil
         request.transformsVectorImages = transformer != nil

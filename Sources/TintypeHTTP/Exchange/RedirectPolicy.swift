@@ -4,21 +4,11 @@ internal import TintypeLoading
 /// Decides which redirects are followed, and what is sent along.
 ///
 /// - `https` never becomes `http`, and only these two schemes are followed.
-/// - Another origin receives only ``harmlessFields``, and no redirect brings the other fields back.
+/// - Another origin receives only ``LoadRequest/harmlessFields``, and no redirect brings the other fields back.
 /// - No other URL receives ``fieldsOfOneURL``.
 /// - Credentials that a server writes into a location are not used.
 /// - 303, and 301 and 302 after POST, make a GET without a body. Otherwise the method and the body stay (RFC 9110, section 15.4).
 struct RedirectPolicy: Sendable {
-    /// The header fields that are sent to another origin, in lowercase. This is the only list of them.
-    ///
-    /// They describe the client or the body. All others, such as `Authorization`, `Cookie`, `Host`, `Referer`, and a program's own, may be
-    /// secrets or belong to one host.
-    static let harmlessFields: Set<String> = [
-        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
-        "content-language", "content-type", "dnt", "pragma", "priority", "save-data", "sec-gpc",
-        "upgrade-insecure-requests", "user-agent",
-    ]
-
     /// The header fields about one representation of one URL, in lowercase, which no redirect takes along (RFC 9110, section 15.4).
     static let fieldsOfOneURL: Set<String> = [
         "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "range",
@@ -110,7 +100,7 @@ struct RedirectPolicy: Sendable {
         let isSameOrigin = Origin(url) == Origin(old.url)
         for (name, _) in old.headers.all {
             let name = name.lowercased()
-            if fieldsOfOneURL.contains(name) || !isSameOrigin && !harmlessFields.contains(name) {
+            if fieldsOfOneURL.contains(name) || !isSameOrigin && !LoadRequest.harmlessFields.contains(name) {
                 new.headers[name] = nil
             }
         }

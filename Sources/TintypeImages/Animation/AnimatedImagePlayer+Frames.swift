@@ -41,24 +41,26 @@ extension AnimatedImagePlayer.Frames {
 
         public func next(isolation actor: isolated (any Actor)?) async -> AnimationFrame? {
             while !isFinished, !Task.isCancelled {
-                let update = player.advance(to: player.now())
+                let time = player.now()
+                let update = player.advance(to: time)
                 isFinished = update.isFinished
                 if update.isNew || !hasBegun, let frame = update.frame {
                     hasBegun = true
                     return frame
                 }
                 guard !isFinished else { break }
-                await Self.wait(update.delay, alarm: alarm, player: player)
+                await Self.wait(until: update.delay.map { time + $0 }, alarm: alarm, player: player)
             }
             return nil
         }
 
-        /// Waits until a time has passed, the player has something new, or the task is canceled.
-        private static func wait(_ delay: Duration?, alarm: Alarm, player: AnimatedImagePlayer) async {
-            let sleeper = delay.map { delay in
+        /// Waits until a time of the player's clock, until the player has something new, or until the task is canceled.
+        private static func wait(until deadline: Duration?, alarm: Alarm, player: AnimatedImagePlayer) async {
+            let sleeper = deadline.map { deadline in
                 Task { [sleep = player.sleep] in
                     do {
-                        try await sleep(delay)
+                        // Not for a duration: that would begin when the task does.
+                        try await sleep(deadline)
                     } catch {
                         // Whoever cancels it no longer waits. A clock that fails must not stop the animation.
                         if Task.isCancelled { return }

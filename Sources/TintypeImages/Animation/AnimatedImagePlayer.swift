@@ -13,7 +13,8 @@
 public final class AnimatedImagePlayer: Sendable {
     public let image: AnimatedImage
     let now: @Sendable () -> Duration
-    let sleep: @Sendable (Duration) async throws -> Void
+    /// Sleeps until a time of ``now``.
+    let sleep: @Sendable (_ deadline: Duration) async throws -> Void
     private let pool: AnimationFramePool?
     /// The frame that is shown at once while the first one isn't decoded; `nil` if frames are transformed.
     private let poster: PixelBuffer?
@@ -37,7 +38,7 @@ public final class AnimatedImagePlayer: Sendable {
         self.image = image
         let start = clock.now
         now = { start.duration(to: clock.now) }
-        sleep = { try await clock.sleep(for: $0) }
+        sleep = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
         poster = transformer == nil ? image.poster.pixels : nil
         let needsPool = image.isAnimated || transformer != nil
         pool = needsPool ? image.framePool(transformer) : nil

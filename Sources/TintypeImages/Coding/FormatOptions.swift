@@ -27,7 +27,7 @@ public protocol FormatEncodeOptions: FormatOptions {}
 ///     var layer = 0
 /// }
 ///
-/// request.decodeOptions[MapOptions.self].layer = 2  // options[MapOptions.self] in the coder
+/// request.decode[MapOptions.self].layer = 2  // options[MapOptions.self] in the coder
 /// ```
 /// They are part of the identity of the image, as all decode options are.
 public protocol FormatDecodeOptions: FormatOptions {}

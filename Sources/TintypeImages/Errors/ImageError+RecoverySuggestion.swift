@@ -13,7 +13,7 @@ extension ImageError {
         .invalidURL: "Check the URL: its scheme, and its host.",
         .loadingDisallowed: "Change the policy or the network guard of the program if the URL is to be loaded.",
         .invalidRequest: "Correct the request in the program.",
-        .recentlyFailed: "Try again later, or load with the option `retryFailed`.",
+        .recentlyFailed: "Try again later, or load with `retriesFailed`.",
         .notCached: "Load the image once with a connection, or allow the request to ask the source.",
         .cacheUnavailable: "Use a directory that belongs to you, and that only you can write to, on a local disk.",
         .cacheWriteFailed: "Free space on the disk, or change the limits of the cache.",

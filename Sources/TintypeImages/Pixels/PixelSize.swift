@@ -57,8 +57,8 @@ extension PixelSize {
         guard !isEmpty, !box.isEmpty, box.width < width, box.height < height else { return self }
         let isWide = Double(box.width) * Double(height) > Double(box.height) * Double(width)
         return isWide
-            ? PixelSize(width: box.width, height: Self.derivedSide(box.width, height, width))
-            : PixelSize(width: Self.derivedSide(box.height, width, height), height: box.height)
+            ? PixelSize(width: box.width, height: Self.derivedSide(box.width, height, width, .up))
+            : PixelSize(width: Self.derivedSide(box.height, width, height, .up), height: box.height)
     }
 
     /// Returns the largest proportional size whose pixels use at most `limit` bytes, with `frames` frames of `bytesPerPixel`.
@@ -77,13 +77,18 @@ extension PixelSize {
         return PixelSize(width: scaledWidth, height: scaledHeight)
     }
 
-    /// Returns `side × numerator / denominator`, rounded up, at least 1. Uses floating point only if the product overflows.
-    private static func derivedSide(_ side: Int, _ numerator: Int, _ denominator: Int) -> Int {
+    /// Returns `side × numerator / denominator`, rounded to the nearest integer or up, at least 1. Uses floating point only if the product
+    /// overflows.
+    private static func derivedSide(
+        _ side: Int, _ numerator: Int, _ denominator: Int, _ rule: FloatingPointRoundingRule = .toNearestOrAwayFromZero
+    ) -> Int {
         let (product, overflow) = side.multipliedReportingOverflow(by: numerator)
         if overflow {
-            let exact = (Double(side) * (Double(numerator) / Double(denominator))).rounded(.up)
+            let exact = (Double(side) * (Double(numerator) / Double(denominator))).rounded(rule)
             return exact >= Double(Int.max) ? .max : max(1, Int(exact))
         }
-        return max(1, product / denominator + (product % denominator == 0 ? 0 : 1))
+        let (quotient, remainder) = product.quotientAndRemainder(dividingBy: denominator)
+        let isRoundedUp = rule == .up ? remainder > 0 : remainder >= denominator - remainder
+        return max(1, quotient + (isRoundedUp ? 1 : 0))
     }
 }

@@ -37,6 +37,8 @@ public struct AlternativeSources: ImageLoading {
 
     public func isLocal(_ url: URL) -> Bool { loader.isLocal(url) }
 
+    public func currentValidators(of url: URL) async -> CacheValidators? { await loader.currentValidators(of: url) }
+
     public func shouldRememberFailure(_ error: ImageError, of url: URL) -> Bool {
         loader.shouldRememberFailure(error, of: url)
     }
@@ -84,14 +86,10 @@ extension LoadRequest {
         let isSameOrigin =
             url.scheme == self.url.scheme && url.host() == self.url.host() && url.port == self.url.port
         if !isSameOrigin {
-            request.headers = headers.filter { Self.fieldsForEveryHost.contains($0.key.lowercased()) }
+            request.headers = headers.filter { Self.harmlessFields.contains($0.key.lowercased()) }
         }
         return request
     }
-
-    private static let fieldsForEveryHost: Set<String> = [
-        "accept", "accept-encoding", "accept-language", "content-type", "user-agent",
-    ]
 }
 
 extension ImageError {

@@ -25,7 +25,7 @@ public struct DownloadHooks: Sendable {
     /// The identity of the closures.
     ///
     /// Requests with different identifiers share no download, and their images have different cache keys, unless
-    /// ``ImageRequest/cacheKey`` sets the key. Equal identifiers mean closures that do the same.
+    /// ``ImageRequest/CacheOptions/key`` sets the key. Equal identifiers mean closures that do the same.
     public var identifier: String
     /// Changes the request; `nil` for the downloader's closure.
     public var modifyRequest: RequestModifier?

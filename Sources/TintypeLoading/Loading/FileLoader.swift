@@ -21,6 +21,15 @@ public struct FileLoader: ImageLoading {
 
     public func isLocal(_ url: URL) -> Bool { true }
 
+    /// The time and the size of the file.
+    public func currentValidators(of url: URL) async -> CacheValidators? {
+        guard let path = try? Self.path(of: url) else { return nil }
+        return try? await WorkQueue.files.perform { _ in
+            var status = stat()
+            return stat(path, &status) == 0 ? CacheValidators(status) : nil
+        }
+    }
+
     /// - Throws: ``ImageError/Code/fileUnreadable``, ``ImageError/Code/bodyTooLarge``, ``ImageError/Code/emptyBody``, or
     ///   ``ImageError/Code/incompleteBody`` if the file shrinks meanwhile.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
@@ -66,8 +75,7 @@ public struct FileLoader: ImageLoading {
                 .bodyTooLarge, stage: .load, reason: "the file has \(ByteCount(size)), the limit is \(ByteCount(limit))"
             )
         }
-        let validators = CacheValidators(
-            entityTag: "\"\(status.st_ino)-\(size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)\"")
+        let validators = CacheValidators(status)
         if let known = request.validators?.entityTag, known == validators.entityTag {
             return .notModified(url: request.url, validators: validators)
         }
@@ -118,6 +126,14 @@ public struct FileLoader: ImageLoading {
         }
         guard !data.isEmpty else { throw ImageError(.emptyBody, stage: .load, reason: "the file is empty") }
         return data
+    }
+}
+
+extension CacheValidators {
+    /// Those of a file.
+    fileprivate init(_ file: stat) {
+        self.init(
+            entityTag: "\"\(file.st_ino)-\(file.st_size)-\(file.st_mtim.tv_sec).\(file.st_mtim.tv_nsec)\"")
     }
 }
 

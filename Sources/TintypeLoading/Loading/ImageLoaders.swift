@@ -30,6 +30,10 @@ public struct ImageLoaders: ImageLoading {
 
     public func isLocal(_ url: URL) -> Bool { loader(for: url)?.isLocal(url) ?? false }
 
+    public func currentValidators(of url: URL) async -> CacheValidators? {
+        await loader(for: url)?.currentValidators(of: url)
+    }
+
     /// - Throws: ``ImageError/Code/invalidURL`` if no loader accepts such a URL, and the errors of the loader.
     public func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
         guard let loader = loader(for: request.url) else { throw noLoader(for: request.url) }

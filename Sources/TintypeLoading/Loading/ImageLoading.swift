@@ -21,6 +21,13 @@ public protocol ImageLoading: Sendable {
     /// their failures are not remembered, because the source can be asked each time.
     func isLocal(_ url: URL) -> Bool
 
+    /// Returns what identifies the present contents of a local URL, as ``LoadedData/validators`` of a load would; `nil`, the default, if
+    /// only a load can tell.
+    ///
+    /// Thumbnails and transformed images of such a URL are stored on disk if the request wants that
+    /// (``ImageRequest/CacheOptions/storesVariant``), and used as long as the contents are the same.
+    func currentValidators(of url: URL) async -> CacheValidators?
+
     /// Returns true if a URL that failed with an error should not be loaded again for a while. Called for every failure of a
     /// URL that the loader accepts, in any stage.
     /// - Parameters:
@@ -43,6 +50,8 @@ public protocol ImageLoading: Sendable {
 
 extension ImageLoading {
     public func isLocal(_ url: URL) -> Bool { false }
+
+    public func currentValidators(of url: URL) async -> CacheValidators? { nil }
 
     public var schemes: [String] { [] }
 

@@ -19,7 +19,7 @@ public struct EncodedImage: Sendable {
     public var mimeType: String?
     /// The durations of the stages; ``ImageMetrics/decode`` is that of reading the header.
     public var metrics: ImageMetrics
-    /// The error of the write to disk, if the request waited for it: ``ImageRequest/waitsForStore``.
+    /// The error of the write to disk, if the request waited for it: ``ImageRequest/CacheOptions/waitsForStore``.
     public var storeError: ImageError?
     /// The response that brought the bytes.
     var response: StoredResponse?

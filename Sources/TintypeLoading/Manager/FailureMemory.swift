@@ -36,8 +36,8 @@ struct FailureMemory {
 
         init(_ request: ImageRequest, by coder: OwnCoder?, isHeader: Bool = false) {
             self.coder = coder
-            formatHint = request.decodeOptions.formatHint
-            allowsPartialImage = request.decodeOptions.allowsPartialImage
+            formatHint = request.decode.formatHint
+            allowsPartialImage = request.decode.allowsPartialImage
             self.isHeader = isHeader
         }
 

@@ -56,7 +56,7 @@ extension ImageManager {
                 return try await environment.animatedImage(for: request, LoadTrace()).0
             }
             let info = try await environment.info(
-                of: data, formatHint: request.decodeOptions.formatHint ?? result.image.format,
+                of: data, formatHint: request.decode.formatHint ?? result.image.format,
                 priority: WorkPriority(request.priority))
             guard info.frameCount > 1 else { return nil }
             var encoded = EncodedImage(
@@ -91,7 +91,7 @@ extension LoadEnvironment {
 
     /// Returns the animation of a prepared request from memory, if the request allows that.
     fileprivate func animationInMemory(_ request: ImageRequest) -> AnimatedImage? {
-        guard request.queryFrom.contains(.memory),
+        guard request.cache.query.contains(.memory),
             request.cachePolicy.ignoresAge, !Task.isCancelled,
             let found = cache.memoryImage(forKey: animationKey(request)), let animation = found.animation,
             accepts(found.response, for: request)
@@ -117,7 +117,7 @@ extension LoadEnvironment {
             encoded = try await DataLoad(request, environment: self, trace: trace).image()
         }
         let coder = entryCoder
-        let options = request.decodeOptions.completed(
+        let options = request.decode.completed(
             fileName: request.url.lastPathComponent, mimeType: encoded.mimeType)
         let (animated, _) = try await observe(.decode, of: trace) { [coder] () throws(ImageError) in
             try await coder.perform(priority: WorkPriority(request.priority)) { [coder] context throws(ImageError) in
@@ -133,7 +133,7 @@ extension LoadEnvironment {
         _ animated: AnimatedImage, for request: ImageRequest, _ response: StoredResponse?,
         since removals: SourceRemovals
     ) -> AnimatedImage {
-        guard request.storeTo.contains(.memory), mayStore(response, for: request),
+        guard request.cache.store.contains(.memory), mayStore(response, for: request),
             configuration.shouldCache?(animated.poster, request) ?? true
         else {
             return animated

@@ -12,7 +12,7 @@ extension ImageManager {
     @available(*, noasync, message: "this blocks a thread; await load(_:)")
     public func loadBlocking(_ request: ImageRequest) throws(ImageError) -> ImageResult {
         let (request, environment) = prepared(request)
-        if !request.queriesMemoryData {
+        if !request.cache.queriesData {
             let start = ContinuousClock.now
             let key = environment.key(for: request)
             if let image = environment.memoryHit(request, key: key) {

@@ -49,13 +49,13 @@ extension ImageManager {
         try await cachedImage(for: ImageRequest(url))
     }
 
-    /// Stores an image where loads of the request look for it: in the layers of ``ImageRequest/storeTo``.
+    /// Stores an image where loads of the request look for it: in the layers of ``ImageRequest/CacheOptions/store``.
     ///
-    /// The disk stores the original of a source, and, for requests with ``ImageRequest/storesVariant``, thumbnails and transformed images;
+    /// The disk stores the original of a source, and, for requests with ``ImageRequest/CacheOptions/storesVariant``, thumbnails and transformed images;
     /// other images, and those of local files and `data:` URLs, are stored in memory only, because no load looks for them on disk.
     /// - Parameters:
     ///   - image: The image.
-    ///   - data: The encoded bytes for the disk; without them the image is encoded as ``ImageRequest/encodeOptions`` say.
+    ///   - data: The encoded bytes for the disk; without them the image is encoded as ``ImageRequest/CacheOptions/encoding`` say.
     ///   - request: The request whose loads find the image.
     /// - Throws: ``ImageError/Code/encodeFailed``, ``ImageError/Code/formatNotEncodable``,
     ///   ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``. The image is in memory even then.
@@ -64,12 +64,12 @@ extension ImageManager {
         try environment.check(request)
         let key = environment.key(for: request)
         let removals = environment.removals(ofSource: key.source)
-        if request.storeTo.contains(.memory) { environment.cache.storeInMemory(image, forKey: key) }
+        if request.cache.store.contains(.memory) { environment.cache.storeInMemory(image, forKey: key) }
         let isOriginal = key.variant.isOriginal
         let cache = isOriginal ? environment.originals : environment.cache
-        let layers = isOriginal ? request.storeOriginalTo ?? request.storeTo : request.storeTo
+        let layers = isOriginal ? request.cache.storeOriginal ?? request.cache.store : request.cache.store
         guard layers.contains(.disk), cache.hasDisk, !environment.loaders.isLocal(request.url),
-            environment.cachesOnDisk, isOriginal || request.storesVariant
+            environment.cachesOnDisk, isOriginal || request.cache.storesVariant
         else { return }
         var entry: DiskCacheEntry
         if let data {
@@ -78,9 +78,9 @@ extension ImageManager {
                 imageProperties: key.variant.isOriginal ? nil : StoredImageProperties(image.properties).encoded)
         } else {
             entry = try await environment.encodedEntry(
-                image, options: request.encodeOptions, priority: WorkPriority(request.priority))
+                image, options: request.cache.encoding, priority: WorkPriority(request.priority))
         }
-        entry.limit(to: request.diskLifetime)
+        entry.limit(to: request.cache.lifetime)
         try await cache.store(entry, forKey: key) {
             cache.removalCount(ofSource: key.source).permitsStoreOnDisk(
                 since: isOriginal ? removals.originals : removals.images)
@@ -171,12 +171,10 @@ extension ImageManager {
     ///
     /// Limits hold, and expired entries aren't found, without this: call it when a program's window was hidden, or once a day in a server.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
-    @discardableResult public func removeExpired() async throws(ImageError) -> CacheSweep {
+    @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
         var sweep = try await cache.removeExpired()
         if let originals = configuration.originalCache {
-            let more = try await originals.removeExpired()
-            sweep.files += more.files
-            sweep.bytes += more.bytes
+            sweep += try await originals.removeExpired()
         }
         return sweep
     }

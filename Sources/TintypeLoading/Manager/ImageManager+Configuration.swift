@@ -58,7 +58,7 @@ extension ImageManager {
         public var failureLimit = 1_000
         /// The bytes that may wait to be written to disk before loads wait for their own writes.
         public var pendingStoreLimit = ByteCount.megabytes(64)
-        /// The shortest time between two previews of an image that arrives (``ImageOptions/progressiveLoad``). The default is
+        /// The shortest time between two previews of an image that arrives (``ImageRequest/isProgressive``). The default is
         /// 100 ms.
         public var previewInterval = Duration.milliseconds(100)
         /// The queue on which images are decoded and transformed.

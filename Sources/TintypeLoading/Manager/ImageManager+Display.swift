@@ -15,7 +15,7 @@ extension ImageManager {
     package func displayLoad(_ request: ImageRequest, isSuspended: Bool) -> DisplayStart {
         let (request, environment) = prepared(request)
         let key = environment.key(for: request)
-        if !request.queriesMemoryData, let image = environment.memoryHit(request, key: key) {
+        if !request.cache.queriesData, let image = environment.memoryHit(request, key: key) {
             return .image(Self.memoryResult(image, request, key: key))
         }
         guard !isSuspended else { return .suspended(key) }

@@ -11,11 +11,11 @@ extension ImageManager {
         var result: ImageResult
         if let image = environment.memoryHit(request, key: key) {
             result = memoryResult(image, request, key: key)
-            if request.queriesMemoryData { result.data = await environment.original(of: request, key: key)?.data }
+            if request.cache.queriesData { result.data = await environment.original(of: request, key: key)?.data }
         } else {
             let loaded = try await loaded(request, key, environment, priority: priority, onUpdate: onUpdate)
             result = self.result(loaded, request, key: key)
-            if result.source == .memory, request.queriesMemoryData {
+            if result.source == .memory, request.cache.queriesData {
                 result.data = await environment.original(of: request, key: key)?.data
             }
         }
@@ -59,7 +59,7 @@ extension ImageManager {
                     .notAnimated, stage: .decode,
                     reason: "the image isn't animated, but the request requires an animated image")
             }
-            let storeError = request.waitsForStore ? await output.writes.error : nil
+            let storeError = request.cache.waitsForStore ? await output.writes.error : nil
             let shared = output.sharedStages(with: trace.id)
             environment.endLoad(trace, from: output.source, shared: shared)
             return Loaded(output: output, trace: trace, shared: shared, storeError: storeError)

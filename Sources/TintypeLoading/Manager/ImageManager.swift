@@ -16,6 +16,8 @@ public final class ImageManager: Sendable {
     public let cache: any ImageCaching
 
     private let current: Lock<LoadEnvironment>
+    /// Held while a part is changed in place. Nothing that a load does waits for it.
+    private let changes = RecursiveLock()
     let shared: LoadEnvironment.SharedParts
 
     /// Creates a manager.
@@ -45,25 +47,49 @@ public final class ImageManager: Sendable {
     /// The parts of a load that begins now.
     var environment: LoadEnvironment { current.withLock { $0 } }
 
+    // Changes in place, such as `loaders.add(…)`, happen one after another, so that none is lost.
+
     /// The hooks, limits, and shared resources. A change affects loads that begin afterwards.
     public var configuration: Configuration {
         get { environment.configuration }
-        set {
-            change { $0.with(configuration: newValue) }
-            shared.failures.withLock { $0.limit = newValue.failureLimit }
+        _modify {
+            changes.lock()
+            var new = environment.configuration
+            defer {
+                change { $0.with(configuration: new) }
+                shared.failures.withLock { $0.limit = new.failureLimit }
+                changes.unlock()
+            }
+            yield &new
         }
     }
 
     /// The loaders, which may be added and removed at any time. A change affects loads that begin afterwards.
     public var loaders: ImageLoaders {
         get { environment.loaders }
-        set { change { $0.with(loaders: newValue) } }
+        _modify {
+            changes.lock()
+            var new = environment.loaders
+            defer {
+                change { $0.with(loaders: new) }
+                changes.unlock()
+            }
+            yield &new
+        }
     }
 
     /// The coders, which may be added and removed at any time. A change affects loads that begin afterwards.
     public var coders: ImageCoders {
         get { environment.coders }
-        set { change { $0.with(coders: newValue) } }
+        _modify {
+            changes.lock()
+            var new = environment.coders
+            defer {
+                change { $0.with(coders: new) }
+                changes.unlock()
+            }
+            yield &new
+        }
     }
 
     /// A request as it is carried out, and the parts that carry it out.

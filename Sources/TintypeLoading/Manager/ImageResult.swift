@@ -17,7 +17,7 @@ public struct ImageResult: Sendable {
     /// The description of the source's answer, if it was asked.
     public var response: SourceResponse?
     public var metrics: ImageMetrics
-    /// The error of the write to disk, if the request waited for it: ``ImageRequest/waitsForStore``.
+    /// The error of the write to disk, if the request waited for it: ``ImageRequest/CacheOptions/waitsForStore``.
     public var storeError: ImageError?
     /// The removals when the bytes were asked for, or when they replaced others.
     var removals: SourceRemovals?

@@ -22,9 +22,10 @@ extension LoadEnvironment {
     func decision(
         for response: StoredResponse?, hasValidators: Bool = false, of request: ImageRequest
     ) -> CacheDecision {
-        request.cachePolicy.decision(
-            for: response, hasValidators: hasValidators, headers: request.headers, now: configuration.date(),
-            network: configuration.networkStatus)
+        let isFile = response == nil && isFile(request.url)
+        return request.cachePolicy.decision(
+            for: response, hasValidators: hasValidators || isFile, headers: request.headers, now: configuration.date(),
+            network: isFile ? { .online } : configuration.networkStatus)
     }
 
     /// Returns true if the caches may keep an image: always, unless the request obeys HTTP.
@@ -78,7 +79,7 @@ extension LoadEnvironment {
         guard request.cachePolicy == .http, !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method),
             (200..<400).contains(loaded.statusCode ?? 200)
         else { return }
-        let source = request.cacheKey ?? source(of: request.url)
+        let source = request.cache.key ?? source(of: request.url)
         do throws(ImageError) {
             try await removeAll(ofSource: source)
         } catch {
@@ -95,7 +96,7 @@ extension LoadEnvironment {
         request.cachePolicy = .revalidate
         request.priority = .low
         request.isProgressive = false
-        request.waitsForStore = false
+        request.cache.waitsForStore = false
         shared.revalidations.run { [self, request] in
             let trace = LoadTrace()
             guard decodes else {

@@ -62,7 +62,7 @@ extension LoadEnvironment {
     func variantEntry(_ image: Image, for request: ImageRequest) async throws(ImageError) -> DiskCacheEntry {
         guard let data = try await serialized(image, nil, for: request) else {
             var entry = try await encodedEntry(
-                image, options: request.encodeOptions, priority: WorkPriority(.low))
+                image, options: request.cache.encoding, priority: WorkPriority(.low))
             entry.response = image.response
             return entry
         }

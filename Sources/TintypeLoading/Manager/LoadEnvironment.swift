@@ -89,8 +89,8 @@ final class LoadEnvironment: Sendable {
         }
         if let processor = configuration.optionsProcessor { request = processed(request, by: processor) }
         if let list = request.transformer as? ImageTransformers, list.transformers.isEmpty { request.transformer = nil }
-        if request.scalesDownLargeImages, request.decodeOptions.maximumBytes == nil {
-            request.decodeOptions.maximumBytes = configuration.scaleDownLimit
+        if request.scalesDownLargeImages, request.decode.maximumBytes == nil {
+            request.decode.maximumBytes = configuration.scaleDownLimit
         }
         return request
     }
@@ -100,11 +100,11 @@ final class LoadEnvironment: Sendable {
         _ request: ImageRequest, by processor: (ImageRequest) -> ImageRequest
     ) -> ImageRequest {
         var filled = request
-        if filled.cacheKey == nil, configuration.cacheKey != nil { filled.cacheKey = source(of: request) }
+        if filled.cache.key == nil, configuration.cacheKey != nil { filled.cache.key = source(of: request) }
         var processed = processor(filled)
         // The key was that of the other URL.
-        if processed.url != request.url, request.cacheKey == nil, processed.cacheKey == filled.cacheKey {
-            processed.cacheKey = nil
+        if processed.url != request.url, request.cache.key == nil, processed.cache.key == filled.cache.key {
+            processed.cache.key = nil
         }
         return processed
     }
@@ -119,7 +119,7 @@ final class LoadEnvironment: Sendable {
     }
 
     private func sourceOfAnySize(of request: ImageRequest) -> String {
-        if let key = request.cacheKey { return key }
+        if let key = request.cache.key { return key }
         let source = source(of: request.url)
         guard let parts = request.box?.parts else { return source }
         var prefix = ""
@@ -133,15 +133,15 @@ final class LoadEnvironment: Sendable {
     func key(for request: ImageRequest) -> ImageKey {
         let source = source(of: request)
         guard
-            request.transformer != nil || ownCoder != nil || request.storesVariant
-                || request.decodeOptions != DecodeOptions()
+            request.transformer != nil || ownCoder != nil || request.cache.storesVariant
+                || request.decode != DecodeOptions()
         else { return ImageKey(source: source) }
         let extras = ImageVariant.Extras(
             transformer: request.transformer, transformsAnimatedImages: request.transformsAnimatedImages,
             transformsVectorImages: request.transformsVectorImages,
             coder: ownCoder?.identifier, coderToken: ownCoder?.token ?? 0,
-            encoding: request.storesVariant ? request.encodeOptions : nil)
-        return ImageKey(source: source, variant: ImageVariant(request.decodeOptions, extras))
+            encoding: request.cache.storesVariant ? request.cache.encoding : nil)
+        return ImageKey(source: source, variant: ImageVariant(request.decode, extras))
     }
 
     /// - Throws: ``ImageError/Code/invalidURL`` or ``ImageError/Code/invalidRequest``.
@@ -156,7 +156,7 @@ final class LoadEnvironment: Sendable {
                 .invalidRequest, stage: .request, source: request.url.shortDescription,
                 reason: "a transformer of the request has an empty key, so that its images can't be told from others")
         }
-        guard request.cacheKey?.isEmpty != true else {
+        guard request.cache.key?.isEmpty != true else {
             throw ImageError(
                 .invalidRequest, stage: .request, source: request.url.shortDescription,
                 reason: "the cache key, or the identifier, of the request is empty")
@@ -191,35 +191,35 @@ final class LoadEnvironment: Sendable {
 
     /// True if the disk may have the source of a request. Local files and `data:` URLs aren't copied there.
     func queriesDisk(_ request: ImageRequest) -> Bool {
-        originals.hasDisk && (request.queryOriginalFrom ?? request.queryFrom).contains(.disk)
+        originals.hasDisk && (request.cache.queryOriginal ?? request.cache.query).contains(.disk)
             && request.cachePolicy != .reload && !loaders.isLocal(request.url)
     }
 
-    /// True if the disk may have images that were made of the source of a request.
-    func queriesVariants(_ request: ImageRequest) -> Bool {
-        cache.hasDisk && request.queryFrom.contains(.disk) && request.cachePolicy != .reload
-            && !loaders.isLocal(request.url)
+    /// True if the disk may have the finished image of a request, or, where `isOther` is true, other images that were made of its source.
+    func queriesVariants(_ request: ImageRequest, isOther: Bool) -> Bool {
+        cache.hasDisk && request.cache.query.contains(.disk) && request.cachePolicy != .reload
+            && (isOther ? !loaders.isLocal(request.url) : mayStoreVariant(request))
     }
+
+    /// True if the image of a request is one that the disk may have beside the original of its source.
+    func mayStoreVariant(_ request: ImageRequest) -> Bool {
+        request.cache.storesVariant && cachesOnDisk && (!loaders.isLocal(request.url) || isFile(request.url))
+    }
+
+    /// True for a file, which may change at any time.
+    func isFile(_ url: URL) -> Bool { url.scheme?.lowercased() == "file" && loaders.isLocal(url) }
 
     /// True if the bytes of a request's source are stored on disk.
     func storesOriginal(_ request: ImageRequest) -> Bool {
-        (request.storeOriginalTo ?? request.storeTo).contains(.disk) && originals.hasDisk
+        (request.cache.storeOriginal ?? request.cache.store).contains(.disk) && originals.hasDisk
             && !loaders.isLocal(request.url)
-    }
-
-    /// The layers in which the images of a request are stored.
-    func layersToStore(_ request: ImageRequest) -> CacheLayers {
-        guard request.storeTo.contains(.disk), !cache.hasDisk || loaders.isLocal(request.url) else {
-            return request.storeTo
-        }
-        return request.storeTo.subtracting(.disk)
     }
 
     // MARK: Memory
 
     /// Returns the image of a prepared request from memory, if the request allows that, and counts the lookup and the load.
     func memoryHit(_ request: ImageRequest, key: ImageKey) -> Image? {
-        guard request.queryFrom.contains(.memory), request.cachePolicy.queriesMemory,
+        guard request.cache.query.contains(.memory), request.cachePolicy.queriesMemory,
             let image = memoryImage(request, key: key)
         else { return nil }
         if !request.cachePolicy.ignoresAge {
@@ -233,7 +233,7 @@ final class LoadEnvironment: Sendable {
     /// frame of the whole animation, which stays in memory unchanged.
     func memoryImage(_ request: ImageRequest, key: ImageKey) -> Image? {
         var image: Image?
-        if request.transformer == nil, ownCoder == nil, let animation = request.decodeOptions.ofWholeAnimation {
+        if request.transformer == nil, ownCoder == nil, let animation = request.decode.ofWholeAnimation {
             // One lookup of the two counts.
             let animationKey = ImageKey(source: key.source, variant: ImageVariant(animation))
             image =

@@ -9,9 +9,9 @@ extension ImageManager {
         public var memoryHits = 0
         /// The loads that were served from disk.
         public var diskHits = 0
-        /// The loads that were served by a loader.
+        /// The loads that the caches couldn't serve: a loader did, or they were to ask none and ended with ``ImageError/Code/notCached``.
         public var misses = 0
-        /// The loads that ended with an error other than a cancellation.
+        /// The loads that ended with another error than ``ImageError/Code/notCached`` or a cancellation.
         public var failures = 0
         /// The loads that were canceled.
         public var cancellations = 0

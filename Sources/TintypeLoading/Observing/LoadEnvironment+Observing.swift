@@ -50,10 +50,16 @@ extension LoadEnvironment {
     /// Ends a load that failed.
     func endLoad(_ trace: LoadTrace, with error: ImageError) {
         shared.counters.count { statistics in
-            if error.isCancellation { statistics.cancellations += 1 } else { statistics.failures += 1 }
+            switch error.code {
+            case _ where error.isCancellation: statistics.cancellations += 1
+            case .notCached: statistics.misses += 1
+            default: statistics.failures += 1
+            }
         }
         let time = ContinuousClock.now - trace.start
-        configuration.meters?.record(error.isCancellation ? .cancelled : .failed, after: time, isShared: false)
+        let result: LoadMeters.LoadResult =
+            error.isCancellation ? .cancelled : error.code == .notCached ? .notCached : .failed
+        configuration.meters?.record(result, after: time, isShared: false)
         configuration.logger.debug(
             error.isCancellation ? "The load was canceled" : "The load failed",
             metadata: [

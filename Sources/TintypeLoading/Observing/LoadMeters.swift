@@ -15,7 +15,7 @@ public import CoreMetrics
 /// | `tintype.stage.queued` | timer | `stage`, as above |
 public final class LoadMeters: Sendable {
     /// The end of a load.
-    enum LoadResult: String, CaseIterable { case memory, disk, network, failed, cancelled }
+    enum LoadResult: String, CaseIterable { case memory, disk, network, notCached = "not-cached", failed, cancelled }
     /// The end of a transfer.
     enum DownloadResult: String, CaseIterable { case loaded, current, failed }
 

@@ -181,9 +181,9 @@ final class PrefetchCore: Sendable {
         if !prepared.cachePolicy.asksSource, await !environment.originals.contains(original, in: .disk).isEmpty {
             return .skipped
         }
-        prepared.storeTo = .disk
-        prepared.storeOriginalTo = nil
-        prepared.waitsForStore = true
+        prepared.cache.store = .disk
+        prepared.cache.storeOriginal = nil
+        prepared.cache.waitsForStore = true
         let image = try await ImageManager.data(prepared, environment)
         if let error = image.storeError { throw error }
         return image.source == .disk ? .skipped : .loaded

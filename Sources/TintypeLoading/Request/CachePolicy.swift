@@ -6,7 +6,8 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable, Codable {
     /// The caches first, then the source: the default. A cached image is used however old it is.
     case cacheFirst
     /// The rules of HTTP for a private cache (RFC 9111): a cached image is used while it is fresh, and then revalidated. Images are not
-    /// stored if their source forbids that. Images of loaders that don't speak HTTP are handled like those of ``cacheFirst``.
+    /// stored if their source forbids that. Files are read again each time. Images of other loaders that don't speak HTTP are handled like
+    /// those of ``cacheFirst``.
     case http
     /// The cached image, and then, unless it is known to be fresh, its source in the background: a later load gets the newer image.
     case staleWhileRevalidate

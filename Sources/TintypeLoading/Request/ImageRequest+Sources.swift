@@ -25,7 +25,7 @@ extension ImageRequest {
     /// The image is decoded, transformed, and cached in memory like any other; the disk keeps no copy of the bytes.
     /// - Parameters:
     ///   - data: The encoded image.
-    ///   - identifier: The name of the bytes, which becomes their ``cacheKey``, and must not be empty. Equal identifiers mean
+    ///   - identifier: The name of the bytes, which becomes their ``CacheOptions/key``, and must not be empty. Equal identifiers mean
     ///     equal bytes.
     ///   - mimeType: The media type of the bytes, if it is known.
     public init(data: Data, identifier: String, mimeType: String? = nil) {
@@ -37,7 +37,7 @@ extension ImageRequest {
     /// Everything else works as for a URL: the disk stores the bytes, requests with one identifier share one call, and failures that would
     /// repeat are remembered.
     /// - Parameters:
-    ///   - identifier: The name of the bytes, which becomes their ``cacheKey``, and must not be empty. Equal identifiers mean
+    ///   - identifier: The name of the bytes, which becomes their ``CacheOptions/key``, and must not be empty. Equal identifiers mean
     ///     equal bytes.
     ///   - mimeType: The media type of the bytes, if it is known.
     ///   - load: Returns the encoded image. Its task is canceled when nobody waits for the image any longer. An error that isn't an
@@ -49,7 +49,8 @@ extension ImageRequest {
     }
 
     private init(identifier: String, loader: BytesLoader) {
-        self.init(BytesLoader.url(for: identifier), cacheKey: identifier)
+        self.init(BytesLoader.url(for: identifier))
+        cache.key = identifier
         parts.bytes = loader
     }
 }

@@ -21,7 +21,7 @@ public struct ImageRequest: Sendable {
     // MARK: The image
 
     /// The way in which the bytes become an image; part of the image's cache key.
-    public var decodeOptions: DecodeOptions
+    public var decode = DecodeOptions()
     /// The transformer for the decoded image; its key is part of the image's cache key, and must not be empty.
     public var transformer: (any ImageTransformer)?
     /// True if ``transformer`` is applied to every frame of an animation; otherwise animations are left unchanged.
@@ -41,6 +41,9 @@ public struct ImageRequest: Sendable {
 
     // MARK: The caches
 
+    /// The use of the caches: where the image is looked up and stored, and under which key.
+    public var cache = CacheOptions()
+
     /// The order in which caches and source are asked. Until it is set, ``ImageManager/Configuration-swift.struct/cachePolicy`` decides.
     public var cachePolicy: CachePolicy {
         get { ownCachePolicy ?? .cacheFirst }
@@ -51,57 +54,37 @@ public struct ImageRequest: Sendable {
     var ownCachePolicy: CachePolicy?
     /// True for the renewal in the background of an image of ``CachePolicy/http``. What its source forbids to store isn't stored.
     var renewsByHTTP = false
-    /// The cache layers in which the image is looked up.
-    public var queryFrom: CacheLayers
-    /// The cache layers in which the image is stored. The disk stores the bytes as they came; see also ``storesVariant``.
-    public var storeTo: CacheLayers
-    /// True if the disk also stores the thumbnail or transformed image, encoded anew, so that it need not be made again.
-    public var storesVariant = false
-    /// The encoding of ``storesVariant``; part of the variant's cache key. The format is the source's if it can hold the image, otherwise
-    /// one that can.
-    public var encodeOptions = EncodeOptions()
-    /// The identity of the source in the caches instead of its URL, for URLs that carry signatures or tokens.
-    public var cacheKey: String?
-    /// True if the load ends only when the caches have stored the image. ``ImageResult/storeError`` then tells what went wrong.
-    public var waitsForStore = false
-    /// True if the result of a memory hit has the encoded bytes, if the disk cache has them.
-    public var queriesMemoryData = false
     /// True if a URL is loaded even though it failed a short while ago.
     public var retriesFailed = false
 
-    /// Creates a request.
+    /// Creates a request. What the initializer doesn't take is set afterwards.
     ///
     /// - Parameters:
     ///   - url: The address of the image.
-    ///   - options: Flags, each of which sets one typed property.
-    ///   - priority: The urgency of the load.
-    ///   - decodeOptions: The way in which the bytes become an image.
+    ///   - thumbnailSize: The box in pixels into which the image is decoded; `nil` for its full size.
     ///   - transformer: The transformer for the decoded image.
-    ///   - queryFrom: The cache layers in which the image is looked up.
-    ///   - storeTo: The cache layers in which the image is stored.
+    ///   - priority: The urgency of the load.
+    ///   - cachePolicy: The order in which caches and source are asked; `nil` for that of the manager.
+    ///   - isProgressive: True if previews are shown while the bytes arrive.
     ///   - headers: Header fields for this request alone.
-    ///   - cacheKey: The identity of the source in the caches instead of its URL.
     public init(
-        _ url: URL, options: ImageOptions = [], priority: ImagePriority = .normal,
-        decodeOptions: DecodeOptions = DecodeOptions(), transformer: (any ImageTransformer)? = nil,
-        queryFrom: CacheLayers = .all, storeTo: CacheLayers = .all, headers: [String: String] = [:],
-        cacheKey: String? = nil
+        _ url: URL, thumbnailSize: PixelSize? = nil, transformer: (any ImageTransformer)? = nil,
+        priority: ImagePriority = .normal, cachePolicy: CachePolicy? = nil, isProgressive: Bool = false,
+        headers: [String: String] = [:]
     ) {
         self.url = url
         self.headers = headers
         self.priority = priority
-        self.decodeOptions = decodeOptions
         self.transformer = transformer
-        self.queryFrom = queryFrom
-        self.storeTo = storeTo
-        self.cacheKey = cacheKey
-        if !options.isEmpty { self.options = self.options.union(options) }
+        self.isProgressive = isProgressive
+        ownCachePolicy = cachePolicy
+        decode.thumbnailSize = thumbnailSize
     }
 
     /// The box in pixels into which the image is decoded: ``DecodeOptions/thumbnailSize``.
     public var thumbnailSize: PixelSize? {
-        get { decodeOptions.thumbnailSize }
-        set { decodeOptions.thumbnailSize = newValue }
+        get { decode.thumbnailSize }
+        set { decode.thumbnailSize = newValue }
     }
 
     /// The parts that few requests have; `nil` if there are none.

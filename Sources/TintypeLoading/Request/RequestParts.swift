@@ -8,11 +8,8 @@ struct RequestParts: Sendable {
     var body: Data?
     /// The bytes of the image, if the program has them.
     var bytes: BytesLoader?
-    var queryOriginalFrom: CacheLayers?
-    var storeOriginalTo: CacheLayers?
     var loadsTargetSize = false
     var hooks: DownloadHooks?
-    var diskLifetime: Duration?
 
     /// True if the message to the server is the usual one.
     var isPlainGet: Bool { method == "GET" && body == nil }

@@ -1,4 +1,5 @@
-/// The identity of a load: requests with equal keys get the same image from the same place, and share all of the work.
+/// The identity of a load: requests with equal keys get the same image, or bytes with the same header, from the same place, and share all of
+/// the work.
 ///
 /// What a request stores isn't part of the key, but of its ``LoadWishes``.
 struct ImageLoadKey: Hashable, Sendable {
@@ -23,6 +24,14 @@ struct ImageLoadKey: Hashable, Sendable {
     var usesOriginalInMemory: Bool
     var retriesFailed: Bool
     var removals: SourceRemovals
+    var product = Product.image
+
+    /// The product of a load, made of the bytes of its fetch.
+    enum Product: Hashable, Sendable {
+        case image
+        /// The bytes themselves, of which the header is read.
+        case bytes(formatHint: ImageFormat?)
+    }
 
     /// The fetch that the load needs.
     var fetch: FetchKey {
@@ -35,29 +44,5 @@ struct ImageLoadKey: Hashable, Sendable {
         // The rest seldom differs between loads of one image.
         hasher.combine(image)
         hasher.combine(download)
-    }
-}
-
-/// The identity of a load of bytes that are not decoded.
-struct DataLoadKey: Hashable, Sendable {
-    var source: String
-    var download: DownloadKey
-    /// The generation of the environment: a load keeps to the configuration and the coders as they are when it begins.
-    var generation: Int
-    var policy: CachePolicy
-    var queriesDisk: Bool
-    /// True if bytes that were asked for before the load began are too old.
-    var isReload: Bool
-    var replacesVariants: Bool
-    var renewsByHTTP: Bool
-    var retriesFailed: Bool
-    var formatHint: ImageFormat?
-    var removals: SourceRemovals
-
-    /// The fetch that the load needs.
-    var fetch: FetchKey {
-        FetchKey(
-            source: source, download: download, policy: policy, queriesDisk: queriesDisk, isReload: isReload,
-            retriesFailed: retriesFailed, removals: removals)
     }
 }

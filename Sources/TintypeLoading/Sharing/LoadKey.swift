@@ -2,10 +2,9 @@
 enum LoadKey: Hashable, Sendable {
     case fetch(FetchKey)
     case image(ImageLoadKey)
-    case data(DataLoadKey)
 }
 
-/// The value of a job: each kind of key has its own.
+/// The value of a job, which its key decides.
 enum LoadValue: Sendable {
     case fetch(FetchedBytes)
     case image(PipelineOutput)

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 /// One load of bytes that are not decoded, shared by all requests with its key.
 struct DataLoad: Sendable {
     private let request: ImageRequest
-    private let key: DataLoadKey
+    private let key: ImageLoadKey
     private let environment: LoadEnvironment
     private let trace: LoadTrace
 
@@ -11,15 +11,13 @@ struct DataLoad: Sendable {
         self.request = request
         self.trace = trace
         self.environment = environment
-        key = DataLoadKey(
-            source: environment.source(of: request), download: environment.downloadKey(for: request),
-            generation: environment.generation, policy: request.cachePolicy,
-            queriesDisk: environment.queriesDisk(request), isReload: request.isReload,
-            replacesVariants: request.storesAnything && (request.cachePolicy.asksSource || request.isReload),
-            renewsByHTTP: request.renewsByHTTP,
-            retriesFailed: request.retriesFailed,
-            formatHint: request.decodeOptions.formatHint,
-            removals: environment.removals(ofSource: environment.source(of: request)))
+        var plain = request
+        plain.transformer = nil
+        let source = ImageKey(source: environment.source(of: request))
+        var key = ImageLoad(plain, key: source, environment: environment, trace: trace).key
+        key.queriesOtherVariants = false
+        key.product = .bytes(formatHint: request.decode.formatHint)
+        self.key = key
     }
 
     /// The bytes as this request's result.
@@ -30,17 +28,17 @@ struct DataLoad: Sendable {
             if case .data(let output) = value { await store(output, wishes) }
         }
         let wishes = LoadWishes(
-            layers: environment.storesOriginal(request) ? .originalOnDisk : [], lifetime: request.diskLifetime)
+            layers: environment.storesOriginal(request) ? .originalOnDisk : [], lifetime: request.cache.lifetime)
         let value = try await environment.shared.work.value(
-            .data(key), wishes, priority: LoadPriority(request.priority), work)
+            .image(key), wishes, priority: LoadPriority(request.priority), work)
         guard case .data(let output) = value else { throw .cancelled }  // Never: the key is that of bytes.
         var image = EncodedImage(
             data: output.data, info: output.info, source: output.bytes.source, url: request.url,
-            key: ImageKey(source: key.source), mimeType: output.mimeType)
+            key: key.image, mimeType: output.mimeType)
         image.freshness = output.freshness
         image.response = output.bytes.entry.response
         image.removals = output.bytes.removals
-        image.storeError = request.waitsForStore ? await output.writes.error : nil
+        image.storeError = request.cache.waitsForStore ? await output.writes.error : nil
         image.metrics.request = trace.id
         image.metrics.shared = output.bytes.sharedStages(with: trace.id, decodedBy: output.decodedBy)
         image.metrics.disk = output.bytes.diskTime
@@ -59,7 +57,7 @@ struct DataLoad: Sendable {
         let steps = SourceLoad.Steps<Header>(
             decode: { bytes throws(ImageError) in
                 let hint =
-                    key.formatHint
+                    request.decode.formatHint
                     ?? ImageFormat.hint(fileName: request.url.lastPathComponent, mimeType: bytes.entry.mimeType)
                 var encoded: DiskCacheEntry?
                 if let image = bytes.image {

@@ -4,17 +4,17 @@ extension ImageLoad {
     /// The wishes of the request for what is stored.
     var wishes: LoadWishes {
         var layers: StoredLayers = []
-        if request.storeTo.contains(.memory) { layers.insert(.imageInMemory) }
-        if environment.layersToStore(request).contains(.disk), request.storesVariant, !key.image.variant.isOriginal,
-            environment.cachesOnDisk
+        if request.cache.store.contains(.memory) { layers.insert(.imageInMemory) }
+        if request.cache.store.contains(.disk), environment.cache.hasDisk, !key.image.variant.isOriginal,
+            environment.mayStoreVariant(request)
         {
             layers.insert(.imageOnDisk)
         }
-        if request.transformer != nil, request.storeOriginalTo?.contains(.memory) == true {
+        if request.transformer != nil, request.cache.storeOriginal?.contains(.memory) == true {
             layers.insert(.originalInMemory)
         }
         if environment.storesOriginal(request) { layers.insert(.originalOnDisk) }
-        return LoadWishes(priority: request.priority, layers: layers, lifetime: request.diskLifetime)
+        return LoadWishes(priority: request.priority, layers: layers, lifetime: request.cache.lifetime)
     }
 
     /// Stores the output, unless its source was removed since the load began.
@@ -45,6 +45,7 @@ extension ImageLoad {
             await environment.begin(write, of: key.fetch, bytes: output.image.memoryCost, trace) {
                 [self] () throws(ImageError) in
                 var entry = try await environment.variantEntry(output.image, for: request)
+                entry.validators = environment.isFile(request.url) ? output.bytes?.entry.validators : nil
                 entry.limit(to: wishes.lifetime)
                 try await cache.store(entry, forKey: key.image) {
                     cache.removalCount(ofSource: source).permitsStoreOnDisk(since: removals.images)

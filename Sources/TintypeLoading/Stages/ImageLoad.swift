@@ -27,16 +27,15 @@ final class ImageLoad: Sendable {
         let policy = request.cachePolicy
         let replacesVariants = transformed?.replacesVariants ?? request.storesAnything
         self.replacesVariants = replacesVariants
-        let queriesVariants = environment.queriesVariants(request)
         let isReload = transformed?.key.isReload ?? request.isReload
-        queriesMemory = request.queryFrom.contains(.memory) && policy.queriesMemory
+        queriesMemory = request.cache.query.contains(.memory) && policy.queriesMemory
         self.key = ImageLoadKey(
             image: key, download: environment.downloadKey(for: request),
             generation: environment.generation, policy: policy,
             queriesDisk: environment.queriesDisk(request),
-            queriesVariant: queriesVariants && request.storesVariant && !key.variant.isOriginal
-                && environment.cachesOnDisk && policy != .revalidate,
-            queriesOtherVariants: queriesVariants,
+            queriesVariant: !key.variant.isOriginal && policy != .revalidate
+                && environment.queriesVariants(request, isOther: false),
+            queriesOtherVariants: environment.queriesVariants(request, isOther: true),
             isReload: isReload,
             replacesVariants: replacesVariants && (policy.asksSource || isReload), renewsByHTTP: request.renewsByHTTP,
             usesOriginalInMemory: request.transformer != nil && request.usesOriginalInMemory,
@@ -106,18 +105,18 @@ final class ImageLoad: Sendable {
         plain.transformer = nil
         plain.transformsAnimatedImages = false
         plain.transformsVectorImages = false
-        plain.storesVariant = false
-        plain.queryFrom.remove(.memory)
-        if request.queryOriginalFrom?.contains(.memory) == true { plain.queryFrom.insert(.memory) }
+        plain.cache.storesVariant = false
+        plain.cache.query.remove(.memory)
+        if request.cache.queryOriginal?.contains(.memory) == true { plain.cache.query.insert(.memory) }
         let full = plain
         // The memory cache has the image in the size that a request without a transformer gets.
         // The source has another identity for each size that is asked of it.
         if !key.usesOriginalInMemory, !plain.loadsTargetSize {
-            plain.decodeOptions.shrink(for: request.transformer)
+            plain.decode.shrink(for: request.transformer)
         }
         var decoded = try await plainOutput(plain, job)
         // An image that isn't transformed keeps its size.
-        if plain.decodeOptions != full.decodeOptions, !isTransformed(decoded.image) {
+        if plain.decode != full.decode, !isTransformed(decoded.image) {
             decoded = try await plainOutput(full, job, since: decoded.bytes?.removals)
         }
         var output = (value: decoded.image, time: StageTime.zero)
@@ -181,7 +180,7 @@ final class ImageLoad: Sendable {
     private func applyTransformer(to image: Image, priority: WorkPriority) async throws(ImageError) -> Image {
         guard let transformer = request.transformer, isTransformed(image) else { return image }
         let configuration = environment.configuration
-        let decodeOptions = request.decodeOptions
+        let decodeOptions = request.decode
         return try await configuration.processing.perform(priority: priority) { isCancelled throws(ImageError) in
             try image.transformed(
                 transformer,
@@ -199,7 +198,7 @@ final class ImageLoad: Sendable {
 
     /// The options of the request, completed by the source's name and media type.
     private func options(mimeType: String? = nil) -> DecodeOptions {
-        request.decodeOptions.completed(fileName: request.url.lastPathComponent, mimeType: mimeType)
+        request.decode.completed(fileName: request.url.lastPathComponent, mimeType: mimeType)
     }
 
     /// The image of the original, or of a larger thumbnail of it.
@@ -276,6 +275,14 @@ final class ImageLoad: Sendable {
     /// The finished thumbnail or transformed image as the disk has it, if the request stores such images.
     private func storedVariant(_ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput? {
         guard key.queriesVariant, let (bytes, decoded) = try await variant(key.image, nil, job) else { return nil }
+        if environment.isFile(request.url) {
+            guard let validators = await environment.loaders.currentValidators(of: request.url),
+                validators == bytes.entry.validators
+            else { return nil }
+            return PipelineOutput(
+                image: decoded.image, bytes: bytes, source: .disk, freshness: .cached, decodeTime: decoded.time,
+                decodedBy: trace.id, isStored: true)
+        }
         var freshness = Freshness.cached
         switch environment.decision(for: bytes.entry.response, of: request) {
         case .use(let reason):
@@ -295,7 +302,7 @@ final class ImageLoad: Sendable {
     private func imageOfLargerVariant(_ job: LoadWork.Job) async throws(ImageError) -> SourceLoad.Result<Decoded>? {
         guard let box = request.thumbnailSize, !box.isEmpty else { return nil }
         let source = key.image.source
-        let wanted = ImageVariant(request.decodeOptions)
+        let wanted = ImageVariant(request.decode)
         func area(_ variant: ImageVariant) -> Double { variant.box.map { Double($0.width) * Double($0.height) } ?? 0 }
         let larger = await environment.cache.variants(ofSource: source).filter { wanted.canBeMade(of: $0) }
         guard !larger.isEmpty else { return nil }
@@ -324,8 +331,8 @@ final class ImageLoad: Sendable {
         var options = thumbnail ?? DecodeOptions()
         options.formatHint = nil  // That of the original.
         options.scale = self.options().scale
-        options.decodeToHDR = request.decodeOptions.decodeToHDR
-        options.keepsColorSpace = request.decodeOptions.keepsColorSpace
+        options.decodeToHDR = request.decode.decodeToHDR
+        options.keepsColorSpace = request.decode.keepsColorSpace
         do throws(ImageError) {
             var decoded = try await decode(entry.data, options, job)
             let properties = entry.imageProperties.flatMap { StoredImageProperties($0) }

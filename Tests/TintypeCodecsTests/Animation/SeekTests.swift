@@ -30,7 +30,7 @@ struct SeekTests {
         let frames = try all(try decoder(data, options))
         #expect(frames.count == FormatSample.frameCount)
         #expect(
-            frames.allSatisfy { $0.pixels.size == (box == nil ? FormatSample.size : PixelSize(width: 31, height: 24)) })
+            frames.allSatisfy { $0.pixels.size == (box == nil ? FormatSample.size : PixelSize(width: 31, height: 23)) })
         let seeking = try decoder(data, options)
         #expect(seeking.outputSize == frames[0].pixels.size)
         var generator = SeededRandom(seed: 9)

@@ -49,8 +49,8 @@ private struct Bench {
     func wait(_ seconds: Double) { now.withLock { $0 += seconds } }
 
     func request(_ headers: [String: String] = [:], policy: CachePolicy? = nil) -> ImageRequest {
-        var request = ImageRequest(url, options: .waitStoreCache, headers: headers)
-        if let policy { request.cachePolicy = policy }
+        var request = ImageRequest(url, cachePolicy: policy, headers: headers)
+        request.cache.waitsForStore = true
         return request
     }
 
@@ -303,8 +303,8 @@ struct HTTPCachingLoadTests {
             DiskCacheEntry(
                 data: Data("DOT 3".utf8), created: Date(), validators: CacheValidators(entityTag: "\"1\"")), forKey: key
         )
-        var request = ImageRequest(url, options: .waitStoreCache, headers: ["Cookie": "a"])
-        request.cachePolicy = .http
+        var request = ImageRequest(url, cachePolicy: .http, headers: ["Cookie": "a"])
+        request.cache.waitsForStore = true
         let task = manager.task(for: request)
         await loader.arrival(of: 1)
         if isRemoved { try await manager.removeAll(of: url) }
@@ -365,7 +365,7 @@ struct HTTPCachingLoadTests {
         bench.send("max-age=10", size: 8)
         var request = bench.request()
         request.thumbnailSize = PixelSize(width: 4, height: 4)
-        request.storesVariant = true
+        request.cache.storesVariant = true
         _ = try await bench.bench.manager.load(request)
         bench.forgetMemory()
         bench.wait(5)

@@ -39,7 +39,9 @@ struct HTTPRenewalTests {
 
     private func load() async throws -> ImageResult {
         now.withLock { $0 += 5 }
-        return try await bench.manager.load(ImageRequest(url, options: .waitStoreCache))
+        var request = ImageRequest(url)
+        request.cache.waitsForStore = true
+        return try await bench.manager.load(request)
     }
 
     private var asked: [CacheValidators?] { bench.loader.calls.map(\.request.validators) }

@@ -40,7 +40,7 @@ struct ImageMakingLoaderTests {
         #expect(result.source == .network && !result.image.isThumbnail)
         var small = request
         small.thumbnailSize = PixelSize(width: 10, height: 10)
-        (small.queryFrom, small.storeTo) = ([], [])
+        (small.cache.query, small.cache.store) = ([], [])
         let thumbnail = try await manager.image(for: small)
         #expect(thumbnail.size == PixelSize(width: 10, height: 5) && thumbnail.isThumbnail)
         #expect(try await manager.load(request).source == .memory)
@@ -49,12 +49,12 @@ struct ImageMakingLoaderTests {
     @Test("The disk stores the image as a coder encodes it")
     func stored() async throws {
         var request = request
-        request.waitsForStore = true
-        request.encodeOptions = EncodeOptions()
+        request.cache.waitsForStore = true
+        request.cache.encoding = EncodeOptions()
         let result = try await manager.load(request)
         #expect(result.storeError == nil)
         #expect(cache.now.disk[result.key]?.data == Data("DOT 40".utf8))
-        request.queryFrom = .disk
+        request.cache.query = .disk
         #expect(try await manager.load(request).source == .disk && loader.calls.value == 1)
     }
 

@@ -79,7 +79,7 @@ struct ImageStreamingTests {
         let budget = DecodeBudget(limit: .megabytes(10))
         manager.configuration.budget = budget
         var request = ImageRequest(url)
-        request.options = .progressiveLoad
+        request.isProgressive = true
         #expect(try await manager.image(for: request).byteCount == 10)
         let counts = coder.counts.value
         #expect(counts.decodes + counts.finishes == 1 && (counts.appended == 10 || counts.decodes == 1))

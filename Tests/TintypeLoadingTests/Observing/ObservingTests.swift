@@ -25,7 +25,7 @@ private struct Same: ImageTransformer {
 struct ObservingTests {
     private func request(_ change: (inout ImageRequest) -> Void = { _ in }) -> ImageRequest {
         var request = ImageRequest(url)
-        request.waitsForStore = true
+        request.cache.waitsForStore = true
         change(&request)
         return request
     }
@@ -77,7 +77,7 @@ struct ObservingTests {
         }
         _ = try await bench.manager.image(for: request())
         _ = try await bench.manager.image(for: url)
-        _ = try await bench.manager.image(for: request { $0.queryFrom = .disk })
+        _ = try await bench.manager.image(for: request { $0.cache.query = .disk })
         _ = await bench.failure(ImageRequest(URL(string: "test:bad")!))
         func total(_ label: String, _ dimensions: [(String, String)] = []) -> Int64 {
             metrics.counterTotal(label: label, dimensions: dimensions)
@@ -192,7 +192,7 @@ struct ObservingTests {
         #expect(!shared[2].contains(.decode))
         let transfers = shared.count { !$0.contains(.transfer) }
         #expect(transfers == 1, "\(shared)")
-        let alone = try await bench.manager.load(request { $0.queryFrom = .disk }).metrics
+        let alone = try await bench.manager.load(request { $0.cache.query = .disk }).metrics
         #expect(alone.shared.isEmpty && alone.load == .zero)
     }
 

@@ -25,8 +25,8 @@ struct CacheSerializerTests {
         }
         var request = ImageRequest(url)
         request.transformer = .resize(width: 2)
-        request.storesVariant = true
-        request.waitsForStore = true
+        request.cache.storesVariant = true
+        request.cache.waitsForStore = true
         bench.manager.configuration.cacheSerializer = serializer
         let result = try await bench.manager.load(request)
         #expect(result.image.size.width == 2 && result.data == Data("DOT 8".utf8) && result.storeError == nil)
@@ -41,7 +41,7 @@ struct CacheSerializerTests {
     @Test("bytes that are loaded without decoding are serialized, too", .capability("MGR-09"))
     func data() async throws {
         var request = ImageRequest(url)
-        request.waitsForStore = true
+        request.cache.waitsForStore = true
         bench.manager.configuration.cacheSerializer = { image, data, _ in
             data.map { $0 + Data("\(image.size.width)".utf8) }
         }
@@ -52,7 +52,7 @@ struct CacheSerializerTests {
     @Test("without bytes from the serializer, the disk stores what it would store", .capability("MGR-09"))
     func none() async throws {
         var request = ImageRequest(url)
-        request.waitsForStore = true
+        request.cache.waitsForStore = true
         bench.manager.configuration.cacheSerializer = { _, _, _ in nil }
         #expect(try await bench.manager.load(request).storeError == nil)
         #expect(bench.cache.now.disk["test:a"]?.data == Data("DOT 8".utf8))
@@ -62,11 +62,11 @@ struct CacheSerializerTests {
     func failure() async throws {
         struct Trouble: Error {}
         var request = ImageRequest(url)
-        request.waitsForStore = true
+        request.cache.waitsForStore = true
         bench.manager.configuration.cacheSerializer = { _, _, _ in throw Trouble() }
         let error = try await bench.manager.load(request).storeError
         #expect(error?.code == .encodeFailed && error?.underlying is Trouble)
-        request.queryFrom = []
+        request.cache.query = []
         bench.manager.configuration.cacheSerializer = { _, _, _ in Data() }
         #expect(try await bench.manager.load(request).storeError?.code == .encodeFailed)
         #expect(bench.cache.now.disk.isEmpty)
@@ -80,11 +80,11 @@ struct CacheSerializerTests {
             calls.withLock { $0 += 1 }
             return nil
         }
-        request.storeTo = .memory
+        request.cache.store = .memory
         _ = try await bench.manager.image(for: request)
         bench.cache.change { $0.disk["test:a"] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date()) }
-        request.storeTo = .all
-        request.queryFrom = .disk
+        request.cache.store = .all
+        request.cache.query = .disk
         #expect(try await bench.manager.load(request).source == .disk)
         await bench.manager.flush()
         #expect(calls.withLock { $0 } == 0)

@@ -87,10 +87,10 @@ struct CachedImageTests {
         let manager = manager()
         try await storeOnDisk(manager.key(for: url))
         var request = ImageRequest(url)
-        request.queryFrom = []
+        request.cache.query = []
         #expect(try await manager.cachedImage(for: request) == nil)
-        request.queryFrom = .all
-        request.storeTo = []
+        request.cache.query = .all
+        request.cache.store = []
         request.thumbnailSize = PixelSize(width: 4, height: 4)
         #expect(try await manager.cachedImage(for: request)?.size.width == 4)
         #expect(manager.memoryImage(for: request) == nil)
@@ -189,7 +189,7 @@ struct CachedImageTests {
         try await manager.store(image, data: Data("DOT 04".utf8), for: url)
         #expect(await cache.entry(forKey: key)?.data == Data("DOT 04".utf8) && dots.encoded.isEmpty)
         var request = ImageRequest(url)
-        request.encodeOptions = EncodeOptions(quality: 0.3)
+        request.cache.encoding = EncodeOptions(quality: 0.3)
         try await manager.store(image, for: request)
         #expect(await cache.entry(forKey: key)?.data == Data("DOT 4".utf8))
         #expect(dots.encoded.map(\.quality) == [0.3])

@@ -219,7 +219,7 @@ struct DecodeBudgetTests {
             let loader = GatedLoader()
             let manager = manager(coder, budget: budget, loader: loader)
             var request = ImageRequest(try url(1))
-            request.options = .progressiveLoad
+            request.isProgressive = true
             let task = manager.task(for: request)
             await loader.arrival(of: 1)
             loader.calls[0].request.receive(LoadProgress(chunk: Data("DO".utf8), receivedBytes: 2, expectedBytes: 5))

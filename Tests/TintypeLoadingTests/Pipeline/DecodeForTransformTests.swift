@@ -66,7 +66,7 @@ struct DecodeForTransformTests {
         #expect(later.seen == [PixelSize(width: 100, height: 100)])
         let small = Witness()
         request.transformer = small
-        request.cacheKey = "small"
+        request.cache.key = "small"
         _ = try await manager(frames: 1, side: 30).image(for: request)
         #expect(small.seen == [PixelSize(width: 30, height: 30)])
     }
@@ -79,7 +79,7 @@ struct DecodeForTransformTests {
         request.transformer = witness
         let whole = try await manager.image(for: request)
         #expect(whole.size == PixelSize(width: 100, height: 100) && witness.seen.isEmpty)
-        request.options.insert(.transformAnimatedImage)
+        request.transformsAnimatedImages = true
         let small = try await manager.image(for: request)
         #expect(small.size == PixelSize(width: 20, height: 20) && small.frames.count == 2)
         #expect(witness.seen == Array(repeating: PixelSize(width: 40, height: 40), count: 2))
@@ -107,7 +107,7 @@ struct DecodeForTransformTests {
                 decoded.width <= size.width && decoded.height <= size.height && decoded.width >= min(80, size.width))
             let source = try ImageRenderer(size: decoded).image { _ in }.with { $0.sourceSize = size }
             let result = try source.transformed(.resize(width: 40))
-            #expect(result.size.height == max(1, (40 * size.height + size.width - 1) / size.width), "\(size)")
+            #expect(result.size.height == max(1, (80 * size.height + size.width) / (2 * size.width)), "\(size)")
         }
     }
 }

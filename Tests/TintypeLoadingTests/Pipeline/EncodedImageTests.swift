@@ -89,11 +89,11 @@ struct EncodedImageTests {
         let loader = GatedLoader()
         let manager = manager(loader)
         var request = ImageRequest(url)
-        request.options = .fromCacheOnly
+        request.cachePolicy = .cacheOnly
         let missing = await result(manager, request).failure
         #expect(missing?.code == .notCached && missing?.source == "test:a")
-        request.options = []
-        request.storeTo = .memory
+        request.cachePolicy = .cacheFirst
+        request.cache.store = .memory
         let task = Task { [request] in await result(manager, request) }
         await loader.arrival(of: 1)
         manager.cancelAll()

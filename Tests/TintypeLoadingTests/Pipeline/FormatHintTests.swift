@@ -41,14 +41,14 @@ struct FormatHintTests {
         arguments: ["a.nef", "b.DNG", "c.cr3"])
     func ending(name: String) async throws {
         #expect(try await load(name) == .raw)
-        #expect(try await load(name) { $0.options = .progressiveLoad } == .raw)
+        #expect(try await load(name) { $0.isProgressive = true } == .raw)
     }
 
     @Test("without such an ending the bytes tell, and a hint of the request goes first", .capability("CTX-13"))
     func others() async throws {
         await #expect(throws: ImageError.self) { try await load("a.tif") }
-        await #expect(throws: ImageError.self) { try await load("a.nef") { $0.decodeOptions.formatHint = .png } }
-        #expect(try await load("a.tif") { $0.decodeOptions.formatHint = .raw } == .raw)
+        await #expect(throws: ImageError.self) { try await load("a.nef") { $0.decode.formatHint = .png } }
+        #expect(try await load("a.tif") { $0.decode.formatHint = .raw } == .raw)
     }
 
     @Test(
@@ -65,7 +65,7 @@ struct FormatHintTests {
         var request = ImageRequest(try #require(URL(string: "test:/dir.cr2/\(name)?a=b.dng")))
         _ = try await manager.image(for: request)
         #expect(coder.decodes.last?.formatHint == hint)
-        request.decodeOptions.formatHint = .tiff
+        request.decode.formatHint = .tiff
         _ = try await manager.image(for: request)
         #expect(coder.decodes.last?.formatHint == .tiff, "the request's own goes first")
     }

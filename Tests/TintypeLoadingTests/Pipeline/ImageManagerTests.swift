@@ -152,7 +152,7 @@ struct ImageManagerTests {
         #expect(remembered?.statusCode == 404)
         #expect(bench.loader.calls.count == 1)
         var insisting = ImageRequest(url)
-        insisting.options = .retryFailed
+        insisting.retriesFailed = true
         #expect(await bench.failure(insisting)?.code == .badStatus)
         clock.withLock { $0 += .seconds(31) }
         answers.withLock { $0 = .success(.dot()) }
@@ -165,7 +165,7 @@ struct ImageManagerTests {
         let bench = ManagerBench { _ in .failure(ImageError(.badStatus, stage: .load, reason: "gone", statusCode: 410))
         }
         var fresh = ImageRequest(url)
-        fresh.options = .fromLoaderOnly
+        fresh.cachePolicy = .reload
         #expect(await bench.failure(fresh)?.code == .badStatus)
         bench.cache.change {
             $0.disk[ImageKey(source: "test:a")] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date())
@@ -202,23 +202,24 @@ struct ImageManagerTests {
         #expect(bench.cache.now.disk[key]?.data == Data("DOT 8".utf8))
     }
 
-    @Test("fromCacheOnly says so when nothing is cached", .capability("OPT-15"))
+    @Test("cacheOnly says so when nothing is cached", .capability("OPT-15"))
     func cacheOnly() async throws {
         let bench = ManagerBench()
         var request = ImageRequest(url)
-        request.options = .fromCacheOnly
+        request.cachePolicy = .cacheOnly
         #expect(await bench.failure(request)?.code == .notCached)
         _ = try await bench.manager.image(for: url)
         #expect(try await bench.manager.load(request).source == .memory)
         #expect(bench.loader.calls.count == 1)
     }
 
-    @Test("fromLoaderOnly reads no cache, and stores", .capability("OPT-16"))
+    @Test("reload reads no cache, and stores", .capability("OPT-16"))
     func loaderOnly() async throws {
         let bench = ManagerBench()
         _ = try await bench.manager.image(for: url)
         var request = ImageRequest(url)
-        request.options = [.fromLoaderOnly, .waitStoreCache]
+        request.cachePolicy = .reload
+        request.cache.waitsForStore = true
         let reads = bench.cache.now.diskReads
         #expect(try await bench.manager.load(request).source == .network)
         #expect(bench.cache.now.diskReads == reads)
@@ -257,7 +258,7 @@ struct ImageManagerTests {
         var configuration = ImageManager.Configuration()
         configuration.optionsProcessor = { request in
             var request = request
-            request.decodeOptions.scale = 3
+            request.decode.scale = 3
             return request
         }
         let bench = ManagerBench(configuration: configuration)
@@ -270,20 +271,20 @@ struct ImageManagerTests {
     func storeTo(layers: CacheLayers) async throws {
         let bench = ManagerBench()
         var request = ImageRequest(url)
-        request.storeTo = layers
+        request.cache.store = layers
         _ = try await bench.manager.image(for: request)
         await bench.manager.flush()
         #expect(await bench.cache.contains(ImageKey(source: "test:a"), in: .all) == layers)
     }
 
-    @Test("waitStoreCache tells what went wrong; without, the load does not mind", .capability("MGR-30", "OPT-22"))
+    @Test("waitsForStore tells what went wrong; without, the load does not mind", .capability("MGR-30", "OPT-22"))
     func storeError() async throws {
         let bench = ManagerBench()
         let full = ImageError(.cacheWriteFailed, stage: .store, source: "/cache", reason: "no space left")
         bench.cache.change { $0.storeError = full }
         #expect(try await bench.manager.load(url).storeError == nil)
         var waiting = ImageRequest(URL(string: "test:b")!)
-        waiting.options = .waitStoreCache
+        waiting.cache.waitsForStore = true
         let result = try await bench.manager.load(waiting)
         #expect(result.storeError == full)
     }
@@ -316,7 +317,7 @@ struct ImageManagerTests {
         configuration.scaleDownLimit = .bytes(100 * 100 * 4)
         let bench = ManagerBench(configuration: configuration) { .success(.dot($0.absoluteString, size: 1_000)) }
         var request = ImageRequest(url)
-        request.options = .scaleDownLargeImages
+        request.scalesDownLargeImages = true
         #expect(try await bench.manager.image(for: request).size == PixelSize(width: 100, height: 100))
         #expect(try await bench.manager.image(for: url).size == PixelSize(width: 1_000, height: 1_000))
         #expect(bench.loader.calls.count == 1)

@@ -27,7 +27,7 @@ struct LargerVariantTests {
     {
         var request = ImageRequest(url)
         request.thumbnailSize = PixelSize(width: width, height: height)
-        request.storesVariant = true
+        request.cache.storesVariant = true
         change(&request)
         return request
     }
@@ -91,21 +91,21 @@ struct LargerVariantTests {
                 Data("DOT 900".utf8), ImageKey(source: "test:a", variant: ImageVariant(description: other)))
         }
         let before = loader.calls.count
-        _ = try await manager().manager.image(for: request(401, 300) { $0.storeTo = [] })
+        _ = try await manager().manager.image(for: request(401, 300) { $0.cache.store = [] })
         #expect(loader.calls.count == before + 1)
         _ = try await manager().manager.image(
             for: request(100, 100) { request in
-                request.options = [.refreshCached]
-                request.storeTo = []
+                request.cachePolicy = .revalidate
+                request.cache.store = []
             })
         #expect(loader.calls.count == before + 2)
         _ = try await manager().manager.image(
             for: request(100, 100) { request in
-                request.options = [.fromLoaderOnly]
-                request.storeTo = []
+                request.cachePolicy = .reload
+                request.cache.store = []
             })
         #expect(loader.calls.count == before + 3)
-        _ = try await manager().manager.image(for: request(100, 100) { $0.storeTo = [] })
+        _ = try await manager().manager.image(for: request(100, 100) { $0.cache.store = [] })
         #expect(loader.calls.count == before + 3)
     }
 

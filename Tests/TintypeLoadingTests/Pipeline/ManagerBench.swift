@@ -57,8 +57,8 @@ extension ImageManager {
     var waiting: (images: Int, data: Int, fetches: Int) {
         shared.work.waiting.reduce(into: (0, 0, 0)) { sum, entry in
             switch entry.key {
-            case .image: sum.0 += entry.value
-            case .data: sum.1 += entry.value
+            case .image(let key) where key.product == .image: sum.0 += entry.value
+            case .image: sum.1 += entry.value
             case .fetch: sum.2 += entry.value
             }
         }

@@ -42,7 +42,7 @@ struct ManagerCachingTests {
         let manager = manager()
         let animation = try await manager.image(for: url)
         var request = ImageRequest(url)
-        request.options = .decodeFirstFrameOnly
+        request.decode.firstFrameOnly = true
         let stores = cache.now.memoryStores
         let hit = try await manager.load(request)
         #expect(hit.source == .memory && !hit.image.isAnimated && hit.image.loopCount == 0)
@@ -55,9 +55,9 @@ struct ManagerCachingTests {
         var thumbnail = ImageRequest(url)
         thumbnail.thumbnailSize = PixelSize(width: 4, height: 4)
         let small = try await manager.image(for: thumbnail)
-        thumbnail.options = .decodeFirstFrameOnly
+        thumbnail.decode.firstFrameOnly = true
         #expect(try await manager.load(thumbnail).image.pixels === small.pixels)
-        thumbnail.decodeOptions.maximumBytes = 48
+        thumbnail.decode.maximumBytes = 48
         #expect(try await manager.load(thumbnail).source != .memory)
         request.transformer = Dot(key: "dot")
         #expect(try await manager.load(request).image.size.width == 1, "what is transformed is made of a still image")
@@ -74,7 +74,7 @@ struct ManagerCachingTests {
         var request = ImageRequest(url)
         cache.storeInMemory(try solidImage(8, 8), forKey: manager.key(for: request))
         #expect(try await manager.load(request).source == .memory)
-        request.options = .matchAnimatedImage
+        request.requiresAnimation = true
         #expect(manager.memoryImage(for: request) == nil)
         let result = try await manager.load(request)
         #expect(result.source == .network && result.image.frames.count == 3)
@@ -82,10 +82,10 @@ struct ManagerCachingTests {
         #expect(try await manager.load(url).image.isIdentical(to: result.image))
 
         request = ImageRequest(URL(string: "test:still")!)
-        request.options = .matchAnimatedImage
+        request.requiresAnimation = true
         let error = await manager.task(for: request).result.failure
         #expect(error?.code == .notAnimated && error?.source == "test:still")
-        request.options = []
+        request.requiresAnimation = false
         #expect(try await manager.load(request).source == .memory, "others may have it")
         #expect(loader.calls.count == 2)
     }
@@ -96,7 +96,7 @@ struct ManagerCachingTests {
         var request = ImageRequest(URL(string: "test:/dir/photo@2x.png?size=3")!)
         #expect(try await manager.image(for: request).scale == 2)
         #expect(manager.key(for: request).variant.isOriginal)
-        request.decodeOptions.scale = 3
+        request.decode.scale = 3
         #expect(try await manager.image(for: request).scale == 3)
         #expect(try await manager.image(for: url).scale == 1)
     }
@@ -148,7 +148,7 @@ struct ManagerCachingTests {
         #expect(await manager.cachedLayers(for: other) == [])
         #expect(manager.memoryImage(for: request)?.isIdentical(to: image) == true)
         #expect(cache.now.disk[manager.key(for: request)]?.data == Data("DOT 8".utf8))
-        other.storeTo = .memory
+        other.cache.store = .memory
         try await manager.store(round, for: other)
         #expect(await manager.cachedLayers(for: other) == .memory)
         #expect(manager.memoryImage(for: other)?.isIdentical(to: round) == true)
@@ -180,7 +180,8 @@ struct ManagerCachingTests {
             ImageKey(source: source, variant: ImageVariant(DecodeOptions(), transformer: Dot(key: transformer)))
         }
         #expect(manager.key(for: url) == key("manager's", "processor's"))
-        let own = ImageRequest(url, transformer: Dot(key: "own"), cacheKey: "own")
+        var own = ImageRequest(url, transformer: Dot(key: "own"))
+        own.cache.key = "own"
         #expect(manager.key(for: own) == key("own", "own"))
         #expect(seen.withLock { $0 } == ["manager's", "own"])
     }
@@ -190,7 +191,7 @@ struct ManagerCachingTests {
         let manager = manager()
         manager.configuration.transformer = { $0.absoluteString == "test:a" ? Dot(key: "by URL") : nil }
         var request = ImageRequest(url)
-        request.options = .decodeFirstFrameOnly
+        request.decode.firstFrameOnly = true
         #expect(try await manager.image(for: request).size.width == 1)
         #expect(manager.key(for: request).variant.description.hasSuffix("transform=by URL"))
         request.transformer = Dot(key: "own")
@@ -223,7 +224,8 @@ struct ManagerCachingTests {
         let own = MovieCoder()
         let manager = manager().copy(coders: own)
         var request = ImageRequest(url)
-        request.options = [.matchAnimatedImage, .scaleDownLargeImages]
+        request.requiresAnimation = true
+        request.scalesDownLargeImages = true
         request.thumbnailSize = PixelSize(width: 6, height: 6)
         let image = try await manager.image(for: request)
         #expect(image.frames.count == 3 && image.size.width == 6)
@@ -257,8 +259,8 @@ struct ManagerCachingTests {
         let manager = bench.manager.copy(coders: NamedCoder())
         var request = ImageRequest(url)
         request.thumbnailSize = PixelSize(width: 2, height: 2)
-        request.storesVariant = true
-        request.waitsForStore = true
+        request.cache.storesVariant = true
+        request.cache.waitsForStore = true
         #expect(try await manager.load(request).storeError == nil)
         #expect(bench.cache.now.disk[manager.key(for: request)]?.data == Data("DOT 2 of its own".utf8))
     }
@@ -280,18 +282,18 @@ struct ManagerCachingTests {
         let lifetimes: [String: Duration?] = ["a": .hours(1), "b": .seconds(-1), "c": nil]
         for (name, lifetime) in lifetimes {
             var request = ImageRequest(try #require(URL(string: "test:\(name)")))
-            request.diskLifetime = lifetime
-            request.storesVariant = true
+            request.cache.lifetime = lifetime
+            request.cache.storesVariant = true
             request.thumbnailSize = PixelSize(width: 2, height: 2)
-            request.waitsForStore = true
+            request.cache.waitsForStore = true
             let result = try await manager.load(request)
             #expect(result.storeError == nil)
             let ends = await cache.disk.entries(ofSource: "test:\(name)").map(\.expires)
             #expect(ends == Array(repeating: lifetime.map { clock.date + max(0, $0.inSeconds) }, count: 2))
         }
         var request = ImageRequest(url)
-        request.diskLifetime = .minutes(1)
-        request.cacheKey = "stored"
+        request.cache.lifetime = .minutes(1)
+        request.cache.key = "stored"
         try await manager.store(try solidImage(4, 4), data: Data("DOT 4".utf8), for: request)
         func contained() async -> [String] {
             var found: [String] = []

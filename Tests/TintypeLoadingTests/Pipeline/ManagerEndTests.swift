@@ -42,11 +42,11 @@ struct ManagerEndTests {
     func sweep() async throws {
         let disk = try await filled()
         let swept = try await manager(disk).removeExpired()
-        #expect(swept.files == 1 && swept.bytes > 0)
+        #expect(swept.entries == 1 && swept.bytes > 0)
         #expect(await disk.usage().entries == 1)
         let caches = ImageCaches([ImageCache(memory: MemoryCache(), disk: disk)])
         clock.advance(.hours(30))
-        #expect(try await caches.removeExpired().files == 1)
+        #expect(try await caches.removeExpired().entries == 1)
     }
 
     @Test(
@@ -99,19 +99,21 @@ struct ManagerEndTests {
         try await disk.put(Data("DOT 3".utf8), "test:a")
         let manager = manager(disk)
         var request = ImageRequest(url("a"))
-        request.options = .fromCacheOnly
+        request.cachePolicy = .cacheOnly
         func load() async throws -> ImageResult {
             try await thread.perform { [request] _ throws(ImageError) in try manager.loadBlocking(request) }
         }
         #expect(try await load().source == .disk)
         let hit = try await load()
         #expect(hit.source == .memory && hit.image.size.width == 3 && hit.data == nil)
-        request.options = [.fromCacheOnly, .queryMemoryData]
+        request.cachePolicy = .cacheOnly
+        request.cache.queriesData = true
         #expect(try await load().data == Data("DOT 3".utf8))
         request.url = url("b")
         let missing = await #expect(throws: ImageError.self) { try await load() }
         #expect(missing?.code == .notCached)
-        request.options = []
+        request.cachePolicy = .cacheFirst
+        request.cache.queriesData = false
         async let loaded = load()
         await loader.arrival(of: 1)
         loader.answer(0, with: .success(.dot("test:b")))

@@ -99,7 +99,7 @@ struct ManagerOptionsTests {
         var request = ImageRequest(url)
         _ = try await manager.image(for: request)
         await manager.flush()
-        request.options = .queryMemoryData
+        request.cache.queriesData = true
         let hit = try await manager.load(request)
         #expect(hit.source == .memory)
         #expect(hit.data == Data("DOT 8".utf8))
@@ -112,7 +112,7 @@ struct ManagerOptionsTests {
         let manager = manager(coder: MovingCoder())
         #expect(try await manager.image(for: url).frames.count == 3)
         var request = ImageRequest(url)
-        request.options = .decodeFirstFrameOnly
+        request.decode.firstFrameOnly = true
         #expect(try await manager.image(for: request).frames.count == 1)
         #expect(manager.key(for: request).variant.description == "firstFrame")
         #expect(try await manager.image(for: url).frames.count == 3)
@@ -125,9 +125,9 @@ struct ManagerOptionsTests {
         let manager = manager(coder: MovingCoder())
         var request = ImageRequest(url)
         request.transformer = Crop(2)
-        request.storeTo = []
+        request.cache.store = []
         #expect(try await manager.image(for: request).size.width == 4)
-        request.options = .transformAnimatedImage
+        request.transformsAnimatedImages = true
         let image = try await manager.image(for: request)
         #expect(image.frames.map(\.pixels.width) == [2, 2, 2])
         #expect(image.frames.map(\.duration) == [.milliseconds(20), .milliseconds(40), .milliseconds(60)])
@@ -143,10 +143,10 @@ struct ManagerOptionsTests {
         var request = ImageRequest(url)
         request.transformer = .resize(width: 2)
         #expect(try await manager.image(for: request).size.width == 64)
-        request.options = .transformVectorImage
+        request.transformsVectorImages = true
         let image = try await manager.image(for: request)
         #expect(image.size.width == 2 && image.isTransformed)
-        request.options = []
+        request.transformsVectorImages = false
         #expect(try await manager.image(for: request).size.width == 64, "each has a key of its own")
     }
 
@@ -154,7 +154,7 @@ struct ManagerOptionsTests {
     func coderSettings() async throws {
         let manager = manager(coder: DrawingCoder())
         var request = ImageRequest(url)
-        request.decodeOptions[DrawingOptions.self].side = 12
+        request.decode[DrawingOptions.self].side = 12
         #expect(try await manager.image(for: request).size.width == 12)
         #expect(try await manager.image(for: url).size.width == 64)
     }
@@ -208,7 +208,7 @@ struct ManagerOptionsTests {
         _ = try await manager.image(for: url)
         await manager.flush()
         var request = ImageRequest(url)
-        request.queryFrom = layers
+        request.cache.query = layers
         let source = try await manager.load(request).source
         #expect(source == (layers.contains(.memory) ? .memory : layers.contains(.disk) ? .disk : .network))
         #expect(loader.calls.count == (layers.isEmpty ? 2 : 1))
@@ -239,9 +239,9 @@ struct ManagerOptionsTests {
         let manager = manager(loader: loader)
         manager.configuration.cacheKey = { _ in "by the manager" }
         var one = ImageRequest(URL(string: "test:a?signature=1")!)
-        one.cacheKey = "photo"
+        one.cache.key = "photo"
         var two = ImageRequest(URL(string: "test:a?signature=2")!)
-        two.cacheKey = "photo"
+        two.cache.key = "photo"
         _ = try await manager.image(for: one)
         #expect(try await manager.load(two).source == .memory)
         #expect(manager.key(for: two).source == "photo")
@@ -258,7 +258,7 @@ struct ManagerOptionsTests {
         let old = Image(pixels: try MutablePixelBuffer(size: PixelSize(width: 3, height: 3), cleared: true).freeze())
         cache.storeInMemory(old, forKey: manager.key(for: ImageRequest(url)))
         var request = ImageRequest(url)
-        request.options = .refreshCached
+        request.cachePolicy = .revalidate
         let task = manager.task(for: request)
         await loader.arrival(of: 1)
         let events = task.events

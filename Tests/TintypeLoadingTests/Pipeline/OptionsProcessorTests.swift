@@ -26,12 +26,13 @@ struct OptionsProcessorTests {
             return request
         }
         bench.manager.configuration = configuration
-        let own = ImageRequest(url, transformer: ClosureTransformer(key: "own") { $0 }, cacheKey: "own")
+        var own = ImageRequest(url, transformer: ClosureTransformer(key: "own") { $0 })
+        own.cache.key = "own"
         for request in [ImageRequest(url), own] { _ = try await bench.manager.image(for: request) }
         let requests = seen.withLock { $0 }
         #expect(requests.count == 2, "once for each load")
         #expect(requests.map { $0.transformer?.key } == ["manager's", "own"])
-        #expect(requests.map(\.cacheKey) == ["key of test:a", "own"])
+        #expect(requests.map(\.cache.key) == ["key of test:a", "own"])
     }
 
     @Test("the processor may change everything, and what it returns is carried out", .capability("MGR-07"))
@@ -41,7 +42,7 @@ struct OptionsProcessorTests {
             var request = request
             request.url = URL(string: "test:b")!
             request.thumbnailSize = PixelSize(width: 3, height: 3)
-            request.storeTo = .memory
+            request.cache.store = .memory
             return request
         }
         let result = try await bench.manager.load(url)

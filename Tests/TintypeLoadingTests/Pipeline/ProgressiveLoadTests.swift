@@ -25,7 +25,7 @@ struct ProgressiveLoadTests {
         manager = ImageManager(
             cache: cache, loader: loader, coders: ImageCoders([coder]), configuration: configuration)
         request = ImageRequest(url)
-        request.options = .progressiveLoad
+        request.isProgressive = true
     }
 
     /// The whole file: 20 bytes, sent in chunks of 4.
@@ -223,7 +223,7 @@ struct ProgressiveLoadTests {
     @Test("without the option, or with a coder that is not progressive, there are no previews", .capability("DLR-29"))
     func withoutPreviews() async throws {
         var plain = request
-        plain.options = []
+        plain.isProgressive = false
         let other = manager.copy(coders: DotCoder())
         for (index, (manager, request)) in [(manager, plain), (other, request)].enumerated() {
             let task = manager.task(for: request)
@@ -257,7 +257,8 @@ struct ProgressiveLoadTests {
         let old = try coder.decode(Data("GROW".utf8), options: DecodeOptions(), context: DecodeContext())
         cache.storeInMemory(old, forKey: manager.key(for: request))
         var request = request
-        request.options = [.progressiveLoad, .refreshCached]
+        request.isProgressive = true
+        request.cachePolicy = .revalidate
         let task = manager.task(for: request)
         let events = task.events
         await loader.arrival(of: 1)

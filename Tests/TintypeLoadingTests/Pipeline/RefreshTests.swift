@@ -22,7 +22,7 @@ struct RefreshTests {
         }
         if isInMemory { _ = try await bench.manager.image(for: url) }
         var request = ImageRequest(url)
-        request.options = .refreshCached
+        request.cachePolicy = .revalidate
         let task = bench.manager.task(for: request)
         let events = task.events
         await bench.loader.arrival(of: 1)
@@ -52,7 +52,7 @@ struct RefreshTests {
             $0.disk[ImageKey(source: "test:a")] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date())
         }
         var request = ImageRequest(url)
-        request.options = .refreshCached
+        request.cachePolicy = .revalidate
         let result = try await bench.manager.load(request)
         #expect(result.source == .disk)
         #expect(result.image.size.width == 3)
@@ -75,7 +75,8 @@ struct RefreshTests {
                 data: Data("DOT 3".utf8), created: old, validators: CacheValidators(entityTag: "\"1\""))
         }
         var request = ImageRequest(url)
-        request.options = [.refreshCached, .waitStoreCache]
+        request.cachePolicy = .revalidate
+        request.cache.waitsForStore = true
         let result = try await bench.manager.load(request)
         guard case .notModified = result.freshness else {
             Issue.record("the image is not marked as not modified")
@@ -99,7 +100,8 @@ struct RefreshTests {
                 DiskCacheEntry(data: Data("DOT 1".utf8), created: Date())
         }
         var request = ImageRequest(url)
-        request.options = [.refreshCached, .waitStoreCache]
+        request.cachePolicy = .revalidate
+        request.cache.waitsForStore = true
         let result = try await bench.manager.load(request)
         guard case .notModified = result.freshness else {
             Issue.record("the image is not marked as not modified")
@@ -114,13 +116,14 @@ struct RefreshTests {
         let bench = ManagerBench { _ in .success(.dot(size: size.withLock { $0 })) }
         var thumbnail = ImageRequest(url)
         thumbnail.thumbnailSize = PixelSize(width: 5, height: 5)
-        thumbnail.storesVariant = true
-        thumbnail.options = .waitStoreCache
+        thumbnail.cache.storesVariant = true
+        thumbnail.cache.waitsForStore = true
         _ = try await bench.manager.image(for: thumbnail)
         #expect(bench.cache.now.disk.count == 2 && bench.cache.now.memory.count == 1)
         size.withLock { $0 = 50 }
         var refresh = ImageRequest(url)
-        refresh.options = [.refreshCached, .waitStoreCache]
+        refresh.cachePolicy = .revalidate
+        refresh.cache.waitsForStore = true
         let result = try await bench.manager.load(refresh)
         #expect(result.image.size.width == 50)
         guard case .updated = result.freshness else {
@@ -144,7 +147,8 @@ struct RefreshTests {
                 data: Data("DOT x".utf8), created: Date(), validators: CacheValidators(entityTag: "\"1\""))
         }
         var request = ImageRequest(url)
-        request.options = [.refreshCached, .waitStoreCache]
+        request.cachePolicy = .revalidate
+        request.cache.waitsForStore = true
         if wantsData {
             _ = try await bench.manager.data(for: request)
         } else {
@@ -165,14 +169,13 @@ struct RefreshTests {
 
     @Test(
         "a refresh that stores only a transformed image in memory still replaces all variants", .capability("OPT-03"),
-        arguments: [ImageOptions.fromLoaderOnly, .refreshCached])
-    func refreshIntoMemory(options: ImageOptions) async throws {
+        arguments: [CachePolicy.reload, .revalidate])
+    func refreshIntoMemory(policy: CachePolicy) async throws {
         let bench = ManagerBench()
         let thumbnail = try oldThumbnail(bench)
-        var request = ImageRequest(url)
-        request.options = options
+        var request = ImageRequest(url, cachePolicy: policy)
         request.transformer = .closure(key: "same") { $0 }
-        request.storeTo = .memory
+        request.cache.store = .memory
         _ = try await bench.manager.image(for: request)
         #expect(bench.manager.memoryImage(for: thumbnail) == nil)
         #expect(bench.manager.memoryImage(for: request) != nil)
@@ -185,7 +188,7 @@ struct RefreshTests {
         var reload = ImageRequest(url)
         reload.cachePolicy = .reload
         var first = reload
-        first.storeTo = []
+        first.cache.store = []
         let firstTask = bench.manager.task(for: first)
         await bench.loader.arrival(of: 1)
         let secondTask = bench.manager.task(for: reload)
@@ -202,7 +205,8 @@ struct RefreshTests {
         let decodes = Lock(0)
         let release = BlockingSignal()
         var refresh = ImageRequest(url)
-        refresh.options = [.refreshCached, .waitStoreCache]
+        refresh.cachePolicy = .revalidate
+        refresh.cache.waitsForStore = true
         let coder = DotCoder {
             let number = decodes.withLock { count in
                 count += 1
@@ -214,8 +218,8 @@ struct RefreshTests {
         let bench = ManagerBench(answer: nil)
         bench.cache.change { $0.disk[key] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date()) }
         var first = ImageRequest(url)
-        first.queryFrom = []
-        first.waitsForStore = true
+        first.cache.query = []
+        first.cache.waitsForStore = true
         let task = bench.manager.task(for: first)
         await bench.loader.arrival(of: 1)
         let second = bench.manager.copy(coders: coder).task(for: refresh)

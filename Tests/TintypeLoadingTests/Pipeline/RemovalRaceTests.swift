@@ -54,7 +54,7 @@ private final class GatedDisk: DiskCaching {
         await disk.removeAll()
     }
 
-    func removeExpired() async throws(ImageError) -> CacheSweep { CacheSweep() }
+    func removeExpired() async throws(ImageError) -> CacheUsage { CacheUsage() }
     func usage() async -> CacheUsage { await disk.usage() }
 }
 
@@ -182,7 +182,7 @@ struct RemovalRaceTests {
         manager.configuration.originalCache = cache
         #expect(try await manager.image(for: url).size.width == 3)
         var reload = ImageRequest(url)
-        reload.queryFrom = []
+        reload.cache.query = []
         let task = manager.task(for: reload)
         await loader.arrival(of: 1)
         loader.answer(0, with: .success(.dot(size: 4)))

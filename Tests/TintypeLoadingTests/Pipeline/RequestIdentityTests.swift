@@ -19,7 +19,7 @@ struct RequestIdentityTests {
         var request = ImageRequest(url)
         request.transformer = .closure(key: "same") { $0 }
         let still = manager.key(for: request)
-        request.options = .transformAnimatedImage
+        request.transformsAnimatedImages = true
         #expect(manager.key(for: request) != still)
     }
 
@@ -50,20 +50,6 @@ struct RequestIdentityTests {
             #expect(await bench.failure(request)?.code == .invalidRequest)
         }
         #expect(bench.loader.calls.isEmpty)
-    }
-
-    @Test("each flag sets one typed property, and reading the flags reads the properties")
-    func flags() {
-        for bit in 0..<11 {
-            let flag = ImageOptions(rawValue: 1 << bit)
-            var request = ImageRequest(url, options: flag)
-            #expect(request.options == flag)
-            request.options = []
-            #expect(request.options.isEmpty && request.cachePolicy == .cacheFirst)
-        }
-        let all = ImageRequest(url, options: [.fromCacheOnly, .fromLoaderOnly, .refreshCached])
-        #expect(all.cachePolicy == .cacheOnly && all.options == .fromCacheOnly)
-        #expect(ImageRequest(url, options: [.fromLoaderOnly, .refreshCached]).cachePolicy == .reload)
     }
 
     @Test(
@@ -103,7 +89,7 @@ struct RequestIdentityTests {
         #expect(bench.loader.calls.count == 4)
         #expect(Set(identifiers.map { bench.manager.key(for: request($0)).source }).count == 4)
         var own = request("a")
-        own.cacheKey = "key"
+        own.cache.key = "key"
         #expect(bench.manager.key(for: own).source == "key")
     }
 

@@ -23,7 +23,7 @@ struct RequestPartsTests {
     func cache() async throws {
         let own = DictionaryCache()
         let copy = bench.manager.copy(cache: own)
-        let request = request { $0.waitsForStore = true }
+        let request = request { $0.cache.waitsForStore = true }
         _ = try await copy.image(for: request)
         #expect(own.now.memory.count == 1 && own.now.disk.count == 1)
         #expect(bench.cache.now.memory.isEmpty && bench.cache.now.disk.isEmpty)
@@ -65,8 +65,8 @@ struct RequestPartsTests {
         bench.manager.configuration.originalCache = originals
         let thumbnail = request {
             $0.thumbnailSize = PixelSize(width: 2, height: 2)
-            $0.storesVariant = true
-            $0.waitsForStore = true
+            $0.cache.storesVariant = true
+            $0.cache.waitsForStore = true
         }
         _ = try await bench.manager.image(for: thumbnail)
         #expect(originals.now.disk.keys.map(\.variant.isOriginal) == [true] && originals.now.memory.isEmpty)
@@ -103,24 +103,24 @@ struct RequestPartsTests {
         // A thumbnail on disk, without its original.
         var thumbnail = request {
             $0.thumbnailSize = PixelSize(width: 2, height: 2)
-            $0.storesVariant = true
-            $0.storeOriginalTo = []
-            $0.waitsForStore = true
+            $0.cache.storesVariant = true
+            $0.cache.storeOriginal = []
+            $0.cache.waitsForStore = true
         }
         _ = try await bench.manager.image(for: thumbnail)
         #expect(bench.cache.now.disk.keys.map(\.variant.isOriginal) == [false])
         // The original, and no thumbnail.
         try await bench.cache.removeAll(from: .all)
-        thumbnail.storeTo = []
-        thumbnail.storeOriginalTo = .disk
+        thumbnail.cache.store = []
+        thumbnail.cache.storeOriginal = .disk
         _ = try await bench.manager.image(for: thumbnail)
         #expect(bench.cache.now.disk.keys.map(\.variant.isOriginal) == [true] && bench.cache.now.memory.isEmpty)
         #expect(bench.loader.calls.count == 2)
         // It is not read, unless that is wanted.
-        thumbnail.queryOriginalFrom = []
+        thumbnail.cache.queryOriginal = []
         #expect(try await bench.manager.load(thumbnail).source == .network)
-        thumbnail.queryFrom = []
-        thumbnail.queryOriginalFrom = .disk
+        thumbnail.cache.query = []
+        thumbnail.cache.queryOriginal = .disk
         #expect(try await bench.manager.load(thumbnail).source == .disk)
         #expect(bench.loader.calls.count == 3)
     }
@@ -129,8 +129,8 @@ struct RequestPartsTests {
     func originalInMemory() async throws {
         var transformed = request {
             $0.transformer = .resize(width: 2)
-            $0.storeOriginalTo = .memory
-            $0.queryOriginalFrom = .memory
+            $0.cache.storeOriginal = .memory
+            $0.cache.queryOriginal = .memory
         }
         #expect(try await bench.manager.image(for: transformed).size.width == 2)
         #expect(bench.manager.memoryImage(for: url)?.size.width == 8)
@@ -146,7 +146,7 @@ struct RequestPartsTests {
     func loader() async throws {
         let own = GatedLoader { .success(.dot($0.absoluteString, size: 3)) }
         let copy = bench.manager.copy(loader: own)
-        let request = request { $0.storeTo = [] }
+        let request = request { $0.cache.store = [] }
         #expect(try await copy.image(for: request).size.width == 3)
         #expect(own.calls.count == 1 && bench.loader.calls.isEmpty)
         let data = ImageRequest(URL(string: "data:,x")!)

@@ -140,7 +140,7 @@ struct RequestSourceTests {
         #expect(manager.key(for: plain) == manager.key(for: url))
         for method in ["", "GE T", "GET\r\nX: y"] {
             plain.method = method
-            plain.queryFrom = []
+            plain.cache.query = []
             #expect(await bench.failure(plain)?.code == .invalidRequest)
         }
     }
@@ -150,7 +150,8 @@ struct RequestSourceTests {
         let loader = GatedLoader { _ in .failure(ImageError(.badStatus, stage: .load, reason: "no", statusCode: 403)) }
         let manager = ImageManager(
             cache: DictionaryCache(), loader: loader, coders: ImageCoders([DotCoder()]), configuration: .still)
-        var request = ImageRequest(URL(string: "test:a")!, cacheKey: "same")
+        var request = ImageRequest(URL(string: "test:a")!)
+        request.cache.key = "same"
         request.method = "POST"
         #expect(await manager.task(for: request).result.failure?.code == .badStatus)
         #expect(await manager.task(for: request).result.failure?.code == .recentlyFailed)

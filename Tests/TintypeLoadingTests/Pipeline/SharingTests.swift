@@ -23,7 +23,7 @@ struct SharingTests {
     func oneTransfer() async throws {
         let bench = ManagerBench(answer: nil)
         let requests = [
-            ImageRequest(url), request { $0.storeTo = .memory }, request { $0.storeTo = [] },
+            ImageRequest(url), request { $0.cache.store = .memory }, request { $0.cache.store = [] },
             request { $0.thumbnailSize = PixelSize(width: 2, height: 2) },
             request { $0.thumbnailSize = PixelSize(width: 3, height: 3) },
         ]
@@ -60,11 +60,11 @@ struct SharingTests {
         let bench = ManagerBench(answer: nil)
         let first = bench.manager.task(for: url)
         await bench.loader.arrival(of: 1)
-        let only = await bench.failure(request { $0.options = .fromCacheOnly })
+        let only = await bench.failure(request { $0.cachePolicy = .cacheOnly })
         #expect(only?.code == .notCached)
         let others = [
-            request { $0.options = .fromLoaderOnly }, request { $0.options = .retryFailed },
-            request { $0.queryFrom = [] },
+            request { $0.cachePolicy = .reload }, request { $0.retriesFailed = true },
+            request { $0.cache.query = [] },
         ].map { bench.manager.task(for: $0) }
         await bench.loader.arrival(of: 4)
         for index in 0..<4 { bench.loader.answer(index, with: .success(.dot())) }
@@ -78,7 +78,7 @@ struct SharingTests {
         let bench = ManagerBench(answer: nil)
         let reload = request {
             $0.cachePolicy = policy
-            $0.queryFrom = []
+            $0.cache.query = []
         }
         let first = bench.manager.task(for: reload)
         await bench.loader.arrival(of: 1)
@@ -105,7 +105,7 @@ struct SharingTests {
             while release.wait(milliseconds: 1_000) == nil {}
         }
         let bench = ManagerBench(coder: coder)
-        let large = bench.manager.task(for: request { $0.storeTo = .memory })
+        let large = bench.manager.task(for: request { $0.cache.store = .memory })
         while decoding.wait(milliseconds: 0) == nil { await Task.yield() }
         let small = request { $0.thumbnailSize = PixelSize(width: 2, height: 2) }
         #expect(try await bench.manager.image(for: small).size.width == 2)
@@ -120,7 +120,7 @@ struct SharingTests {
         let bench = ManagerBench()
         let failing = request {
             $0.transformer = .closure(key: "failing") { _ in throw Failure() }
-            $0.waitsForStore = true
+            $0.cache.waitsForStore = true
         }
         #expect(await bench.failure(failing)?.code == .transformFailed)
         #expect(try await bench.manager.load(url).source == .disk)
@@ -133,10 +133,10 @@ struct SharingTests {
         let full = ImageError(.cacheWriteFailed, stage: .store, reason: "no space left on device")
         bench.cache.change { $0.storeError = full }
         let first = bench.manager.task(for: url)
-        let second = bench.manager.task(for: request { $0.waitsForStore = true })
+        let second = bench.manager.task(for: request { $0.cache.waitsForStore = true })
         let third = bench.manager.task(
             for: request {
-                $0.waitsForStore = true
+                $0.cache.waitsForStore = true
                 $0.thumbnailSize = PixelSize(width: 2, height: 2)
             })
         await bench.loader.arrival(of: 1)

@@ -28,7 +28,7 @@ struct TargetSizeTests {
         var request = ImageRequest(url)
         request.thumbnailSize = side.map { PixelSize(width: $0, height: $0) }
         request.loadsTargetSize = tells
-        request.waitsForStore = true
+        request.cache.waitsForStore = true
         return request
     }
 
@@ -46,7 +46,7 @@ struct TargetSizeTests {
         // Each is found in the cache again, and removed alone.
         for side in [8, 16] {
             var again = request(side)
-            again.queryFrom = .disk
+            again.cache.query = .disk
             #expect(try await manager.load(again).source == .disk)
         }
         #expect(loader.sizes.count == 3)
@@ -68,7 +68,7 @@ struct TargetSizeTests {
         #expect(try await manager.image(for: sized).size.width == 4)
         #expect(loader.sizes == [nil, PixelSize(width: 8, height: 8)])
         var plain = request(nil)
-        plain.queryFrom = .disk
+        plain.cache.query = .disk
         #expect(try await manager.image(for: plain).size.width == 64)
     }
 

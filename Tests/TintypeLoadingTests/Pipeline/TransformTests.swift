@@ -95,8 +95,8 @@ struct TransformTests {
         let half = Half()
         var request = ImageRequest(url)
         request.transformer = half
-        request.storesVariant = true
-        request.options = .waitStoreCache
+        request.cache.storesVariant = true
+        request.cache.waitsForStore = true
         let manager = manager
         _ = try await manager.image(for: request)
         #expect(Set(cache.now.disk.keys.map(\.variant.description)) == ["", "transform=half"])
@@ -113,21 +113,22 @@ struct TransformTests {
     func variantOptions() async throws {
         var request = ImageRequest(url)
         request.transformer = Half()
-        request.storesVariant = true
-        request.options = .waitStoreCache
-        request.encodeOptions.quality = 0.25
-        request.encodeOptions[DotSettings.self].roundness = 4
+        request.cache.storesVariant = true
+        request.cache.waitsForStore = true
+        request.cache.encoding.quality = 0.25
+        request.cache.encoding[DotSettings.self].roundness = 4
         _ = try await manager.image(for: request)
-        #expect(coder.encoded == [request.encodeOptions])
+        #expect(coder.encoded == [request.cache.encoding])
         try await cache.removeAll(from: .memory)
         #expect(try await manager.load(request).source == .disk && coder.encoded.count == 1)
-        request.encodeOptions.quality = 0.5
+        request.cache.encoding.quality = 0.5
         _ = try await manager.load(request)
-        #expect(coder.encoded.count == 2 && coder.encoded.last == request.encodeOptions)
+        #expect(coder.encoded.count == 2 && coder.encoded.last == request.cache.encoding)
         // The bytes of the original are kept as they came, whatever the options say.
         var plain = ImageRequest(url)
-        plain.encodeOptions.quality = 0.1
-        plain.options = [.waitStoreCache, .fromLoaderOnly]
+        plain.cache.encoding.quality = 0.1
+        plain.cache.waitsForStore = true
+        plain.cachePolicy = .reload
         _ = try await manager.image(for: plain)
         #expect(coder.encoded.count == 2)
     }

@@ -197,7 +197,7 @@ struct ImagePrefetcherTests {
     func refreshing() async throws {
         let bench = ManagerBench()
         _ = try await bench.manager.image(for: url(0))
-        let request = ImageRequest(url(0), options: .refreshCached)
+        let request = ImageRequest(url(0), cachePolicy: .revalidate)
         let end = await prefetcher(bench).prefetch([request, request]).wait()
         #expect(end.finished == 2 && end.failed == 0)
     }

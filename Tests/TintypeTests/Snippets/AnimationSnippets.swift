@@ -52,7 +52,7 @@ struct AnimationSnippets {
         let (manager, url) = (try bench.manager(), try animation())
         // snippet: preview-animation
         var player: AnimatedImagePlayer?
-        let task = manager.task(for: ImageRequest(url, options: .progressiveLoad))
+        let task = manager.task(for: ImageRequest(url, isProgressive: true))
         for await case .preview(let preview) in task.events where player == nil {
             player = preview.animation.map { AnimatedImagePlayer($0) }
         }

@@ -99,7 +99,7 @@ struct CachingSnippets {
     func blocking() async throws {
         let manager = try bench.manager()
         var request = ImageRequest(try bench.file())
-        request.options = .fromCacheOnly
+        request.cachePolicy = .cacheOnly
         @Sendable func callback(_ request: ImageRequest) -> Image? {
             // snippet: blocking
             let image = try? manager.loadBlocking(request).image
@@ -137,8 +137,8 @@ struct CachingSnippets {
         var request = ImageRequest(url)
         try await manager.store(try bench.picture(), for: request)
         request.thumbnailSize = PixelSize(width: 40, height: 40)
-        request.storesVariant = true
-        request.options = .waitStoreCache
+        request.cache.storesVariant = true
+        request.cache.waitsForStore = true
         _ = try await manager.image(for: request)
         #expect(await manager.cachedVariants(of: url).map { "\($0.variant)" }.sorted() == ["", "fit=40x40"])
         // snippet: variants
@@ -192,6 +192,6 @@ struct CachingSnippets {
         let swept = try await manager.removeExpired()
         await manager.shutdown()
         // snippet.end
-        #expect(swept.files == 0)
+        #expect(swept.entries == 0)
     }
 }

@@ -41,7 +41,7 @@ struct DisplaySnippets {
         let url = try bench.folder.write(try bench.picture(20, 10).encoded(as: .gif), to: "moving.gif")
         let picture = Portrait()
         // snippet: play-arriving
-        picture.setImage(ImageRequest(url, options: .progressiveLoad))
+        picture.setImage(ImageRequest(url, isProgressive: true))
         // snippet.end
         _ = try await picture.imageBinding.load()?.result.get()
         #expect(picture.pixels?.width == 20)

@@ -33,7 +33,7 @@ struct DocCommentSnippets {
             var layer = 0
         }
 
-        request.decodeOptions[MapOptions.self].layer = 2  // options[MapOptions.self] in the coder
+        request.decode[MapOptions.self].layer = 2  // options[MapOptions.self] in the coder
         // snippet.end
         show(request)
     }

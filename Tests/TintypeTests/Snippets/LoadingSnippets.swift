@@ -78,7 +78,7 @@ struct LoadingSnippets {
         let archiving = manager.copy(configuration: configuration)
         // snippet.end
         var request = ImageRequest(url)
-        request.waitsForStore = true
+        request.cache.waitsForStore = true
         let result = try await archiving.copy(
             loader: FixedLoader(data: try bench.picture().encoded(as: .png))
         ).load(request)

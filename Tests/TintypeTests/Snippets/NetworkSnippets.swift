@@ -75,7 +75,7 @@ struct NetworkSnippets {
         #expect(image.size.width > 0)
         manager.loaders.removeAll(of: ArchiveLoader.self)
         let error = await #expect(throws: ImageError.self) {
-            try await manager.load(ImageRequest(url, options: .fromLoaderOnly))
+            try await manager.load(ImageRequest(url, cachePolicy: .reload))
         }
         #expect(error?.code == .invalidURL)
     }

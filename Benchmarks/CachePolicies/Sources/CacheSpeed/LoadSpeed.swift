@@ -12,8 +12,8 @@ struct LoadSpeed {
 
     func run() async throws {
         print("\n### The pipeline's own cost, microseconds each, median of \(rounds) rounds of \(count) loads\n")
-        row("loads", "processor", "wall", "allocations")
-        row("---", "---:", "---:", "---:")
+        row("loads", "processor", "wall", "allocations", "tasks", "continuations", "locks")
+        row("---", "---:", "---:", "---:", "---:", "---:", "---:")
         let image = Image(pixels: try MutablePixelBuffer(size: PixelSize(width: 1, height: 1)).freeze())
         let urls = try (0..<count).map { try url($0) }
         let parts: [(name: String, body: @Sendable (ImageManager) async throws -> Void)] = [
@@ -30,25 +30,36 @@ struct LoadSpeed {
             ),
             ("one URL, all at once", { try await loadAtOnce(Array(repeating: urls[0], count: urls.count), with: $0) }),
         ]
-        var samples = parts.map { _ in (processor: Sample(), wall: Sample(), allocations: Sample()) }
+        var samples = parts.map { _ in
+            (processor: Sample(), wall: Sample(), events: [Sample](repeating: Sample(), count: 4))
+        }
         for round in 0...rounds {
             for index in parts.indices {
                 // Each has a new manager, so that nothing is in memory.
                 let manager = ImageManager(
                     cache: MemoryImageCache(), loader: NoOpLoader(), coders: ImageCoders([NoOpCoder(image: image)]))
-                let allocations = allocation_total()
+                let before = events
                 let time = try await times { try await parts[index].body(manager) }
                 guard round > 0 else { continue }  // The first one warms up.
                 samples[index].processor.add(time.processor / Double(count) / 1_000)
                 samples[index].wall.add(time.wall / Double(count) / 1_000)
-                samples[index].allocations.add(Double(allocation_total() - allocations) / Double(count))
+                for (event, (new, old)) in zip(events, before).enumerated() {
+                    samples[index].events[event].add(Double(new - old) / Double(count))
+                }
             }
         }
         for (part, sample) in zip(parts, samples) {
+            let events = sample.events.map { format($0.median) }
             row(
-                part.name, format(sample.processor.median, digits: 2), format(sample.wall.median, digits: 2),
-                format(sample.allocations.median))
+                part.name, format(sample.processor.median, digits: 2), format(sample.wall.median, digits: 2), events[0],
+                events[1], events[2], events[3])
         }
+    }
+
+    /// Allocations, tasks, continuations, and locks so far.
+    private var events: [UInt64] {
+        let counts = count_events()
+        return [counts.allocations, counts.tasks, counts.continuations, counts.locks]
     }
 
     private func url(_ number: Int) throws -> URL {

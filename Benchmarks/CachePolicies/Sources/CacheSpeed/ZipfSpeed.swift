@@ -124,7 +124,8 @@ struct ZipfSpeed {
     /// Programs have the requests of what they show, so that making them isn't part of a load.
     private static func request(_ wanted: Wanted) -> ImageRequest? {
         guard let url = URL(string: "memory://images.example.org/\(wanted.url)") else { return nil }
-        var request = ImageRequest(url, decodeOptions: options(wanted.variant))
+        var request = ImageRequest(url)
+        request.decode = options(wanted.variant)
         if wanted.variant == 0 { request.transformer = transformer }
         return request
     }

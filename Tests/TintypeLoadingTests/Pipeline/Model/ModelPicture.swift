@@ -106,16 +106,16 @@ extension ImageRequest {
         case .smallBox: thumbnailSize = PixelSize(width: 6, height: 6)
         case .stretched:
             thumbnailSize = PixelSize(width: 12, height: 12)
-            decodeOptions.preservesAspectRatio = false
-        case .limited: decodeOptions.maximumBytes = ByteCount(300)
+            decode.preservesAspectRatio = false
+        case .limited: decode.maximumBytes = ByteCount(300)
         }
-        if picture.isFast { decodeOptions.thumbnailQuality = .fast }
-        decodeOptions.firstFrameOnly = picture.firstFrameOnly
-        decodeOptions.keepsColorSpace = picture.keepsColorSpace
-        decodeOptions.scale = picture.isDoubleScale ? 2 : 1
+        if picture.isFast { decode.thumbnailQuality = .fast }
+        decode.firstFrameOnly = picture.firstFrameOnly
+        decode.keepsColorSpace = picture.keepsColorSpace
+        decode.scale = picture.isDoubleScale ? 2 : 1
         if !picture.transformers.isEmpty { transformer = ImageTransformers(picture.transformers.map(Mark.init)) }
         transformsAnimatedImages = picture.transformsFrames
-        if picture.isLowQuality { encodeOptions.quality = 0.5 }
+        if picture.isLowQuality { cache.encoding.quality = 0.5 }
     }
 }
 

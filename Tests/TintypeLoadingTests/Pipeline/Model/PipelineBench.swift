@@ -95,11 +95,11 @@ final class PipelineBench: Sendable {
     func request(_ wish: Wish) -> ImageRequest {
         var request = ImageRequest(wish.picture)
         request.cachePolicy = wish.policy
-        request.queryFrom = wish.queryFrom
-        request.storeTo = wish.storeTo
-        request.storesVariant = wish.storesVariant
+        request.cache.query = wish.queryFrom
+        request.cache.store = wish.storeTo
+        request.cache.storesVariant = wish.storesVariant
         request.requiresAnimation = wish.requiresAnimation
-        request.queriesMemoryData = wish.queriesMemoryData
+        request.cache.queriesData = wish.queriesMemoryData
         if wish.token != 0 { request.headers = ["X-Token": String(wish.token)] }
         return request
     }

@@ -1,0 +1,58 @@
+public import FoundationEssentials
+
+/// Returns the bytes that the disk stores for an image, in place of those that came or that a coder would write.
+///
+/// It receives the image; its bytes as the source sent them, `nil` for a thumbnail or transformed image; and its URL. An original always comes
+/// at its full size, for which a load of a thumbnail decodes it once more. The closure returns `nil` if the disk should store what it would
+/// store otherwise. It is called on a thread of the processing queue, once for the original and once
+/// for a stored variant; an error that it throws ends the write with ``ImageError/Code/encodeFailed``.
+public typealias CacheSerializer = @Sendable (_ image: Image, _ data: Data?, _ url: URL) throws -> Data?
+
+extension ImageRequest {
+    /// The use of the caches by a request.
+    public struct CacheOptions: Sendable, Hashable {
+        /// The identity of the source in the caches instead of its URL, for URLs that carry signatures or tokens.
+        public var key: String?
+        /// The layers in which the image is looked up. A request that looks nowhere is a reload.
+        public var query = CacheLayers.all
+        /// The layers in which the image is stored. The disk stores the bytes as they came; see also ``storesVariant``.
+        public var store = CacheLayers.all
+        /// The layers in which the original is looked up to make the image of it; `nil`, the default, for the disk if ``query`` has it.
+        ///
+        /// Only bytes are on disk; in memory is the image before its ``ImageRequest/transformer``. An image that is not a thumbnail and not
+        /// transformed is the original itself: its bytes are looked up here, and the decoded image in ``query``.
+        public var queryOriginal: CacheLayers?
+        /// The layers in which the original is stored; `nil`, the default, for the disk if ``store`` has it.
+        ///
+        /// Only bytes are on disk; in memory is the image before its ``ImageRequest/transformer``.
+        public var storeOriginal: CacheLayers?
+        /// True if the disk also stores the thumbnail or transformed image, encoded anew, so that it need not be made again.
+        public var storesVariant = false
+        /// The encoding of ``storesVariant``; part of the variant's cache key. The format is the source's if it can hold the image, otherwise
+        /// one that can.
+        public var encoding = EncodeOptions()
+        /// The time after which what this load stores on disk expires, counted from when it was loaded; `nil`, the default, for the limits of
+        /// the cache alone. A negative time counts as zero.
+        ///
+        /// It ends an entry earlier than ``DiskCache/Configuration/maximumAge``, never later. Of requests that share a load, the one with the
+        /// shortest time decides. An image that is on disk already keeps its end.
+        public var lifetime: Duration?
+        /// True if the load ends only when the caches have stored the image. ``ImageResult/storeError`` then tells what went wrong.
+        public var waitsForStore = false
+        /// True if the result of a memory hit has the encoded bytes, if the disk cache has them.
+        public var queriesData = false
+
+        public init() {}
+    }
+
+    /// True if bytes that were asked for before this request are too old for it.
+    var isReload: Bool { cachePolicy == .reload || (cache.query.isEmpty && cache.queryOriginal?.isEmpty != false) }
+
+    /// True if a cache gets anything of the image.
+    var storesAnything: Bool { !cache.store.isEmpty || cache.storeOriginal?.isEmpty == false }
+
+    /// True if memory is asked for the image before its transformer, or stores it.
+    var usesOriginalInMemory: Bool {
+        cache.queryOriginal?.contains(.memory) == true || cache.storeOriginal?.contains(.memory) == true
+    }
+}

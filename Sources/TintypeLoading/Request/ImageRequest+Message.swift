@@ -1,0 +1,43 @@
+public import FoundationEssentials
+
+/// The message to the server.
+extension ImageRequest {
+    var parts: RequestParts {
+        get { box?.parts ?? RequestParts() }
+        set { box = RequestParts.Box(newValue) }
+    }
+
+    /// The method of the HTTP request. Requests with different methods or bodies share no download, and their images have different
+    /// cache keys, unless ``CacheOptions/key`` sets the key.
+    public var method: String {
+        get { box?.parts.method ?? "GET" }
+        set { parts.method = newValue }
+    }
+
+    /// The body of the HTTP request; `nil` for none.
+    public var body: Data? {
+        get { box?.parts.body }
+        set { parts.body = newValue }
+    }
+
+    /// The closures that change the request, its response, and the bytes that arrive; `nil` for those of the downloader.
+    public var downloadHooks: DownloadHooks? {
+        get { box?.parts.hooks }
+        set { parts.hooks = newValue }
+    }
+
+    /// True to tell the loader the ``thumbnailSize``, so that it can ask its server for a smaller image: ``LoadRequest/targetSize``.
+    ///
+    /// The source then has an identity of its own for each size: the bytes for one size are neither shared with, nor cached for, any
+    /// other. Leave it false, the default, for sources that send the same bytes whatever the size.
+    public var loadsTargetSize: Bool {
+        get { box?.parts.loadsTargetSize ?? false }
+        set { parts.loadsTargetSize = newValue }
+    }
+
+    /// The size that the loader is told.
+    var targetSize: PixelSize? {
+        guard loadsTargetSize, let size = thumbnailSize, !size.isEmpty else { return nil }
+        return size
+    }
+}

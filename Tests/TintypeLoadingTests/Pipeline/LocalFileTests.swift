@@ -1,0 +1,91 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+import TintypeTesting
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+@testable import TintypeLoading
+
+/// Halves an image, and counts how often.
+private final class Half: ImageTransformer {
+    private let count = Lock(0)
+    let key = "half"
+    var runs: Int { count.withLock { $0 } }
+
+    func transform(_ image: Image) throws -> Image {
+        count.withLock { $0 += 1 }
+        let size = PixelSize(width: max(1, image.size.width / 2), height: max(1, image.size.height / 2))
+        return Image(pixels: try image.pixels.resized(to: size), properties: image.properties)
+    }
+}
+
+@Suite("Files that change", .timeLimited)
+struct LocalFileTests {
+    private let directory: TemporaryDirectory
+    private let cache = DictionaryCache()
+    private let half = Half()
+    private let request: ImageRequest
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        try directory.write(Data("DOT 8".utf8), to: "a.dot")
+        var request = ImageRequest(directory.url(of: "a.dot"))
+        request.transformer = half
+        request.cache.storesVariant = true
+        request.cache.waitsForStore = true
+        self.request = request
+    }
+
+    private var manager: ImageManager {
+        ImageManager(cache: cache, loader: FileLoader(), coders: ImageCoders([DotCoder()]))
+    }
+
+    @Test("a thumbnail of a file is on disk if the request wants that, until the file changes", .capability("MGR-27"))
+    func variants() async throws {
+        #expect(try await manager.load(request).source == .network)
+        #expect(Set(cache.now.disk.keys.map(\.variant.description)) == ["transform=half"], "the file isn't copied")
+        try await cache.removeAll(from: .memory)
+        let again = try await manager.load(request)
+        #expect(again.source == .disk && again.image.size.width == 4 && half.runs == 1)
+
+        try await cache.removeAll(from: .memory)
+        try directory.write(Data("DOT 16".utf8), to: "a.dot")
+        let changed = try await manager.load(request)
+        #expect(changed.source == .network && changed.image.size.width == 8 && half.runs == 2)
+        try await cache.removeAll(from: .memory)
+        #expect(try await manager.load(request).source == .disk)
+
+        try await cache.removeAll(from: .memory)
+        try FileManager.default.removeItem(atPath: directory.path + "/a.dot")
+        #expect(await manager.task(for: request).result.failure?.code == .fileUnreadable)
+    }
+
+    @Test("nothing of bytes that a program has, or of a data: URL, is on disk", .capability("MGR-27"))
+    func otherLocalSources() async throws {
+        let manager = ImageManager(cache: cache, loader: DataURLLoader(), coders: ImageCoders([DotCoder()]))
+        for source in [
+            ImageRequest(data: Data("DOT 8".utf8), identifier: "bytes"), try ImageRequest(string: "data:,DOT%208"),
+        ] {
+            var request = source
+            request.transformer = half
+            request.cache.storesVariant = true
+            request.cache.waitsForStore = true
+            #expect(try await manager.load(request).image.size.width == 4)
+        }
+        #expect(cache.now.disk.isEmpty)
+    }
+
+    @Test("with the policy of HTTP, a file that has changed is read again, and with the default it isn't")
+    func memory() async throws {
+        let manager = manager
+        for policy in [CachePolicy.cacheFirst, .http] {
+            let request = ImageRequest(request.url, cachePolicy: policy)
+            try directory.write(Data("DOT 8".utf8), to: "a.dot")
+            #expect(try await manager.load(ImageRequest(request.url, cachePolicy: .reload)).image.size.width == 8)
+            try directory.write(Data("DOT 16".utf8), to: "a.dot")
+            #expect(try await manager.load(request).image.size.width == (policy == .http ? 16 : 8))
+        }
+    }
+}

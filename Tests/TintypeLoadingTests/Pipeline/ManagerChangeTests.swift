@@ -1,0 +1,60 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+import TintypeTesting
+
+@testable import TestDoubles
+@testable import TintypeCaching
+@testable import TintypeImages
+@testable import TintypeLoading
+
+@Suite("Changes of a manager's parts", .timeLimited)
+struct ManagerChangeTests {
+    private struct OtherLoader: ImageLoading {
+        let scheme: String
+        func canLoad(_ url: URL) -> Bool { url.scheme == scheme }
+        func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData {
+            LoadedData(data: Data("DOT 1".utf8), url: request.url)
+        }
+    }
+
+    @Test("of loaders that many threads add at once, none is lost", .capability("MGR-43"))
+    func loaders() async throws {
+        let manager = ManagerBench().manager
+        let before = manager.loaders.loaders.count
+        await withTaskGroup { group in
+            for number in 0..<200 {
+                group.addTask {
+                    manager.loaders.add(OtherLoader(scheme: "s\(number)"))
+                    manager.configuration.insignificantHeaders.insert("x-\(number)")
+                }
+            }
+        }
+        #expect(manager.loaders.loaders.count == before + 200)
+        #expect(manager.configuration.insignificantHeaders.count == 200)
+    }
+
+    @Test("a change may read and change the manager itself")
+    func nested() throws {
+        let manager = ManagerBench().manager
+        func changes(_ loaders: inout ImageLoaders) {
+            manager.configuration.failureLimit = manager.loaders.loaders.count + 7
+            loaders.add(OtherLoader(scheme: "other"))
+        }
+        let before = manager.loaders.loaders.count
+        changes(&manager.loaders)
+        #expect(manager.loaders.loaders.count == before + 1)
+        #expect(manager.configuration.failureLimit == before + 7)
+    }
+
+    @Test("the manager's cache says what it has, whatever its type")
+    func usage() async throws {
+        let cache: any ImageCaching = MemoryImageCache()
+        cache.storeInMemory(try solidImage(4, 4), forKey: ImageKey(source: "a"))
+        #expect(await cache.usage(of: .memory).entries == 1)
+        #expect(await cache.usage(of: .disk) == CacheUsage())
+        let both: any ImageCaching = ImageCaches([cache, cache])
+        #expect(await both.usage().entries == 2)
+        #expect(await DictionaryCache().usage() == CacheUsage())
+    }
+}
