@@ -8,12 +8,11 @@ import TintypeTesting
 @testable import TintypeImages
 @testable import TintypeLoading
 
-/// Random sequences of actions on a manager, compared with ``PipelineModel``. CI runs a tenth of them; `CRASH_ROUNDS` asks for another
-/// number.
+/// Random sequences of actions on a manager, compared with ``PipelineModel``: 50 of them, or the number in `MODEL_SEEDS`.
 @Suite("The pipeline against a model", .timeLimited)
 struct PipelinePropertyTests {
-    static let seeds = 0..<(ProcessInfo.processInfo.environment["CRASH_ROUNDS"].flatMap { Int($0) } ?? 20)
-    static let stepCount = 50
+    static let seeds = 0..<(ProcessInfo.processInfo.environment["MODEL_SEEDS"].flatMap { Int($0) } ?? 50)
+    static let stepCount = 60
 
     @Test(
         "whatever happens to caches and sources, no load returns a wrong image or asks the source without need",
