@@ -50,8 +50,10 @@ struct ModelPicture: Hashable {
     /// no smaller.
     func canBeMade(of other: ModelPicture) -> Bool {
         var (small, large) = (untransformed, other)
-        let isNoSmaller = large.shape == .box || small.shape == large.shape
-        guard isNoSmaller, [.box, .smallBox].contains(small.shape), !small.keepsColorSpace else { return false }
+        let isNoSmaller = small.shape == large.shape || small.shape == .smallBox && large.shape == .box
+        guard isNoSmaller, [.box, .smallBox, .stretched].contains(small.shape), !small.keepsColorSpace else {
+            return false
+        }
         // Neither the scale nor the other frames of an animation matter.
         (small.shape, small.isDoubleScale, large.isDoubleScale) = (large.shape, false, false)
         if !large.firstFrameOnly { small.firstFrameOnly = false }

@@ -331,6 +331,8 @@ struct PipelineModel: Hashable {
                 index,
                 wish.acceptsImage
                     ? Answer(version: version, source: .memory, freshness: .stale) : Answer(error: .notAnimated))
+            // What was transformed anew is stored.
+            if caches.memory[wish.picture] != version { actions[index].steps.append(.store) }
         } else {
             end(index, Answer(error: .connectionFailed))
         }
@@ -381,10 +383,8 @@ struct PipelineModel: Hashable {
         }
         if !wish.wantsData { store(wish.picture, in: .memory) }
         if let transfer = actions[index].transfer, answer.freshness != .stale {
-            models = models.map {
-                $0.with {
-                    $0.transfers[transfer].isWritten = $0.transfers[transfer].isWritten || wish.storeTo.contains(.disk)
-                }
+            if wish.storeTo.contains(.disk) {
+                models = models.map { $0.with { $0.transfers[transfer].isWritten = true } }
             }
             store(wish.picture.original, in: .disk)
         }

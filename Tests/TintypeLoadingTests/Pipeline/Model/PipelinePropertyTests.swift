@@ -144,12 +144,10 @@ struct RandomSequence {
             }
             possible.formUnion(model.ends())
         }
-        // The source is asked about the damaged bytes first, and then for new ones.
+        // The source is asked about the damaged bytes first, and then for new ones; or by two loads that found them, one after another.
         let mayAskTwice = actions.contains { action in
-            if case .load(let wish) = action, wish.policy == .revalidate {
-                return undecodable.contains(wish.picture.source)
-            }
-            return false
+            guard case .load(let wish) = action, undecodable.contains(wish.picture.source) else { return false }
+            return wish.policy == .revalidate || actions.count > 1
         }
         let matching = possible.filter {
             $0.answers == answers && ($0.requests == requests || mayAskTwice && $0.requests + 1 == requests)
