@@ -78,7 +78,7 @@ internal import TintypeDisplay
             }
             if let delay = update.delay {
                 need = delay > .milliseconds(60) ? .after(delay) : .nextFrame
-            } else if player.isPlaying, !update.isWaiting {
+            } else if player.isMoving, !update.isWaiting {
                 need = .nextFrame
             }
         }

@@ -150,7 +150,10 @@ struct ConformanceCheck {
         // The header may leave open what only the pixels tell.
         if image.hasAlpha, !info.hasAlpha { problems.append("the header denies the alpha of the pixels") }
         guard info.isAnimated else { return }
-        if let loop = file.number("loop") { expect("the loop count", info.loopCount, loop) }
+        // A GIF states how often it is repeated, and the others how often they are played.
+        if let loop = file.number("loop") {
+            expect("the loop count", info.loopCount, info.format == .gif && loop > 0 ? loop + 1 : loop)
+        }
         let durations = file["duration_ms"].split(separator: ",").compactMap { Double($0) }
         guard durations.count == info.frameCount else { return }
         let played = durations.map { FrameTiming.played(.microseconds(Int($0 * 1_000))).inMilliseconds }

@@ -14,6 +14,7 @@ final class NumberedFramesCoder: AnimatedImageCoder {
     struct State {
         var decodes: [Int: Int] = [:]
         var decoders = 0
+        var openDecoders = 0
         var copies = 0
         var seeks = 0
         /// The decoders in memory that keep copies at an interval.
@@ -41,6 +42,7 @@ final class NumberedFramesCoder: AnimatedImageCoder {
     static let frameBytes = 4 * 64
 
     var decodes: [Int: Int] { state.withLock { $0.decodes } }
+    var openDecoders: Int { state.withLock { $0.openDecoders } }
     var mostDecodes: Int { decodes.values.max() ?? 0 }
 
     func image(pressure: MemoryPressure? = nil, budget: DecodeBudget = .shared) throws -> AnimatedImage {
@@ -77,6 +79,7 @@ final class NumberedFramesCoder: AnimatedImageCoder {
 
         init(_ coder: NumberedFramesCoder, _ info: ImageInfo, _ context: DecodeContext) {
             (self.coder, self.info, self.context) = (coder, info, context)
+            coder.state.withLock { $0.openDecoders += 1 }
         }
 
         func nextFrame() throws(ImageError) -> ImageFrame? {
@@ -109,7 +112,13 @@ final class NumberedFramesCoder: AnimatedImageCoder {
             self.interval = interval
         }
 
-        deinit { if interval != nil { coder.state.withLock { $0.decodersWithCopies -= 1 } } }
+        deinit {
+            let hasCopies = interval != nil
+            coder.state.withLock { state in
+                state.openDecoders -= 1
+                if hasCopies { state.decodersWithCopies -= 1 }
+            }
+        }
 
         func seek(to index: Int) throws(ImageError) {
             coder.state.withLock { $0.seeks += 1 }

@@ -185,8 +185,10 @@ extension GIFBlocks {
         return frame.rect.covers(screen) && frame.transparentIndex == nil && frame.disposal != .restorePrevious
     }
 
-    /// The number of times that the animation is played, 0 to repeat it forever; once if the file does not specify it.
-    var loopCount: Int { statedLoopCount ?? 1 }
+    /// The number of times that the animation is played, 0 to repeat it forever.
+    ///
+    /// The file states how often it is repeated after the first time, and nothing for an animation that is played once.
+    var loopCount: Int { statedLoopCount.map { $0 == 0 ? 0 : $0 + 1 } ?? 1 }
 
     var info: ImageInfo {
         let isAnimated = frames.count > 1

@@ -30,9 +30,10 @@ final class GIFWriter {
         if let file { EGifCloseFile(file, &error) }
     }
 
-    /// Writes the extension of Netscape 2.0, which precedes the first frame.
+    /// Writes the extension of Netscape 2.0, which precedes the first frame, and states how often the animation is repeated.
+    /// - Parameter loopCount: the number of times that it is played, 0 to repeat it forever.
     func write(loopCount: Int) throws(ImageError) {
-        let count = min(max(loopCount, 0), 65_535)
+        let count = loopCount <= 0 ? 0 : min(max(loopCount - 1, 1), 65_535)
         let name = Array("NETSCAPE2.0".utf8)
         let block: [UInt8] = [1, UInt8(count & 0xFF), UInt8(count >> 8)]
         try check(EGifPutExtensionLeader(file, APPLICATION_EXT_FUNC_CODE))

@@ -71,6 +71,9 @@ extension AnimatedImagePlayer {
         /// True if time passes.
         private var isMoving: Bool { isPlaying && !isSuspended }
 
+        /// True if no frame but the one that is shown is needed for now.
+        var isIdle: Bool { !isMoving || speed == 0 }
+
         /// The rate, or 0 where it is none, or so low that a frame would stay for ever.
         private var speed: Double { rate >= 1e-6 && rate.isFinite ? min(rate, 1_000) : 0 }
 
@@ -83,12 +86,12 @@ extension AnimatedImagePlayer {
             let isHeld = awaited != nil && policy == .neverSkip
             if isMoving, !isHeld { time += min(elapsed, .days(3_650)) * speed }
             var events: [PlaybackEvent] = []
-            let old = neededStep
+            let old = (neededStep, isIdle)
             let isNew = duePosition.map { show($0, lookup, &events) } ?? false
             let update = Update(
                 frame: shown, isNew: isNew, delay: delay, isFinished: isShown && position.isFinished,
                 isWaiting: isShown && position.isWaiting)
-            return (update, events, neededStep != old)
+            return (update, events, old != (neededStep, isIdle))
         }
 
         /// The place whose frame has to be shown now; `nil` if it is shown already.

@@ -30,20 +30,23 @@ public final class AnimatedImagePlayer: Sendable {
     ///   - transformer: changes each frame; `nil` for none. Players with the same transformer, by its key, share frames.
     ///   - mode: the order of the frames.
     ///   - maximumBufferSize: the memory for frames that are kept decoded, in bytes. See ``maximumBufferSize``.
+    ///   - isPlaying: false for a player that is paused at first. It decodes no frames ahead.
     ///   - clock: the clock on which ``frames`` waits.
     public init(
         _ image: AnimatedImage, transformer: (any ImageTransformer)? = nil, mode: PlaybackMode = .normal,
-        maximumBufferSize: ByteCount? = nil, clock: some Clock<Duration> = ContinuousClock()
+        maximumBufferSize: ByteCount? = nil, isPlaying: Bool = true, clock: some Clock<Duration> = ContinuousClock()
     ) {
         self.image = image
-        let start = clock.now
-        now = { start.duration(to: clock.now) }
-        sleep = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+        let beginning = clock.now
+        now = { beginning.duration(to: clock.now) }
+        sleep = { try await clock.sleep(until: beginning.advanced(by: $0), tolerance: nil) }
         poster = transformer == nil ? image.poster.pixels : nil
         let needsPool = image.isAnimated || transformer != nil
         pool = needsPool ? image.framePool(transformer) : nil
         let timeline = image.timeline(mode: mode, loopCount: nil)
-        state = Lock(State(timeline: timeline, maximumBufferSize: maximumBufferSize))
+        var start = State(timeline: timeline, maximumBufferSize: maximumBufferSize)
+        start.isPlaying = isPlaying
+        state = Lock(start)
         guard let pool else { return }
         let member = pool.join(
             .init(demand: demand(state.withLock { $0 }), onFrame: { [observers] in observers.wake() }))
@@ -95,16 +98,15 @@ public final class AnimatedImagePlayer: Sendable {
     /// the square root of their number, at most 512 MB.
     public var maximumBufferSize: ByteCount? {
         get { state.withLock { $0.maximumBufferSize } }
-        set {
-            change { $0.maximumBufferSize = newValue }
-            updateDemand()
-        }
+        set { change { $0.maximumBufferSize = newValue } }
     }
 
     // MARK: State
 
     /// True if the animation moves: it was not paused, and has not ended.
     public var isPlaying: Bool { state.withLock { $0.isPlaying } }
+    /// True if time passes: the animation plays, at a speed above zero, where somebody sees it.
+    package var isMoving: Bool { !state.withLock { $0.isIdle } }
     /// The number of the frame that is shown, or that comes first.
     public var currentFrameIndex: Int { state.withLock { $0.position.frame } }
     /// The frame that is shown; `nil` before the first one is there.
@@ -120,7 +122,6 @@ public final class AnimatedImagePlayer: Sendable {
             if !state.isPlaying, state.position.isFinished { state.move(to: 0) }
             state.isPlaying = true
         }
-        updateDemand()
     }
 
     /// Stops time. The frame that is shown stays.
@@ -137,7 +138,6 @@ public final class AnimatedImagePlayer: Sendable {
             state.isPlaying = false
             state.move(to: 0)
         }
-        updateDemand()
     }
 
     /// Goes to a frame, which appears as soon as it is decoded.
@@ -150,7 +150,6 @@ public final class AnimatedImagePlayer: Sendable {
             let loop = max(0, loop ?? state.position.completedLoops)
             state.move(to: state.timeline.step(showing: index, inPass: min(loop, state.timeline.lastPass)))
         }
-        updateDemand()
     }
 
     /// Goes to a time since the beginning of the first pass, at the speed 1.
@@ -160,7 +159,6 @@ public final class AnimatedImagePlayer: Sendable {
             state.move(to: position.step)
             if let end = position.end { state.time = min(max(time, position.start), end) }
         }
-        updateDemand()
     }
 
     /// True while the display of the animation is out of sight: time stands still, and ``isPlaying`` stays what the program wants.
@@ -186,11 +184,11 @@ public final class AnimatedImagePlayer: Sendable {
     private func change(_ body: (inout State) -> Void) {
         state.withLock { body(&$0) }
         observers.wake()
+        updateDemand()
     }
 
     private func changeTimeline(mode: PlaybackMode? = nil) {
         change { $0.replaceTimeline(image.timeline(mode: mode ?? $0.timeline.mode, loopCount: $0.ownLoopCount)) }
-        updateDemand()
     }
 
     /// Goes on with the frames that have arrived, from the place where it is.
@@ -256,6 +254,6 @@ public final class AnimatedImagePlayer: Sendable {
             maximum: state.maximumBufferSize)
         return FrameDemand(
             frames: state.timeline.upcomingFrames(fromStep: state.neededStep, limit: buffer.lookahead),
-            buffer: buffer)
+            buffer: buffer, isIdle: state.isIdle)
     }
 }

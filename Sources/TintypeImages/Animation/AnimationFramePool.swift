@@ -68,13 +68,20 @@ final class AnimationFramePool: Sendable {
         }
         _ = old  // Deallocated outside the lock.
         demandChanged()
-        if isLast { closeReader() }
+        if isLast { becomeIdle() }
     }
 
-    /// Releases copies of the canvas that nobody plays backward from. The decoder and its place stay otherwise, for who asks next.
-    private func closeReader() {
+    /// Lets the decoder and its place stay for who asks next, while few other animations have been used since. Copies of the canvas go at once.
+    private func becomeIdle() {
         // Whoever decodes closes it afterwards.
         reader.withLockIfFree { if $0.seekPointInterval != nil { $0.close() } }
+        IdleAnimations.shared.add(self)
+    }
+
+    /// Releases the decoder, unless somebody wants frames.
+    func closeIfIdle() {
+        guard state.withLock({ $0.members.isEmpty }) else { return }
+        reader.withLockIfFree { $0.close() }
     }
 
     /// Gives the decoder the bytes that have arrived. If it is at work, it takes them before its next frame.
@@ -133,6 +140,7 @@ final class AnimationFramePool: Sendable {
 
     /// Releases all frames but those that are due now or next, and keeps none ahead for a while.
     private func purge() {
+        closeIfIdle()
         state.withLock { $0.scarcity = State.scarceFrames }
         release { state in
             state.takeFrames(except: Set(state.members.values.flatMap { $0.demand.frames.prefix(2) }))
@@ -172,7 +180,7 @@ final class AnimationFramePool: Sendable {
         }
         // Bytes may have arrived during the last frame.
         takeNewBytes()
-        if state.withLock({ $0.members.isEmpty }) { closeReader() }
+        if state.withLock({ $0.members.isEmpty }) { becomeIdle() }
     }
 
     private func decoded(_ job: State.Job) async -> Result<ImageFrame, ImageError> {
@@ -280,7 +288,7 @@ extension AnimationFramePool {
             // The most urgent one first, and among equals that of the oldest player.
             for (place, _, demand) in missing.sorted(by: { ($0.place, $0.number) < ($1.place, $1.number) }) {
                 let isUrgent = place <= 1
-                guard isUrgent || scarcity == 0,
+                guard isUrgent || scarcity == 0 && !demand.isIdle,
                     let (frame, lastPlace) = demand.frameToDecode(
                         forMissing: place, isUrgent: isUrgent, isMissing)
                 else { continue }

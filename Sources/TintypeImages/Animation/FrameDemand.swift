@@ -3,6 +3,8 @@ struct FrameDemand: Sendable {
     /// In the order in which they are needed, each once.
     var frames: [Int]
     var buffer: FrameBuffer
+    /// True if time stands still: what is decoded stays, and no frame is decoded ahead.
+    var isIdle = false
 
     /// The place of the first frame that is missing.
     func firstMissing(_ isMissing: (Int) -> Bool) -> Int? { frames.firstIndex(where: isMissing) }

@@ -84,15 +84,16 @@ public struct ImageCoders: ImageCoder {
     public func frameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> (any FrameDecoder)? {
-        let format = options.formatHint ?? ImageFormat(sniffing: data)
         var failure: ImageError?
-        for coder in coders.reversed() where coder.canDecode(data, format: format) {
-            guard let coder = coder as? any AnimatedImageCoder else { continue }
-            do throws(ImageError) {
-                return try coder.frameDecoder(for: data, options: options, context: context)
-            } catch {
-                if error.isCancellation { throw error }
-                failure = failure ?? error
+        for format in Self.formats(of: data, hint: options.formatHint) {
+            for coder in coders.reversed() where coder.canDecode(data, format: format) {
+                guard let coder = coder as? any AnimatedImageCoder else { continue }
+                do throws(ImageError) {
+                    return try coder.frameDecoder(for: data, options: options, context: context)
+                } catch {
+                    if error.isCancellation { throw error }
+                    failure = failure ?? error
+                }
             }
         }
         if let failure { throw failure }
@@ -110,10 +111,8 @@ public struct ImageCoders: ImageCoder {
         for data: Data, hint: ImageFormat?, _ work: (any ImageCoder) throws(ImageError) -> Value
     ) throws(ImageError) -> Value {
         guard !data.isEmpty else { throw ImageError(.emptyBody, stage: .decode, reason: "there are no bytes") }
-        let sniffed = ImageFormat(sniffing: data)
         var failure: ImageError?
-        // A wrong hint must not prevent decoding: if it fails, the signature decides.
-        for format in hint == nil || hint == sniffed ? [sniffed] : [hint, sniffed] {
+        for format in Self.formats(of: data, hint: hint) {
             for coder in coders.reversed() where coder.canDecode(data, format: format) {
                 do { return try work(coder) } catch {
                     // Another coder would find no more room, and must not be blamed for bytes that this one can read. Bytes that
@@ -125,7 +124,13 @@ public struct ImageCoders: ImageCoder {
                 }
             }
         }
-        throw failure ?? unreadable(data, format: sniffed ?? hint)
+        throw failure ?? unreadable(data, format: ImageFormat(sniffing: data) ?? hint)
+    }
+
+    /// The formats that bytes may have, the likeliest first. A wrong hint must not prevent decoding: if it fails, the signature decides.
+    private static func formats(of data: Data, hint: ImageFormat?) -> [ImageFormat?] {
+        let sniffed = ImageFormat(sniffing: data)
+        return hint == nil || hint == sniffed ? [sniffed] : [hint, sniffed]
     }
 
     private func unreadable(_ data: Data, format: ImageFormat?) -> ImageError {

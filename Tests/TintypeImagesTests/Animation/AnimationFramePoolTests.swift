@@ -261,6 +261,51 @@ struct AnimationFramePoolTests {
         }
     }
 
+    @Test("of animations that nobody plays any longer, few decoders stay open", .capability("ANI-05"))
+    func idleDecoders() async throws {
+        let coder = NumberedFramesCoder(count: 3)
+        let images = try (0..<20).map { _ in try coder.image() }
+        for image in images {
+            let player = AnimatedImagePlayer(image)
+            var driver = PlaybackDriver(player)
+            await driver.show(2)
+        }
+        // Whoever decodes last closes its decoder when it has ended.
+        while coder.openDecoders > IdleAnimations.limit { await Task.yield() }
+        #expect(try await images[19].frame(at: 1) != nil)
+        #expect(try await images[0].frame(at: 2) != nil, "the others are opened again")
+    }
+
+    @Test("a player whose time stands still decodes the frame that is due and the next, and the others once it plays")
+    func idle() async throws {
+        let coder = NumberedFramesCoder(count: 101)
+        let image = try coder.image()
+        let pool = image.framePool()
+        let player = AnimatedImagePlayer(image, isPlaying: false)
+        func check(_ frames: ClosedRange<Int>, _ comment: Comment) async throws {
+            for _ in 0..<10 {
+                for frame in frames { _ = try await pool.waitForFrame(at: frame) }
+            }
+            #expect(pool.statistics.frames == frames.count, comment)
+        }
+        try await check(0...1, "paused from the beginning")
+        player.seek(toFrame: 50)
+        player.clearFrameBuffer()
+        try await check(50...51, "a seek")
+        player.rate = 0
+        player.play()
+        player.seek(toFrame: 0)
+        player.clearFrameBuffer()
+        try await check(0...1, "no speed")
+        player.rate = 1
+        var driver = PlaybackDriver(player)
+        await driver.show(101)
+        #expect(driver.shown == Array(0...100))
+        player.stop()
+        player.clearFrameBuffer()
+        try await check(0...1, "stopped")
+    }
+
     @Test("players that come, go, and change at random show the right frames, and end", arguments: 0..<20)
     func random(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed))

@@ -1,0 +1,20 @@
+import Foundation
+import TestSupport
+import Testing
+import TintypeImages
+
+@testable import TintypeCodecs
+
+@Suite("Animations with a wrong hint", .timeLimited)
+struct WrongHintTests {
+    @Test(
+        "a wrong hint costs no frame", .capability("COD-15"), arguments: FormatSample.animated,
+        [ImageFormat.png, .gif, .webp, .jpeg])
+    func frames(sample: FormatSample, hint: ImageFormat) async throws {
+        var options = DecodeOptions()
+        options.formatHint = hint
+        let animation = try AnimatedImage(data: sample.data(), options: options, coders: WritableFormats.coders)
+        #expect(animation.frameCount == FormatSample.frameCount)
+        for index in 0..<animation.frameCount { #expect(try await animation.frame(at: index) != nil) }
+    }
+}
