@@ -2,12 +2,14 @@ internal import CIsolation
 internal import Glibc
 internal import TintypeImages
 
-/// One process of the helper. It ends with the last reference to it.
+/// A process that decodes for this one. It ends with the last reference to it.
 final class WorkerProcess: Sendable {
     let process: Int32
     let socket: WireSocket
     /// A descriptor of the process; -1 where the system has none.
     private let handle: Int32
+    /// The process that started it.
+    private let starter = getpid()
     private let state = Lock(State())
 
     private struct State {
@@ -15,25 +17,19 @@ final class WorkerProcess: Sendable {
         var ending: WorkerEnding?
     }
 
-    init(_ helper: String) throws(ImageError) {
-        func failure(_ code: Int32) -> ImageError {
-            WorkerConversation.Failure.unavailable("\(helper) can't be started", code)
-        }
-        var ends: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-            throw failure(errno)
-        }
-        var started: Int32 = 0
-        let code = tintype_spawn(helper, ends[1], &started)
-        close(ends[1])
+    init(_ program: WorkerProgram) throws(ImageError) {
+        var (started, descriptor): (Int32, Int32) = (0, -1)
+        let code = tintype_start_worker(program.file, program.library, &descriptor, &started)
         guard code == 0 else {
-            close(ends[0])
-            throw failure(code)
+            throw WorkerConversation.Failure.unavailable("\(program.name) can't be started to decode", code)
         }
         process = started
-        socket = WireSocket(descriptor: ends[0])
+        socket = WireSocket(descriptor: descriptor)
         handle = tintype_open_process(started)
     }
+
+    /// False in a copy of the program that it made with `fork`, which must leave the process alone.
+    var isOwn: Bool { starter == getpid() }
 
     deinit {
         end()
@@ -75,6 +71,7 @@ final class WorkerProcess: Sendable {
     func end() -> WorkerEnding {
         state.withLock { state in
             if let ending = state.ending { return ending }
+            guard isOwn else { return WorkerEnding() }
             // A process that has ended already keeps its own reason.
             tintype_kill(handle, process)
             var (status, ending) = (Int32(0), WorkerEnding())
