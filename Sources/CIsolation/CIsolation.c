@@ -83,7 +83,7 @@ long tintype_receive(int socket, void *bytes, size_t count, int *file) {
 
 int tintype_open_process(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
-void tintype_kill(int opened, int process) {
-    if (opened >= 0) syscall(SYS_pidfd_send_signal, opened, SIGKILL, NULL, 0);
-    else kill(process, SIGKILL);
+void tintype_signal_process(int opened, int process, int number) {
+    if (opened >= 0) syscall(SYS_pidfd_send_signal, opened, number, NULL, 0);
+    else kill(process, number);
 }

@@ -177,7 +177,7 @@ const char *tintype_find_worker(const char *helper, int *file, int *library) {
 
 /// Everything that a new process needs, made before it exists: it shares the memory of this one until its program is loaded.
 struct start {
-    int file, library, socket, null, rules;
+    int file, library, socket, lifeline, null, rules;
     int error;
     uid_t user;
     gid_t group;
@@ -185,6 +185,8 @@ struct start {
     const struct sock_fprog *filter;
 };
 
+/// The descriptors of a worker beside its socket.
+enum { LIFELINE = TINTYPE_WORKER_SOCKET + 1, LIBRARY };
 #define CALL(name, ...) syscall(SYS_##name, __VA_ARGS__)
 #ifndef CLOSE_RANGE_CLOEXEC
 #define CLOSE_RANGE_CLOEXEC 4
@@ -195,14 +197,19 @@ struct start {
 
 /// Gives the new process its descriptors, and nothing else of the program. Returns the new number of `file`, or -1.
 __attribute__((no_sanitize("address", "thread"))) static int arrange_descriptors(const struct start *start, int *rules) {
-    int file = RAISED(start->file), socket = RAISED(start->socket), null = RAISED(start->null);
-    int library = start->library >= 0 ? RAISED(start->library) : -1, first = TINTYPE_WORKER_SOCKET + (library >= 0 ? 2 : 1);
+    int file = RAISED(start->file), socket = RAISED(start->socket), lifeline = RAISED(start->lifeline), null = RAISED(start->null);
+    int library = start->library >= 0 ? RAISED(start->library) : -1;
+    int first = library >= 0 ? LIBRARY + 1 : LIFELINE + 1;
     *rules = start->rules >= 0 ? RAISED(start->rules) : -1;
-    if (file < 0 || socket < 0 || null < 0 || (start->library >= 0 && library < 0) || (start->rules >= 0 && *rules < 0)) return -1;
+    if (file < 0 || socket < 0 || lifeline < 0 || null < 0 || (start->library >= 0 && library < 0) || (start->rules >= 0 && *rules < 0)) return -1;
     for (int standard = 0; standard < 3; standard++)
         if (CALL(dup3, null, standard, 0) < 0) return -1;
-    if (CALL(dup3, socket, TINTYPE_WORKER_SOCKET, 0) < 0) return -1;
-    if (library >= 0 && CALL(dup3, library, TINTYPE_WORKER_SOCKET + 1, 0) < 0) return -1;
+    if (CALL(dup3, socket, TINTYPE_WORKER_SOCKET, 0) < 0 || CALL(dup3, lifeline, LIFELINE, 0) < 0) return -1;
+    if (library >= 0 && CALL(dup3, library, LIBRARY, 0) < 0) return -1;
+    // The end of the other end is a signal, and nothing is ever sent.
+    long own = syscall(SYS_getpid);
+    if (CALL(fcntl, LIFELINE, F_SETOWN, own) != 0 || CALL(fcntl, LIFELINE, F_SETSIG, SIGKILL) != 0) return -1;
+    if (CALL(fcntl, LIFELINE, F_SETFL, O_RDWR | O_ASYNC) != 0) return -1;
     // Marked, not closed: some are still needed. Linux 5.11; before, one by one.
     if (CALL(close_range, first, ~0u, CLOSE_RANGE_CLOEXEC) != 0)
         for (int other = first; other < 65536; other++) CALL(fcntl, other, F_SETFD, FD_CLOEXEC);
@@ -274,7 +281,7 @@ static int create_process(struct start start, int *process) {
     return error;
 }
 
-int tintype_start_worker(int file, int library, int *socket, int *process) {
+int tintype_start_worker(int file, int library, int *socket, int *lifeline, int *process) {
     // The loader finds the program's libraries where this one did. The runtime would start a program to describe a crash.
     const char *folders = secure_getenv("LD_LIBRARY_PATH");
     char libraries[PATH_MAX + 32];
@@ -282,23 +289,26 @@ int tintype_start_worker(int file, int library, int *socket, int *process) {
     size_t count = 2;
     if (folders && snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", folders) < (int)sizeof libraries)
         environment[count++] = libraries;
-    if (library >= 0) environment[count++] = "LD_PRELOAD=/proc/self/fd/4";
+    if (library >= 0) environment[count++] = "LD_PRELOAD=/proc/self/fd/5";
     struct tintype_filter filter;
     tintype_make_loading_filter(&filter);
     struct start start = {
         .file = file, .library = library, .user = geteuid(), .group = getegid(), .arguments = arguments, .environment = environment,
         .filter = SANITIZED ? NULL : &filter.program};
-    int ends[2] = {-1, -1};
+    int ends[2] = {-1, -1}, lives[2] = {-1, -1};
     int error = tintype_readable_files(file, library, folders, &start.rules);
     if (!error && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) error = errno;
+    if (!error && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, lives)) error = errno;
     start.socket = ends[1];
+    start.lifeline = lives[1];
     start.null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (start.null < 0) start.null = memfd_create("null", MFD_CLOEXEC);
     if (!error && start.null < 0) error = errno;
     if (!error) error = create_process(start, process);
-    int opened[] = {start.rules, start.null, ends[1], error ? ends[0] : -1};
+    int opened[] = {start.rules, start.null, ends[1], lives[1], error ? ends[0] : -1, error ? lives[0] : -1};
     for (size_t i = 0; i < sizeof opened / sizeof *opened; i++)
         if (opened[i] >= 0) close(opened[i]);
     *socket = ends[0];
+    *lifeline = lives[0];
     return error;
 }

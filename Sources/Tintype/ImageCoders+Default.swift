@@ -5,13 +5,13 @@ internal import TintypeIsolation
 /// isolates coders has linked the file.
 @_cdecl("tintype_worker_main")
 package func tintypeWorkerMain(_ socket: Int32) -> Int32 {
-    DecoderWorker(coders: .contained, socket: socket).run {
+    DecoderWorker(coders: .inProcess, socket: socket).run {
         // Loads the libraries of text, and the fonts that text has by default.
         let text = """
             <svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">
             <text y="8">a<tspan font-family="serif">b</tspan><tspan font-family="monospace">c</tspan></text></svg>
             """
-        _ = try? ImageCoders.contained.decode(Data(text.utf8))
+        _ = try? ImageCoders.inProcess.decode(Data(text.utf8))
     }
 }
 
@@ -21,18 +21,10 @@ extension ImageCoders {
     /// The formats of ``IsolatedFormats/default`` are decoded in processes of their own (see <doc:IsolatedDecoding>).
     public static let `default` = inProcess.isolated()
 
-    /// The coders of ``default``, which all decode in the program itself.
+    /// The coders of ``default``, which all decode in the program itself. A file that crashes a library ends the program, and nothing limits
+    /// the time of a drawing.
     public static let inProcess = ImageCoders(
         traitCoders + [ICOCoder(png: PNGCoder()), BMPCoder(), WebPCoder(), GIFCoder(), PNGCoder(), JPEGCoder()])
-
-    /// The coders for a process that may end without harm.
-    package static let contained = ImageCoders(
-        inProcess.coders.map { coder in
-            #if SVG
-            if coder is SVGCoder { return SVGCoder(isContained: true) }
-            #endif
-            return coder
-        })
 
     private static var traitCoders: [any ImageCoder] {
         var coders: [any ImageCoder] = []

@@ -73,7 +73,7 @@ extension ImageCoders {
 }
 
 /// A coder that is isolated already.
-protocol IsolatingCoder: ImageCoder {
+protocol IsolatingCoder: PreparingImageCoder {
     /// The coder of the same formats in this process.
     var base: any ImageCoder { get }
 }

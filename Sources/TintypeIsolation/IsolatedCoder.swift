@@ -12,6 +12,8 @@ struct IsolatedCoder: IsolatingCoder {
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { base.canDecode(data, format: format) }
 
+    func prepare() { pool.prepare() }
+
     func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {
@@ -64,6 +66,8 @@ struct IsolatedAnimatedCoder: IsolatingCoder, AnimatedImageCoder {
     var encodableFormats: Set<ImageFormat> { coder.encodableFormats }
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { coder.canDecode(data, format: format) }
+
+    func prepare() { coder.prepare() }
 
     func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext

@@ -134,6 +134,34 @@ struct HostileWorkerTests {
         #expect(bench.pool.idleProcesses.count <= DecoderIsolation().maximumIdleProcesses)
     }
 
+    @Test("a worker sees images of one origin, and is stopped while it waits", .capability("ISO-07"))
+    func origins() throws {
+        let bench = IsolatedBench()
+        func worker(_ origin: String?) throws -> Int32 {
+            var context = DecodeContext()
+            context.origin = origin
+            _ = try bench.decode("good", context: context)
+            return try #require(bench.pool.idleProcesses.last)
+        }
+        let (own, other) = (try worker(nil), try worker("https://example.org:0"))
+        #expect(try own != other && worker(nil) == own && worker("https://example.org:0") == other)
+        #expect(try worker("https://example.com:0") != other && bench.pool.idleProcesses.count == 2)
+        for process in bench.pool.idleProcesses {
+            while try !#require(ThisProcess.state(of: process)).contains(") T ") { sched_yield() }
+        }
+    }
+
+    @Test("a worker that was started ahead has seen nobody's images, and decodes the first", .capability("ISO-07"))
+    func prepared() async throws {
+        let bench = IsolatedBench()
+        bench.coder.prepare()
+        while bench.pool.idleProcesses.isEmpty { await Task.yield() }
+        bench.coder.prepare()
+        let worker = bench.pool.idleProcesses
+        _ = try bench.decode("good")
+        #expect(bench.pool.idleProcesses == worker && bench.pool.startCount == 1)
+    }
+
     @Test("a copy of the program that it made with fork leaves its workers alone", .capability("ISO-06"))
     func fork() async {
         await #expect(processExitsWith: .exitCode(7)) {

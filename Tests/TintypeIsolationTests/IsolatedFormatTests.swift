@@ -71,9 +71,7 @@ struct IsolatedFormatTests {
     }
 
     #if SVG
-    @Test(
-        "a drawing that may end the process is drawn in another one, and one that does is an error",
-        .capability("COD-63"))
+    @Test("a drawing that ends its process is an error", .capability("COD-63"))
     func tiles() throws {
         func drawing(_ place: String) -> Data {
             Data(

@@ -82,11 +82,12 @@ struct StandInCoder: AnimatedImageCoder {
 enum ThisProcess {
     static var descriptors: Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0 }
 
-    /// True unless a process has ended.
-    static func isRunning(_ process: Int32) -> Bool {
-        guard let state = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return false }
-        return !state.contains(") Z ")
+    static func state(of process: Int32) -> String? {
+        try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
     }
+
+    /// True unless a process has ended.
+    static func isRunning(_ process: Int32) -> Bool { state(of: process).map { !$0.contains(") Z ") } ?? false }
 
     static func threads(of process: Int32) -> Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task").count) ?? 0

@@ -52,7 +52,6 @@ struct WireTests {
         var limits = DecodeLimits(maximumPixels: 1, maximumBytes: .bytes(2), maximumFrames: 3)
         limits.maximumSide = 4
         limits.maximumAnimationPixels = 5
-        limits.maximumDrawingWork = 6
         #expect(equal(limits, DecodeLimits()).isEmpty)
         #expect(try sent(limits) == limits)
     }

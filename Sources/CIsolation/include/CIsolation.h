@@ -25,9 +25,10 @@
 /// Returns NULL, or the reason why there is none.
 const char *tintype_find_worker(const char *helper, int *file, int *library);
 
-/// Starts a worker, confined before its program is loaded; the number of the error, or zero. The program begins at its `main`, or, if it links
+/// Starts a worker, confined before its program is loaded; the number of the error, or zero. The kernel kills the worker, even one that is
+/// stopped, when no process has the `lifeline` any more. The program begins at its `main`, or, if it links
 /// a decoder, in `tintype_worker_main`.
-int tintype_start_worker(int file, int library, int *socket, int *process);
+int tintype_start_worker(int file, int library, int *socket, int *lifeline, int *process);
 
 /// Decodes for the program at the other end of a socket, instead of `main`; the status to exit with. Programs that link a decoder have it.
 int tintype_worker_main(int socket) __attribute__((weak));
@@ -58,7 +59,7 @@ long tintype_receive(int socket, void *bytes, size_t count, int *file);
 /// Opens a process, so that a signal can't reach another one that gets its number; -1 with `errno`.
 int tintype_open_process(int process);
 
-/// Kills a process that was opened, or, if `opened` is -1, the one with a number.
-void tintype_kill(int opened, int process);
+/// Sends a signal to a process that was opened, or, if `opened` is -1, to the one with a number.
+void tintype_signal_process(int opened, int process, int number);
 
 #endif

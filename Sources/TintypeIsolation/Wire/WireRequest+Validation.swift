@@ -21,7 +21,8 @@ extension WireRequest {
         case .layout(let image):
             try require(image.format == .rgba8 || options.decodeToHDR)
             try require(image.durations.allSatisfy { Self.longestDuration.contains($0) })
-            let source = image.properties.sourceSize ?? image.size
+            // A drawing has no pixels but those that are drawn.
+            let source = image.properties.isVector ? image.size : image.properties.sourceSize ?? image.size
             try checkLimits(
                 source: source, output: image.size, frameCount: image.durations.count,
                 bytesPerPixel: image.format.bytesPerPixel)
@@ -53,7 +54,7 @@ extension WireRequest {
         var info = header
         let durations = info.frameDurations
         try require(formats.contains(info.format) && (1...64).contains(info.bitsPerComponent))
-        try require(!info.size.isEmpty && max(info.size.width, info.size.height) <= Int(Int32.max))
+        try require(Self.isPossible(info.size))
         try require((1...max(1, byteCount)).contains(info.pageCount))
         try require((1...max(1, limits.maximumFrames)).contains(info.frameCount))
         try require(durations.count <= info.frameCount)
@@ -76,6 +77,7 @@ extension WireRequest {
         try require(Self.largestCount.contains(given.loopCount) && (1...64).contains(given.bitsPerComponent))
         try require(!given.isTransformed && (options.allowsPartialImage || !given.isPartial))
         try require(options.decodeToHDR || !given.isHighDynamicRange)
+        try require(given.sourceSize.map { Self.isPossible($0) } ?? true)
         try require(!given.isVector || formats.contains(.svg) || formats.contains(.pdf))
         try require(isWanted(size, source: given.sourceSize ?? size, isVector: given.isVector))
         if options.keepsColorSpace {
@@ -99,14 +101,17 @@ extension WireRequest {
         source: PixelSize, output: PixelSize, frameCount: Int, bytesPerPixel: Int = 4
     ) throws(WorkerConversation.Failure) {
         // Sides that can be multiplied.
-        for size in [source, output] {
-            try require(!size.isEmpty && max(size.width, size.height) <= Int(Int32.max))
-        }
+        for size in [source, output] { try require(Self.isPossible(size)) }
         do throws(ImageError) {
             try limits.check(size: source, output: output, frameCount: frameCount, bytesPerPixel: bytesPerPixel)
         } catch {
             throw .abandoned(error)
         }
+    }
+
+    /// Returns true for sides that can be multiplied.
+    private static func isPossible(_ size: PixelSize) -> Bool {
+        !size.isEmpty && max(size.width, size.height) <= Int(Int32.max)
     }
 
     private func require(_ condition: Bool) throws(WorkerConversation.Failure) {

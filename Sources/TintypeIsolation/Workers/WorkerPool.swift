@@ -1,13 +1,18 @@
 internal import Glibc
 internal import TintypeImages
 
-/// The workers of one ``DecoderIsolation``. A worker has one request at a time; the one that was used last comes first.
+/// The workers of one ``DecoderIsolation``. A worker has one request at a time, and sees images of one origin only; the one that was used last
+/// comes first.
 final class WorkerPool: Sendable {
     let isolation: DecoderIsolation
     private let program: WorkerProgram
     private let idle = Lock<[WorkerProcess]>([])
     /// The last start that failed, and the end of the time in which there is no other one.
     private let failedStart = Lock<(error: ImageError, until: ContinuousClock.Instant)?>(nil)
+
+    private let isPrepared = Lock(false)
+    /// Starts workers that nobody waits for yet.
+    private static let preparing = WorkQueue(label: "tintype.workers", width: 1)
 
     /// The time after a failed start in which decodes fail at once.
     private static let failureLifetime = Duration.seconds(60)
@@ -59,15 +64,43 @@ final class WorkerPool: Sendable {
     /// Returns a worker that waits, or a new one; `nil` if none can be started, and the program may decode instead.
     func take(_ context: DecodeContext) throws(ImageError) -> WorkerProcess? {
         try context.checkCancellation()
-        while let worker = idle.withLock({ $0.popLast() }) {
+        while let worker = takeIdle(for: context.origin) {
             // One that was killed while it waited is replaced.
-            if worker.isOwn, worker.isAlive { return worker }
+            guard worker.isOwn, worker.isAlive else { continue }
+            worker.serve(context.origin)
+            return worker
         }
         do throws(ImageError) {
-            return try start(context)
+            let worker = try start(context)
+            worker.serve(context.origin)
+            return worker
         } catch {
             if error.code == .decoderUnavailable, isolation.allowsInProcess { return nil }
             throw error
+        }
+    }
+
+    private func takeIdle(for origin: String?) -> WorkerProcess? {
+        idle.withLock { idle in
+            let place =
+                idle.lastIndex { $0.served == WorkerProcess.Origin(name: origin) }
+                ?? idle.lastIndex { $0.served == nil }
+            return place.map { idle.remove(at: $0) }
+        }
+    }
+
+    /// Starts a worker for the first image, unless that has been done.
+    func prepare() {
+        guard
+            isPrepared.withLock({ isPrepared in
+                defer { isPrepared = true }
+                return !isPrepared && startCount == 0
+            })
+        else { return }
+        Task {
+            _ = try? await Self.preparing.perform { [self] _ throws(ImageError) in
+                park(try start(DecodeContext()))
+            }
         }
     }
 
@@ -98,8 +131,17 @@ final class WorkerPool: Sendable {
         guard worker.countDecode() < isolation.maximumDecodesPerProcess,
             worker.residentBytes ?? .max <= isolation.maximumIdleMemory.bytes
         else { return }
-        idle.withLock { [limit = isolation.maximumIdleProcesses] idle in
-            if idle.count < limit { idle.append(worker) }
+        park(worker)
+    }
+
+    /// Stops a worker, and lets it wait. The one that has waited longest goes if there are too many.
+    private func park(_ worker: WorkerProcess) {
+        guard isolation.maximumIdleProcesses > 0 else { return }
+        worker.pause()
+        // The worker that goes is ended outside of the lock.
+        _ = idle.withLock { [limit = isolation.maximumIdleProcesses] idle in
+            idle.append(worker)
+            return idle.count > limit ? idle.removeFirst() : nil
         }
     }
 }
