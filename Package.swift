@@ -43,7 +43,6 @@ let package = Package(
         .library(name: "TintypeTesting", targets: ["TintypeTesting"]),
         .library(name: "TintypeGTK", targets: ["TintypeGTK"]),
         .executable(name: "tintype", targets: ["TintypeCommand"]),
-        .executable(name: "tintype-decoder", targets: ["TintypeDecoder"]),
         .executable(name: "tintype-demo", targets: ["TintypeDemo"]),
         .executable(name: "tintype-gallery", targets: ["TintypeGallery"]),
     ],
@@ -91,8 +90,6 @@ let package = Package(
         .target(name: "CKernels"),
         .target(name: "CUnfilter"),
         .target(name: "CIsolation"),
-        // Only the helper needs libseccomp-dev.
-        .target(name: "CSandbox", dependencies: ["CIsolation"], linkerSettings: [.linkedLibrary("seccomp")]),
 
         // The library, lowest first.
         .target(
@@ -149,9 +146,6 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "TintypeSandbox", dependencies: ["TintypeImages", "TintypeIsolation", "CIsolation", "CSandbox"],
-            swiftSettings: settings),
-        .target(
             name: "TintypeGTK",
             dependencies: ["TintypeDisplay", library("CGTK", for: "GTK"), library("CGTKShim", for: "GTK")],
             swiftSettings: settings),
@@ -178,8 +172,6 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
-        .executableTarget(
-            name: "TintypeDecoder", dependencies: ["Tintype", "TintypeSandbox"], swiftSettings: settings),
         // A target of its own, so that the command doesn't link the test server.
         .executableTarget(
             name: "TintypeDemo",
@@ -258,15 +250,14 @@ let package = Package(
             swiftSettings: settings),
         // A helper of isolated decoding whose decoder misbehaves as its file says.
         .executableTarget(
-            name: "TestDecoder", dependencies: ["TintypeImages", "TintypeIsolation", "TintypeSandbox"],
-            path: "Tests/TestDecoder", swiftSettings: settings),
-        // Runs a helper without Landlock.
-        .executableTarget(name: "OldKernel", path: "Tests/OldKernel"),
+            name: "TestDecoder", dependencies: ["TintypeImages", "TintypeIsolation"], path: "Tests/TestDecoder",
+            swiftSettings: settings),
+        // Changes of the process that runs a test.
+        .target(name: "CTestProcess", path: "Tests/CTestProcess"),
         .testTarget(
             name: "TintypeIsolationTests",
             dependencies: [
-                "Tintype", "TintypeIsolation", "TintypeTesting", "TestSupport", "TestDecoder", "TintypeDecoder",
-                "OldKernel",
+                "Tintype", "TintypeIsolation", "TintypeTesting", "TestSupport", "TestDecoder", "CTestProcess",
             ],
             swiftSettings: settings),
         // A program of its own: the main actor of Swift Testing is not on the first thread, which GTK needs.

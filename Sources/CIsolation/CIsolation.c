@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -84,40 +83,7 @@ long tintype_receive(int socket, void *bytes, size_t count, int *file) {
 
 int tintype_open_process(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
-void tintype_kill(int opened, int process) {
-    if (opened >= 0) syscall(SYS_pidfd_send_signal, opened, SIGKILL, NULL, 0);
-    else kill(process, SIGKILL);
-}
-
-int tintype_spawn(const char *path, int socket, int *process) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    char *arguments[] = {(char *)path, NULL}, *environment[] = {NULL};
-    // Out of the way of the standard streams, which a program may have closed.
-    int copy = fcntl(socket, F_DUPFD_CLOEXEC, 4);
-    if (copy < 0) return errno;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error) {
-        close(copy);
-        return error;
-    }
-    if ((error = posix_spawnattr_init(&attributes)) == 0) {
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setsigdefault(&attributes, &all);
-        // A group of its own: Ctrl-C in a terminal is for the program, which ends its workers.
-        posix_spawnattr_setpgroup(&attributes, 0);
-        for (int standard = 0; standard < 3 && !error; standard++)
-            error = posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", standard ? O_WRONLY : O_RDONLY, 0);
-        if (!error) error = posix_spawn_file_actions_adddup2(&actions, copy, 3);
-        if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, 4);
-        if (!error) error = posix_spawn(process, path, &actions, &attributes, arguments, environment);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    close(copy);
-    return error;
+void tintype_signal_process(int opened, int process, int number) {
+    if (opened >= 0) syscall(SYS_pidfd_send_signal, opened, number, NULL, 0);
+    else kill(process, number);
 }

@@ -1,36 +1,30 @@
-internal import Logging
+internal import Glibc
+internal import TintypeIsolation
+
+/// Decodes for a copy of this program, which started this one as its worker. Called instead of `main`. It is in this file because whoever
+/// isolates coders has linked the file.
+@_cdecl("tintype_worker_main")
+package func tintypeWorkerMain(_ socket: Int32) -> Int32 {
+    DecoderWorker(coders: .inProcess, socket: socket).run {
+        // Loads the libraries of text, and the fonts that text has by default.
+        let text = """
+            <svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">
+            <text y="8">a<tspan font-family="serif">b</tspan><tspan font-family="monospace">c</tspan></text></svg>
+            """
+        _ = try? ImageCoders.inProcess.decode(Data(text.utf8))
+    }
+}
 
 extension ImageCoders {
     /// A coder for each format of this build: JPEG, PNG and APNG, GIF, WebP, BMP, ICO, and those of the package traits.
     ///
-    /// The formats of ``IsolatedFormats/default`` are decoded in processes of their own wherever the program finds the helper
-    /// `tintype-decoder` (see <doc:IsolatedDecoding>). Without the helper they are decoded in the program, and a warning in the log says
-    /// so once.
-    public static let `default`: ImageCoders = {
-        let exposed = inProcess.decodableFormats.intersection(IsolatedFormats.default.formats)
-        if !exposed.isEmpty, DecoderIsolation().helperPath == nil {
-            let names = exposed.map(\.rawValue).sorted().joined(separator: ", ")
-            Logger(label: "tintype.coders").warning(
-                """
-                tintype-decoder wasn't found, so images of these formats are decoded in the program, which a damaged file can end: \(names). \
-                Install it beside the program, or set \(DecoderIsolation.helperVariable)
-                """)
-        }
-        return inProcess.isolated()
-    }()
+    /// The formats of ``IsolatedFormats/default`` are decoded in processes of their own (see <doc:IsolatedDecoding>).
+    public static let `default` = inProcess.isolated()
 
-    /// The coders of ``default``, which all decode in the program itself.
+    /// The coders of ``default``, which all decode in the program itself. A file that crashes a library ends the program, and nothing limits
+    /// the time of a drawing.
     public static let inProcess = ImageCoders(
         traitCoders + [ICOCoder(png: PNGCoder()), BMPCoder(), WebPCoder(), GIFCoder(), PNGCoder(), JPEGCoder()])
-
-    /// The coders for a process that may end without harm.
-    package static let contained = ImageCoders(
-        inProcess.coders.map { coder in
-            #if SVG
-            if coder is SVGCoder { return SVGCoder(isContained: true) }
-            #endif
-            return coder
-        })
 
     private static var traitCoders: [any ImageCoder] {
         var coders: [any ImageCoder] = []

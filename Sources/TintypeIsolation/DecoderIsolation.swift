@@ -2,19 +2,21 @@ public import TintypeImages
 
 /// Settings for decoding images in processes of their own, so that a file that crashes a library, or takes it over, can't harm the program.
 ///
-/// Use ``ImageCoders/isolated(_:by:)`` to isolate coders. The processes run the program `tintype-decoder`, a product of this
-/// package. They have no network, can't start programs, and read no files but fonts and the data of libraries. They wait for the next image,
-/// and end with the program.
+/// Use ``ImageCoders/isolated(_:by:)`` to isolate coders. The processes are the program itself, started again: they decode instead of
+/// reaching its `main`. They have no network, can't start programs, and read no files but libraries, fonts, and data of the system. They wait
+/// for the next image, and end with the program.
 public struct DecoderIsolation: Sendable, Hashable {
-    /// The absolute path of `tintype-decoder`; `nil`, the default, for that in the environment variable `TINTYPE_DECODER`, or else for the
-    /// one in the folder of the program.
+    /// The absolute path of another program that decodes instead of this one, such as a smaller one. Any program that imports `Tintype`
+    /// can. The default is `nil`.
     public var helper: String?
-    /// True, the default, if a program without `tintype-decoder` decodes in its own process; false if such a decode is an error,
+    /// True if images are decoded in the program where no process can be started; false, the default, if such a decode is an error,
     /// ``ImageError/Code/decoderUnavailable``.
-    public var decodesInProcessWithoutHelper = true
+    public var allowsInProcess = false
     /// The longest time for an image, or for one frame of an animation that is played, without the wait for memory. A process that takes
     /// longer is ended. The default is 30 seconds.
     public var timeLimit = Duration.seconds(30)
+    /// The longest time that a process takes until it waits for the first image.
+    package var startLimit = Duration.seconds(10)
     /// The memory that a process may allocate, in bytes. The default is 2 GB.
     public var memoryLimit = ByteCount.gigabytes(2)
     /// The largest number of processes that wait for the next image. As many work as there are decodes at one time. The default is 2.
@@ -50,32 +52,28 @@ extension ImageCoders {
     /// single formats in `DecodeOptions` don't reach the processes, and isolated images arrive without previews. An animation that is played
     /// has a process to itself. Encoding isn't isolated.
     ///
-    /// The helper is looked for once, by this call. Each call has its own processes, which end when its last coder is gone.
+    /// Each call has its own processes, which end when its last coder is gone.
     /// - Parameters:
     ///   - formats: the formats. A coder that reads one of them is isolated.
     ///   - isolation: the settings of the processes.
     public func isolated(
         _ formats: IsolatedFormats = .default, by isolation: DecoderIsolation = DecoderIsolation()
-    ) -> ImageCoders { isolated(formats, by: isolation, pool: nil) }
-
-    /// - Parameter pool: the processes, for tests.
-    func isolated(_ formats: IsolatedFormats, by isolation: DecoderIsolation, pool: WorkerPool?) -> ImageCoders {
-        let helper = isolation.helperPath
-        guard helper != nil || !isolation.decodesInProcessWithoutHelper else { return self }
-        let pool = pool ?? WorkerPool(isolation, helper: helper)
+    ) -> ImageCoders {
+        let pool = WorkerPool(isolation)
         return ImageCoders(
             coders.map { coder in
                 guard !formats.formats.isDisjoint(with: coder.decodableFormats) else { return coder }
                 // The latest settings count for a coder that is isolated already.
                 let base = (coder as? any IsolatingCoder)?.base ?? coder
                 let isolated = IsolatedCoder(base: base, pool: pool)
-                return base is any AnimatedImageCoder ? IsolatedAnimatedCoder(coder: isolated) : isolated
+                guard let animated = base as? any AnimatedImageCoder else { return isolated }
+                return IsolatedAnimatedCoder(coder: isolated, animated: animated)
             })
     }
 }
 
 /// A coder that is isolated already.
-protocol IsolatingCoder: ImageCoder {
+protocol IsolatingCoder: PreparingImageCoder {
     /// The coder of the same formats in this process.
     var base: any ImageCoder { get }
 }

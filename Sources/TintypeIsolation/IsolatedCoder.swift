@@ -12,6 +12,8 @@ struct IsolatedCoder: IsolatingCoder {
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { base.canDecode(data, format: format) }
 
+    func prepare() { pool.prepare() }
+
     func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {
@@ -20,17 +22,19 @@ struct IsolatedCoder: IsolatingCoder {
 
     func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
         let request = request(data, DecodeOptions(), context)
-        return try pool.withWorker(context) { worker throws(WorkerConversation.Failure) in
+        let info = try pool.withWorker(about: request, context) { worker throws(WorkerConversation.Failure) in
             guard case .info(let info) = try worker.ask(.info(request), about: SharedMemory(data)) else {
                 throw .nonsense
             }
             return info
         }
+        if let info { return info }
+        return try base.info(of: data, context: context)
     }
 
     func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let request = request(data, options, context)
-        return try pool.withWorker(context) { worker throws(WorkerConversation.Failure) in
+        let image = try pool.withWorker(about: request, context) { worker throws(WorkerConversation.Failure) in
             guard case .layout(let image) = try worker.ask(.decode(request), about: SharedMemory(data)) else {
                 throw .nonsense
             }
@@ -39,6 +43,8 @@ struct IsolatedCoder: IsolatingCoder {
             guard let result = Image(frames: try worker.frames(image), properties: properties) else { throw .nonsense }
             return result
         }
+        if let image { return image }
+        return try base.decode(data, options: options, context: context)
     }
 
     /// Returns what a worker is asked for, whose bytes come in shared memory.
@@ -52,13 +58,16 @@ struct IsolatedCoder: IsolatingCoder {
 /// Reads the frames of animations in processes of their own.
 struct IsolatedAnimatedCoder: IsolatingCoder, AnimatedImageCoder {
     let coder: IsolatedCoder
+    let animated: any AnimatedImageCoder
 
-    var base: any ImageCoder { coder.base }
+    var base: any ImageCoder { animated }
     var identifier: String? { coder.identifier }
     var decodableFormats: Set<ImageFormat> { coder.decodableFormats }
     var encodableFormats: Set<ImageFormat> { coder.encodableFormats }
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { coder.canDecode(data, format: format) }
+
+    func prepare() { coder.prepare() }
 
     func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
@@ -78,12 +87,14 @@ struct IsolatedAnimatedCoder: IsolatingCoder, AnimatedImageCoder {
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
         let (pool, request) = (coder.pool, coder.request(data, options, context))
-        let worker = try pool.take(context)
-        let (result, isUsable) = pool.converse(with: worker, context) {
+        guard let worker = try pool.take(context) else {
+            return try animated.frameDecoder(for: data, options: options, context: context)
+        }
+        let (result, isUsable) = pool.converse(with: worker, about: request, context) {
             conversation throws(WorkerConversation.Failure) in
             guard case .opened(let info, let size) = try conversation.ask(.open(request), about: SharedMemory(data))
             else { throw .nonsense }
-            return IsolatedFrameDecoder(info: info, outputSize: size, worker, pool, context)
+            return IsolatedFrameDecoder(info: info, outputSize: size, about: request, worker, pool, context)
         }
         if case .failure = result, isUsable { pool.keep(worker) }
         return try result.get()

@@ -7,13 +7,19 @@ final class IsolatedFrameDecoder: FrameDecoder {
     private let worker: WorkerProcess
     private let pool: WorkerPool
     private let context: DecodeContext
+    private let request: WireRequest
+    /// The number of the next frame.
+    private var position = 0
     /// The error that ended the worker.
     private var failure: ImageError?
 
-    init(info: ImageInfo, outputSize: PixelSize, _ worker: WorkerProcess, _ pool: WorkerPool, _ context: DecodeContext)
-    {
+    init(
+        info: ImageInfo, outputSize: PixelSize, about request: WireRequest, _ worker: WorkerProcess, _ pool: WorkerPool,
+        _ context: DecodeContext
+    ) {
         self.info = info
         self.outputSize = outputSize
+        self.request = request
         self.worker = worker
         self.pool = pool
         self.context = context
@@ -21,27 +27,33 @@ final class IsolatedFrameDecoder: FrameDecoder {
 
     deinit {
         guard failure == nil else { return }
-        let (_, isUsable) = pool.converse(with: worker, context) { conversation throws(WorkerConversation.Failure) in
+        let (_, isUsable) = pool.converse(with: worker, about: request, context) {
+            conversation throws(WorkerConversation.Failure) in
             try conversation.send(.close)
         }
         if isUsable { pool.keep(worker) }
     }
 
     func nextFrame() throws(ImageError) -> ImageFrame? {
-        try converse { conversation throws(WorkerConversation.Failure) in
+        // A file that breaks off may have frames that weren't counted.
+        guard position < (info.isComplete ? info.frameCount : context.limits.maximumFrames) else { return nil }
+        let frame: ImageFrame? = try converse { conversation throws(WorkerConversation.Failure) in
             switch try conversation.ask(.nextFrame) {
             case .done: return nil
-            case .layout(let image):
-                guard image.size == self.outputSize, image.durations.count == 1 else { throw .nonsense }
-                return try conversation.frames(image).first
+            case .layout(let image): return try conversation.frames(image).first
             default: throw .nonsense
             }
         }
+        if frame != nil { position += 1 }
+        return frame
     }
 
     func rewind() throws(ImageError) { try seek(to: 0) }
 
-    func seek(to index: Int) throws(ImageError) { try perform(.seek(index)) }
+    func seek(to index: Int) throws(ImageError) {
+        try perform(.seek(index))
+        position = max(0, index)
+    }
 
     func keepSeekPoints(every interval: Int) { try? perform(.keepSeekPoints(interval)) }
 
@@ -55,7 +67,7 @@ final class IsolatedFrameDecoder: FrameDecoder {
         _ body: (WorkerConversation) throws(WorkerConversation.Failure) -> Value
     ) throws(ImageError) -> Value {
         if let failure { throw failure }
-        let (result, isUsable) = pool.converse(with: worker, context, body)
+        let (result, isUsable) = pool.converse(with: worker, about: request, frameSize: outputSize, context, body)
         if case .failure(let error) = result, !isUsable { failure = error }
         return try result.get()
     }

@@ -2,14 +2,14 @@ import FoundationEssentials
 import Glibc
 import TintypeImages
 import TintypeIsolation
-import TintypeSandbox
 
 /// A helper whose decoder misbehaves as its file says.
 @main
 struct TestDecoder {
     static func main() {
         // Makes the fonts known, as in a helper that draws text.
-        let status = DecoderWorker(coders: ImageCoders([MisbehavingCoder()])).run {
+        let coder = ImageCoders([MisbehavingCoder()])
+        let status = DecoderWorker(coders: coder).run {
             _ = dlopen("libfontconfig.so.1", RTLD_NOW | RTLD_GLOBAL)
         }
         exit(status)
@@ -17,14 +17,21 @@ struct TestDecoder {
 }
 
 /// Reads "files" that name a misdeed.
-struct MisbehavingCoder: ImageCoder {
+struct MisbehavingCoder: AnimatedImageCoder {
     static let size = PixelSize(width: 3, height: 2)
 
     var decodableFormats: Set<ImageFormat> { [.svg] }
 
     func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        ImageInfo(format: .svg, size: Self.size, hasAlpha: true)
+        var info = ImageInfo(format: .svg, size: Self.size, hasAlpha: true)
+        let words = String(decoding: data, as: UTF8.self).split(separator: " ").map { String($0) }
+        if words.first == "lie", words.count > 1 { Lies.change(&info, words[1]) }
+        return info
     }
+
+    func frameDecoder(
+        for data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any FrameDecoder { EndlessFrames(info: try info(of: data, context: context)) }
 
     func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let words = String(decoding: data, as: UTF8.self).split(separator: " ")
@@ -32,8 +39,8 @@ struct MisbehavingCoder: ImageCoder {
         if let misdeed = words.first { try commit(String(misdeed), words.dropFirst().first.map { String($0) }) }
         var properties = Image.Properties()
         properties.format = .svg
-        properties.sourceSize = Self.size
         let size = words.first == "large" ? PixelSize(width: 2_000, height: 1_000) : Self.size
+        properties.sourceSize = size
         var pixels = try MutablePixelBuffer(size: size, pool: context.pool)
         pixels.withUnsafeMutableBytes { bytes in
             for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: index) }
@@ -43,6 +50,7 @@ struct MisbehavingCoder: ImageCoder {
 
     private func commit(_ misdeed: String, _ path: String?) throws(ImageError) {
         switch misdeed {
+        case "lie": Lies.tell(path ?? "")
         case "abort": abort()
         case "trap": _ = [Int]()[misdeed.count]
         case "exit": exit(3)
@@ -54,7 +62,7 @@ struct MisbehavingCoder: ImageCoder {
             }
         case "open":
             guard open("/etc/passwd", O_RDONLY) < 0 else { return }
-            throw ImageError(.fileUnreadable, stage: .decode, reason: "error \(errno)")
+            throw ImageError(.corruptImage, stage: .decode, reason: "error \(errno)")
         case "font":
             // The misdeed is the second word: a path.
             let file = open(path ?? "", O_RDONLY)
@@ -62,13 +70,13 @@ struct MisbehavingCoder: ImageCoder {
                 close(file)
                 return
             }
-            throw ImageError(.fileUnreadable, stage: .decode, reason: "error \(errno)")
+            throw ImageError(.corruptImage, stage: .decode, reason: "error \(errno)")
         case "writefont":
             guard let path, open(path, O_RDWR) < 0 else { return }
-            throw ImageError(.fileUnreadable, stage: .decode, reason: "error \(errno)")
+            throw ImageError(.corruptImage, stage: .decode, reason: "error \(errno)")
         case "write":
             guard open("/tmp/tintype-test", O_WRONLY | O_CREAT, 0o600) < 0 else { return }
-            throw ImageError(.fileUnreadable, stage: .decode, reason: "error \(errno)")
+            throw ImageError(.corruptImage, stage: .decode, reason: "error \(errno)")
         case "socket": _ = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         case "kill": _ = kill(getppid(), 0)
         case "signal":
@@ -79,22 +87,27 @@ struct MisbehavingCoder: ImageCoder {
             var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
             _ = posix_spawn(nil, "/bin/true", nil, nil, &arguments, nil)
         case "garbage": send([UInt8](repeating: 7, count: 4_096))
-        // A header of version 1, and 8 bytes: a message with the number 4, whose content is missing.
-        case "nonsense": send([1, 0, 0, 0, 8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0])
+        // A header of version 2, and 8 bytes: a message with the number 4, whose content is missing.
+        case "nonsense": send([2, 0, 0, 0, 8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0])
         // The same, with the length of 4 GB.
-        case "long": send([1, 0, 0, 0, 255, 255, 255, 255])
+        case "long": send([2, 0, 0, 0, 255, 255, 255, 255])
         // "Written", before there is any memory.
-        case "early": send([1, 0, 0, 0, 8, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0])
+        case "early": send([2, 0, 0, 0, 8, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0])
         case "huge":
             // An image of 2³¹ × 2³¹ pixels, and then no pixels.
             var words: [UInt64] = [4, 1 << 31, 1 << 31, 5]
             words.append(contentsOf: [0x38_6162_6772, 0])
-            send([1, 0, 0, 0, 48, 0, 0, 0] + words.withUnsafeBytes { [UInt8]($0) })
+            send([2, 0, 0, 0, 48, 0, 0, 0] + words.withUnsafeBytes { [UInt8]($0) })
         case "pixels":
             try writePixels { file throws(ImageError) in
                 for offset in 8..<10_240 where pwrite(file, [0], 1, off_t(offset) << 20) >= 0 { return }
                 throw ImageError(.limitExceeded, stage: .decode, reason: "error \(errno)")
             }
+        case "shorten":
+            try writePixels { file throws(ImageError) in
+                _ = ftruncate(file, 0)
+            }
+        case "leave": try writePixels { _ throws(ImageError) in _exit(3) }
         case "mapped":
             try writePixels { file throws(ImageError) in
                 _ = mmap(nil, 4_096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
@@ -105,23 +118,10 @@ struct MisbehavingCoder: ImageCoder {
 
     /// Describes an image of 8 MB, does something with the memory for its pixels, and says that they are written.
     private func writePixels(_ body: (_ file: Int32) throws(ImageError) -> Void) throws(ImageError) {
-        let pixels = try MutablePixelBuffer(size: PixelSize(width: 2_000, height: 1_000)).freeze()
-        guard let image = WireImage([ImageFrame(pixels: pixels)], properties: Image.Properties()) else { return }
-        let socket = WireSocket(descriptor: 3)
-        func wait(_ events: Int32) {
-            var descriptor = pollfd(fd: 3, events: Int16(events), revents: 0)
-            poll(&descriptor, 1, -1)
-        }
-        let file: Int32
-        do throws(WireSocket.Failure) {
-            try socket.send(WorkerMessage.layout(image), wait: wait)
-            file = try socket.receiveWithFile(HostMessage.self, wait: wait).file
-        } catch {
-            abort()
-        }
-        try body(file)
-        try? socket.send(WorkerMessage.written, wait: wait)
-        while true { wait(0) }
+        Lies.send(.layout(Lies.image(PixelSize(width: 2_000, height: 1_000))))
+        try body(Lies.receive())
+        Lies.send(.written)
+        Lies.waitForEver()
     }
 
     private func send(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { Glibc.write(3, $0.baseAddress, $0.count) } }

@@ -19,7 +19,6 @@ struct IsolationCommandTests {
         #expect(try coders("--isolate", "all").allSatisfy { !($0 is PNGCoder || $0 is GIFCoder) })
         #expect(try coders().contains { $0 is PNGCoder } && coders().count == count)
         #if SVG
-        // The helper is built beside the tests.
         #expect(try coders("--isolate", "none").contains { $0 is SVGCoder })
         #expect(try !coders().contains { $0 is SVGCoder })
         #endif

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 import Tintype
@@ -23,55 +24,76 @@ struct DecoderIsolationTests {
         }
     }
 
-    @Test("without the helper, images are decoded in the program, or fail, as the settings say", .capability("ISO-03"))
+    @Test(
+        "where no process can be started, decoding is an error that names the reason, or is done in the program, as the settings say",
+        .capability("ISO-03"))
     func missingHelper() throws {
-        var isolation = DecoderIsolation()
-        isolation.helper = "/nowhere/tintype-decoder"
-        #expect(isolation.helperPath == nil)
         let data = try SampleImages.draw(.colorWheel, scale: 0.05).data
-        let lenient = ImageCoders.default.isolated(.all, by: isolation)
-        #expect(try lenient.decode(data, options: DecodeOptions(), context: DecodeContext()).format == .png)
-        isolation.decodesInProcessWithoutHelper = false
-        let strict = ImageCoders.default.isolated(.all, by: isolation)
-        #expect { try strict.decode(data, options: DecodeOptions(), context: DecodeContext()) } throws: { error in
-            (error as? ImageError)?.code == .decoderUnavailable
-        }
         // A relative path and a file that isn't a program are no helper.
-        isolation.helper = "tintype-decoder"
-        #expect(isolation.helperPath == nil)
-        isolation.helper = "/etc/passwd"
-        #expect(isolation.helperPath == nil)
-        isolation.helper = Helper.real.path
-        #expect(isolation.helperPath == Helper.real.path)
-        isolation.helper = nil
-        #expect(isolation.helperPath == Helper.real.path, "beside the program")
+        for helper in ["/nowhere/helper", "TestDecoder", "/etc/passwd"] {
+            var isolation = DecoderIsolation.patient { $0.helper = helper }
+            let strict = ImageCoders.default.isolated(.all, by: isolation)
+            #expect { try strict.decode(data, options: DecodeOptions(), context: DecodeContext()) } throws: { error in
+                let error = error as? ImageError
+                return error?.code == .decoderUnavailable && error?.reason.contains("absolute path") == true
+            }
+            isolation.allowsInProcess = true
+            let lenient = ImageCoders.default.isolated(.all, by: isolation)
+            #expect(try lenient.decode(data, options: DecodeOptions(), context: DecodeContext()).format == .png)
+            #expect(try lenient.info(of: data, context: DecodeContext()).format == .png)
+            #expect(try lenient.frameDecoder(for: SampleImages.draw(.pinwheel, scale: 0.1).data) != nil)
+        }
     }
 
-    @Test("a program that isn't the helper is an error that names it", .capability("ISO-03"))
+    @Test(
+        "a program that doesn't decode is an error that names it, and isn't started again for a while",
+        .capability("ISO-03"))
     func wrongHelper() throws {
-        let isolation = Helper.real.isolation { $0.helper = "/bin/true" }
-        let coders = ImageCoders.default.isolated(.all, by: isolation)
-        #expect { try coders.info(of: Data("GIF89a".utf8), context: DecodeContext()) } throws: { error in
-            let error = error as? ImageError
-            return error?.code == .decoderUnavailable && error?.reason.contains("/bin/true") == true
+        let pool = WorkerPool(.patient { $0.helper = "/bin/true" })
+        for _ in 0..<2 {
+            do throws(ImageError) {
+                _ = try pool.take(DecodeContext())
+                Issue.record("it began")
+            } catch {
+                #expect(error.code == .decoderUnavailable && error.reason.contains("/bin/true"), "\(error)")
+            }
         }
+        #expect(pool.startCount == 1)
+    }
+
+    @Test("a program that doesn't answer is an error after the time for a start", .capability("ISO-03"))
+    func silentHelper() throws {
+        let pool = WorkerPool(
+            .patient {
+                $0.helper = Helper.path
+                $0.startLimit = .zero
+            })
+        for _ in 0..<2 {
+            do throws(ImageError) {
+                _ = try pool.take(DecodeContext())
+                Issue.record("it began")
+            } catch {
+                #expect(error.code == .decoderUnavailable && error.reason.contains("answer"), "\(error)")
+            }
+        }
+        #expect(pool.startCount == 1)
     }
 
     @Test("stricter limits of the program on processor time and descriptors stay", .capability("ISO-06"))
-    func stricterLimits() throws {
-        let folder = try TemporaryDirectory()
-        let script = folder.url.appending(path: "helper")
-        try Data("#!/bin/sh\nulimit -t 60\nulimit -n 40\nexec '\(Helper.real.path)' \"$@\"\n".utf8).write(to: script)
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: script.path)
-        let isolation = Helper.real.isolation { $0.helper = script.path }
-        let coders = ImageCoders.default.isolated(.all, by: isolation)
-        let data = try SampleImages.draw(.colorWheel, scale: 0.05).data
-        #expect(try coders.decode(data, options: DecodeOptions(), context: DecodeContext()).format == .png)
+    func stricterLimits() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            var (time, files) = (rlimit(rlim_cur: 60, rlim_max: 60), rlimit(rlim_cur: 40, rlim_max: 40))
+            guard setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &time) == 0,
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0
+            else { _exit(1) }
+            guard try IsolatedBench().decode("good").size.width == 3 else { _exit(2) }
+            _exit(7)
+        }
     }
 
     @Test("coders of the chosen formats are isolated, once; others stay as they are", .capability("ISO-03"))
     func formats() {
-        let isolation = Helper.real.isolation()
+        let isolation = DecoderIsolation.patient()
         let some = ImageCoders.inProcess.isolated(IsolatedFormats([.gif, .bmp]), by: isolation)
         #expect(some.coders.filter { $0 is any IsolatingCoder }.count == 2)
         #expect(some.coders.contains { $0 is PNGCoder } && !some.coders.contains { $0 is GIFCoder })
@@ -88,7 +110,6 @@ struct DecoderIsolationTests {
         "the default coders isolate the formats whose libraries are known to fail, and only those",
         .capability("ISO-03"))
     func defaults() {
-        #expect(DecoderIsolation().helperPath == Helper.real.path)
         for coder in ImageCoders.default.coders {
             let isExposed = !coder.decodableFormats.isDisjoint(with: [.svg, .pdf, .raw, .heic, .heif, .jxl])
             #expect(coder is any IsolatingCoder == isExposed, "\(coder.decodableFormats)")
@@ -120,9 +141,9 @@ struct DecoderIsolationTests {
         }
     }
 
-    @Test("a missing helper is no fault of the URL, and not remembered", .capability("ISO-05"))
+    @Test("a decoder that can't be started is no fault of the URL, and not remembered", .capability("ISO-05"))
     func unavailable() async throws {
-        let isolation = Helper.real.isolation { $0.helper = "/nowhere/tintype-decoder" }
+        let isolation = DecoderIsolation.patient { $0.helper = "/nowhere/helper" }
         let loader = TestLoader([url: .data(try SampleImages.draw(.bars, scale: 0.05).data)])
         let manager = manager(loader, coders: ImageCoders.default.isolated(.all, by: isolation))
         for _ in 0..<2 { #expect(await failure(manager)?.code == .decoderUnavailable) }
@@ -132,7 +153,7 @@ struct DecoderIsolationTests {
     @Test("an animation plays from a process of its own", .capability("ISO-04"))
     func animation() async throws {
         let data = try SampleImages.draw(.pinwheel, scale: 0.2).data
-        let coders = ImageCoders.default.isolated(.all, by: Helper.real.isolation())
+        let coders = ImageCoders.default.isolated(.all, by: .patient())
         let animation = try AnimatedImage(data: data, coders: coders)
         let expected = try AnimatedImage(data: data)
         #expect(animation.frameCount == expected.frameCount && animation.poster.pixels == expected.poster.pixels)

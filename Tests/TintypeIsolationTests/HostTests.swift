@@ -53,13 +53,16 @@ struct HostTests {
         }
     }
 
-    @Test("a helper sees an empty environment, and no descriptor of its program", .capability("ISO-02"))
+    @Test("a worker has no variables and no descriptors of its program", .capability("ISO-02"))
     func inheritance() throws {
         let bench = IsolatedBench()
         _ = try bench.decode("good")
         let process = try #require(bench.pool.idleProcesses.first)
-        let environment = try Data(contentsOf: URL(filePath: "/proc/\(process)/environ"))
-        #expect(environment.isEmpty)
+        let environment = try String(contentsOfFile: "/proc/\(process)/environ", encoding: .utf8)
+        for variable in environment.split(separator: "\0") {
+            let name = variable.prefix { $0 != "=" }
+            #expect(["TINTYPE_WORKER", "SWIFT_BACKTRACE", "LD_LIBRARY_PATH"].contains(name), "\(variable)")
+        }
         // The connection, the program, for its end, and perhaps memory that is about to be closed.
         let folder = "/proc/\(process)/fd"
         for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
@@ -79,7 +82,7 @@ struct HostTests {
         }
     }
 
-    @Test("helpers end with their program, even one that is killed", .capability("ISO-06"))
+    @Test("workers end with their program, even one that is killed", .capability("ISO-06"))
     func endOfProgram() async throws {
         let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
             let bench = IsolatedBench()

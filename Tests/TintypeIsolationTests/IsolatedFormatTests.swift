@@ -1,4 +1,6 @@
+import CTestProcess
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 import Tintype
@@ -6,20 +8,11 @@ import TintypeTesting
 
 @testable import TintypeIsolation
 
-/// Every coder of the build, in the helper that programs use.
+/// Every coder of the build, in workers as programs have them.
 @Suite("Isolated decoding: formats", .timeLimited)
 struct IsolatedFormatTests {
-    private let coders = ImageCoders.default
-    private let isolated = ImageCoders.default.isolated(.all, by: Helper.real.isolation())
-    private let folder: TemporaryDirectory
-    /// Isolated on a kernel without Landlock.
-    private let isolatedOnOldKernel: ImageCoders
-
-    init() throws {
-        folder = try TemporaryDirectory()
-        let link = try Helper.real.withoutLandlock(in: folder)
-        isolatedOnOldKernel = ImageCoders.default.isolated(.all, by: Helper.real.isolation { $0.helper = link })
-    }
+    private let coders = ImageCoders.inProcess
+    private let isolated = ImageCoders.default.isolated(.all, by: .patient())
 
     /// A picture with alpha, and several frames where the format may have them.
     private static func picture(frames: Int) throws -> Image {
@@ -69,20 +62,16 @@ struct IsolatedFormatTests {
         ).data
     }
 
-    private func expectSame(
-        _ data: Data, _ options: DecodeOptions, _ name: String, by isolated: ImageCoders? = nil
-    ) throws {
+    private func expectSame(_ data: Data, _ options: DecodeOptions, _ name: String) throws {
         let context = DecodeContext()
         let expected = try coders.decode(data, options: options, context: context)
-        let image = try (isolated ?? self.isolated).decode(data, options: options, context: context)
+        let image = try isolated.decode(data, options: options, context: context)
         #expect(image.properties == expected.properties, "\(name)")
         #expect(image.frames == expected.frames, "\(name)")
     }
 
     #if SVG
-    @Test(
-        "a drawing that may end the process is drawn in another one, and one that does is an error",
-        .capability("COD-63"))
+    @Test("a drawing that ends its process is an error", .capability("COD-63"))
     func tiles() throws {
         func drawing(_ place: String) -> Data {
             Data(
@@ -155,35 +144,37 @@ struct IsolatedFormatTests {
         #expect(try isolated.frameDecoder(for: Self.picture(frames: 1).encoded(as: .bmp)) == nil)
     }
 
-    @Test(
-        "text has the same shapes as in the program, with and without Landlock", .capability("ISO-01"),
-        arguments: [true, false])
-    func text(hasLandlock: Bool) throws {
-        let isolated = hasLandlock ? isolated : isolatedOnOldKernel
+    @Test("text has the same shapes as in the program", .capability("ISO-01"))
+    func text() throws {
         #if SVG
         for family in ["sans-serif", "serif", "monospace", "cursive", "DejaVu Sans", "No Such Font"] {
-            try expectSame(Self.svg(family), DecodeOptions(), family, by: isolated)
+            try expectSame(Self.svg(family), DecodeOptions(), family)
         }
         #endif
         #if PDF
         for font in ["Times-Roman", "Helvetica", "Courier-Bold", "ZapfDingbats"] {
-            try expectSame(Self.pdf(font), DecodeOptions(), font, by: isolated)
+            try expectSame(Self.pdf(font), DecodeOptions(), font)
         }
         #endif
     }
 
-    @Test("without Landlock, every format is decoded as in the program", .capability("ISO-01"))
-    func formatsOnOldKernel() throws {
-        for sample in try Self.samples() {
-            var options = DecodeOptions()
-            options.formatHint = sample.hint
-            try expectSame(sample.data, options, sample.name, by: isolatedOnOldKernel)
-            options.thumbnailSize = PixelSize(width: 20, height: 20)
-            try expectSame(sample.data, options, sample.name, by: isolatedOnOldKernel)
+    @Test("without Landlock, every format and all text is decoded as in the program", .capability("ISO-01"))
+    func oldKernel() async {
+        await #expect(processExitsWith: .success) {
+            guard become_old_kernel() == 0 else { _exit(1) }
+            let tests = IsolatedFormatTests()
+            try tests.text()
+            for sample in try Self.samples() {
+                var options = DecodeOptions()
+                options.formatHint = sample.hint
+                try tests.expectSame(sample.data, options, sample.name)
+                options.thumbnailSize = PixelSize(width: 20, height: 20)
+                try tests.expectSame(sample.data, options, sample.name)
+            }
         }
     }
 
-    @Test("the helper decodes many images at a time")
+    @Test("workers decode many images at a time")
     func concurrency() async throws {
         let samples = try Self.samples().filter { $0.hint == nil }
         let queue = WorkQueue(label: "isolation", width: 4)

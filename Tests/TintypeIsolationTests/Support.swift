@@ -7,56 +7,51 @@ import TintypeTesting
 
 @testable import TintypeIsolation
 
-/// The helpers that are built beside the tests.
-enum Helper: String {
-    /// The one that programs use.
-    case real = "tintype-decoder"
-    /// One whose decoder misbehaves as its file says.
-    case misbehaving = "TestDecoder"
-
-    var path: String {
+/// The helper whose decoder misbehaves as its file says.
+enum Helper {
+    static var path: String {
         let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return URL(filePath: program).deletingLastPathComponent().appending(path: rawValue).path
+        return URL(filePath: program).deletingLastPathComponent().appending(path: "TestDecoder").path
     }
+}
 
-    /// Makes a link that runs the helper as a kernel without Landlock would.
-    func withoutLandlock(in folder: TemporaryDirectory) throws -> String {
-        let program = URL(filePath: path).deletingLastPathComponent().appending(path: "OldKernel").path
-        let link = "\(folder.path)/\(rawValue)"
-        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: program)
-        return link
-    }
-
-    func isolation(_ change: (inout DecoderIsolation) -> Void = { _ in }) -> DecoderIsolation {
+extension DecoderIsolation {
+    /// Tests may have little of the processor.
+    static func patient(_ change: (inout DecoderIsolation) -> Void = { _ in }) -> DecoderIsolation {
         var isolation = DecoderIsolation()
-        isolation.helper = path
-        isolation.decodesInProcessWithoutHelper = false
-        // Tests may have little of the processor.
         isolation.timeLimit = .seconds(300)
+        isolation.startLimit = .seconds(300)
         change(&isolation)
         return isolation
     }
 }
 
-/// An isolated coder of SVG in front of ``Helper/misbehaving``.
+/// An isolated coder of SVG in front of ``Helper``.
 struct IsolatedBench {
     let pool: WorkerPool
     let coder: IsolatedCoder
 
     init(_ change: (inout DecoderIsolation) -> Void = { _ in }) {
-        let isolation = Helper.misbehaving.isolation(change)
-        pool = WorkerPool(isolation, helper: isolation.helperPath)
+        pool = WorkerPool(
+            .patient {
+                $0.helper = Helper.path
+                change(&$0)
+            })
         coder = IsolatedCoder(base: StandInCoder(), pool: pool)
     }
 
     /// Decodes a "file", which is the name of a misdeed.
-    func decode(_ misdeed: String, context: DecodeContext = DecodeContext()) throws(ImageError) -> Image {
-        try coder.decode(Data(misdeed.utf8), options: DecodeOptions(), context: context)
+    func decode(
+        _ misdeed: String, options: DecodeOptions = DecodeOptions(), context: DecodeContext = DecodeContext()
+    ) throws(ImageError) -> Image {
+        try coder.decode(Data(misdeed.utf8), options: options, context: context)
     }
 
-    func failure(_ misdeed: String, context: DecodeContext = DecodeContext()) -> ImageError? {
+    func failure(
+        _ misdeed: String, options: DecodeOptions = DecodeOptions(), context: DecodeContext = DecodeContext()
+    ) -> ImageError? {
         do throws(ImageError) {
-            _ = try decode(misdeed, context: context)
+            _ = try decode(misdeed, options: options, context: context)
             return nil
         } catch {
             return error
@@ -65,7 +60,7 @@ struct IsolatedBench {
 }
 
 /// Stands for SVG in this process, where it must not decode.
-struct StandInCoder: ImageCoder {
+struct StandInCoder: AnimatedImageCoder {
     var decodableFormats: Set<ImageFormat> { [.svg] }
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { true }
@@ -76,6 +71,10 @@ struct StandInCoder: ImageCoder {
         throw Self.failure
     }
 
+    func frameDecoder(
+        for data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> any FrameDecoder { throw Self.failure }
+
     private static let failure = ImageError(.corruptImage, stage: .decode, reason: "decoded in this process")
 }
 
@@ -83,11 +82,12 @@ struct StandInCoder: ImageCoder {
 enum ThisProcess {
     static var descriptors: Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0 }
 
-    /// True unless a process has ended.
-    static func isRunning(_ process: Int32) -> Bool {
-        guard let state = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return false }
-        return !state.contains(") Z ")
+    static func state(of process: Int32) -> String? {
+        try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
     }
+
+    /// True unless a process has ended.
+    static func isRunning(_ process: Int32) -> Bool { state(of: process).map { !$0.contains(") Z ") } ?? false }
 
     static func threads(of process: Int32) -> Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task").count) ?? 0

@@ -52,7 +52,6 @@ struct WireTests {
         var limits = DecodeLimits(maximumPixels: 1, maximumBytes: .bytes(2), maximumFrames: 3)
         limits.maximumSide = 4
         limits.maximumAnimationPixels = 5
-        limits.maximumDrawingWork = 6
         #expect(equal(limits, DecodeLimits()).isEmpty)
         #expect(try sent(limits) == limits)
     }
@@ -102,23 +101,6 @@ struct WireTests {
         let error = ImageError(.limitExceeded, stage: .transform, reason: String(repeating: "a", count: 5_000))
         let received = try sent(error)
         #expect(received.code == error.code && received.stage == error.stage && received.reason.count == 2_000)
-    }
-
-    @Test("impossible descriptions are no messages", .capability("ISO-02"))
-    func nonsense() throws {
-        var info = ImageInfo(format: .png, size: PixelSize(width: 1, height: 1), hasAlpha: true)
-        func isRefused(_ change: (inout ImageInfo) -> Void) -> Bool {
-            var changed = info
-            change(&changed)
-            return (try? sent(changed)) == nil
-        }
-        info.frameDurations = [.seconds(1)]
-        #expect(!isRefused { _ in })
-        #expect(
-            isRefused { $0.size.width = 0 } && isRefused { $0.size.height = 1 << 32 } && isRefused { $0.frameCount = 0 }
-        )
-        #expect(isRefused { $0.bitsPerComponent = 65 } && isRefused { $0.loopCount = -1 })
-        #expect(isRefused { $0.frameDurations = [.seconds(-1)] } && isRefused { $0.frameDurations.append(.zero) })
     }
 
     @Test("no bytes can make a reader trap", .capability("ISO-02"))

@@ -161,7 +161,6 @@ LAYERS = {
     "TintypeDisplay": {"TintypeLoading"},
     "TintypeCodecs": {"TintypeImages", "C*"},
     "TintypeIsolation": {"TintypeImages", "CIsolation"},
-    "TintypeSandbox": {"TintypeImages", "TintypeIsolation", "CIsolation", "CSandbox"},
     "TintypeHTTP": {
         "TintypeLoading", "CLinux", "CZlib", "CBrotli", "CZstd", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOHTTP2",
         "NIOHPACK", "NIOSSL",

@@ -24,8 +24,6 @@ require_tintype() {
         require_swift
         echo "== Building the command with all formats ==" >&2
         swift build -c release --product tintype "${tintype_all[@]}" >&2
-        # Beside the command, it decodes documents.
-        swift build -c release --product tintype-decoder "${tintype_all[@]}" >&2
         tintype=.build/release/tintype
     fi
     [ -x "$tintype" ] || { echo "$tintype is no program" >&2; return 69; }

@@ -3,7 +3,7 @@
 # Debian's packages of the C libraries that Tintype is built on.
 tintype_packages=(
     libjpeg62-turbo-dev libpng-dev libdeflate-dev libwebp-dev libgif-dev liblcms2-dev libxxhash-dev zlib1g-dev
-    libbrotli-dev libzstd-dev libseccomp-dev
+    libbrotli-dev libzstd-dev
 )
 
 # What the formats behind package traits take on top: AVIF, HEIF, JXL, TIFF, SVG, PDF, RAW; tests of HEIF encode with x265.

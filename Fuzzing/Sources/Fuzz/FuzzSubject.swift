@@ -40,10 +40,10 @@ struct FuzzSubject {
         self.coder = isIsolated ? Self.isolated(formats) : coder
     }
 
-    /// The coders of the default, in the helper that `TINTYPE_DECODER` names. A decode may take as long as the fuzzer waits.
+    /// The coders of the default, in the program that `FUZZ_HELPER` names. A decode may take as long as the fuzzer waits.
     private static func isolated(_ formats: [ImageFormat]) -> any ImageCoder {
         var isolation = DecoderIsolation()
-        isolation.decodesInProcessWithoutHelper = false
+        isolation.helper = ProcessInfo.processInfo.environment["FUZZ_HELPER"]
         isolation.timeLimit = .seconds(10)
         return ImageCoders.inProcess.isolated(IsolatedFormats(Set(formats)), by: isolation)
     }

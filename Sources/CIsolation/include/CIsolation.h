@@ -1,11 +1,44 @@
-// Calls that the Swift importer cannot see: macros for control messages, variadic functions, and extensions of Linux.
+// Workers, processes that decode for a program, and calls that the Swift importer cannot see: macros for control messages, variadic
+// functions, and extensions of Linux.
 #ifndef TINTYPE_CISOLATION_H
 #define TINTYPE_CISOLATION_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /// The exit status of a worker whose memory is used up.
 #define TINTYPE_OUT_OF_MEMORY 12
+/// The exit status of a program that speaks another version of the messages.
+#define TINTYPE_OTHER_VERSION 65
+/// The exit status of a worker that the system refuses to confine.
+#define TINTYPE_UNCONFINED 71
+
+/// The version of the messages between a program and its workers.
+#define TINTYPE_WIRE_VERSION 2
+/// The descriptor of a worker's socket.
+#define TINTYPE_WORKER_SOCKET 3
+
+// MARK: Starting a worker
+
+/// Finds out what a worker of this process runs: a program, opened as `file`, into which a `library` is loaded unless it is -1. The program is
+/// `helper`, or this one, or, if this code is in a library, one that does nothing. The descriptors stay valid when the files are deleted.
+/// Returns NULL, or the reason why there is none.
+const char *tintype_find_worker(const char *helper, int *file, int *library);
+
+/// Starts a worker, confined before its program is loaded; the number of the error, or zero. The kernel kills the worker, even one that is
+/// stopped, when no process has the `lifeline` any more. The program begins at its `main`, or, if it links
+/// a decoder, in `tintype_worker_main`.
+int tintype_start_worker(int file, int library, int *socket, int *lifeline, int *process);
+
+/// Decodes for the program at the other end of a socket, instead of `main`; the status to exit with. Programs that link a decoder have it.
+int tintype_worker_main(int socket) __attribute__((weak));
+
+/// Takes all rights from this process but those that decoding needs: system calls that decoding doesn't need end it, its memory and its
+/// processor time are limited, and it ends with its program. Without Landlock, it can open only the fonts that are known now.
+/// Returns NULL, or what the system refused.
+const char *tintype_confine(int socket, uint64_t memory, uint64_t seconds);
+
+// MARK: Messages
 
 /// Creates a file in memory that can neither shrink nor grow; -1 with `errno`.
 int tintype_memory_file(size_t count);
@@ -23,13 +56,10 @@ long tintype_send(int socket, const void *bytes, size_t count, int file);
 /// which is `EAGAIN` if there are no bytes.
 long tintype_receive(int socket, void *bytes, size_t count, int *file);
 
-/// Starts a program with nothing but a socket, as descriptor 3, and an empty environment; the number of the error, or zero.
-int tintype_spawn(const char *path, int socket, int *process);
-
 /// Opens a process, so that a signal can't reach another one that gets its number; -1 with `errno`.
 int tintype_open_process(int process);
 
-/// Kills a process that was opened, or, if `opened` is -1, the one with a number.
-void tintype_kill(int opened, int process);
+/// Sends a signal to a process that was opened, or, if `opened` is -1, to the one with a number.
+void tintype_signal_process(int opened, int process, int number);
 
 #endif

@@ -12,36 +12,29 @@ public import TintypeImages
 /// - Elements that draw each other repeatedly are counted before anything is drawn. A document is rejected if drawing it
 ///   involves more than 20 times its number of elements (and more than 50,000). Embedded images must be JPEG, PNG, GIF, WebP or
 ///   SVG, and must not exceed the limits of the context, even together.
-/// - The cost of shapes, text, filters, layers, dashes, markers and selectors is estimated before anything is drawn, from attributes and style
-///   sheets: see ``DecodeLimits/maximumDrawingWork``. A document that can't be followed to its end, such as one with more than
-///   256 elements within each other, is rejected.
-/// - librsvg ends the process where an `feTile` repeats an empty part of a picture. A document in which that can't be excluded is
-///   an error, unless it is isolated.
+/// - The size of a drawing is unlimited, that of the result is limited as for other images. The time and the memory that shapes, text, filters,
+///   and layers take are limited only where drawing is isolated, as it is by default. librsvg may end the process that draws: where an
+///   `feTile` repeats an empty part of a picture, for example.
 /// - Drawing cannot be canceled once it has begun.
 public struct SVGCoder: ImageCoder {
     /// The largest document, in bytes.
     public static let maximumBytes = 32 << 20
 
-    /// True in a process that may end without harm.
-    private let isContained: Bool
-
-    public init() { isContained = false }
-
-    package init(isContained: Bool) { self.isContained = isContained }
+    public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.svg] }
 
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
-        try SVGDocument(data, context: context, isContained: isContained).info
+        try SVGDocument(data, context: context).info
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        let document = try SVGDocument(data, context: context, isContained: isContained)
-        try document.checkMayDraw()
+        let document = try SVGDocument(data, context: context)
         let size = options.vectorSize(for: document.info.size)
-        try document.info.check(context.limits, output: size, keptFrames: 1)
+        // A drawing has no pixels but those that are drawn.
+        try context.limits.check(size: size, output: size)
         let reservation = try context.reserve(
-            output: size, isCopied: false, source: size, bitmaps: 0, working: try document.workingBytes(size, context))
+            output: size, isCopied: false, source: size, bitmaps: 0, working: [document.imageBytes])
         defer { reservation.release() }
         try context.checkCancellation()
         let pixels = try document.draw(size, context: context)

@@ -8,11 +8,9 @@ final class SVGDocument {
     let info: ImageInfo
     private let limits: SVGLimits
     private let handle: UnsafeMutablePointer<RsvgHandle>
-    private let isContained: Bool
 
     /// Reads a document.
-    /// - Parameter isContained: true in a process that may end without harm.
-    init(_ data: Data, context: DecodeContext, isContained: Bool) throws(ImageError) {
+    init(_ data: Data, context: DecodeContext) throws(ImageError) {
         guard data.count <= SVGCoder.maximumBytes else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
@@ -26,40 +24,18 @@ final class SVGDocument {
                 bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), gsize(bytes.count), &error)
         }
         guard let handle = parsed else { throw Self.failure(error, data) }
-        guard !limits.isIncomplete else {
-            g_object_unref(handle)
-            throw SVGContents.refusal("can't be followed to its end")
-        }
         self.handle = handle
-        self.isContained = isContained
         // CSS pixels: 96 to an inch.
         rsvg_handle_set_dpi(handle, 96)
-        let size = Self.size(handle, mayMeasure: isContained || !limits.mayEndProcess)
-        info = ImageInfo(format: .svg, size: size ?? PixelSize(width: 1, height: 1), hasAlpha: true)
-        guard let size else { throw Self.refusal }
+        let size = Self.size(handle)
+        info = ImageInfo(format: .svg, size: size, hasAlpha: true)
         guard !size.isEmpty else { throw .corrupt("the SVG has a size of \(size)") }
-    }
-
-    /// Checks whether drawing the document could end a process that must not.
-    /// - Throws: ``ImageError/Code/decoderUnavailable``
-    func checkMayDraw() throws(ImageError) {
-        guard isContained || !limits.mayEndProcess else { throw Self.refusal }
-    }
-
-    private static var refusal: ImageError {
-        ImageError(
-            .decoderUnavailable, stage: .decode,
-            reason:
-                "the SVG has an `feTile` whose tile may be empty, with which librsvg ends the process; isolated decoding draws it"
-        )
     }
 
     deinit { g_object_unref(handle) }
 
     /// The size in pixels of CSS, rounded up.
-    /// - Parameter mayMeasure: false if librsvg must not look at the drawing itself, filters included.
-    /// - Returns: `nil` if only the drawing itself tells the size, and must not be looked at.
-    private static func size(_ handle: UnsafeMutablePointer<RsvgHandle>, mayMeasure: Bool) -> PixelSize? {
+    private static func size(_ handle: UnsafeMutablePointer<RsvgHandle>) -> PixelSize {
         var (width, height) = (0.0, 0.0)
         if rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height) != 0 {
             return CairoCanvas.pixels(width, height)
@@ -72,19 +48,14 @@ final class SVGDocument {
             handle, &hasWidth, &statedWidth, &hasHeight, &statedHeight, &hasViewBox, &viewBox)
         if hasViewBox != 0 { return CairoCanvas.pixels(viewBox.width, viewBox.height) }
         // Neither a size nor a viewBox: what the drawing covers.
-        guard mayMeasure else { return nil }
         var (ink, logical) = (RsvgRectangle(), RsvgRectangle())
         guard rsvg_handle_get_geometry_for_element(handle, nil, &ink, &logical, nil) != 0, ink.width > 0, ink.height > 0
         else { return PixelSize(width: 300, height: 150) }  // CSS 2.2, section 10.3.2
         return CairoCanvas.pixels(ink.x + ink.width, ink.y + ink.height)
     }
 
-    /// The bytes that drawing at a size takes beside the picture: the images inside, and layers.
-    /// - Throws: ``ImageError/Code/limitExceeded`` if drawing at this size costs more than the limits allow.
-    func workingBytes(_ size: PixelSize, _ context: DecodeContext) throws(ImageError) -> [Int] {
-        let layers = try limits.layerBytes(natural: info.size, drawnAt: size, context.limits)
-        return [limits.imageBytes, layers]
-    }
+    /// The bytes that the images inside take while they are drawn.
+    var imageBytes: Int { limits.imageBytes }
 
     /// Draws the whole picture at a size.
     func draw(_ size: PixelSize, context: DecodeContext) throws(ImageError) -> PixelBuffer {

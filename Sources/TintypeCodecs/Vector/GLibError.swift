@@ -18,7 +18,10 @@ struct GLibError {
         guard let error else { return nil }
         domain = error.pointee.domain
         code = error.pointee.code
-        message = String(cString: error.pointee.message)
+        var text = String(cString: error.pointee.message)
+        // libxml2 ends lines.
+        while text.last?.isWhitespace == true { text.removeLast() }
+        message = text
         g_error_free(error)
     }
 }

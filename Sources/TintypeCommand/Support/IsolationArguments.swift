@@ -6,8 +6,6 @@ struct IsolationArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Decode these formats in a process without network and files: default are SVG, PDF, camera files, HEIC, and JPEG XL.",
-            discussion:
-                "This needs the program tintype-decoder beside tintype, or its path in TINTYPE_DECODER. Without it, only all is an error.",
             valueName: "formats"))
     var isolate = Choice.default
 
@@ -20,10 +18,7 @@ struct IsolationArguments: ParsableArguments {
         switch isolate {
         case .default: return .default
         case .none: return .inProcess
-        case .all:
-            var isolation = DecoderIsolation()
-            isolation.decodesInProcessWithoutHelper = false
-            return .default.isolated(.all, by: isolation)
+        case .all: return .default.isolated(.all)
         }
     }
 }

@@ -42,6 +42,7 @@ final class AnimationFramePool: Sendable {
             state.withLock { !$0.isJobNeeded }
         }
         context.memoryPressure = pressure
+        context.origin = coder.origin
         reader = Lock(FrameReader(source, context: context))
         subscription.replace(with: pressure) { [weak self] _ in self?.purge() }
     }

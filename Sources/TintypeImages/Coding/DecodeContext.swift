@@ -7,6 +7,8 @@ public struct DecodeContext: Sendable {
     /// The source of memory pressure to which long-lived decoders, such as frame decoders, respond by freeing memory that only
     /// saves time; `nil` for none.
     public var memoryPressure: MemoryPressure? = .system
+    /// The server that the bytes are from; `nil` for those of the user. An isolated process decodes those of one at a time.
+    package var origin: String?
     package let isCancelled: @Sendable () -> Bool
     private let admission: Admission
 

@@ -14,9 +14,6 @@ public struct DecodeLimits: Sendable, Hashable {
     ///
     /// It doesn't limit animations whose frames are decoded when they are due, as by ``AnimatedImage``.
     public var maximumAnimationPixels = 1 << 31
-    /// The largest number of operations for the shapes, text, layers, and filters of a drawing, such as an SVG: the pixels of the result
-    /// times what is done with each of them, by estimate. The default is 2³¹, which takes a second or two.
-    public var maximumDrawingWork = 1 << 31
 
     /// Creates limits, of which all that are not given have their defaults.
     public init(maximumPixels: Int = 1 << 28, maximumBytes: ByteCount = ByteCount(1 << 30), maximumFrames: Int = 10_000)

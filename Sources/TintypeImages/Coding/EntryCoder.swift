@@ -14,6 +14,8 @@ package struct EntryCoder: Sendable {
     package var budget = DecodeBudget.shared
     /// The queue that decodes and encodes.
     package var processing = WorkQueue.processing
+    /// The origin of the bytes, as in ``DecodeContext/origin``.
+    package var origin: String?
 
     package init(
         coders: any ImageCoder, limits: DecodeLimits = DecodeLimits(), pool: PixelBufferPool = .shared,
@@ -49,7 +51,12 @@ package struct EntryCoder: Sendable {
         _ work: @escaping @Sendable (DecodeContext) throws(ImageError) -> Value
     ) async throws(ImageError) -> Value {
         try await processing.decode(
-            limits: limits, pool: pool, budget: budget, priority: priority, work)
+            limits: limits, pool: pool, budget: budget, priority: priority
+        ) { [origin] context throws(ImageError) in
+            var context = context
+            context.origin = origin
+            return try work(context)
+        }
     }
 
     /// Returns true if a failure to decode proves that a cached entry is damaged, so that it can be discarded.

@@ -105,6 +105,12 @@ extension AnimatedImageCoder {
     }
 }
 
+/// A coder whose first image takes longer, unless it was told before.
+package protocol PreparingImageCoder: ImageCoder {
+    /// Begins what the first image would wait for, and returns at once.
+    func prepare()
+}
+
 /// The frames of one animation, in any order. Used by one thread at a time.
 ///
 /// In sequence, each frame is decoded once. Seeking is cheaper than decoding from the first frame if a frame in between does

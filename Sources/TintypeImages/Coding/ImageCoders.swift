@@ -34,6 +34,12 @@ public struct ImageCoders: ImageCoder {
         return true
     }
 
+    /// Prepares the coder of a format whose bytes are about to arrive.
+    package func prepare(for format: ImageFormat) {
+        let coder = coders.last { $0.decodableFormats.contains(format) }
+        (coder as? any PreparingImageCoder)?.prepare()
+    }
+
     public var decodableFormats: Set<ImageFormat> { coders.reduce(into: []) { $0.formUnion($1.decodableFormats) } }
     public var encodableFormats: Set<ImageFormat> { coders.reduce(into: []) { $0.formUnion($1.encodableFormats) } }
 

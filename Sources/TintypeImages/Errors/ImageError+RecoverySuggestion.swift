@@ -39,7 +39,8 @@ extension ImageError {
         .outOfMemory: "Load a thumbnail, or fewer images at once.",
         .decoderCrashed: "Don’t use the image: it may be hostile.",
         .decodeTimedOut: "Load a thumbnail, or raise the time limit of isolated decoding.",
-        .decoderUnavailable: "Install `tintype-decoder` beside the program.",
+        .decoderUnavailable:
+            "Let the program start processes, or allow isolated formats in the program if their source is trusted.",
         .notAnimated: "Load the image without requiring an animation.",
         .transformFailed: "Correct the transformer, or its parameters.",
         .encodeFailed: "Choose another format, size, or limit.",

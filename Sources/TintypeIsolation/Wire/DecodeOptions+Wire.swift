@@ -61,7 +61,6 @@ extension DecodeLimits: WireValue {
         writer.write(maximumFrames)
         writer.write(maximumSide)
         writer.write(maximumAnimationPixels)
-        writer.write(maximumDrawingWork)
     }
 
     package init(from reader: inout WireReader) throws(WireSocket.Failure) {
@@ -71,6 +70,5 @@ extension DecodeLimits: WireValue {
         maximumFrames = try reader.read()
         maximumSide = try reader.read()
         maximumAnimationPixels = try reader.read()
-        maximumDrawingWork = try reader.read()
     }
 }

@@ -1,6 +1,6 @@
 package import TintypeImages
 
-// The order of reading is that of writing. What a worker writes is checked while it is read.
+// The order of reading is that of writing. What a worker writes is checked in `WireRequest.validated(_:frameSize:)`.
 
 extension ImageInfo: WireValue {
     package func write(to writer: inout WireWriter) {
@@ -35,14 +35,10 @@ extension ImageInfo: WireValue {
         let gainMapSize: PixelSize? = try reader.read()
         let gainMapComponents: Int? = try reader.read()
         if let gainMapSize, let gainMapComponents {
-            guard gainMapSize.isPossible, gainMapComponents == 1 || gainMapComponents == 3 else { throw .garbage }
             gainMap = GainMap(size: gainMapSize, components: gainMapComponents)
         }
         colorProfile = try reader.read()
         isComplete = try reader.read()
-        guard size.isPossible, frameCount >= 1, pageCount >= 0, loopCount ?? 0 >= 0, frameDurations.count <= frameCount,
-            (1...64).contains(bitsPerComponent)
-        else { throw .garbage }
     }
 }
 
@@ -81,9 +77,6 @@ extension Image.Properties: WireValue {
         isPartial = try reader.read()
         isTransformed = try reader.read()
         isVector = try reader.read()
-        guard scale >= 1, scale.isFinite, loopCount >= 0, (1...64).contains(bitsPerComponent),
-            sourceSize?.isPossible ?? true
-        else { throw .garbage }
     }
 }
 
@@ -93,20 +86,30 @@ package struct WireImage: WireValue, Sendable {
     package let size: PixelSize
     package let format: PixelFormat
     package let durations: [Duration]
-    package let properties: Image.Properties
+    package private(set) var properties: Image.Properties
     /// The memory layout of each frame.
     package let layout: PixelLayout
 
     package init?(_ frames: [ImageFrame], properties: Image.Properties) {
-        guard let pixels = frames.first?.pixels, let layout = PixelLayout(size: pixels.size, format: pixels.format)
-        else {
-            return nil
-        }
-        size = pixels.size
-        format = pixels.format
-        durations = frames.map(\.duration)
+        guard let pixels = frames.first?.pixels else { return nil }
+        self.init(pixels.size, pixels.format, durations: frames.map(\.duration), properties: properties)
+    }
+
+    /// Describes an image whose pixels may not exist. Returns `nil` for a size that no memory has.
+    package init?(_ size: PixelSize, _ format: PixelFormat, durations: [Duration], properties: Image.Properties) {
+        guard let layout = PixelLayout(size: size, format: format) else { return nil }
+        self.size = size
+        self.format = format
+        self.durations = durations
         self.properties = properties
         self.layout = layout
+    }
+
+    /// Returns a description with other properties.
+    func with(_ properties: Image.Properties) -> WireImage {
+        var image = self
+        image.properties = properties
+        return image
     }
 
     package func write(to writer: inout WireWriter) {
@@ -118,7 +121,7 @@ package struct WireImage: WireValue, Sendable {
 
     package init(from reader: inout WireReader) throws(WireSocket.Failure) {
         size = try reader.read()
-        guard let format = PixelFormat(rawValue: try reader.read()), size.isPossible,
+        guard let format = PixelFormat(rawValue: try reader.read()),
             let layout = PixelLayout(size: size, format: format)
         else { throw .garbage }
         self.format = format
@@ -164,9 +167,4 @@ extension WireReader {
         guard let orientation = Orientation(rawValue: try read(Int.self)) else { throw .garbage }
         return orientation
     }
-}
-
-extension PixelSize {
-    /// True for sides that an image may have.
-    fileprivate var isPossible: Bool { !isEmpty && width < 1 << 32 && height < 1 << 32 }
 }

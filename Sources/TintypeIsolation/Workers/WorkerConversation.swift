@@ -5,6 +5,12 @@ internal import TintypeImages
 final class WorkerConversation {
     private let socket: WireSocket
     private let context: DecodeContext
+    /// The request that the worker answers; `nil` while it starts.
+    private let request: WireRequest?
+    /// The size of the frames of the animation that is open.
+    private let frameSize: PixelSize?
+    /// The largest number of bytes that a worker may allocate.
+    private let memoryLimit: Int
     private var deadline: ContinuousClock.Instant
     /// The memory of the decode, until the conversation ends.
     private var reservation: DecodeReservation?
@@ -25,8 +31,14 @@ final class WorkerConversation {
         case system(String, Int32)
     }
 
-    init(_ socket: WireSocket, deadline: ContinuousClock.Instant, _ context: DecodeContext) {
+    init(
+        _ socket: WireSocket, about request: WireRequest?, frameSize: PixelSize? = nil, memoryLimit: Int,
+        deadline: ContinuousClock.Instant, _ context: DecodeContext
+    ) {
         self.socket = socket
+        self.request = request
+        self.frameSize = frameSize
+        self.memoryLimit = memoryLimit
         self.deadline = deadline
         self.context = context
     }
@@ -34,7 +46,11 @@ final class WorkerConversation {
     /// Waits until a new worker is confined.
     func begin(_ settings: WorkerSettings) throws(Failure) {
         try send(.begin(settings))
-        guard case .ready = try receive() else { throw .nonsense }
+        switch try receive() {
+        case .ready: break
+        case .failed(let error): throw .image(error)
+        default: throw .nonsense
+        }
     }
 
     /// Sends a request, and waits for its answer. An error of the image is thrown.
@@ -51,20 +67,7 @@ final class WorkerConversation {
 
     /// Gives the worker memory for the pixels that it described.
     func frames(_ image: WireImage) throws(Failure) -> [ImageFrame] {
-        let (frame, limits) = (image.layout.byteCount, context.limits)
-        let (pixels, overflow) = frame.multipliedReportingOverflow(by: image.durations.count)
-        // Rows have a little room at their ends.
-        let room = 64 * image.size.height * image.durations.count
-        guard let count = image.byteCount, !overflow, pixels - room <= limits.maximumBytes.bytes,
-            image.durations.count <= max(1, limits.maximumFrames)
-        else {
-            throw .abandoned(
-                ImageError(
-                    .limitExceeded, stage: .decode,
-                    reason:
-                        "\(image.durations.count) × \(image.size) pixels take more than the limit of \(limits.maximumBytes)"
-                ))
-        }
+        guard let count = image.byteCount else { throw .nonsense }
         let memory = try SharedMemory(count: count)
         guard case .written = try ask(.memory, about: memory) else { throw .nonsense }
         return try memory.frames(image, pool: context.pool)
@@ -85,27 +88,35 @@ final class WorkerConversation {
     }
 
     private func answer() throws(Failure) -> WorkerMessage {
-        while true {
-            switch try receive() {
+        guard let request else { throw .nonsense }
+        for _ in 0..<Self.maximumReservations {
+            let answer = try receive()
+            if let refusal {
+                guard case .failed = answer else { throw .nonsense }
+                throw .image(refusal)
+            }
+            switch try request.validated(answer, frameSize: frameSize) {
             case .reserve(let bytes): try reserve(bytes)
-            case .failed(let error): throw .image(refusal ?? error)
-            case let message:
-                guard refusal == nil else { throw .nonsense }
-                return message
+            case .failed(let error): throw .image(error)
+            case let answer: return answer
             }
         }
+        throw .nonsense
     }
 
-    /// Reserves the memory that a decoder needs: in the worker, and for the pixels in this process.
+    /// A decoder reserves memory once, and several may try an image.
+    private static let maximumReservations = 16
+
+    /// Reserves the memory that a decoder needs: in the worker, as far as that can have it, and for the pixels in this process, as far as
+    /// the limits allow them.
     private func reserve(_ bytes: Int) throws(Failure) {
-        guard refusal == nil, bytes >= 0 else { throw .nonsense }
         reservation?.release()
         reservation = nil
         // The time in which others decode doesn't count.
         let began = ContinuousClock.now
         do throws(ImageError) {
-            let (both, overflow) = bytes.multipliedReportingOverflow(by: 2)
-            reservation = try context.reserve(overflow ? .max : both)
+            reservation = try context.reserve(
+                min(bytes, memoryLimit) + min(bytes, max(0, context.limits.maximumBytes.bytes)))
         } catch {
             if error.isCancellation { throw .abandoned(error) }
             refusal = error

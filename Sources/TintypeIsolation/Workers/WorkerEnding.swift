@@ -29,13 +29,19 @@ extension WorkerConversation.Failure {
     }
 
     /// Returns the error of a worker that could not begin.
-    func startError(of ending: WorkerEnding, _ isolation: DecoderIsolation, helper: String) -> ImageError {
-        if case .abandoned(let error) = self { return error }
+    func startError(of ending: WorkerEnding, _ isolation: DecoderIsolation, program: String) -> ImageError {
+        let reason: String
+        switch self {
+        case .abandoned(let error): return error
+        case .timeout: reason = "it does not answer within \(isolation.startLimit)"
+        case .connection(.closed) where ending.exitCode == TINTYPE_OTHER_VERSION:
+            reason = "it has another version of Tintype"
+        case .connection(.closed) where ending.isKnown && ending.signal == 0:
+            reason = "it ended with the code \(ending.exitCode), and may not link Tintype"
+        default: reason = imageError(of: ending, isolation).reason
+        }
         return ImageError(
-            .decoderUnavailable, stage: .decode,
-            reason:
-                "\(helper) can't begin: \(imageError(of: ending, isolation).reason); it may have another version, or the system may "
-                + "have no seccomp")
+            .decoderUnavailable, stage: .decode, reason: "\(program) can't decode in a process of its own: \(reason)")
     }
 
     /// Returns the error of a program that lacks descriptors, memory, or rights: no fault of the image.
@@ -44,6 +50,10 @@ extension WorkerConversation.Failure {
             code == ENOMEM ? .outOfMemory : .decoderUnavailable, stage: .decode,
             reason: "\(reason): \(String(cString: strerror(code)))")
     }
+
+    /// The error of a decoder that another copy of the program uses.
+    static let ofFork = ImageError(
+        .decoderUnavailable, stage: .decode, reason: "the animation was opened before the program forked")
 
     private static func crashed(_ reason: String) -> ImageError {
         ImageError(.decoderCrashed, stage: .decode, reason: reason)

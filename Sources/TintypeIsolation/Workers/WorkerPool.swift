@@ -1,37 +1,57 @@
 internal import Glibc
 internal import TintypeImages
 
-/// The workers of one ``DecoderIsolation``. A worker has one request at a time; the one that was used last comes first.
+/// The workers of one ``DecoderIsolation``. A worker has one request at a time, and sees images of one origin only; the one that was used last
+/// comes first.
 final class WorkerPool: Sendable {
     let isolation: DecoderIsolation
-    private let helper: String?
+    private let program: WorkerProgram
     private let idle = Lock<[WorkerProcess]>([])
+    /// The last start that failed, and the end of the time in which there is no other one.
+    private let failedStart = Lock<(error: ImageError, until: ContinuousClock.Instant)?>(nil)
 
-    init(_ isolation: DecoderIsolation, helper: String?) {
+    private let isPrepared = Lock(false)
+    /// Starts workers that nobody waits for yet.
+    private static let preparing = WorkQueue(label: "tintype.workers", width: 1)
+
+    /// The time after a failed start in which decodes fail at once.
+    private static let failureLifetime = Duration.seconds(60)
+
+    init(_ isolation: DecoderIsolation) {
         self.isolation = isolation
-        self.helper = helper
+        program = isolation.helper.map { WorkerProgram(helper: $0) } ?? .own
     }
+
+    /// The number of workers that were started, for tests.
+    var startCount: Int { starts.withLock { $0 } }
+    private let starts = Lock(0)
 
     /// The processes that wait for a request.
     var idleProcesses: [Int32] { idle.withLock { $0.map(\.process) } }
 
     /// Gives a worker to `body`, which keeps it for the next request only if it returns, or throws an error of the image itself.
+    /// - Returns: the result of `body`; `nil` if no worker can be started, and the program may decode instead.
     func withWorker<Value>(
-        _ context: DecodeContext, _ body: (WorkerConversation) throws(WorkerConversation.Failure) -> Value
-    ) throws(ImageError) -> Value {
-        let worker = try take(context)
-        let (result, isUsable) = converse(with: worker, context, body)
+        about request: WireRequest, _ context: DecodeContext,
+        _ body: (WorkerConversation) throws(WorkerConversation.Failure) -> Value
+    ) throws(ImageError) -> Value? {
+        guard let worker = try take(context) else { return nil }
+        let (result, isUsable) = converse(with: worker, about: request, context, body)
         if isUsable { keep(worker) }
         return try result.get()
     }
 
     /// Runs one request of a worker.
+    /// - Parameter frameSize: the size of the frames of the animation that the request has opened.
     /// - Returns: the result, and true if the worker can have another request. Otherwise it was ended.
     func converse<Value>(
-        with worker: WorkerProcess, _ context: DecodeContext,
+        with worker: WorkerProcess, about request: WireRequest?, frameSize: PixelSize? = nil, _ context: DecodeContext,
         _ body: (WorkerConversation) throws(WorkerConversation.Failure) -> Value
     ) -> (Result<Value, ImageError>, isUsable: Bool) {
-        let conversation = WorkerConversation(worker.socket, deadline: .now + isolation.timeLimit, context)
+        guard worker.isOwn else { return (.failure(WorkerConversation.Failure.ofFork), false) }
+        let conversation = WorkerConversation(
+            worker.socket, about: request, frameSize: frameSize, memoryLimit: isolation.memoryLimit.bytes,
+            deadline: .now + isolation.timeLimit, context)
         do throws(WorkerConversation.Failure) {
             return (.success(try body(conversation)), true)
         } catch {
@@ -41,28 +61,68 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// Returns a worker that waits, or a new one.
-    func take(_ context: DecodeContext) throws(ImageError) -> WorkerProcess {
+    /// Returns a worker that waits, or a new one; `nil` if none can be started, and the program may decode instead.
+    func take(_ context: DecodeContext) throws(ImageError) -> WorkerProcess? {
         try context.checkCancellation()
-        while let worker = idle.withLock({ $0.popLast() }) {
+        while let worker = takeIdle(for: context.origin) {
             // One that was killed while it waited is replaced.
-            if worker.isAlive { return worker }
+            guard worker.isOwn, worker.isAlive else { continue }
+            worker.serve(context.origin)
+            return worker
         }
-        guard let helper else {
+        do throws(ImageError) {
+            let worker = try start(context)
+            worker.serve(context.origin)
+            return worker
+        } catch {
+            if error.code == .decoderUnavailable, isolation.allowsInProcess { return nil }
+            throw error
+        }
+    }
+
+    private func takeIdle(for origin: String?) -> WorkerProcess? {
+        idle.withLock { idle in
+            let place =
+                idle.lastIndex { $0.served == WorkerProcess.Origin(name: origin) }
+                ?? idle.lastIndex { $0.served == nil }
+            return place.map { idle.remove(at: $0) }
+        }
+    }
+
+    /// Starts a worker for the first image, unless that has been done.
+    func prepare() {
+        guard
+            isPrepared.withLock({ isPrepared in
+                defer { isPrepared = true }
+                return !isPrepared && startCount == 0
+            })
+        else { return }
+        Task {
+            _ = try? await Self.preparing.perform { [self] _ throws(ImageError) in
+                park(try start(DecodeContext()))
+            }
+        }
+    }
+
+    private func start(_ context: DecodeContext) throws(ImageError) -> WorkerProcess {
+        if let failed = failedStart.withLock({ $0 }), .now < failed.until { throw failed.error }
+        if let refusal = program.refusal {
             throw ImageError(
-                .decoderUnavailable, stage: .decode,
-                reason:
-                    "tintype-decoder is not installed beside the program, and \(DecoderIsolation.helperVariable) names none"
-            )
+                .decoderUnavailable, stage: .decode, reason: "no process can be started to decode: \(refusal)")
         }
-        let worker = try WorkerProcess(helper)
-        let conversation = WorkerConversation(worker.socket, deadline: .now + isolation.timeLimit, context)
+        starts.withLock { $0 += 1 }
+        let worker = try WorkerProcess(program)
+        let conversation = WorkerConversation(
+            worker.socket, about: nil, memoryLimit: 0, deadline: .now + isolation.startLimit, context)
         do throws(WorkerConversation.Failure) {
             try conversation.begin(WorkerSettings(memoryLimit: isolation.memoryLimit.bytes))
             return worker
         } catch {
-            let ending = worker.end()
-            throw error.startError(of: ending, isolation, helper: helper)
+            let failure = error.startError(of: worker.end(), isolation, program: program.name)
+            if failure.code == .decoderUnavailable {
+                failedStart.withLock { $0 = (failure, .now + Self.failureLifetime) }
+            }
+            throw failure
         }
     }
 
@@ -71,8 +131,17 @@ final class WorkerPool: Sendable {
         guard worker.countDecode() < isolation.maximumDecodesPerProcess,
             worker.residentBytes ?? .max <= isolation.maximumIdleMemory.bytes
         else { return }
-        idle.withLock { [limit = isolation.maximumIdleProcesses] idle in
-            if idle.count < limit { idle.append(worker) }
+        park(worker)
+    }
+
+    /// Stops a worker, and lets it wait. The one that has waited longest goes if there are too many.
+    private func park(_ worker: WorkerProcess) {
+        guard isolation.maximumIdleProcesses > 0 else { return }
+        worker.pause()
+        // The worker that goes is ended outside of the lock.
+        _ = idle.withLock { [limit = isolation.maximumIdleProcesses] idle in
+            idle.append(worker)
+            return idle.count > limit ? idle.removeFirst() : nil
         }
     }
 }

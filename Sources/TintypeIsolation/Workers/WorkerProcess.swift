@@ -2,43 +2,70 @@ internal import CIsolation
 internal import Glibc
 internal import TintypeImages
 
-/// One process of the helper. It ends with the last reference to it.
+/// A process that decodes for this one. It ends with the last reference to it.
 final class WorkerProcess: Sendable {
     let process: Int32
     let socket: WireSocket
     /// A descriptor of the process; -1 where the system has none.
     private let handle: Int32
+    /// The process is killed when no program has this descriptor any more, even while it is stopped.
+    private let lifeline: Int32
+    /// The process that started it.
+    private let starter = getpid()
     private let state = Lock(State())
+
+    /// The origin of images; that of the user's own has no name.
+    struct Origin: Equatable {
+        var name: String?
+    }
 
     private struct State {
         var decodes = 0
+        var served: Origin?
+        var isPaused = false
         var ending: WorkerEnding?
     }
 
-    init(_ helper: String) throws(ImageError) {
-        func failure(_ code: Int32) -> ImageError {
-            WorkerConversation.Failure.unavailable("\(helper) can't be started", code)
-        }
-        var ends: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-            throw failure(errno)
-        }
-        var started: Int32 = 0
-        let code = tintype_spawn(helper, ends[1], &started)
-        close(ends[1])
+    init(_ program: WorkerProgram) throws(ImageError) {
+        var (started, descriptor, lifeline): (Int32, Int32, Int32) = (0, -1, -1)
+        let code = tintype_start_worker(program.file, program.library, &descriptor, &lifeline, &started)
         guard code == 0 else {
-            close(ends[0])
-            throw failure(code)
+            throw WorkerConversation.Failure.unavailable("\(program.name) can't be started to decode", code)
         }
         process = started
-        socket = WireSocket(descriptor: ends[0])
+        socket = WireSocket(descriptor: descriptor)
+        self.lifeline = lifeline
         handle = tintype_open_process(started)
     }
+
+    /// False in a copy of the program that it made with `fork`, which must leave the process alone.
+    var isOwn: Bool { starter == getpid() }
 
     deinit {
         end()
         close(socket.descriptor)
+        close(lifeline)
         if handle >= 0 { close(handle) }
+    }
+
+    /// The origin whose images the process has seen; `nil` if it has seen none.
+    var served: Origin? { state.withLock { $0.served } }
+
+    /// Lets the process run, for images of one origin.
+    func serve(_ origin: String?) {
+        state.withLock { state in
+            state.served = Origin(name: origin)
+            if state.isPaused { tintype_signal_process(handle, process, SIGCONT) }
+            state.isPaused = false
+        }
+    }
+
+    /// Stops the process: whatever has taken it over gets no processor until the next image.
+    func pause() {
+        state.withLock { state in
+            tintype_signal_process(handle, process, SIGSTOP)
+            state.isPaused = true
+        }
     }
 
     /// Counts a request.
@@ -75,8 +102,9 @@ final class WorkerProcess: Sendable {
     func end() -> WorkerEnding {
         state.withLock { state in
             if let ending = state.ending { return ending }
+            guard isOwn else { return WorkerEnding() }
             // A process that has ended already keeps its own reason.
-            tintype_kill(handle, process)
+            tintype_signal_process(handle, process, SIGKILL)
             var (status, ending) = (Int32(0), WorkerEnding())
             var result: pid_t
             repeat { result = waitpid(process, &status, 0) } while result < 0 && errno == EINTR

@@ -116,7 +116,7 @@ extension LoadEnvironment {
         } else {
             encoded = try await DataLoad(request, environment: self, trace: trace).image()
         }
-        let coder = entryCoder
+        let coder = entryCoder(of: request.url)
         let options = request.decode.completed(
             fileName: request.url.lastPathComponent, mimeType: encoded.mimeType)
         let (animated, _) = try await observe(.decode, of: trace) { [coder] () throws(ImageError) in

@@ -50,7 +50,7 @@ extension LoadEnvironment {
             // A thumbnail would replace the original.
             let options = DecodeOptions().completed(
                 fileName: request.url.lastPathComponent, mimeType: bytes.entry.mimeType)
-            whole = try await decode(bytes.data, options: options, priority: WorkPriority(.low))
+            whole = try await decode(bytes.data, of: request.url, options: options, priority: WorkPriority(.low))
         }
         guard let data = try await serialized(whole, bytes.data, for: request) else { return entry }
         entry.data = data

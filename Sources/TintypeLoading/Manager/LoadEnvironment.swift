@@ -267,14 +267,26 @@ final class LoadEnvironment: Sendable {
             processing: configuration.processing)
     }
 
+    /// The same for the bytes of a URL.
+    func entryCoder(of url: URL) -> EntryCoder {
+        var coder = entryCoder
+        coder.origin = origin(of: url)
+        return coder
+    }
+
+    /// The server of a URL; `nil` for bytes of the user.
+    func origin(of url: URL) -> String? {
+        loaders.isLocal(url) ? nil : "\(url.scheme ?? "")://\(url.host() ?? ""):\(url.port ?? 0)"
+    }
+
     /// Decodes on the processing queue, when the budget has room.
     func decode(
-        _ data: Data, options: DecodeOptions, priority: WorkPriority, progressive: ProgressiveDecoding? = nil
+        _ data: Data, of url: URL, options: DecodeOptions, priority: WorkPriority,
+        progressive: ProgressiveDecoding? = nil
     ) async throws(ImageError) -> Image {
-        guard let progressive else {
-            return try await entryCoder.decode(data, options: options, priority: priority)
-        }
-        return try await entryCoder.perform(priority: priority) { [coders] context throws(ImageError) in
+        let coder = entryCoder(of: url)
+        guard let progressive else { return try await coder.decode(data, options: options, priority: priority) }
+        return try await coder.perform(priority: priority) { [coders] context throws(ImageError) in
             if let image = try progressive.finish(data, context) { return image }
             return try coders.decode(data, options: options, context: context)
         }

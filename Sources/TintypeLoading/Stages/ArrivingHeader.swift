@@ -19,9 +19,11 @@ final class ArrivingHeader: Sendable {
     private let coders: ImageCoders
     private let context: DecodeContext
 
-    init(_ environment: LoadEnvironment) {
+    init(_ environment: LoadEnvironment, of url: URL) {
         coders = environment.coders
-        context = DecodeContext(limits: environment.configuration.limits)
+        var context = DecodeContext(limits: environment.configuration.limits)
+        context.origin = environment.origin(of: url)
+        self.context = context
     }
 
     /// Takes the next bytes of a buffer, and returns the header if enough have arrived.

@@ -248,7 +248,7 @@ final class ImageLoad: Sendable {
     /// A decoder of bytes that arrive; `nil` if the coder has none.
     func makeProgressiveDecoding() -> ProgressiveDecoding? {
         ProgressiveDecoding(
-            environment.coders, options: options(), environment.configuration, environment.entryCoder)
+            environment.coders, options: options(), environment.configuration, environment.entryCoder(of: request.url))
     }
 
     /// An image, with the time that its decode took.
@@ -265,7 +265,7 @@ final class ImageLoad: Sendable {
             ["size": "\(image.size)", "format": "\(image.format?.rawValue ?? "")"]
         } _: { () throws(ImageError) in
             try await environment.decode(
-                data, options: options, priority: job.priority, progressive: progressive)
+                data, of: request.url, options: options, priority: job.priority, progressive: progressive)
         }
         return Decoded(image: image, time: time)
     }

@@ -127,7 +127,8 @@ struct SourceFetch: Sendable {
         let copiesChunks = job.wishes.previews
         job.publish(.arriving(arriving))
         let reservation = environment.reservation()
-        let header = ArrivingHeader(environment)
+        let header = ArrivingHeader(environment, of: url)
+        if let format = ImageFormat(fileExtension: url.pathExtension) { environment.coders.prepare(for: format) }
         @Sendable func show(_ progress: LoadProgress, _ header: ImageInfo?) {
             job.publish(
                 .progress(

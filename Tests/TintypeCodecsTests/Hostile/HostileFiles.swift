@@ -106,95 +106,10 @@ extension HostileFile {
         } twin: {
             HostileDrawings.unclosed(1)
         },
-        HostileFile("svg-turbulence", "svg") {
-            HostileDrawings.turbulence(octaves: 1_000 * $0, side: 1_000)
+        HostileFile("svg-patterns", "svg") {
+            HostileDrawings.filledPatterns(6, 10 * $0)
         } twin: {
-            HostileDrawings.turbulence(octaves: 3, side: 100)
-        },
-        HostileFile("svg-morphology", "svg") {
-            HostileDrawings.morphology(radius: 100 * $0, side: 2_000)
-        } twin: {
-            HostileDrawings.morphology(radius: 2, side: 100)
-        },
-        HostileFile("svg-convolution", "svg") {
-            HostileDrawings.convolution(order: 60 * $0, side: 2_000)
-        } twin: {
-            HostileDrawings.convolution(order: 3, side: 100)
-        },
-        HostileFile("svg-dashes", "svg") {
-            HostileDrawings.dashes("\($0)e8", dash: "0.02")
-        } twin: {
-            HostileDrawings.dashes("100", dash: "5,2")
-        },
-        HostileFile("svg-style-dashes", "svg") {
-            HostileDrawings.styledDashes("\($0)e8", dash: ".02 .02")
-        } twin: {
-            HostileDrawings.styledDashes("100", dash: "5,2")
-        },
-        HostileFile("svg-markers", "svg") {
-            HostileDrawings.markers(vertices: 20_000 * $0, elements: 100)
-        } twin: {
-            HostileDrawings.markers(vertices: 20, elements: 3)
-        },
-        HostileFile("svg-inherited-markers", "svg") {
-            HostileDrawings.inheritedMarkers(vertices: 20_000 * $0, elements: 100)
-        } twin: {
-            HostileDrawings.inheritedMarkers(vertices: 20, elements: 3)
-        },
-        HostileFile("svg-layers", "svg") {
-            HostileDrawings.layers(100 * $0, nested: true, side: 8_000)
-        } twin: {
-            HostileDrawings.layers(10, nested: true, side: 100)
-        },
-        HostileFile("svg-many-layers", "svg") {
-            HostileDrawings.layers(1_000 * $0, nested: false, side: 4_000)
-        } twin: {
-            HostileDrawings.layers(50, nested: false, side: 100)
-        },
-        HostileFile("svg-shapes", "svg") {
-            HostileDrawings.coveringShapes(2_000 * $0, "fill-opacity='.5'", side: 4_000)
-        } twin: {
-            HostileDrawings.coveringShapes(200, "fill-opacity='.5'", side: 400)
-        },
-        HostileFile("svg-gradients", "svg") {
-            HostileDrawings.coveringShapes(500 * $0, "fill='url(#g)'", side: 4_000)
-        } twin: {
-            HostileDrawings.coveringShapes(50, "fill='url(#g)'", side: 400)
-        },
-        HostileFile("svg-style-layers", "svg") {
-            HostileDrawings.styledLayers(100 * $0, side: 8_000)
-        } twin: {
-            HostileDrawings.styledLayers(10, side: 100)
-        },
-        HostileFile("svg-style-patterns", "svg") {
-            HostileDrawings.stylePatterns(6, 10 * $0)
-        } twin: {
-            HostileDrawings.stylePatterns(2, 3)
-        },
-        HostileFile("svg-escaped-patterns", "svg") {
-            HostileDrawings.escapedPatterns(6, 10 * $0)
-        } twin: {
-            HostileDrawings.escapedPatterns(2, 3)
-        },
-        HostileFile("svg-quoted-patterns", "svg") {
-            HostileDrawings.quotedPatterns(6, 10 * $0)
-        } twin: {
-            HostileDrawings.quotedPatterns(2, 3)
-        },
-        HostileFile("svg-imported-patterns", "svg") {
-            HostileDrawings.importedPatterns(6, 10 * $0)
-        } twin: {
-            HostileDrawings.stylePatterns(1, 1)
-        },
-        HostileFile("svg-selectors", "svg") {
-            HostileDrawings.selectors(20_000 * $0, elements: 20_000)
-        } twin: {
-            HostileDrawings.selectors(50, elements: 100)
-        },
-        HostileFile("svg-nested-selectors", "svg", isRefused: false) {
-            HostileDrawings.nestedSelectors(120 * $0, parts: 12)
-        } twin: {
-            HostileDrawings.nestedSelectors(5, parts: 2)
+            HostileDrawings.filledPatterns(2, 3)
         },
     ]
 

@@ -10,19 +10,17 @@ struct IsolationSnippets {
     func isolated() throws {
         let manager = try SnippetBench().manager()
         // snippet: isolated
-        manager.coders = .default  // SVG, PDF, camera files, HEIC, and JPEG XL, if the helper is found
+        manager.coders = .default  // SVG, PDF, camera files, HEIC, and JPEG XL
         manager.coders = .default.isolated(.all)  // every format of this package
         manager.coders = .inProcess  // none
         // snippet.end
         // snippet: isolation-settings
         var isolation = DecoderIsolation()
-        isolation.helper = "/usr/lib/my-app/tintype-decoder"
-        isolation.decodesInProcessWithoutHelper = false
         isolation.timeLimit = .seconds(5)
         isolation.memoryLimit = .megabytes(500)
         manager.coders = .default.isolated(.all, by: isolation)
         // snippet.end
-        #expect(isolation.helperPath == nil)
-        #expect(throws: ImageError.self) { try manager.coders.info(of: Data("GIF89a".utf8), context: DecodeContext()) }
+        let picture = try SampleImages.draw(.colorWheel, scale: 0.05).data
+        #expect(try manager.coders.info(of: picture, context: DecodeContext()).format == .png)
     }
 }

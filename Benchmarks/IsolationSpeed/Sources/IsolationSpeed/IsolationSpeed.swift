@@ -12,11 +12,11 @@ struct IsolationSpeed {
         /// The time of the first look at each page of the pixels.
         var look: [Double] = []
         var faults: [Double] = []
-        var helperFaults: [Double] = []
+        var workerFaults: [Double] = []
 
         func row(_ name: String) -> String {
             let times = "\(name) | \(Self.milliseconds(wall)) | \(Self.milliseconds(look))"
-            return "| \(times) | \(Int(Self.median(faults))) | \(Int(Self.median(helperFaults))) |"
+            return "| \(times) | \(Int(Self.median(faults))) | \(Int(Self.median(workerFaults))) |"
         }
 
         static func median(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.sorted()[values.count / 2] }
@@ -28,10 +28,8 @@ struct IsolationSpeed {
     }
 
     static func main() throws {
-        var isolation = DecoderIsolation()
-        isolation.decodesInProcessWithoutHelper = false
         let ways = [
-            ("in the process", ImageCoders.inProcess), ("isolated", ImageCoders.inProcess.isolated(.all, by: isolation)),
+            ("in the process", ImageCoders.inProcess), ("isolated", ImageCoders.inProcess.isolated(.all)),
         ]
         let smooth = try SampleImages.draw(.mountains).data
         let images = [
@@ -40,7 +38,7 @@ struct IsolationSpeed {
             ("PNG, 0.01 MP", try SampleImages.draw(.colorWheel, scale: 0.1).data, 1_000),
         ]
         print(
-            "| image, bytes, way | decode, median (minimum) | first look at the pixels | page faults | of the helper |")
+            "| image, bytes, way | decode, median (minimum) | first look at the pixels | page faults | of the worker |")
         print("| --- | ---: | ---: | ---: | ---: |")
         for (name, data, rounds) in images {
             var options = DecodeOptions()
@@ -53,7 +51,7 @@ struct IsolationSpeed {
                     samples[index].wall.append(sample.wall)
                     samples[index].look.append(sample.look)
                     samples[index].faults.append(sample.faults)
-                    samples[index].helperFaults.append(sample.helperFaults)
+                    samples[index].workerFaults.append(sample.workerFaults)
                 }
             }
             for (way, samples) in zip(ways, samples) { print(samples.row("\(name), \(data.count), \(way.0)")) }
@@ -106,8 +104,8 @@ struct IsolationSpeed {
 
     private static func measure(
         _ data: Data, _ options: DecodeOptions, _ coders: ImageCoders
-    ) throws -> (wall: Double, look: Double, faults: Double, helperFaults: Double) {
-        let (faults, helper) = (faults("self"), helperFaults)
+    ) throws -> (wall: Double, look: Double, faults: Double, workerFaults: Double) {
+        let (faults, helper) = (faults("self"), workerFaults)
         let start = ContinuousClock.now
         let image = try coders.decode(data, options: options, context: DecodeContext())
         let decoded = ContinuousClock.now
@@ -118,7 +116,7 @@ struct IsolationSpeed {
         precondition(sum >= 0)
         return (
             (decoded - start) / .milliseconds(1), (seen - decoded) / .milliseconds(1), Self.faults("self") - faults,
-            helperFaults - helper
+            workerFaults - helper
         )
     }
 
@@ -130,7 +128,7 @@ struct IsolationSpeed {
     }
 
     /// The page faults of the processes that this one started.
-    private static var helperFaults: Double {
+    private static var workerFaults: Double {
         let children = (try? String(contentsOfFile: "/proc/self/task/\(getpid())/children", encoding: .utf8)) ?? ""
         return children.split(separator: " ").reduce(0) { $0 + faults(String($1)) }
     }

@@ -2,22 +2,37 @@ internal import CIsolation
 internal import FoundationEssentials
 internal import Glibc
 package import TintypeImages
-internal import TintypeIsolation
 
-/// The life of a helper process: it gives up its rights, and decodes what it is sent until the program is gone.
+/// The life of a worker: it gives up its rights, and decodes what it is sent until its program is gone.
 package struct DecoderWorker {
     private let coders: ImageCoders
-    private let socket = WireSocket(descriptor: 3)
+    private let socket: WireSocket
 
-    package init(coders: ImageCoders) { self.coders = coders }
+    /// Processor time of a worker in all, in seconds: the last resort against one whose program was stopped.
+    private static let processorSeconds: UInt64 = 3_600
+
+    package init(coders: ImageCoders, socket: Int32 = TINTYPE_WORKER_SOCKET) {
+        self.coders = coders
+        self.socket = WireSocket(descriptor: socket)
+    }
 
     /// Runs until the program is gone.
     /// - Parameter prepare: loads what decoders open only once, such as fonts. Without Landlock, they can't open files later.
     /// - Returns: the status to exit with.
     package func run(preparing prepare: () -> Void = {}) -> Int32 {
         do throws(WireSocket.Failure) {
-            guard case .begin(let settings) = try receive().message else { return 64 }
-            guard Sandbox.close(settings, socket: socket.descriptor, preparing: prepare) else { return 71 }
+            guard case .begin(let settings) = try receive().message else { return TINTYPE_OTHER_VERSION }
+            for index in stride(from: 0, to: settings.variables.count - 1, by: 2) {
+                setenv(settings.variables[index], settings.variables[index + 1], 1)
+            }
+            setlocale(LC_CTYPE, settings.locale)
+            prepare()
+            let memory = UInt64(max(settings.memoryLimit, 0))
+            if let refused = tintype_confine(socket.descriptor, memory, Self.processorSeconds) {
+                let reason = "the system doesn't let it \(String(cString: refused))"
+                try send(.failed(ImageError(.decoderUnavailable, stage: .decode, reason: reason)))
+                return TINTYPE_UNCONFINED
+            }
             try send(.ready)
             var frames: (any FrameDecoder)?
             while true { try serve(&frames) }
@@ -105,7 +120,7 @@ package struct DecoderWorker {
                 try send(.reserve(bytes))
                 answer = try receive().message
             } catch {
-                exit(0)
+                _exit(0)
             }
             guard case .proceed = answer else { throw DecodeContext.overBudget(bytes) }
         }

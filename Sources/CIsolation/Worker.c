@@ -1,0 +1,314 @@
+// Starting workers, and becoming one. Both are in one file, so that whoever can start a worker has linked the constructor.
+#define _GNU_SOURCE
+#include "CIsolation.h"
+#include "Filters.h"
+#include "ReadableFiles.h"
+#include "Sanitized.h"
+
+#include <elf.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <linux/capability.h>
+#include <linux/seccomp.h>
+#include <malloc.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/// The variable that makes a process a worker. Its value is the version of the messages.
+#define VARIABLE "TINTYPE_WORKER"
+#define TEXT(value) #value
+#define VALUE(macro) TEXT(macro)
+
+// MARK: Becoming a worker
+
+typedef void (*constructor)(int, char **, char **);
+extern const constructor __init_array_start[] __attribute__((weak, visibility("hidden")));
+extern const constructor __init_array_end[] __attribute__((weak, visibility("hidden")));
+
+/// Returns 1 if this process has no more rights than the one that started it, although its file would give some: then it is no danger
+/// that anyone can make it a worker.
+static int is_powerless(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+    return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 && getuid() == geteuid() && getgid() == getegid()
+        && syscall(SYS_capget, &header, sets) == 0 && !sets[0].permitted && !sets[1].permitted;
+}
+
+/// Returns 1 if the socket is one that the parent of this process has made.
+static int has_program(void) {
+    struct ucred program;
+    socklen_t length = sizeof program, size = sizeof(int);
+    int type = 0;
+    return getsockopt(TINTYPE_WORKER_SOCKET, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM
+        && getsockopt(TINTYPE_WORKER_SOCKET, SOL_SOCKET, SO_PEERCRED, &program, &length) == 0 && program.pid == getppid();
+}
+
+/// Runs before `main`, which a worker never reaches.
+__attribute__((constructor)) static void become_worker(int argc, char **argv, char **environment) {
+    const char *version = getenv(VARIABLE);
+    if (!version) return;
+    int is_other = strcmp(version, VALUE(TINTYPE_WIRE_VERSION)) != 0;
+    unsetenv(VARIABLE);
+    // Nobody may turn a program with more rights into a worker.
+    if (getauxval(AT_SECURE) && !is_powerless()) return;
+    if (!has_program()) {
+        static const char text[] = VARIABLE " is for processes that decode images. Unset it.\n";
+        (void)!write(2, text, sizeof text - 1);
+        _exit(64);
+    }
+    if (is_other) _exit(TINTYPE_OTHER_VERSION);
+    // What a library doesn't write is zero, and not what another image left there.
+    mallopt(M_PERTURB, 255);
+    if (!tintype_worker_main) return;
+    unsetenv("LD_PRELOAD");
+    prctl(PR_SET_NAME, "tintype-worker");
+    fcntl(TINTYPE_WORKER_SOCKET, F_SETFD, FD_CLOEXEC);
+    // Libraries that are linked statically, such as Swift's own, have later constructors.
+    long count = __init_array_end - __init_array_start, next = count;
+    for (long i = 0; i < count; i++)
+        if (__init_array_start[i] == (constructor)become_worker) next = i + 1;
+    for (; next < count; next++)
+        if (__init_array_start[next]) __init_array_start[next](argc, argv, environment);
+    _exit(tintype_worker_main(TINTYPE_WORKER_SOCKET));
+}
+
+// MARK: Finding the program
+
+/// The start of the file that this code was loaded from, which every linker names.
+extern const ElfW(Ehdr) __ehdr_start __attribute__((weak, visibility("hidden")));
+
+/// Returns 1 if a file begins with the same page as the one that this code was loaded from: its headers, and the number of its build.
+static int has_own_start(int file) {
+    const ElfW(Ehdr) *header = &__ehdr_start;
+    if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return 0;
+    const ElfW(Phdr) *segments = (const void *)((const char *)header + header->e_phoff);
+    for (int i = 0; i < header->e_phnum; i++) {
+        if (segments[i].p_type != PT_LOAD || segments[i].p_offset != 0 || (segments[i].p_flags & PF_W)) continue;
+        unsigned char bytes[4096];
+        size_t count = segments[i].p_filesz < sizeof bytes ? segments[i].p_filesz : sizeof bytes;
+        return pread(file, bytes, count, 0) == (ssize_t)count && memcmp(bytes, header, count) == 0;
+    }
+    return 0;
+}
+
+/// Opens a file if this code was loaded from it; -1 otherwise.
+static int open_own(const char *path) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || has_own_start(file)) return file;
+    close(file);
+    errno = ENOENT;
+    return -1;
+}
+
+/// Opens the library that this code is in. The path by which it was loaded may be relative to a directory of the past.
+static int open_own_library(void) {
+    Dl_info info;
+    int file = -1;
+    if (dladdr((void *)&become_worker, &info) && info.dli_fname && info.dli_fname[0] == '/') file = open_own(info.dli_fname);
+    FILE *maps = file < 0 ? fopen("/proc/self/maps", "re") : NULL;
+    char line[PATH_MAX + 128];
+    while (maps && fgets(line, sizeof line, maps)) {
+        unsigned long first, last, address = (unsigned long)&become_worker;
+        if (sscanf(line, "%lx-%lx", &first, &last) != 2 || address < first || address >= last) continue;
+        char *path = strchr(line, '/');
+        if (path) path[strcspn(path, "\n")] = 0;
+        if (path) file = open_own(path);
+        break;
+    }
+    if (maps) fclose(maps);
+    return file;
+}
+
+/// Sees the first object, which is the program.
+static int is_program(struct dl_phdr_info *info, size_t size, void *result) {
+    (void)size;
+    uintptr_t address = (uintptr_t)&become_worker;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        if (header->p_type == PT_LOAD && address - (info->dlpi_addr + header->p_vaddr) < header->p_memsz) *(int *)result = 1;
+    }
+    return 1;
+}
+
+const char *tintype_find_worker(const char *helper, int *file, int *library) {
+    *file = *library = -1;
+    if (helper) {
+        *file = helper[0] == '/' && access(helper, X_OK) == 0 ? open(helper, O_PATH | O_CLOEXEC) : -1;
+        return *file >= 0 ? NULL : "the helper is not a program with an absolute path";
+    }
+    if (!tintype_worker_main) return "the program links no decoder";
+    int in_program = 0;
+    dl_iterate_phdr(is_program, &in_program);
+    if (in_program) {
+        // Leads to the program even if it was deleted or replaced.
+        *file = open_own("/proc/self/exe");
+        int reason = errno;
+        const char *path = (const char *)getauxval(AT_EXECFN);
+        if (*file < 0 && path && path[0] == '/') *file = open_own(path);
+        if (*file >= 0) return NULL;
+        return reason == EACCES ? "the program's file can't be read"
+                                : "the program's file isn't found: there is no /proc, or another program, such as valgrind, runs it";
+    }
+    *library = open_own_library();
+    if (*library < 0) return "the library's file was replaced or deleted";
+    // A program that does nothing, in case the library can't be loaded. The one that has loaded it must not run again.
+    *file = open("/usr/bin/true", O_PATH | O_CLOEXEC);
+    if (*file < 0) *file = open("/bin/true", O_PATH | O_CLOEXEC);
+    if (*file >= 0) return NULL;
+    close(*library);
+    return "there is no /usr/bin/true that could load the library";
+}
+
+// MARK: Starting
+
+/// Everything that a new process needs, made before it exists: it shares the memory of this one until its program is loaded.
+struct start {
+    int file, library, socket, lifeline, null, rules;
+    int error;
+    uid_t user;
+    gid_t group;
+    char *const *arguments, *const *environment;
+    const struct sock_fprog *filter;
+};
+
+/// The descriptors of a worker beside its socket.
+enum { LIFELINE = TINTYPE_WORKER_SOCKET + 1, LIBRARY };
+#define CALL(name, ...) syscall(SYS_##name, __VA_ARGS__)
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC 4
+#endif
+
+/// Copies a descriptor above those that the new program gets.
+#define RAISED(file) ((int)CALL(fcntl, file, F_DUPFD_CLOEXEC, 10))
+
+/// Gives the new process its descriptors, and nothing else of the program. Returns the new number of `file`, or -1.
+__attribute__((no_sanitize("address", "thread"))) static int arrange_descriptors(const struct start *start, int *rules) {
+    int file = RAISED(start->file), socket = RAISED(start->socket), lifeline = RAISED(start->lifeline), null = RAISED(start->null);
+    int library = start->library >= 0 ? RAISED(start->library) : -1;
+    int first = library >= 0 ? LIBRARY + 1 : LIFELINE + 1;
+    *rules = start->rules >= 0 ? RAISED(start->rules) : -1;
+    if (file < 0 || socket < 0 || lifeline < 0 || null < 0 || (start->library >= 0 && library < 0) || (start->rules >= 0 && *rules < 0)) return -1;
+    for (int standard = 0; standard < 3; standard++)
+        if (CALL(dup3, null, standard, 0) < 0) return -1;
+    if (CALL(dup3, socket, TINTYPE_WORKER_SOCKET, 0) < 0 || CALL(dup3, lifeline, LIFELINE, 0) < 0) return -1;
+    if (library >= 0 && CALL(dup3, library, LIBRARY, 0) < 0) return -1;
+    // The end of the other end is a signal, and nothing is ever sent.
+    long own = syscall(SYS_getpid);
+    if (CALL(fcntl, LIFELINE, F_SETOWN, own) != 0 || CALL(fcntl, LIFELINE, F_SETSIG, SIGKILL) != 0) return -1;
+    if (CALL(fcntl, LIFELINE, F_SETFL, O_RDWR | O_ASYNC) != 0) return -1;
+    // Marked, not closed: some are still needed. Linux 5.11; before, one by one.
+    if (CALL(close_range, first, ~0u, CLOSE_RANGE_CLOEXEC) != 0)
+        for (int other = first; other < 65536; other++) CALL(fcntl, other, F_SETFD, FD_CLOEXEC);
+    return file;
+}
+
+/// Gives up what the program may do. Returns 0, or -1.
+__attribute__((no_sanitize("address", "thread"))) static int drop_rights(const struct start *start, int rules) {
+    struct rlimit none = {0, 0};
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}, {0, 0, 0}};
+    CALL(prlimit64, 0, RLIMIT_CORE, &none, NULL);
+    if (CALL(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+    // With its capabilities, a process of root could read the program's environment.
+    CALL(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    if (CALL(capset, &header, sets) != 0) return -1;
+    // The decoder of a setuid program belongs to nobody else.
+    if (CALL(setresgid, start->group, start->group, start->group) != 0) return -1;
+    if (CALL(setresuid, start->user, start->user, start->user) != 0) return -1;
+    if (rules >= 0 && CALL(landlock_restrict_self, rules, 0) != 0) return -1;
+    return start->filter && CALL(seccomp, SECCOMP_SET_MODE_FILTER, 0, start->filter) != 0 ? -1 : 0;
+}
+
+/// Runs in the new process, on a stack of its own. Only system calls are allowed: the memory is the program's.
+__attribute__((no_sanitize("address", "thread"))) static int begin(void *argument) {
+    struct start *start = argument;
+    struct {
+        void *handler;
+        unsigned long flags;
+        void *restorer;
+        uint64_t mask;
+    } standard = {0};
+    for (int number = 1; number <= 64; number++) CALL(rt_sigaction, number, &standard, NULL, sizeof standard.mask);
+    CALL(rt_sigprocmask, SIG_SETMASK, &standard.mask, NULL, sizeof standard.mask);
+    // A group of its own: Ctrl-C in a terminal is for the program, which ends its workers.
+    CALL(setpgid, 0, 0);
+    // The first to go when memory is short.
+    int score = (int)CALL(openat, AT_FDCWD, "/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC, 0);
+    if (score >= 0) {
+        CALL(write, score, "1000", 4);
+        CALL(close, score);
+    }
+    int rules, file = arrange_descriptors(start, &rules);
+    if (file >= 0 && CALL(chdir, "/") == 0 && drop_rights(start, rules) == 0)
+        CALL(execveat, file, "", start->arguments, start->environment, AT_EMPTY_PATH);
+    start->error = errno;
+    CALL(exit_group, 127);
+    __builtin_unreachable();
+}
+
+/// Creates the process of a start, and waits until its program is loaded; the number of the error, or zero.
+static int create_process(struct start start, int *process) {
+    // Shared, for sanitizers: there the process gets a copy of the program's memory. Otherwise it has the memory itself, which takes no
+    // time, however much that is.
+    size_t size = 256 << 10;
+    char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED) return errno;
+    struct start *shared = (struct start *)stack;
+    *shared = start;
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &old);
+    *process = clone(begin, stack + size, (SANITIZED ? 0 : CLONE_VM) | CLONE_VFORK | SIGCHLD, shared);
+    int error = *process < 0 ? errno : shared->error;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (error && *process > 0)
+        while (waitpid(*process, NULL, 0) < 0 && errno == EINTR) {}
+    munmap(stack, size);
+    return error;
+}
+
+int tintype_start_worker(int file, int library, int *socket, int *lifeline, int *process) {
+    // The loader finds the program's libraries where this one did. The runtime would start a program to describe a crash.
+    const char *folders = secure_getenv("LD_LIBRARY_PATH");
+    char libraries[PATH_MAX + 32];
+    char *environment[5] = {VARIABLE "=" VALUE(TINTYPE_WIRE_VERSION), "SWIFT_BACKTRACE=enable=no"}, *arguments[] = {"true", NULL};
+    size_t count = 2;
+    if (folders && snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", folders) < (int)sizeof libraries)
+        environment[count++] = libraries;
+    if (library >= 0) environment[count++] = "LD_PRELOAD=/proc/self/fd/5";
+    struct tintype_filter filter;
+    tintype_make_loading_filter(&filter);
+    struct start start = {
+        .file = file, .library = library, .user = geteuid(), .group = getegid(), .arguments = arguments, .environment = environment,
+        .filter = SANITIZED ? NULL : &filter.program};
+    int ends[2] = {-1, -1}, lives[2] = {-1, -1};
+    int error = tintype_readable_files(file, library, folders, &start.rules);
+    if (!error && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) error = errno;
+    if (!error && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, lives)) error = errno;
+    start.socket = ends[1];
+    start.lifeline = lives[1];
+    start.null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (start.null < 0) start.null = memfd_create("null", MFD_CLOEXEC);
+    if (!error && start.null < 0) error = errno;
+    if (!error) error = create_process(start, process);
+    int opened[] = {start.rules, start.null, ends[1], lives[1], error ? ends[0] : -1, error ? lives[0] : -1};
+    for (size_t i = 0; i < sizeof opened / sizeof *opened; i++)
+        if (opened[i] >= 0) close(opened[i]);
+    *socket = ends[0];
+    *lifeline = lives[0];
+    return error;
+}

@@ -1,0 +1,182 @@
+import CTestProcess
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import Tintype
+import TintypeTesting
+
+@testable import TintypeIsolation
+
+/// A worker that a file has taken over says whatever it likes.
+@Suite("Isolated decoding: workers that lie", .timeLimited)
+struct HostileWorkerTests {
+    @Test(
+        "a header that no image of the request has is nonsense, and no memory is taken for it", .capability("ISO-07"),
+        arguments: [
+            "frames", "many", "pages", "size", "empty", "loop", "durations", "duration", "bits", "map", "format",
+        ])
+    func headers(lie: String) throws {
+        let bench = IsolatedBench()
+        do throws(ImageError) {
+            _ = try bench.coder.info(of: Data("lie \(lie)".utf8), context: DecodeContext())
+            Issue.record("it was believed")
+        } catch {
+            #expect(error.code == .decoderCrashed && error.reason.contains("no sense"), "\(error)")
+        }
+        #expect(bench.pool.idleProcesses.isEmpty)
+        let animated = IsolatedAnimatedCoder(coder: bench.coder, animated: StandInCoder())
+        #expect(throws: ImageError.self) {
+            _ = try AnimatedImage(data: Data("lie \(lie)".utf8), coders: ImageCoders([animated]))
+        }
+    }
+
+    @Test(
+        "an image that wasn't asked for is nonsense, and no memory is taken for it", .capability("ISO-07"),
+        arguments: [
+            "tall", "box", "more", "source", "loop", "scale", "bits", "format", "unknown", "colors", "partial",
+            "transformed",
+            "deep", "cancelled", "overBudget", "decoderCrashed", "notCached", "negative", "flood", "ready", "done",
+            "opened",
+        ])
+    func images(lie: String) throws {
+        let bench = IsolatedBench()
+        var options = DecodeOptions()
+        options.firstFrameOnly = true
+        options.thumbnailSize = lie == "box" ? PixelSize(width: 40, height: 40) : nil
+        let error = try #require(bench.failure("lie \(lie)", options: options))
+        #expect(error.code == .decoderCrashed && error.reason.contains("no sense"), "\(error)")
+        #expect(try bench.decode("good").size == PixelSize(width: 3, height: 2))
+    }
+
+    @Test(
+        "an image over the limits is refused as in the program", .capability("ISO-07"), arguments: ["long", "frames"])
+    func limits(lie: String) throws {
+        let error = try #require(IsolatedBench().failure("lie \(lie)"))
+        #expect(error.code == .limitExceeded, "\(error)")
+    }
+
+    @Test("texts lose what a terminal would obey", .capability("ISO-07"))
+    func words() throws {
+        let error = try #require(IsolatedBench().failure("lie words"))
+        #expect(error.code == .corruptImage && error.stage == .decode && error.reason == "[31mred")
+        let info = try IsolatedBench().coder.info(of: Data("lie words".utf8), context: DecodeContext())
+        #expect(info.colorProfile == "]0;titlered")
+    }
+
+    @Test(
+        "a worker reserves no more than the limits allow an image, and keeps no files of the program open",
+        .capability("ISO-07"))
+    func reservation() throws {
+        let bench = IsolatedBench { $0.memoryLimit = .megabytes(300) }
+        let budget = DecodeBudget(limit: .gigabytes(1))
+        let limits = DecodeLimits(maximumBytes: .megabytes(100))
+        let error = try #require(bench.failure("lie reserve", context: DecodeContext(limits: limits, budget: budget)))
+        #expect(error.reason == "reserved" && budget.statistics.peakBytes == ByteCount.megabytes(400).bytes)
+        #expect(budget.statistics.reservedBytes == 0)
+    }
+
+    @Test("descriptors that a worker sends are closed", .capability("ISO-07"))
+    func descriptors() async {
+        // In a process of its own, whose descriptors are known.
+        await #expect(processExitsWith: .success) {
+            _ = IsolatedBench().failure("lie files")
+            let descriptors = ThisProcess.descriptors
+            for _ in 0..<10 {
+                guard IsolatedBench().failure("lie files")?.reason == "flooded" else { fatalError("another error") }
+            }
+            precondition(ThisProcess.descriptors == descriptors)
+        }
+    }
+
+    @Test(
+        "memory can't be made shorter under the program, and a worker that leaves takes nothing along",
+        .capability("ISO-07"))
+    func memory() throws {
+        for misdeed in ["shorten", "leave"] {
+            #expect(IsolatedBench().failure(misdeed)?.code == .decoderCrashed, "\(misdeed)")
+        }
+    }
+
+    @Test("a worker that says nothing is ended at the deadline", .capability("ISO-07"))
+    func silence() throws {
+        let bench = IsolatedBench { $0.timeLimit = .seconds(1) }
+        #expect(bench.failure("lie nothing")?.code == .decodeTimedOut)
+        #expect(bench.pool.idleProcesses.isEmpty)
+    }
+
+    @Test("an animation that never ends has as many frames as its header says", .capability("ISO-07"))
+    func endlessAnimation() throws {
+        let animated = IsolatedAnimatedCoder(coder: IsolatedBench().coder, animated: StandInCoder())
+        let decoder = try animated.frameDecoder(
+            for: Data("lie endless".utf8), options: DecodeOptions(), context: DecodeContext())
+        for _ in 0..<3 { #expect(try decoder.nextFrame() != nil) }
+        #expect(try decoder.nextFrame() == nil)
+        try decoder.seek(to: 2)
+        #expect(try decoder.nextFrame() != nil)
+        #expect(try decoder.nextFrame() == nil)
+    }
+
+    @Test("two hundred images are decoded at once", .capability("ISO-07"))
+    func crowd() async throws {
+        let bench = IsolatedBench()
+        let queue = WorkQueue(label: "crowd", width: 16)
+        let kinds = ["good", "abort", "lie tall", "lie cancelled"]
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<200 {
+                group.addTask {
+                    let kind = kinds[index % kinds.count]
+                    let error = try? await queue.perform { _ throws(ImageError) in bench.failure(kind) }
+                    #expect((error ?? nil)?.code == (kind == "good" ? nil : .decoderCrashed))
+                }
+            }
+        }
+        #expect(bench.pool.idleProcesses.count <= DecoderIsolation().maximumIdleProcesses)
+    }
+
+    @Test("a worker sees images of one origin, and is stopped while it waits", .capability("ISO-07"))
+    func origins() throws {
+        let bench = IsolatedBench()
+        func worker(_ origin: String?) throws -> Int32 {
+            var context = DecodeContext()
+            context.origin = origin
+            _ = try bench.decode("good", context: context)
+            return try #require(bench.pool.idleProcesses.last)
+        }
+        let (own, other) = (try worker(nil), try worker("https://example.org:0"))
+        #expect(try own != other && worker(nil) == own && worker("https://example.org:0") == other)
+        #expect(try worker("https://example.com:0") != other && bench.pool.idleProcesses.count == 2)
+        for process in bench.pool.idleProcesses {
+            while try !#require(ThisProcess.state(of: process)).contains(") T ") { sched_yield() }
+        }
+    }
+
+    @Test("a worker that was started ahead has seen nobody's images, and decodes the first", .capability("ISO-07"))
+    func prepared() async throws {
+        let bench = IsolatedBench()
+        bench.coder.prepare()
+        while bench.pool.idleProcesses.isEmpty { await Task.yield() }
+        bench.coder.prepare()
+        let worker = bench.pool.idleProcesses
+        _ = try bench.decode("good")
+        #expect(bench.pool.idleProcesses == worker && bench.pool.startCount == 1)
+    }
+
+    @Test("a copy of the program that it made with fork leaves its workers alone", .capability("ISO-06"))
+    func fork() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            let bench = IsolatedBench()
+            _ = try bench.decode("good")
+            let workers = bench.pool.idleProcesses
+            let copy = fork_process()
+            if copy == 0 {
+                guard try bench.decode("good").size.width == 3, bench.pool.idleProcesses != workers else { _exit(1) }
+                _exit(0)
+            }
+            var status: Int32 = 0
+            guard waitpid(copy, &status, 0) == copy, status == 0 else { _exit(2) }
+            guard try bench.decode("good").size.width == 3, bench.pool.idleProcesses == workers else { _exit(3) }
+            _exit(7)
+        }
+    }
+}
