@@ -4,8 +4,11 @@ import TintypeLoading
 import TintypeHTTP
 import TintypeTesting
 
-/// A process for tests to measure: `DownloadHelper memory URL WARMUP-URL plain|progressive`, or `DownloadHelper many URL ROOTS COUNT`.
+/// A process for tests to measure: `DownloadHelper memory URL WARMUP-URL plain|progressive`, `DownloadHelper many URL ROOTS COUNT`, or
+/// `DownloadHelper blocked URL`.
 ///
+/// `blocked` loads a URL whose response has two pieces. After the first one it blocks all threads of Swift's concurrency and prints
+/// `blocked`. When the second piece has arrived, 100 s go by on its clock before it frees the threads. It prints the number of bytes.
 /// `many` loads a URL many times, 32 at a time, and prints the number of failures. `ROOTS` is a file with certificates to trust.
 /// `memory` prints by how many bytes a load raised the peak of the process's memory, after another one of a smaller image.
 @main
@@ -13,8 +16,10 @@ struct DownloadHelper {
     static func main() async throws {
         #if HTTP
         let arguments = CommandLine.arguments
-        guard arguments.count >= 4, let url = URL(string: arguments[2]) else { throw Failure.usage }
-        if arguments[1] == "many" {
+        guard arguments.count >= 3, let url = URL(string: arguments[2]) else { throw Failure.usage }
+        if arguments[1] == "blocked" {
+            try await loadBlocked(url)
+        } else if arguments[1] == "many" {
             guard arguments.count == 5, let count = Int(arguments[4]) else { throw Failure.usage }
             try await load(url, count, roots: arguments[3])
         } else {
@@ -62,6 +67,27 @@ struct DownloadHelper {
         if failures > 0 { exit(1) }
     }
 
+    /// Runs on the main thread, which isn't one of those that it blocks.
+    @MainActor private static func loadBlocked(_ url: URL) async throws {
+        // Where this can't go on, nothing else ends it.
+        alarm(60)
+        let clock = CountingClock()
+        let downloader = ImageDownloader(.init(timeout: .seconds(10), minimumSpeed: nil), clock: clock)
+        let received = Watched(0)
+        let request = LoadRequest(url: url) { progress in received.update { $0 = progress.receivedBytes } }
+        // The watch of time limits has the medium priority, so that it comes before the load when the threads are free.
+        let load = Task.detached(priority: .low) { try await downloader.load(request).data.count }
+        try await received.wait { $0 > 0 }
+        let threads = BlockedThreads()
+        let count = clock.count.value
+        tell("blocked")
+        // Only the event loop still runs, and asks for the time of what arrives.
+        while clock.count.value == count { sched_yield() }
+        clock.manual.advance(by: .seconds(100))
+        threads.free()
+        tell("\(try await load.value)")
+    }
+
     private static func load(_ url: URL, _ isProgressive: Bool) async throws {
         var configuration = ImageDownloader.Configuration(maximumBytes: .gigabytes(1))
         configuration.partialDownloads = nil
@@ -83,6 +109,48 @@ struct DownloadHelper {
         return kilobytes * 1_024
     }
     #endif
+}
+
+/// A manual clock that counts how often it is asked for the time.
+private struct CountingClock: Clock {
+    let manual = ManualClock()
+    let count = Watched(0)
+
+    var minimumResolution: Duration { manual.minimumResolution }
+
+    var now: ManualClock.Instant {
+        count.update { $0 += 1 }
+        return manual.now
+    }
+
+    func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+        try await manual.sleep(until: deadline, tolerance: tolerance)
+    }
+}
+
+/// All threads of Swift's concurrency that run tasks of the medium and the low priority, each in a read that waits.
+private struct BlockedThreads {
+    private let ends: [Int32]
+
+    init() {
+        var ends: [Int32] = [0, 0]
+        pipe(&ends)
+        self.ends = ends
+        let (end, blocked) = (ends[0], Watched(0))
+        let count = ProcessInfo.processInfo.activeProcessorCount
+        for priority in [TaskPriority.medium, .low] {
+            for _ in 0..<count {
+                Task.detached(priority: priority) {
+                    blocked.update { $0 += 1 }
+                    var byte: UInt8 = 0
+                    read(end, &byte, 1)
+                }
+            }
+        }
+        while blocked.value < count * 2 { sched_yield() }
+    }
+
+    func free() { close(ends[1]) }
 }
 
 /// Makes an image of one pixel of any bytes, also while they arrive.

@@ -45,6 +45,18 @@ struct BrokenConnectionTests {
         #expect(server.acceptedConnections == 9)
     }
 
+    @Test("HEAD is sent again like GET", .capability("3.10"))
+    func head() async throws {
+        let gate = OriginGate()
+        let server = try await server(8, gate: gate)
+        let downloader = ImageDownloader(.init(maximumConcurrentDownloads: 8, timeout: .seconds(60)))
+        try await fill(downloader, server, 8, gate)
+        // The answer arrives, without the body that it announces.
+        let error = try await failure(downloader, LoadRequest(url: server.url("/a"), method: "HEAD"))
+        #expect(error.code == .incompleteBody, "\(error)")
+        #expect(server.requestCount("/a") == 9 && server.acceptedConnections == 9)
+    }
+
     @Test("Other requests are sent once")
     func post() async throws {
         let gate = OriginGate()

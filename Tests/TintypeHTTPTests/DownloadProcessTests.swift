@@ -57,5 +57,28 @@ struct DownloadProcessTests {
         let growth = try #require(lines.last.flatMap { Int($0) }, "\(lines)")
         #expect(growth >= count * 900_000 && growth < count * piece.count + 10_000_000, "\(growth)")
     }
+
+    @Test(
+        "A program whose own tasks block Swift’s threads doesn’t take its servers for silent", .capability("DLC-02"),
+        .withoutSanitizer)
+    func blockedThreads() async throws {
+        let gate = OriginGate()
+        let server = try await OriginServer.start { _ in
+            OriginResponse(chunks: [Data(count: 10), Data(count: 20)], gate: gate)
+        }
+        gate.open()
+        let url = server.url("/a").absoluteString
+        let (process, output) = try start(["blocked", url])
+        let text = try await onThread {
+            var text = Data()
+            while case let more = output.availableData, !more.isEmpty {
+                text += more
+                if text == Data("blocked\n".utf8) { gate.openForGood() }
+            }
+            process.waitUntilExit()
+            return String(decoding: text, as: UTF8.self)
+        }
+        #expect(text == "blocked\n30\n")
+    }
 }
 #endif

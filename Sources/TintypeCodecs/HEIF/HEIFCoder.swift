@@ -8,7 +8,7 @@ public import TintypeImages
 ///   first page, other images are further ones (``DecodeOptions/page``). Sizes are those after cropping, rotation and mirroring, and an EXIF
 ///   orientation is ignored, as the format specifies.
 /// - Images may be derived: grids, overlays, and images that are others with further properties. Overlays, and grids whose tiles are coded
-///   in several ways, have 8 bits. Of an image with a gain map, the image in standard range is read; see ``HEIFGainMap``.
+///   in several ways, are converted to sRGB. They have 8 bits if some of their images are in PQ or HLG, and some aren't. Of an image with a gain map, the image in standard range is read; see ``HEIFGainMap``.
 /// - Grids are decoded row by row of tiles, so that a thumbnail never holds the whole picture. Tiles are decoded on several processors.
 /// - An embedded thumbnail is used if it has the proportions of the image and is at least as large as the requested size.
 /// - PQ and HLG are tone-mapped to sRGB unless the options keep the source's color space or high dynamic range. With
@@ -19,7 +19,7 @@ public import TintypeImages
 /// - Sequences in fragments, or with another coding, are not supported.
 /// - An image or tile is decoded in one call. So cancellation takes effect between tiles, and while rows are converted.
 /// - A truncated still image has no partial image.
-/// - Where the slices of a damaged picture end early, it is black.
+/// - A damaged picture of which a part was never decoded is an error.
 public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public init() {}
 

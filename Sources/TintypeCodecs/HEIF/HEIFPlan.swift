@@ -36,6 +36,11 @@ struct HEIFPlan {
     let bits: Int
     let isGray: Bool
 
+    /// True if the colors are PQ or HLG, as far as the boxes of the file state them.
+    var isHighDynamicRange: Bool { color.profile == nil && color.coding?.codePoints.isHighDynamicRange == true }
+
+    var isComposed: Bool { if case .layers = content { true } else { false } }
+
     /// The most of the memory that decoding takes at once, as the size of a picture of four bytes per pixel.
     var workingSize: PixelSize {
         switch content {
@@ -53,6 +58,29 @@ struct HEIFPlan {
                     + layers.map { ($0.image.plan.size.pixelCount + $0.image.workingSize.pixelCount) / size.width }
                     .reduce(
                         0, max))
+        }
+    }
+}
+
+extension ItemImage {
+    /// The pixels of all coded pictures of the image and of its transparency.
+    var decodedPixels: Int { plan.decodedPixels + (alpha?.decodedPixels ?? 0) }
+}
+
+extension HEIFPlan {
+    var largestPicture: PixelSize {
+        switch content {
+        case .coded(let image): image.codedSize
+        case .grid, .layers: size
+        }
+    }
+
+    /// The pixels of all coded pictures.
+    var decodedPixels: Int {
+        switch content {
+        case .coded(let image): image.codedSize.pixelCount
+        case .grid(let grid): grid.tiles.count * grid.tile.pixelCount
+        case .layers(let layers, _): layers.reduce(size.pixelCount) { $0 + $1.image.decodedPixels }
         }
     }
 }

@@ -15,8 +15,8 @@ struct HEIFPlanner {
     private var layersLeft = 256
     /// The bytes of coded pictures that may still be decoded; `nil` before the first one.
     private var bytesLeft: Int?
-    /// The number of coded pictures that may still be planned: twice what the largest grid has.
-    private var picturesLeft = 1 << 17
+    /// The number of coded pictures that may still be planned: four times what the largest grid has.
+    private var picturesLeft = 1 << 18
     /// The plans of items, with the bytes of their pictures and the number of their layers.
     private var plans: [Int: (plan: HEIFPlan, bytes: Int, layers: Int)] = [:]
     private var profiles: [UnsafeRawPointer: Data] = [:]
@@ -49,18 +49,41 @@ struct HEIFPlanner {
     /// Plans an image with its transparency.
     mutating func image(_ id: Int) throws(ImageError) -> ItemImage {
         let plan = try plan(id)
-        let item = table.items(referringTo: id, by: "auxl").first {
-            $0.auxiliaryType.map(MediaTrack.alphaTypes.contains) ?? false
+        let (alpha, isPremultiplied): (HEIFPlan, Bool)
+        if let item = transparency(of: id) {
+            (alpha, isPremultiplied) = (try self.plan(item), table.references("prem", from: id).contains(item))
+        } else if let tiles = try transparencyOfTiles(plan) {
+            (alpha, isPremultiplied) = tiles
+        } else {
+            return ItemImage(id, plan, alpha: nil, isPremultiplied: false)
         }
-        guard let item else { return ItemImage(id, plan, alpha: nil, isPremultiplied: false) }
-        let alpha = try self.plan(item.id)
         guard max(alpha.size.pixelCount, alpha.decodedPixels) <= plan.size.pixelCount * 4 + Self.freeAlpha else {
             throw ImageError(
                 .limitExceeded, stage: .decode,
                 reason: "the transparency of the HEIF image has \(alpha.decodedPixels) pixels, the image \(plan.size)")
         }
-        return ItemImage(
-            id, plan, alpha: alpha, isPremultiplied: table.references("prem", from: id).contains(item.id))
+        return ItemImage(id, plan, alpha: alpha, isPremultiplied: isPremultiplied)
+    }
+
+    /// The item of an image's transparency.
+    private func transparency(of id: Int) -> Int? {
+        table.items(referringTo: id, by: "auxl").first {
+            $0.auxiliaryType.map(MediaTrack.alphaTypes.contains) ?? false
+        }?.id
+    }
+
+    /// The transparency of a grid whose tiles have one each, as a grid.
+    private mutating func transparencyOfTiles(
+        _ plan: HEIFPlan
+    ) throws(ImageError) -> (plan: HEIFPlan, isPremultiplied: Bool)? {
+        guard case .grid(var grid) = plan.content else { return nil }
+        let (colors, items) = (grid.tiles.map(\.item), grid.tiles.compactMap { transparency(of: $0.item) })
+        guard !items.isEmpty, let tiles = try plainTiles(items) else { return nil }
+        grid.tiles = tiles
+        let alpha = HEIFPlan(
+            item: items[0], content: .grid(grid), size: plan.size, view: plan.view, color: try StatedColor([]),
+            bits: tiles[0].bits, isGray: tiles[0].layout == .none)
+        return (alpha, table.references("prem", from: colors[0]).contains(items[0]))
     }
 
     private mutating func newPlan(_ id: Int) throws(ImageError) -> HEIFPlan {
@@ -81,7 +104,8 @@ struct HEIFPlanner {
         }
         for property in item.properties { try plan.view.apply(property.box) }
         let color = try color(of: item)
-        if !color.isEmpty, item.type != "tmap" { plan.color = color }
+        // On a canvas, which is sRGB, each image has its own colors.
+        if !color.isEmpty, item.type != "tmap", !plan.isComposed { plan.color = color }
         try Self.checkProportions(decoded: plan.largestPicture, shown: plan.view.aperture.size)
         return plan
     }
@@ -218,7 +242,7 @@ struct HEIFPlanner {
                 "the grid of the HEIF file has \(layout.columns) × \(layout.rows) tiles, but names \(sources.count)")
         }
         guard layout.size.pixelCount <= limits.maximumPixels else { throw Self.tooLarge(layout.size, limits) }
-        if let tiles = try plainTiles(sources) {
+        if let tiles = try plainTiles(sources), try haveEvenTransparency(tiles) {
             try layout.checkTiles(of: tiles[0].size)
             var color = try StatedColor([])
             if let first = sources.first { color = try self.color(of: try table.item(first)) }
@@ -240,7 +264,16 @@ struct HEIFPlanner {
                     image: image, x: index % layout.columns * tile.width, y: index / layout.columns * tile.height))
         }
         try layout.checkTiles(of: layers[0].image.plan.view.displaySize)
-        return try composition(item, layers, size: layout.size, background: [0, 0, 0, 65_535])
+        let isOpaque = layers.allSatisfy { $0.image.alpha == nil && !$0.image.plan.isTransparent }
+        return try composition(item, layers, size: layout.size, background: [0, 0, 0, isOpaque ? .max : 0])
+    }
+
+    /// True if none of the tiles has transparency, or all have one in the tiles' size that makes a grid too.
+    private mutating func haveEvenTransparency(_ tiles: [HEIFCodedItem]) throws(ImageError) -> Bool {
+        let items = tiles.compactMap { transparency(of: $0.item) }
+        guard !items.isEmpty else { return true }
+        guard items.count == tiles.count, let transparency = try plainTiles(items) else { return false }
+        return transparency[0].size == tiles[0].size
     }
 
     /// The tiles of a grid, if all are coded alike, and shown as they are; else `nil`.
@@ -295,9 +328,14 @@ struct HEIFPlanner {
         // What lies on a canvas is about as large as it. Else a small file names one large picture over and over.
         let decoded = layers.reduce(0) { $0 + $1.image.decodedPixels }
         guard decoded <= size.pixelCount * 8 + Self.freePixels else { throw Self.tooManyLayers(layers.count) }
+        let plans = layers.map(\.image.plan)
+        let isHighDynamicRange = plans[0].isHighDynamicRange
+        // Pictures in standard and in high dynamic range only go together where the latter are tone-mapped.
+        let isEven = plans.allSatisfy { $0.isHighDynamicRange == isHighDynamicRange }
         return HEIFPlan(
             item: item.id, content: .layers(layers, background: background), size: size, view: HEIFView(size),
-            color: try StatedColor([]), bits: 8, isGray: false)
+            color: isEven && isHighDynamicRange ? plans[0].color : try StatedColor([]),
+            bits: isEven ? plans.map(\.bits).max() ?? 8 : 8, isGray: false)
     }
 
     /// Pixels of transparency that any image may have, however small.
@@ -345,29 +383,6 @@ struct HEIFPlanner {
         ImageError(
             .limitExceeded, stage: .decode,
             reason: "the HEIF file puts \(count) images onto each other, which takes too long")
-    }
-}
-
-extension ItemImage {
-    /// The pixels of all coded pictures of the image and of its transparency.
-    fileprivate var decodedPixels: Int { plan.decodedPixels + (alpha?.decodedPixels ?? 0) }
-}
-
-extension HEIFPlan {
-    fileprivate var largestPicture: PixelSize {
-        switch content {
-        case .coded(let image): image.codedSize
-        case .grid, .layers: size
-        }
-    }
-
-    /// The pixels of all coded pictures.
-    fileprivate var decodedPixels: Int {
-        switch content {
-        case .coded(let image): image.codedSize.pixelCount
-        case .grid(let grid): grid.tiles.count * grid.tile.pixelCount
-        case .layers(let layers, _): layers.reduce(size.pixelCount) { $0 + $1.image.decodedPixels }
-        }
     }
 }
 

@@ -43,8 +43,7 @@ struct HEIFStill {
             colorProfile: CodedColor.name(
                 profile: plan.color.profile, codePoints: plan.color.coding?.codePoints ?? .sRGB),
             isComplete: !boxes.isTruncated,
-            isHighDynamicRange: plan.color.profile == nil
-                && plan.color.coding?.codePoints.isHighDynamicRange == true)
+            isHighDynamicRange: plan.isHighDynamicRange)
         info.pageCount = pages.count
         self.info = info
     }

@@ -13,6 +13,8 @@ struct ItemRenderer {
     let table: ItemTable
     let options: DecodeOptions
     let context: DecodeContext
+    /// The format of images that lie on a canvas; else the options decide.
+    var layerFormat: PixelFormat?
 
     /// - Parameters:
     ///   - output: The size to decode at, upright.
@@ -32,8 +34,14 @@ struct ItemRenderer {
         let first = try rows.window(with: aperture.y)
         let coding = plan.color.coding ?? rows.coding ?? ColorCoding(codePoints: .sRGB, matrix: 2, isFullRange: true)
         let isHighDynamicRange = plan.color.profile == nil && coding.codePoints.isHighDynamicRange
-        let format = options.pixelFormat(
-            bitsPerComponent: (whole ?? plan).bits, isHighDynamicRange: isHighDynamicRange)
+        let format =
+            layerFormat
+            ?? options.pixelFormat(bitsPerComponent: (whole ?? plan).bits, isHighDynamicRange: isHighDynamicRange)
+        guard layerFormat == nil || format == .rgba8 || isHighDynamicRange == (format == .rgbaFloat16) else {
+            throw ImageError(
+                .formatNotEnabled, stage: .decode,
+                reason: "an image on the canvas of the HEIF file is in high dynamic range, and no box of it says so")
+        }
         try context.limits.check(size: aperture.size, output: output, bytesPerPixel: format.bytesPerPixel)
         let color = CodedColor(
             profile: plan.color.profile, codePoints: coding.codePoints, isGray: plan.isGray,
@@ -68,23 +76,24 @@ struct ItemRenderer {
 
     // MARK: Layers
 
-    /// Draws images onto a canvas, in sRGB with 8 bits.
+    /// Draws images onto a canvas, in sRGB, or in extended sRGB if all are in high dynamic range.
     private func compose(
         _ layers: [HEIFPlan.Layer], on background: SIMD4<UInt16>, _ plan: HEIFPlan, to output: PixelSize
     ) throws(ImageError) -> Picture {
-        let canvas = try MutablePixelBuffer(size: plan.size, pool: context.pool)
-        let alpha = UInt32(background.w)
-        var fill = SIMD4<UInt8>.zero
-        for component in 0..<4 {
-            let number = component == 3 ? alpha : UInt32(background[component]) * alpha / 65_535
-            fill[component] = UInt8(truncatingIfNeeded: (number + 128) / 257)
-        }
-        for y in 0..<plan.size.height {
-            canvas.row(y).initializeMemory(as: SIMD4<UInt8>.self, repeating: fill, count: plan.size.width)
-        }
         var options = DecodeOptions()
         options.allowsPartialImage = self.options.allowsPartialImage
-        let renderer = ItemRenderer(table: table, options: options, context: context)
+        options.decodeToHDR = self.options.decodeToHDR
+        let format =
+            layerFormat
+            ?? options.pixelFormat(bitsPerComponent: plan.bits, isHighDynamicRange: plan.isHighDynamicRange)
+        try context.limits.check(size: plan.size, output: output, bytesPerPixel: format.bytesPerPixel)
+        let canvas = try MutablePixelBuffer(size: plan.size, format: format, pool: context.pool)
+        let fill = SIMD4<Float>(background) / 65_535
+        let color = PixelColor(red: fill.x, green: fill.y, blue: fill.z, alpha: fill.w)
+        for y in 0..<plan.size.height {
+            PixelBlending.fill(canvas.row(y), with: color, count: plan.size.width, format: format)
+        }
+        let renderer = ItemRenderer(table: table, options: options, context: context, layerFormat: format)
         for layer in layers {
             let size = layer.image.plan.view.displaySize
             let place = PixelRect(x: layer.x, y: layer.y, size: size)
@@ -92,28 +101,34 @@ struct ItemRenderer {
             guard let visible = place.clipped(to: plan.size) else { continue }
             let pixels = try renderer.render(layer.image, to: size).pixels
             for y in 0..<visible.size.height {
-                let target = canvas.row(visible.y + y) + visible.x * 4
+                let target = canvas.row(visible.y + y) + visible.x * format.bytesPerPixel
                 pixels.withRow(visible.y + y - layer.y) { row in
                     guard let base = row.baseAddress else { return }
                     PixelBlending.blend(
-                        UnsafeRawPointer(base) + (visible.x - layer.x) * 4, over: target, count: visible.size.width,
-                        format: .rgba8)
+                        UnsafeRawPointer(base) + (visible.x - layer.x) * format.bytesPerPixel, over: target,
+                        count: visible.size.width, format: format)
                 }
             }
         }
+        let colorSpace: ColorSpace = format == .rgbaFloat16 ? .extendedSRGB : .sRGB
         let aperture = plan.view.aperture
+        let pixels: PixelBuffer
         if aperture == PixelRect(x: 0, y: 0, size: plan.size), plan.view.orientation == .up, output == plan.size {
-            return Picture(pixels: canvas.freeze(), colorSpace: .sRGB, isHighDynamicRange: false)
+            pixels = canvas.freeze()
+        } else {
+            var sink = try RowSink(
+                stored: aperture.size, output: output, orientation: plan.view.orientation, format: format,
+                context: context)
+            for y in 0..<aperture.size.height {
+                sink.rowToFill().copyMemory(
+                    from: canvas.row(aperture.y + y) + aperture.x * format.bytesPerPixel,
+                    byteCount: aperture.size.width * format.bytesPerPixel)
+                try sink.commitRow()
+            }
+            withExtendedLifetime(canvas.freeze()) {}
+            pixels = try sink.finish()
         }
-        var sink = try RowSink(
-            stored: aperture.size, output: output, orientation: plan.view.orientation, context: context)
-        for y in 0..<aperture.size.height {
-            sink.rowToFill().copyMemory(
-                from: canvas.row(aperture.y + y) + aperture.x * 4, byteCount: aperture.size.width * 4)
-            try sink.commitRow()
-        }
-        withExtendedLifetime(canvas.freeze()) {}
-        return Picture(pixels: try sink.finish(), colorSpace: .sRGB, isHighDynamicRange: false)
+        return Picture(pixels: pixels, colorSpace: colorSpace, isHighDynamicRange: format == .rgbaFloat16)
     }
 }
 

@@ -59,7 +59,7 @@ package enum PixelBlending {
     }
 
     /// Fills a row with one color.
-    static func fill(_ row: UnsafeMutableRawPointer, with color: PixelColor, count: Int, format: PixelFormat) {
+    package static func fill(_ row: UnsafeMutableRawPointer, with color: PixelColor, count: Int, format: PixelFormat) {
         let pixel = color.premultiplied(for: format)
         switch format {
         case .rgba8:

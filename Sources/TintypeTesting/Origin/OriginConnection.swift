@@ -98,10 +98,10 @@ struct OriginConnection: Sendable {
             }
             try await write(Data((hints.joined() + head + "\r\n").utf8))
         }
-        guard request.method != "HEAD" else { return .open }
-
+        let sendsBody = request.method != "HEAD"
         for step in response.steps {
             switch step {
+            case .bytes where !sendsBody: break
             case .bytes(let data): try await write(response.framing == .chunked ? asChunk(data) : data)
             case .wait(let gate): try await gate.pass()
             case .goAway, .frames: break
@@ -115,6 +115,7 @@ struct OriginConnection: Sendable {
                 return .closed
             }
         }
+        guard sendsBody else { return .open }
         if response.framing == .chunked { try await write(Data("0\r\n\r\n".utf8)) }
         return isWhole ? .open : .closed
     }

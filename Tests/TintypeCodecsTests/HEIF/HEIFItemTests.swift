@@ -10,27 +10,6 @@ import TintypeTesting
 /// Files whose items refer to each other in all ways, honest and not.
 @Suite("HEIF items", .timeLimited)
 struct HEIFItemTests {
-    /// A picture of one color without loss: luma and both differences.
-    private func picture(
-        _ width: Int = 32, _ height: Int = 32, _ numbers: [Int] = [120, 90, 200],
-        layout: HEVCTestEncoder.Layout = .half, _ properties: [Data] = []
-    ) throws -> HEIFTestStill.Item {
-        let pictures = try HEVCTestEncoder(width: width, height: height, layout: layout)
-            .encode(frames: 1) { _, plane, _, _ in numbers[plane] }
-        return HEIFTestStill.Item(
-            data: pictures.samples[0].data,
-            properties: [
-                HEIFTestSequence.configuration(pictures.sets), HEIFTestStill.size(width, height),
-                HEIFTestSequence.color(primaries: 1, transfer: 13, matrix: 1, isFullRange: true),
-            ] + properties)
-    }
-
-    private func derived(
-        _ type: String, _ data: Data = Data(), from targets: [Int], _ properties: [Data] = []
-    ) -> HEIFTestStill.Item {
-        HEIFTestStill.Item(type: type, data: data, properties: properties, references: [("dimg", targets)])
-    }
-
     private func decode(_ items: [HEIFTestStill.Item], _ options: (inout DecodeOptions) -> Void = { _ in }) throws
         -> Image
     {
@@ -54,19 +33,22 @@ struct HEIFItemTests {
         let grid = HEIFTestStill.grid(rows: 1, columns: 1, 32, 32)
         let overlay = HEIFTestStill.overlay(background: [0, 0, 0, 65_535], 32, 32, at: [(0, 0)])
         for (type, data) in [("iden", Data([0])), ("grid", grid), ("iovl", overlay), ("tmap", Data([0]))] {
-            refuses(.corruptImage, [derived(type, data, from: [1])])
-            refuses(.corruptImage, [derived(type, data, from: [2]), derived("iden", Data([0]), from: [1])])
+            refuses(.corruptImage, [HEIFTestStill.derived(type, data, from: [1])])
+            refuses(
+                .corruptImage,
+                [HEIFTestStill.derived(type, data, from: [2]), HEIFTestStill.derived("iden", Data([0]), from: [1])])
         }
         // Transparency of itself.
-        var alpha = try picture()
+        var alpha = try HEIFTestStill.picture()
         alpha.properties.append(HEIFTestStill.alphaType)
         alpha.references = [("auxl", [1])]
         #expect(throws: Never.self) { try decode([alpha]) }
         // Twenty images, each made of the next.
-        let chain = (2...21).map { derived("iden", Data([0]), from: [$0]) } + [try picture()]
+        let chain =
+            (2...21).map { HEIFTestStill.derived("iden", Data([0]), from: [$0]) } + [try HEIFTestStill.picture()]
         refuses(.corruptImage, chain)
         // An item that lies within itself.
-        var inner = try picture()
+        var inner = try HEIFTestStill.picture()
         inner.container = (0, 10)
         inner.references = [("iloc", [1])]
         refuses(.corruptImage, [inner])
@@ -77,47 +59,53 @@ struct HEIFItemTests {
         for count in [300, 2_000, 65_535] {
             let data = HEIFTestStill.overlay(
                 background: [0, 0, 0, 65_535], 32, 32, at: Array(repeating: (0, 0), count: count))
-            refuses(.limitExceeded, [derived("iovl", data, from: Array(repeating: 2, count: count)), try picture()])
+            refuses(
+                .limitExceeded,
+                [
+                    HEIFTestStill.derived("iovl", data, from: Array(repeating: 2, count: count)),
+                    try HEIFTestStill.picture(),
+                ])
         }
         // Overlays of overlays of overlays.
         let data = HEIFTestStill.overlay(
             background: [0, 0, 0, 65_535], 32, 32, at: Array(repeating: (0, 0), count: 100))
-        let layers = (2...6).map { derived("iovl", data, from: Array(repeating: $0, count: 100)) }
-        refuses(.limitExceeded, layers + [try picture()])
+        let layers = (2...6).map { HEIFTestStill.derived("iovl", data, from: Array(repeating: $0, count: 100)) }
+        refuses(.limitExceeded, layers + [try HEIFTestStill.picture()])
     }
 
     @Test("a picture whose transparency is much larger, or whose bytes are used again and again, is over a limit")
     func expensiveParts() throws {
-        var alpha = try picture(640, 640, [128], layout: .gray, [HEIFTestStill.alphaType])
+        var alpha = try HEIFTestStill.picture(640, 640, [128], layout: .gray, [HEIFTestStill.alphaType])
         alpha.references = [("auxl", [1])]
-        refuses(.limitExceeded, [try picture(), alpha])
+        refuses(.limitExceeded, [try HEIFTestStill.picture(), alpha])
         // A small part of a large picture as the transparency, of the image itself and of what lies on a canvas.
-        var part = derived("grid", HEIFTestStill.grid(rows: 1, columns: 1, 32, 32), from: [3])
+        var part = HEIFTestStill.derived("grid", HEIFTestStill.grid(rows: 1, columns: 1, 32, 32), from: [3])
         part.properties.append(HEIFTestStill.alphaType)
         part.references.append(("auxl", [1]))
-        let tile = try picture(640, 640, [128], layout: .gray)
-        refuses(.limitExceeded, [try picture(), part, tile])
+        let tile = try HEIFTestStill.picture(640, 640, [128], layout: .gray)
+        refuses(.limitExceeded, [try HEIFTestStill.picture(), part, tile])
         part.references = [("dimg", [4]), ("auxl", [2])]
         let canvas = HEIFTestStill.overlay(background: [0, 0, 0, 65_535], 32, 32, at: [(0, 0)])
-        refuses(.limitExceeded, [derived("iovl", canvas, from: [2]), try picture(), part, tile])
+        refuses(
+            .limitExceeded, [HEIFTestStill.derived("iovl", canvas, from: [2]), try HEIFTestStill.picture(), part, tile])
         // Forty images of all bytes of a large file.
-        var large = try picture()
+        var large = try HEIFTestStill.picture()
         let length = large.data.count
         large.data += TestMovie.number(200_000) + Data(count: 200_000)
         let data = HEIFTestStill.overlay(
             background: [0, 0, 0, 65_535], 32, 32, at: Array(repeating: (0, 0), count: 40))
-        refuses(.limitExceeded, [derived("iovl", data, from: Array(repeating: 2, count: 40)), large])
+        refuses(.limitExceeded, [HEIFTestStill.derived("iovl", data, from: Array(repeating: 2, count: 40)), large])
         large.data = large.data.prefix(length)
         #expect(throws: Never.self) {
-            try decode([derived("iovl", data, from: Array(repeating: 2, count: 40)), large])
+            try decode([HEIFTestStill.derived("iovl", data, from: Array(repeating: 2, count: 40)), large])
         }
     }
 
     @Test("a grid has tiles of one size that cover it, as many as it says")
     func grids() throws {
-        let tile = try picture()
+        let tile = try HEIFTestStill.picture()
         func grid(_ rows: UInt8, _ columns: UInt8, _ width: Int, _ height: Int, _ count: Int) -> HEIFTestStill.Item {
-            derived(
+            HEIFTestStill.derived(
                 "grid", HEIFTestStill.grid(rows: rows, columns: columns, width, height),
                 from: Array(repeating: 2, count: count))
         }
@@ -131,7 +119,7 @@ struct HEIFItemTests {
         ] { refuses(.corruptImage, [bad, tile]) }
         var other = grid(1, 2, 64, 32, 2)
         other.references = [("dimg", [2, 3])]
-        refuses(.corruptImage, [other, tile, try picture(64, 32)])
+        refuses(.corruptImage, [other, tile, try HEIFTestStill.picture(64, 32)])
         refuses(.corruptImage, [other, tile])
         // Tiles of 16,384 pixels for an image of one.
         var large = DecodeContext()
@@ -143,7 +131,7 @@ struct HEIFItemTests {
     @Test("a size that isn't that of the picture, or of nothing, is damage")
     func sizes() throws {
         for (width, height) in [(33, 32), (32, 31), (0, 32), (1 << 31, 1 << 31)] {
-            var item = try picture()
+            var item = try HEIFTestStill.picture()
             item.properties[1] = HEIFTestStill.size(width, height)
             refuses(.corruptImage, [item])
         }
@@ -151,7 +139,7 @@ struct HEIFItemTests {
 
     @Test("a property that must be known, and isn't, is no image that can be shown")
     func essential() throws {
-        var item = try picture(32, 32, [100, 128, 128], [TestMovie.box("abcd", Data(count: 4))])
+        var item = try HEIFTestStill.picture(32, 32, [100, 128, 128], [TestMovie.box("abcd", Data(count: 4))])
         #expect(throws: Never.self) { try decode([item]) }
         item.propertiesAreEssential = true
         refuses(.formatNotEnabled, [item])
@@ -160,7 +148,7 @@ struct HEIFItemTests {
 
     @Test("places outside of the file, and boxes that claim more than there is, are errors")
     func places() throws {
-        let whole = HEIFTestStill(items: [try picture()]).data
+        let whole = HEIFTestStill(items: [try HEIFTestStill.picture()]).data
         for type in ["meta", "pitm", "iinf", "infe", "iloc", "iprp", "ipco", "ipma", "hvcC", "ispe", "mdat"] {
             let start = try #require(whole.range(of: Data(type.utf8))).lowerBound - 4
             for size in [0, 1, 7, 9, 255, 0x7FFF_FFFF, 0xFFFF_FFFF] {
@@ -184,7 +172,7 @@ struct HEIFItemTests {
     @Test("bytes are in the file, in the description, or in another item")
     func containers() throws {
         var expected: PixelBuffer?
-        let plain = try picture()
+        let plain = try HEIFTestStill.picture()
         for method in 0...2 {
             var (items, item) = ([plain], plain)
             item.isInner = method == 1
@@ -207,12 +195,12 @@ struct HEIFItemTests {
         let pictures = try HEVCTestEncoder(width: 48, height: 32, layout: .full)
             .encode(frames: 1) { _, plane, x, y in noise.numbers[plane][y * 48 + x] }
         func file(_ first: [Data], _ second: [Data]) throws -> PixelBuffer {
-            var source = try picture()
+            var source = try HEIFTestStill.picture()
             source.data = pictures.samples[0].data
             source.properties[0] = HEIFTestSequence.configuration(pictures.sets)
             source.properties[1] = HEIFTestStill.size(48, 32)
             source.properties += first
-            return try decode([derived("iden", Data([0]), from: [2], second), source]).pixels
+            return try decode([HEIFTestStill.derived("iden", Data([0]), from: [2], second), source]).pixels
         }
         let whole = try file([], [])
         let (turn, crop) = (HEIFTestStill.rotation(1), HEIFTestStill.aperture(20, 12, right: 2, down: -3))
@@ -230,80 +218,21 @@ struct HEIFItemTests {
         for y in 0..<12 { for x in 0..<20 { #expect(part[x, y] == turned[x + 8, y + 15]) } }
     }
 
-    @Test("an orientation in Exif changes nothing, whatever the properties turn, mirror, and crop")
-    func exifOrientation() throws {
-        let pictures = try HEVCTestEncoder(width: 48, height: 32, layout: .gray)
-            .encode(frames: 1) { _, _, x, y in x * 5 + y }
-        func file(_ properties: [Data], exif orientation: UInt8?) -> HEIFTestStill {
-            let item = HEIFTestStill.Item(
-                data: pictures.samples[0].data,
-                properties: [HEIFTestSequence.configuration(pictures.sets), HEIFTestStill.size(48, 32)] + properties)
-            guard let orientation else { return HEIFTestStill(items: [item]) }
-            let block = Data([0, 0, 0, 0]) + Data("MM\0*\0\0\0\u{8}\0\u{1}\u{1}\u{12}\0\u{3}\0\0\0\u{1}\0".utf8)
-            let exif = HEIFTestStill.Item(
-                type: "Exif", data: block + Data([orientation, 0, 0, 0, 0, 0, 0]), properties: [],
-                references: [("cdsc", [1])])
-            return HEIFTestStill(items: [item, exif])
-        }
-        for quarters in UInt8(0)..<4 {
-            for mirror in [nil, false, true] {
-                for crops in [false, true] {
-                    var properties = crops ? [HEIFTestStill.aperture(20, 12, right: 2, down: -3)] : []
-                    properties.append(HEIFTestStill.rotation(quarters))
-                    if let mirror { properties.append(HEIFTestStill.mirror(leftRight: mirror)) }
-                    let expected = try HEIFCoder().decode(file(properties, exif: nil).data)
-                    for orientation in [1, 3, 6, 8] as [UInt8] {
-                        let image = try HEIFCoder().decode(file(properties, exif: orientation).data)
-                        #expect(image.pixels == expected.pixels && image.metadata.exif != nil)
-                    }
-                }
-            }
-        }
-    }
-
-    @Test("images lie on a canvas in their order, also partly beside it, and the canvas has its color")
-    func overlay() throws {
-        let (red, green) = (try picture(32, 32, [54, 99, 255]), try picture(32, 32, [182, 30, 12]))
-        let data = HEIFTestStill.overlay(
-            background: [0, 0, 65_535, 65_535], 64, 48, at: [(-8, -8), (56, 40), (10, 10), (-500, 0)])
-        let pixels = try decode([derived("iovl", data, from: [2, 2, 3, 3]), red, green]).pixels
-        #expect(pixels.size == PixelSize(width: 64, height: 48))
-        func isNear(_ x: Int, _ y: Int, _ color: SIMD4<UInt8>) -> Bool {
-            (0..<4).allSatisfy { abs(Int(pixels[x, y][$0]) - Int(color[$0])) < 6 }
-        }
-        #expect(isNear(0, 0, [255, 0, 0, 255]) && isNear(60, 44, [255, 0, 0, 255]))
-        #expect(isNear(10, 10, [0, 255, 0, 255]) && isNear(41, 41, [0, 255, 0, 255]))
-        #expect(isNear(0, 30, [0, 0, 255, 255]) && isNear(50, 20, [0, 0, 255, 255]))
-        // A transparent canvas.
-        let clear = HEIFTestStill.overlay(background: [65_535, 0, 0, 0], 64, 48, at: [(0, 0)])
-        let image = try decode([derived("iovl", clear, from: [2]), red])
-        #expect(image.hasAlpha && image.pixels[40, 40] == .zero && image.pixels[3, 3].w == 255)
-    }
-
-    @Test("tiles of several kinds make a grid too")
-    func mixedGrid() throws {
-        let (half, full) = (try picture(), try picture(layout: .full))
-        let grid = HEIFTestStill.grid(rows: 1, columns: 2, 60, 32)
-        let pixels = try decode([derived("grid", grid, from: [2, 3]), half, full]).pixels
-        #expect(pixels.size == PixelSize(width: 60, height: 32))
-        #expect(pixels[3, 3] == pixels[58, 3] && pixels[3, 3].w == 255)
-        // A tile that is turned.
-        let turned = try picture(32, 32, [50, 60, 70], [HEIFTestStill.rotation(2)])
-        #expect(throws: Never.self) { try decode([derived("grid", grid, from: [2, 3]), half, turned]) }
-    }
-
     @Test("depth isn't transparency, and transparency may have another size")
     func auxiliaryImages() throws {
         func alpha(_ width: Int, _ height: Int, _ name: String) throws -> HEIFTestStill.Item {
-            var item = try picture(width, height, [128], layout: .gray, [HEIFTestStill.auxiliaryType(name)])
+            var item = try HEIFTestStill.picture(
+                width, height, [128], layout: .gray, [HEIFTestStill.auxiliaryType(name)])
             item.references = [("auxl", [1])]
             return item
         }
         let names = ["urn:mpeg:hevc:2015:auxid:2", "urn:com:apple:photo:2018:aux:semanticskinmatte", ""]
-        for name in names { #expect(try !decode([try picture(), try alpha(32, 32, name)]).hasAlpha) }
+        for name in names { #expect(try !decode([try HEIFTestStill.picture(), try alpha(32, 32, name)]).hasAlpha) }
         for (width, height) in [(32, 32), (64, 64), (48, 40)] {
             for name in ["urn:mpeg:hevc:2015:auxid:1", "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha"] {
-                let image = try decode([try picture(), try alpha(32, 32, names[0]), try alpha(width, height, name)])
+                let image = try decode([
+                    try HEIFTestStill.picture(), try alpha(32, 32, names[0]), try alpha(width, height, name),
+                ])
                 #expect(image.hasAlpha && image.pixels[0, 0].w == 128 && image.pixels[31, 31].w == 128)
             }
         }
@@ -312,7 +241,7 @@ struct HEIFItemTests {
     @Test("images that are shown by themselves are pages, the primary one first", .capability("COD-61"))
     func pages() throws {
         let colors = [[50, 128, 128], [100, 128, 128], [150, 128, 128], [200, 128, 128], [220, 128, 128]]
-        var items = try colors.map { try picture(32, 32, $0) }
+        var items = try colors.map { try HEIFTestStill.picture(32, 32, $0) }
         items[1].isHidden = true
         items[3].references = [("thmb", [3])]
         var file = HEIFTestStill(items: items)

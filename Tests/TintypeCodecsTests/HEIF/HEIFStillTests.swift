@@ -187,6 +187,36 @@ struct HEIFStillTests {
         return (x, y)
     }
 
+    @Test(
+        "a picture whose slices end before it does is damaged, in a still image and in a sequence", arguments: [8, 10])
+    func missingBlocks(bits: Int) throws {
+        let noise = PlanarNoise(96, 144, .half, bits: bits, seed: 9)
+        func encode(height: Int, _ settings: [String: String]) throws -> HEVCTestEncoder.Output {
+            try HEVCTestEncoder(width: 96, height: height, bits: bits, settings: settings)
+                .encode(frames: 1) { _, plane, x, y in noise.numbers[plane][y * (plane == 0 ? 96 : 48) + x] }
+        }
+        for settings in [["ctu": "16"], ["lossless": "0", "sao": "1", "qp": "30"]] {
+            var pictures = try encode(height: 144, settings)
+            for height in [144, 128, 64] {
+                // The parameter sets state 144 rows.
+                pictures.samples = try encode(height: height, settings).samples
+                let item = HEIFTestStill.Item(
+                    data: pictures.samples[0].data,
+                    properties: [HEIFTestSequence.configuration(pictures.sets), HEIFTestStill.size(96, 144)])
+                for data in [
+                    HEIFTestStill(items: [item]).data, TestMovie(tracks: [HEIFTestSequence.track(pictures)]).data,
+                ] {
+                    if height == 144 {
+                        #expect(throws: Never.self) { try HEIFCoder().decode(data) }
+                    } else {
+                        expectCode(.corruptImage) { try HEIFCoder().decode(data) }
+                        expectCode(.corruptImage) { try HEIFCoder().decode(data) { $0.allowsPartialImage = true } }
+                    }
+                }
+            }
+        }
+    }
+
     @Test("a grid whose tiles are missing, damaged, or of two sizes is refused")
     func damagedGrids() throws {
         let noise = PlanarNoise(96, 80, .half, bits: 8, seed: 7)

@@ -115,5 +115,35 @@ struct HEIFTestStill {
     static func grid(rows: UInt8, columns: UInt8, _ width: Int, _ height: Int) -> Data {
         Data([0, 0, rows &- 1, columns &- 1]) + TestMovie.number(width, bytes: 2) + TestMovie.number(height, bytes: 2)
     }
+
+    // MARK: Items
+
+    /// A picture of one color without loss: luma and both differences.
+    static func picture(
+        _ width: Int = 32, _ height: Int = 32, _ numbers: [Int] = [120, 90, 200],
+        layout: HEVCTestEncoder.Layout = .half, bits: Int = 8, transfer: Int = 13, _ properties: [Data] = []
+    ) throws -> Item {
+        let pictures = try HEVCTestEncoder(width: width, height: height, layout: layout, bits: bits)
+            .encode(frames: 1) { _, plane, _, _ in numbers[plane] }
+        return Item(
+            data: pictures.samples[0].data,
+            properties: [
+                HEIFTestSequence.configuration(pictures.sets), size(width, height),
+                HEIFTestSequence.color(primaries: 1, transfer: transfer, matrix: 1, isFullRange: true),
+            ] + properties)
+    }
+
+    /// The transparency of an item, the same everywhere.
+    static func transparency(_ level: Int, of item: Int, _ width: Int = 32, _ height: Int = 32) throws -> Item {
+        var transparency = try picture(width, height, [level], layout: .gray, [alphaType])
+        transparency.references = [("auxl", [item])]
+        return transparency
+    }
+
+    static func derived(
+        _ type: String, _ data: Data = Data(), from targets: [Int], _ properties: [Data] = []
+    ) -> Item {
+        Item(type: type, data: data, properties: properties, references: [("dimg", targets)])
+    }
 }
 #endif

@@ -5,11 +5,19 @@ internal import TintypeImages
 
 /// The memory of the pictures of a libde265 decoder.
 ///
-/// It is zeroed: where a slice of a damaged picture ends early, libde265 reports no error, and leaves the rest as the memory was.
+/// Where a slice of a damaged picture ends early, libde265 reports no error, and leaves the rest as the memory was. So the memory is zeroed,
+/// but for a mark in the luma of each coding block. A mark that is still there tells of a block that was never decoded.
 final class HEVCPlaneMemory {
     private let size: PixelSize
     private let bytesPerSample: Int
     private var planes: [OpaquePointer: [UnsafeMutableRawPointer]] = [:]
+    /// The bytes of a row of luma.
+    private var bytesPerRow = 0
+
+    /// The side of the smallest coding tree block (ITU-T H.265, section 7.4.3.2.1). At the right side, 8 pixels may be left of one.
+    private static let blockSide = 16
+    /// In 8 bits, pixels that no picture has; in more, numbers that are out of range.
+    private static let mark: UInt64 = 0xA51E_F708_E9C3_FD16
 
     /// - Parameter pictures: The size and depth of all pictures.
     init(_ pictures: HEVCPictureParameters) {
@@ -36,7 +44,7 @@ final class HEVCPlaneMemory {
 
     private func allocate(_ spec: de265_image_spec, for image: OpaquePointer) -> Bool {
         let (width, height, alignment) = (Int(spec.width), Int(spec.height), Int(spec.alignment))
-        guard width > 0, height > 0, alignment > 0, width <= size.width, height <= size.height else { return false }
+        guard width > 0, height > 0, alignment > 0, width == size.width, height == size.height else { return false }
         var sizes = [(width, height)]
         switch spec.format {
         case de265_image_format_mono8: break
@@ -49,6 +57,7 @@ final class HEVCPlaneMemory {
         var allocated: [UnsafeMutableRawPointer] = []
         for (channel, (width, height)) in sizes.enumerated() {
             let bytesPerRow = (width + alignment - 1) / alignment * alignment * bytesPerSample
+            if channel == 0 { self.bytesPerRow = bytesPerRow }
             // libde265's own memory has a few bytes more, too, which its vector instructions read.
             guard let memory = calloc(1, bytesPerRow * height + 64) else {
                 for memory in allocated { free(memory) }
@@ -58,7 +67,24 @@ final class HEVCPlaneMemory {
             de265_set_image_plane(image, Int32(channel), memory, Int32(bytesPerRow), nil)
         }
         planes[image] = allocated
+        forEachMark(of: image) { $0.storeBytes(of: Self.mark, as: UInt64.self) }
         return true
+    }
+
+    /// True if every block of a picture was decoded.
+    func isComplete(_ image: OpaquePointer) -> Bool {
+        var isComplete = true
+        forEachMark(of: image) { if $0.load(as: UInt64.self) == Self.mark { isComplete = false } }
+        return isComplete
+    }
+
+    private func forEachMark(of image: OpaquePointer, _ body: (UnsafeMutableRawPointer) -> Void) {
+        guard let luma = planes[image]?.first else { return }
+        for y in stride(from: 0, to: size.height, by: Self.blockSide) {
+            for x in stride(from: 0, to: size.width, by: Self.blockSide) {
+                body(luma + y * bytesPerRow + x * bytesPerSample)
+            }
+        }
     }
 
     private func release(_ image: OpaquePointer) {

@@ -87,6 +87,9 @@ final class HEVCStream {
     /// Returns the next picture, which the decoder keeps until ``releaseNext()``; `nil` if none is complete.
     func next() throws(ImageError) -> HEVCPicture? {
         guard let image = de265_peek_next_picture(decoder) else { return nil }
+        guard memory.isComplete(image) else {
+            throw .corrupt("the HEIF file is damaged: a part of its picture is missing")
+        }
         return try HEVCPicture(image, parameters: pictures)
     }
 
