@@ -46,6 +46,26 @@ TARGET static long VERSION(place)(
     return used;
 }
 
+TARGET static int VERSION(multiply)(
+    void *rows, long first, long vectors, const int16_t *quantizers, long quantizer, int is_wide
+) {
+    int16_t *values = (int16_t *)rows + first;
+    i16x32 factors, least = {0}, most = {0};
+    for (int i = 0; i < 32; i++) factors[i] = quantizers[quantizer + i % (is_wide ? 16 : 8)];
+    for (long x = 0; x < vectors; x++, values += 32) {
+        i16x32 v;
+        LOAD(v, values);
+        least = __builtin_elementwise_min(least, v);
+        most = __builtin_elementwise_max(most, v);
+        v *= factors;
+        STORE(values, v);
+    }
+    for (int i = 0; i < 32; i++) {
+        if (!is_short((long)least[i] * factors[i]) || !is_short((long)most[i] * factors[i])) return -1;
+    }
+    return 0;
+}
+
 TARGET static void VERSION(sum_rows)(
     void *sums, const void *rows, const int32_t *offsets, const int16_t *weights, long first, long count, long vectors
 ) {

@@ -75,7 +75,8 @@ static long place_large(
 #endif
 
 #define KERNELS(version) \
-    (ccoefficients_kernels){place_##version, sum_rows_##version, sum_columns_##version, color_##version}
+    (ccoefficients_kernels){                                                                      \
+        place_##version, multiply_##version, sum_rows_##version, sum_columns_##version, color_##version}
 
 #define KERNELS_FILE "coefficient_kernels.h"
 #define KERNELS_TYPE ccoefficients_kernels

@@ -45,6 +45,14 @@ typedef long ccoefficients_place(
     const int32_t *offsets, const int32_t *steps, const int16_t *quantizers, const uint8_t *is_wide,
     int32_t *predictions, long index, const ccoefficients_large *large, long used, long count);
 
+/// Multiplies a row of blocks with the quantizers, in place.
+///
+/// - rows, first, vectors: the numbers, from `first` on, in units of 32 numbers
+/// - quantizers, quantizer: as above, from the number `quantizer` on
+/// - returns 0, or -1 if a product has more than 16 bits
+typedef int ccoefficients_multiply(
+    void *rows, long first, long vectors, const int16_t *quantizers, long quantizer, int is_wide);
+
 /// The vertical pass: the sums of block rows, each multiplied by its weights.
 ///
 /// - sums: receives `vectors` × 16 numbers
@@ -82,6 +90,7 @@ typedef void ccoefficients_color(
 /// The kernels for one instruction set.
 typedef struct {
     ccoefficients_place *place;
+    ccoefficients_multiply *multiply;
     ccoefficients_sum_rows *sum_rows;
     ccoefficients_sum_columns *sum_columns;
     ccoefficients_color *color;

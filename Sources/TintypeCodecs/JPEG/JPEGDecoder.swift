@@ -31,13 +31,9 @@ struct JPEGDecoder {
         let orientation = segments.orientation
         let target = orientation.stored(options.outputSize(for: orientation.display(source)))
         let quality = options.thumbnailQuality
-        var eighths = JPEGScale.eighths(from: source, to: target, quality: quality, isProgressive: true)
-        guard eighths < 8, let scans = JPEGScans(bytes) else { return nil }
-        let reduction = min(
-            Double(source.width) / Double(target.width), Double(source.height) / Double(target.height))
-        // What is left out and what a small scale costs would add up to too much.
-        if quality == .high, eighths == 2, reduction < 12 { eighths = 4 }
-        return scans.file(of: bytes, eighths: eighths, quality: quality, reduction: reduction).map { ($0, eighths) }
+        let eighths = JPEGScale.eighths(from: source, to: target, quality: quality, isProgressive: true)
+        guard eighths < 8 else { return nil }
+        return JPEGScans(bytes)?.file(of: bytes, eighths: eighths, quality: quality).map { ($0, eighths) }
     }
 
     /// - Parameters:

@@ -1,3 +1,4 @@
+internal import CJPEGShim
 internal import FoundationEssentials
 internal import TintypeImages
 
@@ -9,13 +10,15 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
     private let reader: JPEGReader
     /// The bytes so far: for the segments in front of the pixels, and for a decode of the whole if this one fails.
     private var data = Data()
+    private var segments: JPEGSegments?
     private var plan: JPEGPlan?
     /// The rows so far of a file with one scan.
     private var sink: RowSink?
     private var isConsumed = false
-    /// True if the file is a ``JPEGThumbnail``, and no preview has been asked for. It takes less time after the last byte than all
-    /// rows take before, so none is decoded.
-    private var waitsForAll = false
+    /// True if the image is decoded from the beginning when all bytes are there: because it is a ``JPEGThumbnail``, which takes less time after the
+    /// last byte than all rows take before, or because some scans are left out.
+    private var decodesAtEnd = false
+    private var wantsPreviews = false
     /// The scans, or rows, that the last preview showed.
     private var shown = 0
 
@@ -41,11 +44,11 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
     }
 
     func preview() throws(ImageError) -> Image? {
-        guard let plan else { return nil }
-        if waitsForAll {
-            waitsForAll = false
+        if !wantsPreviews {
+            wantsPreviews = true
             try advance()
         }
+        guard let plan else { return nil }
         if plan.hasMultipleScans { return try previewOfScans(plan) }
         guard let rows = sink?.rows, rows > shown, let pixels = try sink?.snapshot() else { return nil }
         shown = rows
@@ -55,10 +58,9 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
     func finish() throws(ImageError) -> Image {
         do throws(ImageError) {
             reader.end()
-            try advance()
-            guard let plan else { return try decodeWhole() }
-            if waitsForAll {
-                plan.reservation.release()
+            if !decodesAtEnd { try advance() }
+            guard let plan, !decodesAtEnd else {
+                plan?.reservation.release()
                 return try decodeWhole()
             }
             if plan.hasMultipleScans {
@@ -80,20 +82,26 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
 
     /// Decodes what the bytes so far allow.
     private func advance() throws(ImageError) {
-        if plan == nil {
+        if segments == nil {
             guard try reader.readHeader() else { return }
             let segments = try data.withBytes { bytes throws(ImageError) in JPEGSegments(bytes) }
-            let plan = try JPEGPlan(starting: reader, segments, options: options, context: context)
-            if !plan.hasMultipleScans {
-                sink = try plan.makeSink()
-                let thumbnail = JPEGThumbnail(segments: segments, options: options, context: context)
-                waitsForAll = try data.withBytes { bytes throws(ImageError) in
-                    thumbnail.isSuitable(bytes.bindMemory(to: UInt8.self).span, plan.color)
-                }
+            let size = PixelSize(width: Int(reader.header.width), height: Int(reader.header.height))
+            try context.limits.check(
+                size: size, output: options.outputSize(for: segments.orientation.display(size)))
+            let thumbnail = JPEGThumbnail(segments: segments, options: options, context: context)
+            decodesAtEnd = try data.withBytes { bytes throws(ImageError) in
+                thumbnail.isSuitable(bytes.bindMemory(to: UInt8.self).span)
+                    || segments.isProgressive && options.thumbnailQuality == .fast
             }
+            self.segments = segments
+        }
+        guard let segments, wantsPreviews || !decodesAtEnd else { return }
+        if plan == nil {
+            let plan = try JPEGPlan(starting: reader, segments, options: options, context: context)
+            if !plan.hasMultipleScans { sink = try plan.makeSink() }
             self.plan = plan
         }
-        guard let plan, !waitsForAll else { return }
+        guard let plan else { return }
         if plan.hasMultipleScans {
             guard !isConsumed else { return }
             let maximum = JPEGPlan.maximumScans(plan.source)

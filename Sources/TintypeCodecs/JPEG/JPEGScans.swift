@@ -8,6 +8,8 @@ struct JPEGScans {
         var range: Range<Int>
         /// The components that it holds, as positions in the frame header.
         var components: [Int]
+        /// For each of them, the indices of its codes: for differences in the upper four bits, and for coefficients in the lower.
+        var codes: [UInt8]
         /// The coefficients, in zigzag order.
         var band: ClosedRange<Int>
         /// The bits of the coefficients that are still missing after this scan.
@@ -18,18 +20,16 @@ struct JPEGScans {
         /// The band as a set of bits.
         var coefficients: UInt64 { (~0 << UInt64(band.lowerBound)) & (~0 >> UInt64(63 - band.upperBound)) }
         var isMeans: Bool { band.lowerBound == 0 }
+        /// The offset of its data, behind its header.
+        var dataStart: Int { range.lowerBound + 8 + 2 * components.count }
     }
 
-    /// A component's sampling factors, and the index of its quantizers.
+    /// A component's sampling factors.
     struct Sampling {
         var id: UInt8
         var horizontal: Int
         var vertical: Int
-        var quantizer: UInt8 = 0
     }
-
-    /// The quantizers of the first coefficients by index, in zigzag order.
-    private var quantizers: [UInt8: [Int]] = [:]
 
     private(set) var scans: [Scan] = []
     private(set) var components: [Sampling] = []
@@ -59,8 +59,7 @@ struct JPEGScans {
                 scans.append(scan)
                 scans[scans.count - 1].range = payload.lowerBound - 4..<offset
                 continue
-            case 0xDB: readQuantizers(payload, of: bytes)
-            case 0xC4, 0xCC, 0xDD, 0xE0...0xEF, 0xFE: break
+            case 0xC4, 0xCC, 0xDB, 0xDD, 0xE0...0xEF, 0xFE: break
             default: return nil
             }
             offset += length
@@ -69,14 +68,10 @@ struct JPEGScans {
     }
 
     /// The file without the scans that a thumbnail does not need.
-    /// - Parameters:
-    ///   - eighths: the scale at which libjpeg decodes it.
-    ///   - reduction: the pixels of the file for a pixel of the thumbnail, in the direction in which there are fewer.
+    /// - Parameter eighths: the scale at which libjpeg decodes it.
     /// - Returns: `nil` if it needs all.
-    func file(
-        of bytes: UnsafeRawBufferPointer, eighths: Int, quality: ThumbnailQuality, reduction: Double = 1
-    ) -> Data? {
-        let keeps = keeps(eighths: eighths, quality: quality, reduction: reduction)
+    func file(of bytes: UnsafeRawBufferPointer, eighths: Int, quality: ThumbnailQuality) -> Data? {
+        let keeps = keeps(eighths: eighths, quality: quality)
         guard keeps.contains(false) else { return nil }
         var file = Data()
         file.reserveCapacity(bytes.count - zip(scans, keeps).reduce(0) { $0 + ($1.1 ? 0 : $1.0.range.count) })
@@ -89,53 +84,36 @@ struct JPEGScans {
         return file
     }
 
-    /// Which of the scans are decoded.
+    func keeps(eighths: Int, quality: ThumbnailQuality) -> [Bool] {
+        keeps { isWanted($0, eighths: eighths, quality: quality) }
+    }
+
+    /// Which of the scans are decoded: those that are wanted, the means, and what these build on.
     ///
     /// A scan that refines can only be read where all has come that it refines, for it does not say again which coefficients are not
-    /// zero: what it builds on is kept with it.
-    func keeps(eighths: Int, quality: ThumbnailQuality, reduction: Double = 1) -> [Bool] {
+    /// zero.
+    func keeps(_ isWanted: (Scan) -> Bool) -> [Bool] {
         var keeps = [Bool](repeating: true, count: scans.count)
         var built = [UInt64](repeating: 0, count: components.count)
         for (index, scan) in scans.enumerated().reversed() {
             let isBuiltOn = scan.components.contains { built[$0] & scan.coefficients != 0 }
-            keeps[index] =
-                isBuiltOn || scan.isMeans || isWanted(scan, eighths: eighths, quality: quality, reduction: reduction)
+            keeps[index] = isBuiltOn || scan.isMeans || isWanted(scan)
             guard keeps[index], scan.isRefinement, !scan.isMeans else { continue }
             for component in scan.components { built[component] |= scan.coefficients }
         }
         return keeps
     }
 
-    private func isWanted(
-        _ scan: Scan, eighths: Int, quality: ThumbnailQuality, reduction: Double
-    ) -> Bool {
+    private func isWanted(_ scan: Scan, eighths: Int, quality: ThumbnailQuality) -> Bool {
         let side = scan.components.map { self.side(of: $0, eighths: eighths) }.max() ?? 8
         // A block that becomes one pixel is its mean, and nothing else.
         guard side > 1 else { return false }
-        guard eighths < 8 else { return true }
-        guard quality == .fast else { return reduction < Self.largeReduction || !isNegligible(scan) }
+        guard eighths < 8, quality == .fast else { return true }
         // Of the luminance those coefficients count whose waves the smaller blocks can show, and of these the first bits; of the
         // colors, which vary less, only those that are cheap because they come by themselves.
         let isLuminance = scan.components.contains(0)
         guard isLuminance || scan.band.upperBound <= Self.narrowBand else { return false }
         return scan.coefficients & Self.shown(side) != 0 && (!scan.isRefinement || scan.missingBits >= 2)
-    }
-
-    /// From this reduction on, a pixel of a thumbnail is the mean of more than a block.
-    private static let largeReduction = 10.0
-    /// The last of the coefficients that then count.
-    private static let lastOfLargeReduction = 5
-    /// The largest error of a coefficient that can't be seen in the mean of many.
-    private static let smallError = 16
-
-    /// True for scans of luminance whose absence costs less than the rounding of the smaller transform: high frequencies, and bits whose
-    /// error is small after multiplication with the quantizer. At a quality of 90 these are the last two bits, at 75 the last one, and
-    /// below none. Those of the colors are few, and cost more.
-    private func isNegligible(_ scan: Scan) -> Bool {
-        guard scan.components == [0] else { return false }
-        if scan.band.lowerBound > Self.lastOfLargeReduction { return true }
-        guard scan.isRefinement, let quantizer = quantizers[components[0].quantizer]?.max() else { return false }
-        return quantizer << (scan.missingBits + 1) <= Self.smallError
     }
 
     /// Up to here a band holds few coefficients: the first three diagonals.
@@ -176,8 +154,7 @@ struct JPEGScans {
         for index in 0..<count {
             let offset = payload.lowerBound + 6 + 3 * index
             let sampling = Sampling(
-                id: bytes[offset], horizontal: Int(bytes[offset + 1] >> 4), vertical: Int(bytes[offset + 1] & 15),
-                quantizer: bytes[offset + 2])
+                id: bytes[offset], horizontal: Int(bytes[offset + 1] >> 4), vertical: Int(bytes[offset + 1] & 15))
             guard (1...4).contains(sampling.horizontal), (1...4).contains(sampling.vertical),
                 !components.contains(where: { $0.id == sampling.id })
             else { return false }
@@ -186,30 +163,18 @@ struct JPEGScans {
         return true
     }
 
-    /// `DQT` (section B.2.4.1), as far as its quantizers matter here.
-    private mutating func readQuantizers(_ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) {
-        var place = payload.lowerBound
-        while place < payload.upperBound {
-            let size = bytes[place] >> 4 == 0 ? 1 : 2
-            guard place + 1 + 64 * size <= payload.upperBound else { return }
-            quantizers[bytes[place] & 15] = (1...Self.lastOfLargeReduction).map { index in
-                let start = place + 1 + index * size
-                return bytes[start..<start + size].reduce(0) { $0 << 8 | Int($1) }
-            }
-            place += 1 + 64 * size
-        }
-    }
-
     /// `SOS` (section B.2.3), with the rules of progressive files (section G.1.1.1).
     private func scan(_ payload: Range<Int>, of bytes: UnsafeRawBufferPointer) -> Scan? {
         guard let count = bytes[payload].first.map(Int.init), (1...4).contains(count), payload.count == 4 + 2 * count
         else { return nil }
         var scanned: [Int] = []
+        var codes: [UInt8] = []
         for index in 0..<count {
             let id = bytes[payload.lowerBound + 1 + 2 * index]
             guard let component = components.firstIndex(where: { $0.id == id }), !scanned.contains(component)
             else { return nil }
             scanned.append(component)
+            codes.append(bytes[payload.lowerBound + 2 + 2 * index])
         }
         let (first, last) = (Int(bytes[payload.upperBound - 3]), Int(bytes[payload.upperBound - 2]))
         let (before, after) = (Int(bytes[payload.upperBound - 1] >> 4), Int(bytes[payload.upperBound - 1] & 15))
@@ -217,7 +182,8 @@ struct JPEGScans {
             before == 0 || before == after + 1
         else { return nil }
         return Scan(
-            range: payload, components: scanned, band: first...last, missingBits: after, isRefinement: before > 0)
+            range: payload, components: scanned, codes: codes, band: first...last, missingBits: after,
+            isRefinement: before > 0)
     }
 
     /// Returns the marker at an offset, which must exist.

@@ -151,7 +151,7 @@ struct JPEGDecodeTests {
     func progressiveMemory() throws {
         let data = try encoded(RasterSamples.gradient(640, 640), progressive: true)
         var limits = DecodeLimits()
-        limits.maximumBytes = 500_000
+        limits.maximumBytes = 150_000
         let options = DecodeOptions(thumbnailSize: PixelSize(width: 20, height: 20))
         expectCode(.limitExceeded) {
             try coder.decode(data, options: options, context: DecodeContext(limits: limits))

@@ -72,31 +72,6 @@ struct JPEGScansTests {
         #expect(try thumbnail(data, 400, .fast).pixels == thumbnail(data, 400).pixels)
     }
 
-    @Test("A tenth of the size leaves out high frequencies and small bits of luminance, as the quality allows")
-    func largeReduction() throws {
-        for (quality, left) in [(0.9, 3), (0.75, 1), (0.5, 0)] {
-            let scans = try #require(self.scans(try file(64, 64, quality: quality)))
-            let keeps = scans.keeps(eighths: 2, quality: .high, reduction: 10)
-            #expect(keeps.count { !$0 } == left)
-            #expect(scans.keeps(eighths: 2, quality: .high, reduction: 9.9).allSatisfy { $0 })
-            for (scan, isKept) in zip(scans.scans, keeps) where !isKept {
-                #expect(scan.components == [0] && (scan.isRefinement || scan.band.lowerBound == 6))
-            }
-        }
-    }
-
-    @Test("A thumbnail without the scans that don't show is as close to the full picture", arguments: [40, 33, 28])
-    func unseen(side: Int) throws {
-        let data = try file(400, 300)
-        let all = try thumbnail(data, side, skips: false)
-        let some = try thumbnail(data, side)
-        let full = try JPEGCoder().decode(data, options: DecodeOptions(), context: context)
-        let exact = try full.pixels.resized(to: all.size)
-        #expect(some.size == all.size)
-        #expect(RasterSamples.psnr(some.pixels, exact) > 47)
-        #expect(RasterSamples.psnr(some.pixels, exact) > RasterSamples.psnr(all.pixels, exact) - 1.5)
-    }
-
     @Test("A refinement that is needed keeps what it refines, of the same component alone")
     func refinements() throws {
         // Luminance: 1 to 5 to the third bit, 6 to 63 to the third, then all to the second; one colour likewise.

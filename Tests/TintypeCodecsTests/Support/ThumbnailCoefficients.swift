@@ -21,9 +21,10 @@ enum ThumbnailCoefficients {
     static func decode(_ data: Data, last: Int, warmUp: Int = 1_024) throws -> Decoded? {
         let bytes = Array(data)
         guard bytes.starts(with: [0xFF, 0xD8]), let frame = try? ThumbnailFrame(bytes.span),
-            frame.mcus.pixelCount * frame.blocks.count < 4_000_000,
-            let coding = try? ScanCoding(frame, last: frame.components.map { _ in last })
+            frame.mcus.pixelCount * frame.blocks.count < 4_000_000
         else { return nil }
+        if frame.isProgressive { return try decodeProgressive(bytes, frame, last: last) }
+        guard let coding = try? ScanCoding(frame, last: frame.components.map { _ in last }) else { return nil }
         var reader = try ScanReader(frame, coding, byteCount: bytes.count, warmUp: warmUp, pool: .shared)
         var result = Decoded()
         var predictions = [0, 0, 0]
@@ -52,6 +53,39 @@ enum ThumbnailCoefficients {
             }
         }
         result.takeovers = reader.window.takeovers
+        return result
+    }
+
+    /// The last coefficient of those that files of several scans have room for.
+    static let lastOfProgressive = 13
+
+    private static func decodeProgressive(_ bytes: [UInt8], _ frame: ThumbnailFrame, last: Int) throws -> Decoded? {
+        let all = frame.components.map { _ in last }
+        guard frame.restartInterval == 0, let scans = bytes.withUnsafeBytes({ JPEGScans($0) }),
+            var resampler = try CoefficientResampler(
+                frame, last: all, target: PixelSize(width: 1, height: 1), keepsAll: true, pool: .shared)
+        else { return nil }
+        var reader = try ProgressiveReader(
+            frame, scans, last: all, blockBytes: resampler.blockBytes, pool: .shared, isWanted: { _ in true })
+        while !reader.isAtEnd {
+            do throws(NotForThumbnails) { try reader.next(bytes.span, &resampler) } catch { return nil }
+        }
+        var places: [Int] = []
+        for y in 0..<frame.mcus.height {
+            for x in 0..<frame.mcus.width {
+                for block in frame.blocks {
+                    let component = frame.components[block.component]
+                    let (place, _) = resampler.place(
+                        y * component.vertical + block.row, x * component.horizontal + block.column,
+                        of: block.component)
+                    places += resampler.places(of: block.component)[...last].map { place + $0 }
+                }
+            }
+        }
+        var result = Decoded()
+        try resampler.withBlocks { blocks in
+            for place in places { result.values.append(blocks.unsafeLoad(fromByteOffset: place, as: Int16.self)) }
+        }
         return result
     }
 

@@ -3,7 +3,8 @@ import Tintype
 
 /// Prints, as Markdown, how much processor time decoding takes beside bare loops in C.
 ///
-///     CodecRatios [FOLDER]     with the JPEG files of a folder; without, with a drawing
+///     CodecRatios [FOLDER]                       with the JPEG files of a folder; without, with a drawing
+///     CodecRatios --thumbnails TARGET [FOLDER]   thumbnails alone, as lines for a script, and their files to a folder
 @main
 enum Main {
     static let rounds = ProcessInfo.processInfo.environment["ROUNDS"].flatMap { Int($0) } ?? 7
@@ -11,7 +12,14 @@ enum Main {
     static let context = DecodeContext(pool: PixelBufferPool(limit: .megabytes(512)))
 
     static func main() throws {
-        let photographs = try Photograph.all(in: CommandLine.arguments.dropFirst().first)
+        let arguments = CommandLine.arguments
+        if arguments.count > 2, arguments[1] == "--thumbnails" {
+            let photographs = try Photograph.all(in: arguments.dropFirst(3).first)
+            try ThumbnailLines.print(
+                photographs, rounds: rounds, context: context, to: URL(fileURLWithPath: arguments[2]))
+            return
+        }
+        let photographs = try Photograph.all(in: arguments.dropFirst().first)
         try fullSize(photographs)
         try thumbnails(photographs, "baseline") { $0.baseline }
         try thumbnails(photographs, "progressive") { $0.progressive }

@@ -10,7 +10,7 @@ struct CoefficientResampler: ~Copyable {
     private let kernels: ccoefficients_kernels
     private let planes: [Plane]
     /// The blocks that are still needed, of all components.
-    private let rows: MutablePixelBuffer
+    private var rows: MutablePixelBuffer
     /// Four rows of sums of a component.
     private let sums: MutablePixelBuffer
     /// Four rows of each component, at the width of the target.
@@ -64,15 +64,17 @@ struct CoefficientResampler: ~Copyable {
     /// - Parameters:
     ///   - last: the last coefficient that is needed of each component, in zigzag order: 5, or more.
     ///   - target: the size of the result.
+    ///   - keepsAll: true if scans bring the coefficients piece by piece, so that all rows of blocks are needed, and zero at first.
     /// - Returns: `nil` if the blocks that a row of the target needs take too much memory.
     init?(
-        _ frame: ThumbnailFrame, last: [Int], target: PixelSize, pool: PixelBufferPool,
+        _ frame: ThumbnailFrame, last: [Int], target: PixelSize, keepsAll: Bool = false, pool: PixelBufferPool,
         kernels: ccoefficients_kernels = Self.kernels[0]
     ) throws(ImageError) {
-        let planes = Self.planes(frame, isWide: last.map { $0 > 5 }, target: target)
+        let planes = Self.planes(frame, isWide: last.map { $0 > 5 }, target: target, keepsAll: keepsAll)
         let numbers = planes.reduce(0) { $0 + $1.stride * $1.capacity }
-        guard numbers * 2 <= Self.mostRowBytes else { return nil }
-        let rows = try Self.buffer(numbers * 2, pool)
+        guard keepsAll || numbers * 2 <= Self.mostRowBytes else { return nil }
+        let rows = try MutablePixelBuffer(
+            size: PixelSize(width: numbers / 2, height: 1), cleared: keepsAll, pool: pool)
         let longest = planes.reduce(0) { max($0, $1.stride) }
         let sums = try MutablePixelBuffer(
             size: PixelSize(width: longest / 2, height: Self.group), cleared: false, pool: pool)
@@ -110,11 +112,7 @@ struct CoefficientResampler: ~Copyable {
         }
     }
 
-    private static func buffer(_ bytes: Int, _ pool: PixelBufferPool) throws(ImageError) -> MutablePixelBuffer {
-        try MutablePixelBuffer(size: PixelSize(width: (bytes + 3) / 4, height: 1), cleared: false, pool: pool)
-    }
-
-    private static func planes(_ frame: ThumbnailFrame, isWide: [Bool], target: PixelSize) -> [Plane] {
+    private static func planes(_ frame: ThumbnailFrame, isWide: [Bool], target: PixelSize, keepsAll: Bool) -> [Plane] {
         func axes(_ source: Int, _ target: Int, isHalved: (ThumbnailFrame.Component) -> Bool) -> [CoefficientAxis] {
             // The last component often has the weights of the one before.
             var keys: [[Bool]] = []
@@ -134,7 +132,7 @@ struct CoefficientResampler: ~Copyable {
         return zip(frame.components.indices, frame.components).map { index, component in
             let blocks = down[index].blocks
             // All rows of blocks of a group, up to the end of their MCUs.
-            var capacity = 0
+            var capacity = keepsAll ? frame.mcus.height * component.vertical : 0
             for first in stride(from: 0, to: blocks.count, by: group) {
                 let end = blocks[min(first + group, blocks.count) - 1].end
                 capacity = max(capacity, end + 2 * component.vertical - blocks[first].first)
@@ -191,6 +189,55 @@ struct CoefficientResampler: ~Copyable {
         // Such a product is far beyond what a picture can have.
         guard usedLarge >= 0 else { throw NotForThumbnails() }
     }
+
+    // MARK: Progressive files
+
+    /// The memory for all rows of blocks, about.
+    static func blockBytes(_ frame: ThumbnailFrame, last: [Int]) -> Int {
+        zip(frame.components, last).reduce(0) { sum, component in
+            let blocks = component.0.horizontal * component.0.vertical * frame.mcus.pixelCount
+            return sum + blocks * (component.1 > 5 ? 32 : 16)
+        }
+    }
+
+    var blockBytes: Int { rows.byteCount }
+
+    /// Lends the coefficients.
+    mutating func withBlocks(
+        _ body: (inout MutableRawSpan) throws(NotForThumbnails) -> Void
+    ) throws(NotForThumbnails) { try rows.withMutableBytes(body) }
+
+    /// The place of a block, and the distance to the next, in bytes.
+    func place(_ row: Int, _ column: Int, of component: Int) -> (place: Int, step: Int) {
+        let step = isWide[component] == 0 ? 16 : 32
+        return (2 * planes[component].place(row) + column * step, step)
+    }
+
+    /// The places of coefficients in their block in bytes, by position in zigzag order. Those without one share a place that isn't used.
+    func places(of component: Int) -> [Int] {
+        let order = isWide[component] == 0 ? Self.narrowOrder : Self.wideOrder
+        return (0..<64).map { 2 * (order.firstIndex(of: $0) ?? order.firstIndex(of: -1) ?? 0) }
+    }
+
+    /// Makes the thumbnail, after all coefficients have been stored.
+    mutating func addAll() throws(NotForThumbnails) {
+        while row < frame.mcus.height {
+            for (index, component) in frame.components.enumerated() {
+                for line in 0..<component.vertical {
+                    let place = planes[index].place(row * component.vertical + line)
+                    guard
+                        kernels.multiply(
+                            rows.row(0), place, planes[index].stride / 32, quantizers, index * 16,
+                            Int32(isWide[index])) == 0
+                    else { throw NotForThumbnails() }
+                }
+            }
+            row += 1
+            makeRows()
+        }
+    }
+
+    // MARK: Rows
 
     /// Makes all rows of the target whose blocks are there.
     private mutating func makeRows() {

@@ -5,7 +5,7 @@ internal import TintypeImages
 ///
 /// Everybody makes thumbnails with libjpeg's smaller inverse transforms, and spends nine tenths of the time on the entropy decoding of coefficients that
 /// these don't use. Here that is done three times as fast (``EntropyTables``, ``ScanWindow``), for the coefficients that a thumbnail of this
-/// size needs (``CoefficientResampler``).
+/// size needs (``CoefficientResampler``). Of progressive files, whole scans are left out (``ProgressiveReader``).
 ///
 /// Anything irregular ends with `nil`: libjpeg-turbo then decodes the file from its beginning, so that errors, and what is shown of damaged
 /// files, don't depend on the size that is asked for.
@@ -18,6 +18,8 @@ struct JPEGThumbnail {
 
     /// Scans of fewer bytes are decoded before their tables are made.
     static let shortestScan = 50_000
+    /// The last of the coefficients that are used at all.
+    static let lastCoefficient = 14
     /// Intervals between restart markers of fewer MCUs take longer than in libjpeg.
     static let shortestInterval = 32
 
@@ -32,7 +34,7 @@ struct JPEGThumbnail {
             let down = frame.size.height * component.vertical / frame.vertical
             let reduction = min(Double(across) / Double(target.width), Double(down) / Double(target.height))
             guard reduction >= 3.5 else { return nil }
-            last.append(reduction >= 10 ? 5 : reduction >= 5 ? 9 : 14)
+            last.append(reduction >= 10 ? 5 : reduction >= 5 ? 9 : lastCoefficient)
         }
         return last
     }
@@ -40,7 +42,6 @@ struct JPEGThumbnail {
     /// The decisions that the header leads to.
     private struct Plan {
         let frame: ThumbnailFrame
-        let coding: ScanCoding
         /// See ``JPEGThumbnail/last(_:target:)``.
         let last: [Int]
         let source: PixelSize
@@ -52,19 +53,20 @@ struct JPEGThumbnail {
     /// - Parameter bytes: the file, at least to the beginning of its scan.
     /// - Returns: `nil` if libjpeg-turbo is to decode it.
     private func plan(_ bytes: Span<UInt8>) -> Plan? {
-        guard segments.process == 0xC0 || segments.process == 0xC1, let source = segments.size else { return nil }
+        guard let process = segments.process, (0xC0...0xC2).contains(process), let source = segments.size else {
+            return nil
+        }
         let output = options.outputSize(for: segments.orientation.display(source))
         let target = segments.orientation.stored(output)
         guard !target.isEmpty, target.width < source.width / 3, let frame = try? ThumbnailFrame(bytes),
             frame.size == source, let last = Self.last(frame, target: target),
-            frame.restartInterval == 0 || frame.restartInterval >= Self.shortestInterval
+            frame.restartInterval == 0 || frame.restartInterval >= Self.shortestInterval && !frame.isProgressive
         else { return nil }
-        guard let coding = try? ScanCoding(frame, last: last) else { return nil }
-        return Plan(frame: frame, coding: coding, last: last, source: source, output: output, target: target)
+        return Plan(frame: frame, last: last, source: source, output: output, target: target)
     }
 
-    /// True if a file is decoded here, as far as its header tells.
-    func isSuitable(_ bytes: Span<UInt8>, _ color: DecodedColor) -> Bool { color.keepsAverages && plan(bytes) != nil }
+    /// Returns true if a file is decoded here, as far as its header tells.
+    func isSuitable(_ bytes: Span<UInt8>) -> Bool { plan(bytes) != nil }
 
     /// Decodes a file.
     /// - Parameter color: receives the conversion of colors if it was needed, which can take longer to prepare than all the rest.
@@ -73,8 +75,17 @@ struct JPEGThumbnail {
         guard bytes.count >= shortestScan, let plan = plan(bytes), bytes.count - plan.frame.scan >= shortestScan else {
             return nil
         }
-        let rowBytes = CoefficientResampler.rowBytes(plan.frame, target: plan.target)
-        guard rowBytes <= CoefficientResampler.mostRowBytes else { return nil }
+        let scans = plan.frame.isProgressive ? bytes.withUnsafeBytes { JPEGScans($0) } : nil
+        let working: [Int]
+        if let scans {
+            let blockBytes = CoefficientResampler.blockBytes(plan.frame, last: plan.last)
+            working = [blockBytes] + ProgressiveReader.working(scans, blockBytes: blockBytes)
+            guard working.reduce(0, +) <= context.limits.maximumBytes.bytes else { return nil }
+        } else {
+            let rowBytes = CoefficientResampler.rowBytes(plan.frame, target: plan.target)
+            guard !plan.frame.isProgressive, rowBytes <= CoefficientResampler.mostRowBytes else { return nil }
+            working = ScanReader.working + [rowBytes]
+        }
         try context.limits.check(size: plan.source, output: plan.output)
         let conversion = DecodedColor(
             profile: segments.profile, source: plan.frame.components.count == 1 ? .gray : .rgb, options: options)
@@ -82,21 +93,22 @@ struct JPEGThumbnail {
         guard conversion.keepsAverages else { return nil }
         let reservation = try context.reserve(
             output: plan.output, isCopied: segments.orientation != .up || segments.profile != nil,
-            source: plan.source, bitmaps: 0,
-            working: ScanReader.working + [rowBytes])
+            source: plan.source, bitmaps: 0, working: working)
         defer { reservation.release() }
-        guard let pixels = try decode(bytes, plan) else { return nil }
+        let result = if let scans { try decode(bytes, plan, scans) } else { try decode(bytes, plan) }
+        guard let pixels = result else { return nil }
         return try segments.image(
             pixels.oriented(segments.orientation, pool: context.pool), conversion, size: plan.source,
             options: options, pool: context.pool)
     }
 
+    /// Decodes a sequential file.
     private func decode(_ bytes: Span<UInt8>, _ plan: Plan) throws(ImageError) -> PixelBuffer? {
         let pool = context.pool
-        guard
+        guard let coding = try? ScanCoding(plan.frame, last: plan.last),
             var resampler = try CoefficientResampler(plan.frame, last: plan.last, target: plan.target, pool: pool)
         else { return nil }
-        var reader = try ScanReader(plan.frame, plan.coding, byteCount: bytes.count, pool: pool)
+        var reader = try ScanReader(plan.frame, coding, byteCount: bytes.count, pool: pool)
         while !reader.isAtEnd {
             // A window takes half a millisecond.
             try context.checkCancellation()
@@ -108,5 +120,34 @@ struct JPEGThumbnail {
             }
         }
         return resampler.finish()
+    }
+
+    /// Decodes a progressive file.
+    private func decode(_ bytes: Span<UInt8>, _ plan: Plan, _ scans: JPEGScans) throws(ImageError) -> PixelBuffer? {
+        guard
+            var resampler = try CoefficientResampler(
+                plan.frame, last: plan.last, target: plan.target, keepsAll: true, pool: context.pool)
+        else { return nil }
+        var reader = try ProgressiveReader(
+            plan.frame, scans, last: plan.last, blockBytes: resampler.blockBytes, pool: context.pool
+        ) { isWanted($0, plan) }
+        while !reader.isAtEnd {
+            try context.checkCancellation()
+            do throws(NotForThumbnails) { try reader.next(bytes, &resampler) } catch { return nil }
+        }
+        do throws(NotForThumbnails) { try resampler.addAll() } catch { return nil }
+        return resampler.finish()
+    }
+
+    /// False for scans whose absence can't be seen: those of coefficients that the thumbnail doesn't need, and those of luminance's last bits where the
+    /// error is small after multiplication with the quantizer. At a reduction by ten and a quality of 90 these are the last two bits, at 75 the last
+    /// one, and below none. Those of the colors are few, and cost more.
+    private func isWanted(_ scan: JPEGScans.Scan, _ plan: Plan) -> Bool {
+        guard let component = scan.components.first, scan.band.lowerBound <= plan.last[component] else { return false }
+        guard scan.isRefinement, component == 0 else { return true }
+        let quantizer = plan.frame.components[0].quantizer[1...plan.last[0]].max() ?? 0
+        // A smaller reduction averages fewer coefficients.
+        let smallError = plan.last[0] == 5 ? 16 : 8
+        return Int(quantizer) << (scan.missingBits + 1) > smallError
     }
 }

@@ -32,8 +32,6 @@ struct ScanReader: ~Copyable {
     private static let partBytes = 1 << 17
     /// The bytes for the records of a stream.
     private static let recordBytes = 1 << 19
-    /// Zeros after the last byte, for loads of eight.
-    private static let padding = 64
 
     /// - Parameters:
     ///   - byteCount: the size of the file.
@@ -52,7 +50,7 @@ struct ScanReader: ~Copyable {
         let records = Self.recordBytes / ScanStream.recordSize
         let part = records / 2 * max(1, byteCount - frame.scan) / (mcus * blocks)
         capacity = ScanWindow.mostLanes * min(Self.partBytes, max(4_096, part))
-        let data = try Self.buffer(capacity + Self.padding, pool)
+        let data = try Self.buffer(capacity + ScanBytes.padding, pool)
         let buffer = try Self.buffer(ScanWindow.mostLanes * Self.recordBytes, pool)
         self.data = data
         self.records = buffer
@@ -64,7 +62,7 @@ struct ScanReader: ~Copyable {
 
     /// The blocks of memory that a reader takes at most.
     static var working: [Int] {
-        [ScanWindow.mostLanes * partBytes + padding, ScanWindow.mostLanes * recordBytes]
+        [ScanWindow.mostLanes * partBytes + ScanBytes.padding, ScanWindow.mostLanes * recordBytes]
     }
 
     /// True if the whole scan has been decoded.
@@ -165,24 +163,10 @@ struct ScanReader: ~Copyable {
 
     /// Fills the window from the file.
     private mutating func fill(_ file: Span<UInt8>) throws(NotForThumbnails) {
-        let (bytes, capacity) = (file.bytes, self.capacity)
+        let capacity = self.capacity
         var (offset, count) = (self.offset, self.count)
-        let marker = data.withMutableBytes { window -> UInt8? in
-            while true {
-                Self.copy(bytes, &offset, to: &window, &count, capacity: capacity)
-                guard count < capacity, offset + 1 < file.count else { break }
-                let code = file[offset + 1]
-                guard code == 0 else {
-                    Self.pad(&window, count)
-                    return code
-                }
-                // A zero after FF says that it is no marker (B.1.1.5).
-                window.storeBytes(of: 0xFF, toByteOffset: count, as: UInt8.self)
-                count += 1
-                offset += 2
-            }
-            Self.pad(&window, count)
-            return nil
+        let marker = data.withMutableBytes {
+            ScanBytes.append(file, &offset, to: &$0, &count, capacity: capacity)
         }
         (self.offset, self.count) = (offset, count)
         guard let marker else {
@@ -197,48 +181,6 @@ struct ScanReader: ~Copyable {
         case 0xD0 | restartNumber where restartInterval > 0: restartNumber = (restartNumber + 1) & 7
         // libjpeg decides what to make of other markers.
         default: throw NotForThumbnails()
-        }
-    }
-
-    /// Zeros behind the last byte, for loads of eight.
-    private static func pad(_ window: inout MutableRawSpan, _ count: Int) {
-        for index in 0..<padding { window.storeBytes(of: 0, toByteOffset: count + index, as: UInt8.self) }
-    }
-
-    /// Copies bytes up to the next FF or the capacity, eight at a time. Up to 32 bytes behind may be overwritten.
-    @inline(__always)
-    private static func copy(
-        _ file: RawSpan, _ offset: inout Int, to window: inout MutableRawSpan, _ count: inout Int, capacity: Int
-    ) {
-        while offset + 32 <= file.byteCount, count + 32 <= capacity {
-            var found: UInt64 = 0
-            for place in 0..<4 {
-                let eight = file.unsafeLoadUnaligned(fromByteOffset: offset + 8 * place, as: UInt64.self)
-                window.storeBytes(of: eight, toByteOffset: count + 8 * place, as: UInt64.self)
-                let zeros = ~eight
-                found |= (zeros &- 0x0101_0101_0101_0101) & ~zeros
-            }
-            if found & 0x8080_8080_8080_8080 != 0 { break }
-            offset += 32
-            count += 32
-        }
-        while offset + 8 <= file.byteCount, count < capacity {
-            let eight = file.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            window.storeBytes(of: eight, toByteOffset: count, as: UInt64.self)
-            // The highest bit of each byte that was FF, and maybe of some behind the first.
-            let zeros = ~eight.littleEndian
-            let found = (zeros &- 0x0101_0101_0101_0101) & ~zeros & 0x8080_8080_8080_8080
-            let copied = min(found.trailingZeroBitCount >> 3, capacity - count)
-            offset += copied
-            count += copied
-            if found != 0 { return }
-        }
-        while offset < file.byteCount, count < capacity {
-            let byte = file.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-            if byte == 0xFF { return }
-            window.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
-            offset += 1
-            count += 1
         }
     }
 }

@@ -4,8 +4,8 @@ internal import TintypeImages
 /// a damaged file, and what can still be shown of it, is for one decoder alone to say.
 struct NotForThumbnails: Error {}
 
-/// The header of a JPEG file that can be decoded directly to a thumbnail (ITU-T T.81, annex B): sequential Huffman coding with 8 bits per
-/// component, gray or YCbCr, and everything in one scan.
+/// The header of a JPEG file that can be decoded directly to a thumbnail (ITU-T T.81, annex B): Huffman coding with 8 bits per component, gray or
+/// YCbCr, sequential with everything in one scan, or progressive.
 ///
 /// This reader is strict: it accepts only what every decoder understands in the same way.
 struct ThumbnailFrame {
@@ -28,11 +28,12 @@ struct ThumbnailFrame {
         let row: Int
     }
 
+    private(set) var isProgressive = false
     private(set) var size = PixelSize.zero
     private(set) var components: [Component] = []
     /// MCUs between two restart markers; 0 for no markers.
     private(set) var restartInterval = 0
-    /// The offset of the scan's data.
+    /// The offset of the scan's data, or of what comes next in a progressive file.
     private(set) var scan = 0
     /// The size in MCUs.
     private(set) var mcus = PixelSize.zero
@@ -48,42 +49,89 @@ struct ThumbnailFrame {
     var horizontal: Int { components.reduce(1) { max($0, $1.horizontal) } }
     var vertical: Int { components.reduce(1) { max($0, $1.vertical) } }
 
-    /// Reads a file from its beginning.
+    /// The number of blocks of a component without those that only fill an MCU, as in a scan that has no other component (A.2.2).
+    func blocks(of component: Int) -> PixelSize {
+        let (across, down) = (8 * horizontal, 8 * vertical)
+        return PixelSize(
+            width: (size.width * components[component].horizontal + across - 1) / across,
+            height: (size.height * components[component].vertical + down - 1) / down)
+    }
+
+    /// Reads a file from its beginning: a sequential one up to the data of its scan, and a progressive one up to the header of its first scan.
     init(_ bytes: Span<UInt8>) throws(NotForThumbnails) {
         var offset = 2
+        let header = try readSegments(bytes, &offset)
+        guard !components.isEmpty, components.count == 1 || isYCbCr else { throw NotForThumbnails() }
+        for index in components.indices {
+            components[index].quantizer = quantizers[components[index].quantizerIndex]
+            guard !components[index].quantizer.isEmpty else { throw NotForThumbnails() }
+        }
+        if !isProgressive { try readScan(bytes, header) }
+        scan = isProgressive ? offset : header.upperBound
+    }
+
+    /// Reads segments up to the header of a scan, where the offset is then.
+    /// - Returns: the place of what that header holds.
+    private mutating func readSegments(_ bytes: Span<UInt8>, _ offset: inout Int) throws(NotForThumbnails) -> Range<Int>
+    {
         while true {
             // Any number of FF may precede a marker.
             while offset + 1 < bytes.count, bytes[offset] == 0xFF, bytes[offset + 1] == 0xFF { offset += 1 }
             guard offset + 4 <= bytes.count, bytes[offset] == 0xFF else { throw NotForThumbnails() }
             let end = offset + 2 + Self.number(bytes, offset + 2)
             guard end >= offset + 4, end <= bytes.count else { throw NotForThumbnails() }
-            let marker = bytes[offset + 1]
             let payload = offset + 4..<end
+            let marker = bytes[offset + 1]
+            if marker == 0xDA { return payload }
+            try readSegment(marker, bytes, payload)
             offset = end
-            switch marker {
-            case 0xC0, 0xC1: try readFrame(bytes, payload)
-            case 0xC4: try readCodes(bytes, payload)
-            case 0xDB: try readQuantizers(bytes, payload)
-            case 0xDD:
-                guard payload.count == 2 else { throw NotForThumbnails() }
-                restartInterval = Self.number(bytes, payload.lowerBound)
-            case 0xE0: try readJFIF(bytes, payload)
-            case 0xEE: try readAdobe(bytes, payload)
-            case 0xE1...0xEF, 0xFE: break
-            case 0xDA:
-                try readScan(bytes, payload)
-                return
-            default: throw NotForThumbnails()
-            }
         }
+    }
+
+    private mutating func readSegment(
+        _ marker: UInt8, _ bytes: Span<UInt8>, _ payload: Range<Int>
+    ) throws(NotForThumbnails) {
+        switch marker {
+        case 0xC4: try readCodes(bytes, payload)
+        case 0xE1...0xED, 0xEF, 0xFE: break
+        // Between scans, only codes may change.
+        case _ where scan > 0: throw NotForThumbnails()
+        case 0xC0...0xC2: try readFrame(bytes, payload, isProgressive: marker == 0xC2)
+        case 0xDB: try readQuantizers(bytes, payload)
+        case 0xDD:
+            guard payload.count == 2 else { throw NotForThumbnails() }
+            restartInterval = Self.number(bytes, payload.lowerBound)
+        case 0xE0: try readJFIF(bytes, payload)
+        case 0xEE: try readAdobe(bytes, payload)
+        default: throw NotForThumbnails()
+        }
+    }
+
+    /// Reads the codes that stand before a scan of a progressive file.
+    mutating func readCodes(_ bytes: Span<UInt8>, before scan: JPEGScans.Scan) throws(NotForThumbnails) {
+        var offset = self.scan
+        _ = try readSegments(bytes, &offset)
+        guard offset == scan.range.lowerBound else { throw NotForThumbnails() }
+        self.scan = scan.range.upperBound
+    }
+
+    /// Returns a code that has been read, by its index in the header of a scan.
+    func code(_ index: UInt8, isOfDifferences: Bool) throws(NotForThumbnails) -> HuffmanCode {
+        guard index < 4, let code = isOfDifferences ? differences[Int(index)] : coefficients[Int(index)],
+            !isOfDifferences || code.isOfDifferences
+        else { throw NotForThumbnails() }
+        return code
     }
 
     private static func number(_ bytes: Span<UInt8>, _ offset: Int) -> Int {
         Int(bytes[offset]) << 8 | Int(bytes[offset + 1])
     }
 
-    /// `SOF0` and `SOF1` (B.2.2).
-    private mutating func readFrame(_ bytes: Span<UInt8>, _ payload: Range<Int>) throws(NotForThumbnails) {
+    /// `SOF0`, `SOF1`, and `SOF2` (B.2.2).
+    private mutating func readFrame(
+        _ bytes: Span<UInt8>, _ payload: Range<Int>, isProgressive: Bool
+    ) throws(NotForThumbnails) {
+        self.isProgressive = isProgressive
         let start = payload.lowerBound
         guard components.isEmpty, payload.count >= 6, bytes[start] == 8 else { throw NotForThumbnails() }
         let count = Int(bytes[start + 5])
@@ -180,26 +228,15 @@ struct ThumbnailFrame {
     private mutating func readScan(_ bytes: Span<UInt8>, _ payload: Range<Int>) throws(NotForThumbnails) {
         let count = components.count
         let start = payload.lowerBound
-        guard count > 0, payload.count == 4 + 2 * count, Int(bytes[start]) == count, count == 1 || isYCbCr else {
-            throw NotForThumbnails()
-        }
+        guard payload.count == 4 + 2 * count, Int(bytes[start]) == count else { throw NotForThumbnails() }
         for index in 0..<count {
             let place = start + 1 + 2 * index
-            let (difference, coefficient) = (Int(bytes[place + 1] >> 4), Int(bytes[place + 1] & 15))
-            guard bytes[place] == components[index].id, difference < 4, coefficient < 4 else {
-                throw NotForThumbnails()
-            }
-            let quantizer = quantizers[components[index].quantizerIndex]
-            guard !quantizer.isEmpty, differences[difference]?.isOfDifferences == true,
-                coefficients[coefficient] != nil
-            else { throw NotForThumbnails() }
-            components[index].quantizer = quantizer
-            components[index].differences = differences[difference]
-            components[index].coefficients = coefficients[coefficient]
+            guard bytes[place] == components[index].id else { throw NotForThumbnails() }
+            components[index].differences = try code(bytes[place + 1] >> 4, isOfDifferences: true)
+            components[index].coefficients = try code(bytes[place + 1] & 15, isOfDifferences: false)
         }
         // The whole band, all bits.
         let last = payload.upperBound - 3
         guard bytes[last] == 0, bytes[last + 1] == 63, bytes[last + 2] == 0 else { throw NotForThumbnails() }
-        scan = payload.upperBound
     }
 }
