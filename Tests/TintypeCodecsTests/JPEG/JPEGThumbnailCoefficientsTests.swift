@@ -127,6 +127,7 @@ struct JPEGThumbnailCoefficientsTests {
         let rounds = ProcessInfo.processInfo.environment["CRASH_ROUNDS"].flatMap { Int($0) } ?? 2
         var generator = SeededRandom(seed: 10_000)
         var kinds: Set<String> = []
+        var refused = 0
         for number in 0..<rounds * 50 {
             let side = number % 20 == 0 ? 300 : 60
             let (width, height) = (
@@ -140,12 +141,19 @@ struct JPEGThumbnailCoefficientsTests {
             let data = try Self.file(
                 image, quality: Double.random(in: 0...1, using: &generator), sampling, restartRows: restartRows,
                 optimized: Bool.random(using: &generator), progressive: progressive)
-            try expectEqual(
-                data, "\(number): \(width)x\(height) \(sampling)", last: [[5], [9], [13]][number % 3],
-                warmUp: [16, 1_024][number % 2])
+            let last = [5, 9, 13][number % 3]
+            guard let decoded = try ThumbnailCoefficients.decode(data, last: last, warmUp: [16, 1_024][number % 2])
+            else {
+                refused += 1
+                continue
+            }
+            let reference = ThumbnailCoefficients.reference(data, last: last)
+            #expect(decoded.values == reference, "\(number): \(width)x\(height) \(sampling)")
             kinds.insert("\(progressive) \(restartRows) \(sampling)")
         }
         #expect(kinds.count > 12)
+        // libjpeg may decode a few, such as tiny ones of much noise.
+        #expect(refused <= rounds / 10)
     }
 
     @Test("A scan that ends in the middle of an MCU, and with far fewer than its size says, is refused")

@@ -141,10 +141,12 @@ struct JPEGThumbnail {
 
     /// False for scans whose absence can't be seen: those of coefficients that the thumbnail doesn't need, and those of luminance's last bits where the
     /// error is small after multiplication with the quantizer. At a reduction by ten and a quality of 90 these are the last two bits, at 75 the last
-    /// one, and below none. Those of the colors are few, and cost more.
+    /// one, and below none. Those of the colors are few, and cost more; where speed counts most, the last two bits are left out of all.
     private func isWanted(_ scan: JPEGScans.Scan, _ plan: Plan) -> Bool {
         guard let component = scan.components.first, scan.band.lowerBound <= plan.last[component] else { return false }
-        guard scan.isRefinement, component == 0 else { return true }
+        guard scan.isRefinement else { return true }
+        if options.thumbnailQuality == .fast { return scan.missingBits >= 2 }
+        guard component == 0 else { return true }
         let quantizer = plan.frame.components[0].quantizer[1...plan.last[0]].max() ?? 0
         // A smaller reduction averages fewer coefficients.
         let smallError = plan.last[0] == 5 ? 16 : 8
