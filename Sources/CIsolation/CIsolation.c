@@ -6,13 +6,26 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8
+#endif
+
 int tintype_memory_file(size_t count) {
-    int file = memfd_create("tintype", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    // A file over the limit would end the program with a signal.
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && count > limit.rlim_cur) {
+        errno = EFBIG;
+        return -1;
+    }
+    // Systems that allow no executable files in memory want to be told so, and older ones don't know the flag.
+    int file = memfd_create("tintype", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    if (file < 0 && errno == EINVAL) file = memfd_create("tintype", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file < 0) return -1;
     if (ftruncate(file, (off_t)count) == 0 && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0) return file;
     int error = errno;

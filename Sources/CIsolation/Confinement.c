@@ -75,10 +75,18 @@ static int limit(int resource, rlim_t value) {
     return setrlimit(resource, &(struct rlimit){value, value});
 }
 
+/// Limits the processor time. The signal that tells of it comes some seconds before the one that doesn't say why.
+static int limit_time(uint64_t seconds) {
+    struct rlimit present;
+    if (getrlimit(RLIMIT_CPU, &present)) return -1;
+    rlim_t last = seconds + 5 < present.rlim_max ? seconds + 5 : present.rlim_max;
+    return setrlimit(RLIMIT_CPU, &(struct rlimit){seconds < last ? seconds : last, last});
+}
+
 static int limit_resources(uint64_t memory, uint64_t seconds) {
     // Memory that is shared or mapped from files is in the second limit alone, with the code of all libraries.
     uint64_t space = memory > UINT64_MAX - (4ull << 30) ? memory : memory + (4ull << 30);
-    if (limit(RLIMIT_DATA, memory) || limit(RLIMIT_AS, space) || limit(RLIMIT_CPU, seconds)) return -1;
+    if (limit(RLIMIT_DATA, memory) || limit(RLIMIT_AS, space) || limit_time(seconds)) return -1;
     return limit(RLIMIT_CORE, 0) || limit(RLIMIT_NOFILE, 64) ? -1 : 0;
 }
 

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "Filters.h"
+#include "CIsolation.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -119,6 +120,8 @@ void tintype_make_decoding_filter(struct tintype_filter *filter, int opens) {
     // Others would send signals to any process of the user.
     static const uint32_t commands[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GET_SEALS};
     begin(filter);
+    // The lifeline, by which the kernel ends this process with its program.
+    rule_where(filter, SYS_close, 0, ANY_BIT, TINTYPE_WORKER_SOCKET + 1, SECCOMP_RET_KILL_PROCESS);
     rules(filter, allowed, COUNT(allowed), SECCOMP_RET_ALLOW);
     rules(filter, refused, COUNT(refused), ERROR(EACCES));
     // Threads, but no processes. The flags of clone3 are in memory, which a filter can't read: the C library then uses clone.

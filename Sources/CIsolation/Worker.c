@@ -160,6 +160,7 @@ const char *tintype_find_worker(const char *helper, int *file, int *library) {
         const char *path = (const char *)getauxval(AT_EXECFN);
         if (*file < 0 && path && path[0] == '/') *file = open_own(path);
         if (*file >= 0) return NULL;
+        if (reason == EMFILE || reason == ENFILE || reason == ENOMEM) return "the system has no descriptor or memory left for it";
         return reason == EACCES ? "the program's file can't be read"
                                 : "the program's file isn't found: there is no /proc, or another program, such as valgrind, runs it";
     }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import TintypeImages
 import TintypeIsolation
@@ -43,6 +44,7 @@ enum Lies {
         case "colors": send(described { $0.colorSpace = ColorSpace(name: "own", profile: nil) })
         case "partial": send(described { $0.isPartial = true })
         case "transformed": send(described { $0.isTransformed = true })
+        case "metadata": send(described { $0.metadata.xmp = Data(count: 20 << 20) })
         case "deep": send(.layout(image(MisbehavingCoder.size, format: .rgbaFloat16)))
         case "cancelled", "overBudget", "decoderCrashed", "notCached":
             send(.failed(ImageError(ImageError.Code(rawValue: lie), stage: .load, reason: "a lie")))
@@ -52,7 +54,7 @@ enum Lies {
         case "nothing": waitForEver()
         case "negative": send(.reserve(-1))
         case "reserve":
-            send(.reserve(1 << 45))
+            send(.reserve(.max))
             _ = receive()
             send(.failed(ImageError(.corruptImage, stage: .decode, reason: "reserved")))
             _exit(0)

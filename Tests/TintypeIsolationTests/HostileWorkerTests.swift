@@ -36,7 +36,8 @@ struct HostileWorkerTests {
         arguments: [
             "tall", "box", "more", "source", "loop", "scale", "bits", "format", "unknown", "colors", "partial",
             "transformed",
-            "deep", "cancelled", "overBudget", "decoderCrashed", "notCached", "negative", "flood", "ready", "done",
+            "metadata", "deep", "cancelled", "overBudget", "decoderCrashed", "notCached", "negative", "flood", "ready",
+            "done",
             "opened",
         ])
     func images(lie: String) throws {
@@ -74,6 +75,15 @@ struct HostileWorkerTests {
         let error = try #require(bench.failure("lie reserve", context: DecodeContext(limits: limits, budget: budget)))
         #expect(error.reason == "reserved" && budget.statistics.peakBytes == ByteCount.megabytes(400).bytes)
         #expect(budget.statistics.reservedBytes == 0)
+    }
+
+    @Test("without limits, a worker that reserves everything gets half of the budget", .capability("ISO-07"))
+    func unlimited() throws {
+        let bench = IsolatedBench { $0.memoryLimit = .unlimited }
+        let budget = DecodeBudget(limit: .gigabytes(1))
+        let limits = DecodeLimits(maximumBytes: .unlimited)
+        let error = try #require(bench.failure("lie reserve", context: DecodeContext(limits: limits, budget: budget)))
+        #expect(error.reason == "reserved" && budget.statistics.peakBytes == ByteCount.megabytes(500).bytes)
     }
 
     @Test("descriptors that a worker sends are closed", .capability("ISO-07"))

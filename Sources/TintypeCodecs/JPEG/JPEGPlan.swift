@@ -17,9 +17,8 @@ struct JPEGPlan {
     let output: PixelSize
     let color: DecodedColor
     let hasMultipleScans: Bool
-    /// True if the pixels are inks, and true if these are inverted.
+    /// True if the pixels are inks, which are always inverted: Adobe wrote them so from the beginning, and where its segment is missing it was removed.
     let isCMYK: Bool
-    let isInverted: Bool
     /// True if colors are converted in the small picture instead of the rows.
     let convertsAfter: Bool
     /// The memory of the decode; held until it ends.
@@ -44,7 +43,6 @@ struct JPEGPlan {
         output = options.outputSize(for: segments.orientation.display(source))
         try context.limits.check(size: source, output: output)
         isCMYK = header.is_cmyk != 0
-        isInverted = header.has_adobe_marker != 0
         hasMultipleScans = header.has_multiple_scans != 0
         // Several scans are put together from coefficients of two bytes.
         reservation = try context.reserve(
@@ -61,7 +59,7 @@ struct JPEGPlan {
             color
             ?? DecodedColor(
                 profile: segments.profile,
-                source: isCMYK ? .cmyk(inverted: isInverted) : header.components == 1 ? .gray : .rgb, options: options)
+                source: isCMYK ? .cmyk(inverted: true) : header.components == 1 ? .gray : .rgb, options: options)
         convertsAfter = !isCMYK && target.pixelCount < size.pixelCount && self.color.keepsAverages
     }
 
@@ -136,7 +134,7 @@ struct JPEGRows: ~Copyable {
             } else if let conversion {
                 conversion.convert(cmyk: read, to: target, count: width)
             } else {
-                ColorConversion.convertNaively(cmyk: read, inverted: plan.isInverted, to: target, count: width)
+                ColorConversion.convertNaively(cmyk: read, inverted: true, to: target, count: width)
             }
             try sink.commitRow()
         }

@@ -57,9 +57,9 @@ final class PDFPage {
     }
 
     /// Returns true if the end-of-file marker is where readers look for it: in the last 1,024 bytes (ISO 32000-1, annex H.3),
-    /// with some more for data that servers append.
+    /// with more for data that scanners and servers append. Not anywhere: a document for the web has one after its first page.
     private static func hasEnd(_ data: Data) -> Bool {
-        let tail = data.suffix(4_096)
+        let tail = data.suffix(16_384)
         return tail.firstRange(of: Array("%%EOF".utf8)) != nil || tail.firstRange(of: Array("startxref".utf8)) != nil
     }
 

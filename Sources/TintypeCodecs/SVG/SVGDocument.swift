@@ -16,6 +16,7 @@ final class SVGDocument {
                 .limitExceeded, stage: .decode,
                 reason: "the SVG has \(ByteCount(data.count)), over the limit of \(ByteCount(SVGCoder.maximumBytes))")
         }
+        let data = try SVGLimits.markup(of: data)
         limits = try SVGLimits(data, context)
         var error: UnsafeMutablePointer<GError>?
         // Without a base address and without flags: nothing else is read, and XML entities keep their limits.
@@ -46,12 +47,37 @@ final class SVGDocument {
         var (statedWidth, statedHeight, viewBox) = (RsvgLength(), RsvgLength(), RsvgRectangle())
         rsvg_handle_get_intrinsic_dimensions(
             handle, &hasWidth, &statedWidth, &hasHeight, &statedHeight, &hasViewBox, &viewBox)
-        if hasViewBox != 0 { return CairoCanvas.pixels(viewBox.width, viewBox.height) }
+        if hasViewBox != 0 {
+            // The side that isn't stated follows from the other one and the ratio (CSS 2.2, section 10.3.2).
+            let ratio = viewBox.width / viewBox.height
+            if ratio > 0, ratio.isFinite {
+                if hasWidth != 0, let width = pixels(statedWidth) { return CairoCanvas.pixels(width, width / ratio) }
+                if hasHeight != 0, let height = pixels(statedHeight) {
+                    return CairoCanvas.pixels(height * ratio, height)
+                }
+            }
+            return CairoCanvas.pixels(viewBox.width, viewBox.height)
+        }
         // Neither a size nor a viewBox: what the drawing covers.
         var (ink, logical) = (RsvgRectangle(), RsvgRectangle())
         guard rsvg_handle_get_geometry_for_element(handle, nil, &ink, &logical, nil) != 0, ink.width > 0, ink.height > 0
         else { return PixelSize(width: 300, height: 150) }  // CSS 2.2, section 10.3.2
         return CairoCanvas.pixels(ink.x + ink.width, ink.y + ink.height)
+    }
+
+    /// A length in pixels of CSS; `nil` if it depends on something else, or is none.
+    private static func pixels(_ length: RsvgLength) -> Double? {
+        let pixelsPerUnit: Double
+        switch length.unit {
+        case RSVG_UNIT_PX: pixelsPerUnit = 1
+        case RSVG_UNIT_IN: pixelsPerUnit = 96
+        case RSVG_UNIT_CM: pixelsPerUnit = 96 / 2.54
+        case RSVG_UNIT_MM: pixelsPerUnit = 96 / 25.4
+        case RSVG_UNIT_PT: pixelsPerUnit = 96 / 72
+        case RSVG_UNIT_PC: pixelsPerUnit = 16
+        default: return nil
+        }
+        return length.length > 0 ? length.length * pixelsPerUnit : nil
     }
 
     /// The bytes that the images inside take while they are drawn.

@@ -19,10 +19,6 @@ struct SVGLimits {
     private let drawn: Double
 
     init(_ data: Data, _ context: DecodeContext, depth: Int = 0) throws(ImageError) {
-        guard !data.starts(with: [0x1F, 0x8B]) else {
-            throw ImageError(
-                .unknownFormat, stage: .decode, reason: "the SVG is compressed with gzip, which is not read")
-        }
         let contents = try data.withBytes { bytes throws(ImageError) in try SVGContents(bytes) }
         var expansion = SVGExpansion(contents)
         var drawn = try expansion.total()
@@ -45,6 +41,11 @@ struct SVGLimits {
         }
     }
 
+    /// The text of a document, which may be compressed.
+    static func markup(of data: Data) throws(ImageError) -> Data {
+        GzipFile.isOne(data) ? try GzipFile.unpack(data, maximumBytes: SVGCoder.maximumBytes) : data
+    }
+
     /// The memory that an image inside the document takes when it is decoded, and the elements that it draws.
     private static func content(
         of image: [UInt8], _ context: DecodeContext, depth: Int
@@ -63,7 +64,7 @@ struct SVGLimits {
                 throw ImageError(
                     .limitExceeded, stage: .decode, reason: "the SVG has SVGs in it, more than \(maximumDepth) deep")
             }
-            let drawing = try SVGLimits(content.data, context, depth: depth + 1)
+            let drawing = try SVGLimits(markup(of: content.data), context, depth: depth + 1)
             return (drawing.imageBytes, drawing.drawn)
         case let format:
             throw ImageError(

@@ -159,9 +159,9 @@ final class TIFFFile {
             return TIFFAlpha(
                 sample: samples - extras.count + index, isPremultiplied: extras[index] == EXTRASAMPLE_ASSOCALPHA)
         }
-        // A fourth sample of RGB that the file doesn't explain is alpha, as libtiff has it.
+        // A fourth sample of RGB that the file does not explain is alpha beside colors, as editors write it. Only libtiff takes it for premultiplied.
         let isUnexplained = photometric == PHOTOMETRIC_RGB && (extras.isEmpty ? samples == 4 : samples > 3)
-        return isUnexplained ? TIFFAlpha(sample: 3, isPremultiplied: true) : nil
+        return isUnexplained ? TIFFAlpha(sample: 3, isPremultiplied: false) : nil
     }
 
     // MARK: Errors

@@ -22,7 +22,7 @@ public struct Image: Sendable {
             self.animation = animation
             // Frames that share a buffer count once.
             var seen = Set<ObjectIdentifier>()
-            memoryCost = frames.reduce(animation?.data.count ?? 0) { cost, frame in
+            memoryCost = frames.reduce((animation?.data.count ?? 0) + properties.extraBytes) { cost, frame in
                 seen.insert(ObjectIdentifier(frame.pixels)).inserted ? cost + frame.pixels.byteCount : cost
             }
         }
@@ -30,6 +30,11 @@ public struct Image: Sendable {
 
     /// All properties of an image except its pixels.
     public struct Properties: Sendable, Equatable {
+        /// The bytes of the metadata and the color profile.
+        package var extraBytes: Int {
+            (metadata.exif?.count ?? 0) + (metadata.xmp?.count ?? 0) + (colorSpace.profile?.count ?? 0)
+        }
+
         /// The format that the image was decoded from; `nil` for a drawn image.
         public var format: ImageFormat?
         /// The number of pixels per point, at least 1.

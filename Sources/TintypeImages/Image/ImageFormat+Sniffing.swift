@@ -4,10 +4,11 @@ extension ImageFormat {
     /// The number of bytes at the beginning that ``init(sniffing:)`` examines.
     public static let sniffedBytes = 4_096
 
-    /// Recognizes a format by its full signature; `nil` if the signature is unknown.
+    /// Recognizes a format by its signature; `nil` if the signature is unknown.
     ///
-    /// One or two letters are never enough: an HTML page is not SVG, and a text that begins with `BM` is not a BMP. Sources:
-    /// the specifications of the formats, and the WHATWG's "MIME Sniffing Standard", section 6.1.
+    /// One or two letters are never enough: an HTML page is not SVG, and a text that begins with `BM` is not a BMP. Where a format allows
+    /// more in front of its contents than is examined, such as a long comment or compression in SVG, the bytes are taken for that format,
+    /// and its reader tells what they are. Sources: the specifications of the formats, and the WHATWG's "MIME Sniffing Standard", section 6.1.
     /// - Parameter data: the beginning of a file.
     /// - Complexity: O(1); examines at most the first ``sniffedBytes`` bytes.
     public init?(sniffing data: Data) {
@@ -17,7 +18,7 @@ extension ImageFormat {
             return
         }
         let head = [UInt8](data.prefix(Self.sniffedBytes))
-        guard let format = Self.isoMedia(head) ?? Self.markup(head) else { return nil }
+        guard let format = Self.isoMedia(head) ?? Self.document(head) ?? Self.markup(head) else { return nil }
         self = format
     }
 
@@ -34,6 +35,8 @@ extension ImageFormat {
             return .jxl
         }
         if head.has("%PDF-") { return .pdf }
+        // SVG is the one format here that is served in gzip (SVG 1.1, appendix F).
+        if begins(0x1F_8B08, count: 3) { return .svg }
         if camera(head) { return .raw }
         // TIFF 6.0 and BigTIFF, in both byte orders. Canon's CR2 has its mark in bytes that TIFF leaves unused.
         if head.has("II*\0") { return head.has("CR", at: 8) ? .raw : .tiff }
@@ -62,8 +65,8 @@ extension ImageFormat {
             return [12, 16, 40, 52, 56, 64, 108, 124].contains(little(14, 4)) ? .bmp : nil
         }
         if head.count >= 22, little(0, 2) == 0, [1, 2].contains(little(2, 2)), little(4, 2) > 0 {
-            // The first entry: a reserved zero, then a length, and an offset after the directory.
-            return head[9] == 0 && little(14, 4) > 0 && little(18, 4) >= 6 + 16 * little(4, 2) ? .ico : nil
+            // The first entry: a length, and an offset after the directory. Its reserved byte has any value.
+            return little(14, 4) > 0 && little(18, 4) >= 6 + 16 * little(4, 2) ? .ico : nil
         }
         return nil
     }
@@ -89,10 +92,18 @@ extension ImageFormat {
         ]) ?? first([.heif: ["mif1", "msf1", "mif2"]])
     }
 
-    /// Recognizes SVG: its root element is `svg`, after a byte order mark, a declaration, comments and a document type.
+    /// Recognizes PDF behind other bytes (ISO 32000-1, annex H.3), and without its first line, by the comment of bytes that follows it.
+    private static func document(_ head: [UInt8]) -> ImageFormat? {
+        if head.starts(with: [0x25, 0xE2, 0xE3, 0xCF, 0xD3]) { return .pdf }
+        // Markup may quote anything.
+        guard head.first != UInt8(ascii: "<") else { return nil }
+        return head.prefix(1_024).firstRange(of: Array("%PDF-".utf8)) == nil ? nil : .pdf
+    }
+
+    /// Recognizes SVG: its root element is `svg`, with any prefix, after a byte order mark, a declaration, comments and a document type.
     private static func markup(_ head: [UInt8]) -> ImageFormat? {
-        var text = head[...]
-        if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
+        var text = inUTF8(head)[...]
+        let isWhole = head.count < sniffedBytes
         while true {
             text = text.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
             let end: String
@@ -106,16 +117,27 @@ extension ImageFormat {
                 end = text[..<closing].contains(UInt8(ascii: "[")) ? "]>" : ">"
                 guard text.dropFirst(2).starts(with: "DOCTYPE svg".utf8) || end == "]>" else { return nil }
             } else {
+                guard text.first == UInt8(ascii: "<") else { return nil }
                 let name = text.dropFirst().prefix {
                     $0 != 0x20 && $0 != 0x3E && $0 != 0x2F && !(0x09...0x0D).contains($0)
                 }
-                let isRoot =
-                    text.first == UInt8(ascii: "<")
-                    && (name.elementsEqual("svg".utf8) || name.elementsEqual("svg:svg".utf8))
-                return isRoot ? .svg : nil
+                let localName = name.lastIndex(of: UInt8(ascii: ":")).map { name[($0 + 1)...] } ?? name
+                return localName.elementsEqual("svg".utf8) ? .svg : nil
             }
-            guard let range = text.firstRange(of: Array(end.utf8)) else { return nil }
+            guard let range = text.firstRange(of: Array(end.utf8)) else { return isWhole ? nil : .svg }
             text = text[range.upperBound...]
+        }
+    }
+
+    /// Text without its byte order mark. Of UTF-16, only characters of ASCII are right, which is what names and signs of markup are.
+    private static func inUTF8(_ head: [UInt8]) -> [UInt8] {
+        if head.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(head.dropFirst(3)) }
+        let isLittle = head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0x3C, 0x00])
+        guard isLittle || head.starts(with: [0xFE, 0xFF]) || head.starts(with: [0x00, 0x3C]) else { return head }
+        let first = head[0] == 0xFF || head[0] == 0xFE ? 2 : 0
+        return stride(from: first, to: head.count - 1, by: 2).map { place in
+            let (low, high) = isLittle ? (head[place], head[place + 1]) : (head[place + 1], head[place])
+            return high == 0 ? low : 0x3F
         }
     }
 }
@@ -133,7 +155,6 @@ extension ImageFormat {
         if head.hasPrefix("<!doctype html") || head.hasPrefix("<html") { return "the bytes are an HTML page" }
         if head.hasPrefix("<?xml") || head.hasPrefix("<") { return "the bytes are markup, but not SVG" }
         if head.hasPrefix("{") || head.hasPrefix("[") { return "the bytes look like JSON" }
-        if data.starts(with: [0x1F, 0x8B]) { return "the bytes are compressed with gzip" }
         let digits = Array("0123456789abcdef")
         let hex = data.prefix(8).map { "\(digits[Int($0 >> 4)])\(digits[Int($0 & 15)])" }.joined(separator: " ")
         return "the bytes begin with \(hex), like no image format that is known"

@@ -31,6 +31,9 @@ extension WireRequest {
                 return answer
             }
             try require(image.durations.count == 1 || !options.firstFrameOnly)
+            // Metadata is kept with the image, and so is no larger than fits it.
+            let extras = image.properties.extraBytes
+            try require(extras <= max(1 << 20, 16 * (image.byteCount ?? 0)))
             return .layout(image.with(try validated(image.properties, of: image.size)))
         case .failed(let error):
             try require(Self.codes.contains(error.code))
@@ -46,6 +49,8 @@ extension WireRequest {
         .outOfMemory,
         .notAnimated,
     ]
+    /// More are no animation, whatever the limits of the program say.
+    private static let mostFrames = 1 << 20
     /// Formats count in 32 bits at most.
     private static let largestCount = 0...Int(UInt32.max)
     private static let longestDuration = Duration.zero...Duration.seconds(Int(UInt32.max))
@@ -56,7 +61,7 @@ extension WireRequest {
         try require(formats.contains(info.format) && (1...64).contains(info.bitsPerComponent))
         try require(Self.isPossible(info.size))
         try require((1...max(1, byteCount)).contains(info.pageCount))
-        try require((1...max(1, limits.maximumFrames)).contains(info.frameCount))
+        try require((1...min(max(1, limits.maximumFrames), Self.mostFrames)).contains(info.frameCount))
         try require(durations.count <= info.frameCount)
         try require(durations.allSatisfy { Self.longestDuration.contains($0) })
         try require(Self.largestCount.contains(info.loopCount ?? 0))
@@ -119,7 +124,7 @@ extension WireRequest {
     }
 
     /// Returns the beginning of a text that a person reads, without what a terminal obeys.
-    private static func cleaned(_ text: String, limit: Int) -> String {
+    static func cleaned(_ text: String, limit: Int) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit).filter { !isControl($0) }))
     }
 

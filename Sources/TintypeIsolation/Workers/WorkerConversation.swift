@@ -11,7 +11,7 @@ final class WorkerConversation {
     private let frameSize: PixelSize?
     /// The largest number of bytes that a worker may allocate.
     private let memoryLimit: Int
-    private var deadline: ContinuousClock.Instant
+    private var deadline: SuspendingClock.Instant
     /// The memory of the decode, until the conversation ends.
     private var reservation: DecodeReservation?
     /// The reason why there is no memory for the decode.
@@ -33,7 +33,7 @@ final class WorkerConversation {
 
     init(
         _ socket: WireSocket, about request: WireRequest?, frameSize: PixelSize? = nil, memoryLimit: Int,
-        deadline: ContinuousClock.Instant, _ context: DecodeContext
+        deadline: SuspendingClock.Instant, _ context: DecodeContext
     ) {
         self.socket = socket
         self.request = request
@@ -48,7 +48,10 @@ final class WorkerConversation {
         try send(.begin(settings))
         switch try receive() {
         case .ready: break
-        case .failed(let error): throw .image(error)
+        case .failed(let error):
+            throw .image(
+                ImageError(
+                    .decoderUnavailable, stage: .decode, reason: WireRequest.cleaned(error.reason, limit: 2_000)))
         default: throw .nonsense
         }
     }
@@ -67,7 +70,9 @@ final class WorkerConversation {
 
     /// Gives the worker memory for the pixels that it described.
     func frames(_ image: WireImage) throws(Failure) -> [ImageFrame] {
-        guard let count = image.byteCount else { throw .nonsense }
+        // Rows are padded, but not to twice what an image may have.
+        guard let count = image.byteCount, count / 2 <= context.limits.maximumBytes.bytes else { throw .nonsense }
+        if reservation == nil { try reserve(count, and: 0) }
         let memory = try SharedMemory(count: count)
         guard case .written = try ask(.memory, about: memory) else { throw .nonsense }
         return try memory.frames(image, pool: context.pool)
@@ -107,23 +112,30 @@ final class WorkerConversation {
     /// A decoder reserves memory once, and several may try an image.
     private static let maximumReservations = 16
 
-    /// Reserves the memory that a decoder needs: in the worker, as far as that can have it, and for the pixels in this process, as far as
-    /// the limits allow them.
+    /// Reserves the memory that a decoder says it needs, in the worker, and for the pixels in this process.
     private func reserve(_ bytes: Int) throws(Failure) {
-        reservation?.release()
-        reservation = nil
-        // The time in which others decode doesn't count.
-        let began = ContinuousClock.now
-        do throws(ImageError) {
-            reservation = try context.reserve(
-                min(bytes, memoryLimit) + min(bytes, max(0, context.limits.maximumBytes.bytes)))
-        } catch {
-            if error.isCancellation { throw .abandoned(error) }
+        do throws(Failure) {
+            try reserve(min(bytes, memoryLimit), and: min(bytes, max(0, context.limits.maximumBytes.bytes)))
+        } catch .image(let error) {
             refusal = error
             return try send(.stop)
         }
-        deadline += ContinuousClock.now - began
         try send(.proceed)
+    }
+
+    /// Counts memory in the budget of all decodes: at most half of it, so that a worker that lies stops nobody else.
+    private func reserve(_ bytes: Int, and more: Int) throws(Failure) {
+        reservation?.release()
+        reservation = nil
+        let (sum, isTooMuch) = bytes.addingReportingOverflow(more)
+        // The time in which others decode doesn't count.
+        let began = SuspendingClock.now
+        do throws(ImageError) {
+            reservation = try context.reserve(min(isTooMuch ? .max : sum, context.budget.limit.bytes / 2))
+        } catch {
+            throw error.isCancellation ? .abandoned(error) : .image(error)
+        }
+        deadline += SuspendingClock.now - began
     }
 
     private func interruptible<Value>(
@@ -144,7 +156,7 @@ final class WorkerConversation {
     private func wait(for events: Int32) -> Failure? {
         while true {
             do throws(ImageError) { try context.checkCancellation() } catch { return .abandoned(error) }
-            if ContinuousClock.now > deadline { return .timeout }
+            if SuspendingClock.now > deadline { return .timeout }
             var poll = pollfd(fd: socket.descriptor, events: Int16(events), revents: 0)
             let ready = Glibc.poll(&poll, 1, 10)
             if ready > 0 { return nil }

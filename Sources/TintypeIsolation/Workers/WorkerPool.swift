@@ -5,21 +5,29 @@ internal import TintypeImages
 /// comes first.
 final class WorkerPool: Sendable {
     let isolation: DecoderIsolation
-    private let program: WorkerProgram
+    /// The helper of the settings; `nil` until it is looked for, and where there is none.
+    private let helper = Lock<WorkerProgram?>(nil)
     private let idle = Lock<[WorkerProcess]>([])
-    /// The last start that failed, and the end of the time in which there is no other one.
-    private let failedStart = Lock<(error: ImageError, until: ContinuousClock.Instant)?>(nil)
+    private let failedStart = Lock<FailedStart?>(nil)
+
+    /// The last start that failed.
+    private struct FailedStart {
+        var error: ImageError
+        /// The time in which decodes fail at once.
+        var delay: Duration
+        var end: SuspendingClock.Instant
+    }
 
     private let isPrepared = Lock(false)
     /// Starts workers that nobody waits for yet.
     private static let preparing = WorkQueue(label: "tintype.workers", width: 1)
 
-    /// The time after a failed start in which decodes fail at once.
-    private static let failureLifetime = Duration.seconds(60)
+    /// The longest time after a failed start in which decodes fail at once. After the first one it is a second, and then twice the last one:
+    /// a moment without memory must not be a minute without images.
+    private static let longestDelay = Duration.seconds(60)
 
     init(_ isolation: DecoderIsolation) {
         self.isolation = isolation
-        program = isolation.helper.map { WorkerProgram(helper: $0) } ?? .own
     }
 
     /// The number of workers that were started, for tests.
@@ -104,8 +112,20 @@ final class WorkerPool: Sendable {
         }
     }
 
+    /// The program that workers run. A helper is looked for again as long as it isn't found.
+    private var program: WorkerProgram {
+        guard let path = isolation.helper else { return .own }
+        return helper.withLock { last in
+            if let last, last.refusal == nil { return last }
+            let program = WorkerProgram(helper: path)
+            last = program
+            return program
+        }
+    }
+
     private func start(_ context: DecodeContext) throws(ImageError) -> WorkerProcess {
-        if let failed = failedStart.withLock({ $0 }), .now < failed.until { throw failed.error }
+        if let failed = failedStart.withLock({ $0 }), .now < failed.end { throw failed.error }
+        let program = program
         if let refusal = program.refusal {
             throw ImageError(
                 .decoderUnavailable, stage: .decode, reason: "no process can be started to decode: \(refusal)")
@@ -116,11 +136,15 @@ final class WorkerPool: Sendable {
             worker.socket, about: nil, memoryLimit: 0, deadline: .now + isolation.startLimit, context)
         do throws(WorkerConversation.Failure) {
             try conversation.begin(WorkerSettings(memoryLimit: isolation.memoryLimit.bytes))
+            failedStart.withLock { $0 = nil }
             return worker
         } catch {
             let failure = error.startError(of: worker.end(), isolation, program: program.name)
             if failure.code == .decoderUnavailable {
-                failedStart.withLock { $0 = (failure, .now + Self.failureLifetime) }
+                failedStart.withLock { last in
+                    let delay = last.map { min($0.delay * 2, Self.longestDelay) } ?? .seconds(1)
+                    last = FailedStart(error: failure, delay: delay, end: .now + delay)
+                }
             }
             throw failure
         }

@@ -8,11 +8,9 @@ final class WorkerProcess: Sendable {
     let socket: WireSocket
     /// A descriptor of the process; -1 where the system has none.
     private let handle: Int32
-    /// The process is killed when no program has this descriptor any more, even while it is stopped.
-    private let lifeline: Int32
     /// The process that started it.
     private let starter = getpid()
-    private let state = Lock(State())
+    private let state: Lock<State>
 
     /// The origin of images; that of the user's own has no name.
     struct Origin: Equatable {
@@ -24,6 +22,8 @@ final class WorkerProcess: Sendable {
         var served: Origin?
         var isPaused = false
         var ending: WorkerEnding?
+        /// The process is killed when no program has this descriptor any more, even while it is stopped.
+        var lifeline: Int32
     }
 
     init(_ program: WorkerProgram) throws(ImageError) {
@@ -34,7 +34,7 @@ final class WorkerProcess: Sendable {
         }
         process = started
         socket = WireSocket(descriptor: descriptor)
-        self.lifeline = lifeline
+        state = Lock(State(lifeline: lifeline))
         handle = tintype_open_process(started)
     }
 
@@ -44,7 +44,7 @@ final class WorkerProcess: Sendable {
     deinit {
         end()
         close(socket.descriptor)
-        close(lifeline)
+        state.withLock { if $0.lifeline >= 0 { close($0.lifeline) } }
         if handle >= 0 { close(handle) }
     }
 
@@ -97,17 +97,32 @@ final class WorkerProcess: Sendable {
         }
     }
 
+    /// Waits for the end of the process, but not for ever: a thread of the program must not hang for one that can't be killed.
+    private func reaped(_ status: inout Int32) -> pid_t {
+        for attempt in 0..<2_000 {
+            let result = waitpid(process, &status, WNOHANG)
+            if result < 0, errno == EINTR { continue }
+            guard result == 0 else { return result }
+            var poll = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
+            // Without a descriptor, this only waits.
+            _ = Glibc.poll(&poll, 1, attempt < 20 && handle < 0 ? 1 : 5)
+        }
+        return 0
+    }
+
     /// Ends the process at once, and leaves no zombie.
     @discardableResult
     func end() -> WorkerEnding {
         state.withLock { state in
             if let ending = state.ending { return ending }
             guard isOwn else { return WorkerEnding() }
-            // A process that has ended already keeps its own reason.
+            // A process that has ended already keeps its own reason. A program that has changed its user since may no longer kill it; the kernel
+            // does when the lifeline is closed.
             tintype_signal_process(handle, process, SIGKILL)
+            close(state.lifeline)
+            state.lifeline = -1
             var (status, ending) = (Int32(0), WorkerEnding())
-            var result: pid_t
-            repeat { result = waitpid(process, &status, 0) } while result < 0 && errno == EINTR
+            let result = reaped(&status)
             // A program that ignores SIGCHLD, or waits for all children, knows it already.
             if result == process {
                 ending.isKnown = true

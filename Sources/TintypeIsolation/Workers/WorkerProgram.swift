@@ -1,5 +1,6 @@
 internal import CIsolation
 internal import Glibc
+internal import TintypeImages
 
 /// The program that workers run: this one, unless a helper is named. It is opened once, and stays the same when its file is replaced or
 /// deleted.
@@ -12,7 +13,17 @@ final class WorkerProgram: Sendable {
     /// The reason why there is no program.
     let refusal: String?
 
-    static let own = WorkerProgram(helper: nil)
+    private static let lastOwn = Lock<WorkerProgram?>(nil)
+
+    /// The program itself. It is looked for again as long as it isn't found, for want of a descriptor perhaps.
+    static var own: WorkerProgram {
+        lastOwn.withLock { last in
+            if let last, last.refusal == nil { return last }
+            let program = WorkerProgram(helper: nil)
+            last = program
+            return program
+        }
+    }
 
     init(helper: String?) {
         var (file, library): (Int32, Int32) = (-1, -1)

@@ -117,11 +117,11 @@ struct JPEGDecodeTests {
         #expect(!image.hasAlpha)
     }
 
-    @Test("CMYK is decoded to RGB, inverted as Adobe writes it and plain without Adobe's marker", .capability("COD-52"))
+    @Test("CMYK is decoded to RGB, inverted as Adobe writes it, also without Adobe's marker", .capability("COD-52"))
     func cmyk() throws {
         // No cyan, full magenta and yellow, no black: red.
         let adobe = HandmadeJPEG(values: [255, 0, 0, 255], segments: [HandmadeJPEG.adobe(transform: 0)])
-        let plain = HandmadeJPEG(values: [0, 255, 255, 0])
+        let plain = HandmadeJPEG(values: [255, 0, 0, 255])
         for file in [adobe, plain] {
             let image = try coder.decode(file.data, options: DecodeOptions(), context: context)
             #expect(RasterSamples.distance(image.pixels[4, 4], RasterSamples.red) <= 1)

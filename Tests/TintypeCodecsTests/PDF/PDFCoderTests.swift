@@ -99,6 +99,14 @@ struct PDFCoderTests {
         expectCode(.limitExceeded) { try coder.decode(Data(count: PDFCoder.maximumBytes + 1)) }
     }
 
+    @Test("what stands before and after a document is no damage")
+    func surroundings() throws {
+        let data = SamplePDF("/MediaBox [0 0 20 10]", SamplePDF.halves).data
+        let surrounded = Data("some lines of a mail\r\n".utf8) + data + Data(count: 11_000)
+        let image = try ImageCoders([coder]).decode(surrounded, options: DecodeOptions())
+        #expect(!image.isPartial && image.size == PixelSize(width: 20, height: 10) && image.pixels[2, 2] == red)
+    }
+
     @Test("a page of a document whose end is missing is drawn on demand, and marked")
     func partial() throws {
         // As in files for the web, a trailer stands at the beginning too.

@@ -72,10 +72,69 @@ struct SVGCoderTests {
         "the size is the stated one, or the viewBox's",
         arguments: [
             ("width='30' height='40'", 30, 40), ("viewBox='0 0 70 50'", 70, 50), ("width='1in' height='72pt'", 96, 96),
+            ("width='40' viewBox='0 0 20 10'", 40, 20), ("height='1in' viewBox='0 0 10 20'", 48, 96),
+            ("width='50%' viewBox='0 0 20 10'", 20, 10),
             ("width='10.2' height='5'", 11, 5), ("width='100%' height='100%' viewBox='0 0 8 9'", 8, 9),
         ])
     func size(attributes: String, width: Int, height: Int) throws {
         #expect(try coder.info(svg(attributes, halves)).size == PixelSize(width: width, height: height))
+    }
+
+    /// A gzip file (RFC 1952) whose blocks are stored.
+    private func gzip(_ data: Data) -> Data {
+        var file = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255])
+        func append(_ number: Int, _ bytes: Int) {
+            for byte in 0..<bytes { file.append(UInt8(number >> (8 * byte) & 255)) }
+        }
+        var rest = data[...]
+        repeat {
+            let block = rest.prefix(65_535)
+            rest = rest.dropFirst(block.count)
+            file.append(rest.isEmpty ? 1 : 0)
+            append(block.count, 2)
+            append(~block.count & 0xFFFF, 2)
+            file.append(contentsOf: block)
+        } while !rest.isEmpty
+        let checksum = data.reduce(UInt32.max) { sum, byte in
+            (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in value >> 1 ^ (value & 1 == 1 ? 0xEDB8_8320 : 0) }
+        }
+        append(Int(~checksum), 4)
+        append(data.count & 0xFFFF_FFFF, 4)
+        return file
+    }
+
+    @Test(
+        "compressed documents, those in UTF-16, with a prefix, and behind a long comment are drawn",
+        .capability("COD-53"))
+    func forms() throws {
+        let plain = svg("width='20' height='10'", halves)
+        let prefixed =
+            "<s:svg xmlns:s='http://www.w3.org/2000/svg' width='20' height='10'><s:rect width='20' height='10' fill='#f00'/></s:svg>"
+        let utf16 =
+            Data([0xFF, 0xFE])
+            + Data(String(decoding: plain, as: UTF8.self).utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
+        let long = "<!-- " + String(repeating: "x", count: 9_000) + " -->"
+        let coders = ImageCoders([coder])
+        for data in [gzip(plain), Data(prefixed.utf8), utf16, Data(long.utf8) + plain] {
+            let image = try coders.decode(data, options: DecodeOptions())
+            #expect(image.size == PixelSize(width: 20, height: 10) && image.pixels[2, 2] == red)
+        }
+        let embedded = svg(
+            "width='20' height='10'",
+            "<image width='20' height='10' xlink:href='data:image/svg+xml;base64,\(gzip(plain).base64EncodedString())'/>"
+        )
+        #expect(try coder.info(embedded).size.width == 20)
+    }
+
+    @Test("compressed documents keep the limit of bytes, and damage in them is an error")
+    func compressionLimits() throws {
+        let plain = svg("width='20' height='10'", halves)
+        expectCode(.limitExceeded) { try coder.decode(gzip(Data(count: SVGCoder.maximumBytes + 1))) }
+        expectCode(.corruptImage) { try coder.decode(gzip(plain).dropLast(12)) }
+        expectCode(.corruptImage) { try coder.decode(gzip(gzip(plain))) }
+        var lying = gzip(plain)
+        for place in 1...4 { lying[lying.count - place] = 0xFF }
+        expectCode(.corruptImage) { try coder.decode(lying) }
     }
 
     @Test("a box is filled, upwards too, and drawn sharply at that size")
@@ -197,7 +256,6 @@ struct SVGCoderTests {
         for _ in 0..<4 { nested = document("image/svg+xml", nested) }
         expectCode(.limitExceeded) { try coder.decode(nested) }
         expectCode(.unknownFormat) { try coder.decode(document("image/x-tga", Data(repeating: 2, count: 64))) }
-        expectCode(.unknownFormat) { try coder.decode(Data([0x1F, 0x8B, 8, 0]) + Data(count: 60)) }
         let link = "<a href='data:text/plain,x'><rect width='4' height='4' fill='#0f0'/></a>"
         #expect(try coder.decode(svg("width='4' height='4'", link)).pixels[2, 2] == green)
     }

@@ -36,6 +36,13 @@ struct ImageFormatTests {
             (Array("<svg xmlns='http://www.w3.org/2000/svg'>".utf8), .svg),
             (Array("\u{FEFF}<?xml version='1.0'?>\n<!-- a > b -->\n<svg/>".utf8), .svg),
             (Array("<!DOCTYPE svg PUBLIC \"x\" \"y\" [ <!ENTITY a \"b\"> ]><svg:svg>".utf8), .svg),
+            (Array("<?xml version='1.0'?><ns0:svg xmlns:ns0='http://www.w3.org/2000/svg'/>".utf8), .svg),
+            ([0xFF, 0xFE] + "<svg/>".utf8.flatMap { [$0, 0] }, .svg),
+            ([0xFE, 0xFF] + "<?xml version='1.0'?><svg/>".utf8.flatMap { [0, $0] }, .svg),
+            ("<svg/>".utf8.flatMap { [$0, 0] }, .svg),
+            ([0x1F, 0x8B, 8, 0, 0, 0, 0, 0], .svg),
+            (Array("some lines of a mail\r\n%PDF-1.4".utf8), .pdf), ([0x25, 0xE2, 0xE3, 0xCF, 0xD3, 0x0A], .pdf),
+            ([0, 0, 1, 0, 1, 0, 16, 16, 0, 255, 1, 0, 32, 0, 104, 4, 0, 0, 22, 0, 0, 0], .ico),
             (Array("II*\u{0}\u{10}\u{0}\u{0}\u{0}CR\u{2}\u{0}".utf8), .raw),
             (Array("FUJIFILMCCD-RAW 0201".utf8), .raw), (Array("IIRO\u{8}\u{0}\u{0}\u{0}".utf8), .raw),
             (Array("IIRS\u{8}\u{0}\u{0}\u{0}".utf8), .raw), (Array("IIU\u{0}\u{8}\u{0}\u{0}\u{0}".utf8), .raw),
@@ -58,6 +65,14 @@ struct ImageFormatTests {
         ])
     func others(text: String) {
         #expect(ImageFormat(sniffing: Data(text.utf8)) == nil)
+    }
+
+    @Test("what a long comment is in front of is left to the reader of SVG", .capability("FMT-01"))
+    func longComments() {
+        let comment = "<!-- " + String(repeating: "x", count: ImageFormat.sniffedBytes) + " -->"
+        #expect(ImageFormat(sniffing: Data((comment + "<svg/>").utf8)) == .svg)
+        #expect(ImageFormat(sniffing: Data(("<html>" + comment).utf8)) == nil)
+        #expect(ImageFormat(sniffing: Data((String(repeating: "x", count: 2_000) + "%PDF-1.4").utf8)) == nil)
     }
 
     @Test(

@@ -1,0 +1,45 @@
+#if SVG
+internal import CDeflate
+internal import FoundationEssentials
+internal import TintypeImages
+
+/// Documents that are compressed with gzip (RFC 1952), as files with the extension `svgz` are.
+enum GzipFile {
+    static func isOne(_ data: Data) -> Bool { data.starts(with: [0x1F, 0x8B]) }
+
+    /// Unpacks a file.
+    /// - Throws: ``ImageError/Code/limitExceeded`` for more than `maximumBytes`, ``ImageError/Code/corruptImage``.
+    static func unpack(_ data: Data, maximumBytes: Int) throws(ImageError) -> Data {
+        guard let handle = libdeflate_alloc_decompressor() else {
+            throw ImageError(.outOfMemory, stage: .decode, reason: "there is no memory to decompress the SVG")
+        }
+        defer { libdeflate_free_decompressor(handle) }
+        // The file ends with its unpacked length, modulo 2³².
+        let stated = data.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+        var capacity = min(max(stated, 4_096), maximumBytes)
+        while true {
+            var bytes = Data(count: capacity)
+            var count = 0
+            let result = bytes.withUnsafeMutableBytes { target in
+                data.withUnsafeBytes { source in
+                    libdeflate_gzip_decompress(
+                        handle, source.baseAddress, source.count, target.baseAddress, target.count, &count)
+                }
+            }
+            switch result {
+            case LIBDEFLATE_SUCCESS:
+                // librsvg would unpack once more, past all limits.
+                guard !isOne(bytes) else { throw .corrupt("the SVG is compressed twice") }
+                return bytes.prefix(count)
+            case LIBDEFLATE_INSUFFICIENT_SPACE where capacity < maximumBytes:
+                capacity = min(capacity * 4, maximumBytes)
+            case LIBDEFLATE_INSUFFICIENT_SPACE:
+                throw ImageError(
+                    .limitExceeded, stage: .decode,
+                    reason: "the compressed SVG has more than the limit of \(ByteCount(maximumBytes))")
+            default: throw .corrupt("the compressed SVG is damaged")
+            }
+        }
+    }
+}
+#endif
