@@ -218,6 +218,30 @@ struct RemovalRaceTests {
         #expect(await cache.contains(key) == [])
     }
 
+    @Test("an image that is removed at any moment of its load and its store doesn't come back", .capability("CRM-01"))
+    func anyMoment() async throws {
+        // With `CRASH_ROUNDS=200`, 10,000 removals.
+        let rounds = ProcessInfo.processInfo.environment["CRASH_ROUNDS"].flatMap { Int($0) }.map { $0 * 50 } ?? 200
+        let directory = try TemporaryDirectory()
+        let cache = ImageCache(memory: MemoryCache(), disk: DiskCache.temporary(directory.path + "/cache"))
+        let loader = GatedLoader { .success(.dot($0.absoluteString)) }
+        var configuration = ImageManager.Configuration.still
+        configuration.cacheSerializer = { _, data, _ in data }
+        let manager = ImageManager(
+            cache: cache, loader: loader, coders: ImageCoders([DotCoder()]), configuration: configuration)
+        var random = SeededRandom(seed: 1)
+        for round in 0..<rounds {
+            let url = try #require(URL(string: "test:\(round)"))
+            let task = manager.task(for: url)
+            await loader.arrival(of: round + 1)
+            for _ in 0..<Int.random(in: 0...40, using: &random) { await Task.yield() }
+            try await manager.removeAll(of: url)
+            _ = try await task.image
+            await manager.flush()
+            #expect(try await manager.cachedImage(for: url) == nil, "round \(round)")
+        }
+    }
+
     @Test("a load that begins after a removal uses no bytes of a transfer from before it", .capability("CRM-01"))
     func transferFromBefore() async throws {
         disk.removalGate.open()
