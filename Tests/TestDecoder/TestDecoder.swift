@@ -78,6 +78,8 @@ struct MisbehavingCoder: AnimatedImageCoder {
             guard open("/tmp/tintype-test", O_WRONLY | O_CREAT, 0o600) < 0 else { return }
             throw ImageError(.corruptImage, stage: .decode, reason: "error \(errno)")
         case "socket": _ = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        // The lifeline, by which the kernel ends the process with its program.
+        case "lifeline": close(4)
         case "kill": _ = kill(getppid(), 0)
         case "signal":
             // The program would be sent a signal for each message.

@@ -86,6 +86,32 @@ struct HostileWorkerTests {
         #expect(error.reason == "reserved" && budget.statistics.peakBytes == ByteCount.megabytes(500).bytes)
     }
 
+    @Test("memory for an image that a worker reserved nothing for is counted all the same", .capability("ISO-07"))
+    func unreserved() throws {
+        let bench = IsolatedBench()
+        let budget = DecodeBudget(limit: .gigabytes(1))
+        let context = DecodeContext(budget: budget)
+        #expect(try bench.decode("unreserved", context: context).size == PixelSize(width: 3, height: 2))
+        #expect(budget.statistics.peakBytes > 0 && budget.statistics.reservedBytes == 0)
+        // Where there is no room, the worker is in the middle of its image, and gets no other one.
+        let other = try context.reserve(ByteCount.gigabytes(1).bytes)
+        defer { other.release() }
+        let preview = DecodeContext(
+            limits: DecodeLimits(), pool: .shared, budget: budget, admission: .preview, isCancelled: { false })
+        #expect(bench.failure("unreserved", context: preview)?.code == .overBudget)
+        #expect(bench.pool.idleProcesses.isEmpty)
+    }
+
+    @Test("a helper that isn't there is looked for again", .capability("ISO-05"))
+    func lateHelper() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/helper"
+        let bench = IsolatedBench { $0.helper = path }
+        #expect(bench.failure("good")?.code == .decoderUnavailable)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: Helper.path)
+        #expect(try bench.decode("good").size == PixelSize(width: 3, height: 2))
+    }
+
     @Test("descriptors that a worker sends are closed", .capability("ISO-07"))
     func descriptors() async {
         // In a process of its own, whose descriptors are known.

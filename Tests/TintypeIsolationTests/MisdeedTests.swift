@@ -35,6 +35,7 @@ struct MisdeedTests {
         arguments: [
             ("abort", "Aborted"), ("trap", "crashed"), ("exit", "code 3"), ("socket", "called the system"),
             ("process", "called the system"), ("kill", "called the system"), ("signal", "called the system"),
+            ("lifeline", "called the system"),
             ("garbage", "no sense"),
             ("nonsense", "no sense"), ("long", "no sense"), ("early", "no sense"), ("huge", "no sense"),
             ("mapped", "no sense"),

@@ -111,7 +111,7 @@ public struct Image: Sendable {
     /// The duration of one pass through the frames.
     public var duration: Duration { storage.frames.reduce(.zero) { $0 + $1.duration } }
 
-    /// The size of the pixels of all frames, in bytes.
+    /// The memory of the image, in bytes: the pixels of all frames, the metadata, and the color profile.
     public var memoryCost: Int { storage.memoryCost }
 
     /// The animation of a preview, whose frames can be played while more of them arrive; `nil` for other images.

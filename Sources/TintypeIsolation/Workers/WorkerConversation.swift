@@ -72,7 +72,11 @@ final class WorkerConversation {
     func frames(_ image: WireImage) throws(Failure) -> [ImageFrame] {
         // Rows are padded, but not to twice what an image may have.
         guard let count = image.byteCount, count / 2 <= context.limits.maximumBytes.bytes else { throw .nonsense }
-        if reservation == nil { try reserve(count, and: 0) }
+        // A frame has the memory of its animation. A worker that reserved nothing for an image is in the middle of it, and of no more use
+        // if there is no room.
+        if frameSize == nil, reservation == nil {
+            do throws(Failure) { try reserve(count, and: 0) } catch .image(let error) { throw .abandoned(error) }
+        }
         let memory = try SharedMemory(count: count)
         guard case .written = try ask(.memory, about: memory) else { throw .nonsense }
         return try memory.frames(image, pool: context.pool)

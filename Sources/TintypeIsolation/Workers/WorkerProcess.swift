@@ -105,7 +105,7 @@ final class WorkerProcess: Sendable {
             guard result == 0 else { return result }
             var poll = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
             // Without a descriptor, this only waits.
-            _ = Glibc.poll(&poll, 1, attempt < 20 && handle < 0 ? 1 : 5)
+            _ = Glibc.poll(&poll, 1, attempt < 20 ? 1 : 5)
         }
         return 0
     }

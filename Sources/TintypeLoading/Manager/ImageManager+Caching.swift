@@ -52,7 +52,7 @@ extension ImageManager {
     /// Stores an image where loads of the request look for it: in the layers of ``ImageRequest/CacheOptions/store``.
     ///
     /// The disk stores the original of a source, and, for requests with ``ImageRequest/CacheOptions/storesVariant``, thumbnails and transformed images;
-    /// other images, and those of local files and `data:` URLs, are stored in memory only, because no load looks for them on disk.
+    /// other images, and those of local files and `data:` URLs, are stored in memory only: no load looks for the others on disk, and files may change.
     /// - Parameters:
     ///   - image: The image.
     ///   - data: The encoded bytes for the disk; without them the image is encoded as ``ImageRequest/CacheOptions/encoding`` say.

@@ -195,10 +195,9 @@ final class LoadEnvironment: Sendable {
             && request.cachePolicy != .reload && !loaders.isLocal(request.url)
     }
 
-    /// True if the disk may have the finished image of a request, or, where `isOther` is true, other images that were made of its source.
-    func queriesVariants(_ request: ImageRequest, isOther: Bool) -> Bool {
+    /// True if a request looks on disk for images that were made of its source.
+    func queriesVariants(_ request: ImageRequest) -> Bool {
         cache.hasDisk && request.cache.query.contains(.disk) && request.cachePolicy != .reload
-            && (isOther ? !loaders.isLocal(request.url) : mayStoreVariant(request))
     }
 
     /// True if the image of a request is one that the disk may have beside the original of its source.

@@ -27,15 +27,16 @@ final class ImageLoad: Sendable {
         let policy = request.cachePolicy
         let replacesVariants = transformed?.replacesVariants ?? request.storesAnything
         self.replacesVariants = replacesVariants
+        let queriesVariants = environment.queriesVariants(request)
         let isReload = transformed?.key.isReload ?? request.isReload
         queriesMemory = request.cache.query.contains(.memory) && policy.queriesMemory
         self.key = ImageLoadKey(
             image: key, download: environment.downloadKey(for: request),
             generation: environment.generation, policy: policy,
             queriesDisk: environment.queriesDisk(request),
-            queriesVariant: !key.variant.isOriginal && policy != .revalidate
-                && environment.queriesVariants(request, isOther: false),
-            queriesOtherVariants: environment.queriesVariants(request, isOther: true),
+            queriesVariant: queriesVariants && !key.variant.isOriginal && policy != .revalidate
+                && environment.mayStoreVariant(request),
+            queriesOtherVariants: queriesVariants && !environment.loaders.isLocal(request.url),
             isReload: isReload,
             replacesVariants: replacesVariants && (policy.asksSource || isReload), renewsByHTTP: request.renewsByHTTP,
             usesOriginalInMemory: request.transformer != nil && request.usesOriginalInMemory,
@@ -275,16 +276,11 @@ final class ImageLoad: Sendable {
     /// The finished thumbnail or transformed image as the disk has it, if the request stores such images.
     private func storedVariant(_ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput? {
         guard key.queriesVariant, let (bytes, decoded) = try await variant(key.image, nil, job) else { return nil }
-        if environment.isFile(request.url) {
-            guard let validators = await environment.loaders.currentValidators(of: request.url),
-                validators == bytes.entry.validators
-            else { return nil }
-            return PipelineOutput(
-                image: decoded.image, bytes: bytes, source: .disk, freshness: .cached, decodeTime: decoded.time,
-                decodedBy: trace.id, isStored: true)
-        }
         var freshness = Freshness.cached
-        switch environment.decision(for: bytes.entry.response, of: request) {
+        // That of a file is known to be current.
+        switch environment.isFile(request.url)
+            ? .use(nil) : environment.decision(for: bytes.entry.response, of: request)
+        {
         case .use(let reason):
             if let reason { freshness = .stale(reason) }
         case .useAndRevalidate:
@@ -317,6 +313,13 @@ final class ImageLoad: Sendable {
         return nil
     }
 
+    /// False for what was made of a file that has changed since.
+    private func isCurrent(_ variant: DiskCacheEntry) async -> Bool {
+        guard environment.isFile(request.url) else { return true }
+        let validators = await environment.loaders.currentValidators(of: request.url)
+        return validators != nil && validators == variant.validators
+    }
+
     /// Reads a variant from disk.
     /// - Parameter thumbnail: The options of a thumbnail of the variant; `nil` for the variant itself.
     private func variant(
@@ -324,7 +327,7 @@ final class ImageLoad: Sendable {
     ) async throws(ImageError) -> (SourceBytes, Decoded)? {
         let (entry, time) = await environment.entry(
             for: key, in: environment.cache, of: trace, priority: job.priority)
-        guard let entry, environment.accepts(entry.response, for: request) else { return nil }
+        guard let entry, environment.accepts(entry.response, for: request), await isCurrent(entry) else { return nil }
         let bytes = SourceBytes(
             entry, source: .disk, isVariant: true, diskTime: time,
             reservation: environment.reservation(bytes: entry.data.count))

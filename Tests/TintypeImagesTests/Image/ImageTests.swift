@@ -1,3 +1,4 @@
+import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -15,6 +16,11 @@ struct ImageTests {
     func cost() throws {
         let one = try pixels(10, 3)
         #expect(Image(pixels: one).memoryCost == 64 * 3)
+        let described = Image(pixels: one).with {
+            $0.metadata = ImageMetadata(exif: Data(count: 10), xmp: Data(count: 1_000))
+            $0.colorSpace = ColorSpace(name: "own", profile: Data(count: 100))
+        }
+        #expect(described.memoryCost == 64 * 3 + 1_110)
         let other = try pixels(10, 3)
         let frames = [one, other, one, one].map { ImageFrame(pixels: $0, duration: .milliseconds(20)) }
         let animation = try #require(Image(frames: frames))
