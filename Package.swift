@@ -187,7 +187,8 @@ let package = Package(
             path: "Examples/Gallery"),
 
         // Traits of tests: capability ids and the time limit.
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["TintypeImages"], path: "Tests/TestSupport", swiftSettings: settings),
         // A process that tests of the disk cache kill.
         .executableTarget(
             name: "CacheWriter", dependencies: ["TintypeCaching", "TintypeTesting"], path: "Tests/CacheWriter"),

@@ -108,20 +108,6 @@ extension Image {
     }
 }
 
-extension AnimatedImage {
-    /// Opens an animation and decodes its first frame, on the calling thread, with the coders of this build.
-    /// - Parameters:
-    ///   - data: The encoded animation, or a still image.
-    ///   - options: The size, color space and other properties of the frames.
-    ///   - limits: The limits that the animation must not exceed.
-    /// - Throws: An ``ImageError`` of the decode stage.
-    public convenience init(
-        data: Data, options: DecodeOptions = DecodeOptions(), limits: DecodeLimits = DecodeLimits()
-    ) throws(ImageError) {
-        try self.init(data: data, options: options, coders: .default, limits: limits)
-    }
-}
-
 extension ImageInfo {
     /// Reads the header of an image without decoding its pixels.
     /// - Parameters:

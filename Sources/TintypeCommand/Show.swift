@@ -86,12 +86,12 @@ struct ShowCommand: AsyncParsableCommand {
         options.allowsUpscaling = size != nil
         options.page = page.index ?? 0
         options.firstFrameOnly = firstFrame || (!terminal.isInteractive && loop == nil)
-        let image = try await animation(source, options)
+        let image = try await image(source, options)
         let picture = TerminalPicture(
             graphics: graphics, terminal: terminal, layout: layout,
             id: (Int(ProcessInfo.processInfo.processIdentifier) + number) % 255 + 1)
         guard terminal.isInteractive || image.isAnimated else {
-            console.draw(try picture.text(image.poster.pixels))
+            console.draw(try picture.text(image.pixels))
             return
         }
         let cells = layout.cells(of: image.size)
@@ -101,7 +101,11 @@ struct ShowCommand: AsyncParsableCommand {
             console.draw(picture.end(cells))
             Interruption.lastWords.withLock { $0 = nil }
         }
-        let player = AnimatedImagePlayer(image, clock: clock)
+        guard let animation = image.animation else {
+            console.draw(try picture.frame(image.pixels))
+            return
+        }
+        let player = AnimatedImagePlayer(animation, clock: clock)
         if let loop {
             player.loopCount = loop
         } else if images.count > 1, image.loopCount == 0 {
@@ -113,18 +117,18 @@ struct ShowCommand: AsyncParsableCommand {
         }
     }
 
-    private func animation(_ source: String, _ options: DecodeOptions) async throws(ImageError) -> AnimatedImage {
+    private func image(_ source: String, _ options: DecodeOptions) async throws(ImageError) -> Image {
         if source.contains("://") || source.hasPrefix("data:") {
             guard let url = URL(written: source) else {
                 throw ImageError(.invalidURL, stage: .request, reason: "this is no URL")
             }
             var request = ImageRequest(url)
             request.decode = options
-            return try await ImageStack(directory: nil, coders: isolation.coders).manager.animatedImage(for: request)
+            return try await ImageStack(directory: nil, coders: isolation.coders).manager.image(for: request)
         }
         var options = options
         options.formatHint = ImageFormat.hint(fileName: source)
         let data = try InputFile.contents(of: source)
-        return try AnimatedImage(data: data, options: options, coders: isolation.coders)
+        return try Image(data: data, options: options, coders: isolation.coders)
     }
 }

@@ -57,7 +57,8 @@ struct DecodeMeasurement {
     ) throws(ImageError) -> Properties {
         let image = try coders.decode(data, options: options, context: context)
         return (
-            image.format?.rawValue ?? "", image.properties.sourceSize ?? image.size, image.size, image.frames.count
+            image.format?.rawValue ?? "", image.properties.sourceSize ?? image.size, image.size,
+            image.animation?.frameCount ?? 1
         )
     }
 

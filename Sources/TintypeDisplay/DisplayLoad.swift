@@ -15,9 +15,8 @@ public import FoundationEssentials
     private var inheritedTasks: [ImageTask] = []
     private var observer: Task<Void, Never>?
     private var placeholderTimer: Task<Void, Never>?
-    private var animationLoad: Task<Void, Never>?
-    /// The animation that is played while the rest of it arrives.
-    private var arriving: AnimatedImage?
+    /// The animation that is played, perhaps while the rest of it arrives.
+    private var playing: AnimatedImage?
     private var activeIndicator: (any ImageIndicator)?
     private var waiters: [CheckedContinuation<Result<ImageResult, ImageError>, Never>] = []
     /// The result that is reported when the transition has ended.
@@ -25,7 +24,7 @@ public import FoundationEssentials
     private var isSuspended = false
     private var showsPreview = false
     private var ownPriority: ImagePriority?
-    /// The request as it was carried out, but for animations.
+    /// The request as it was carried out.
     private var adaptedRequest: ImageRequest?
 
     /// The most recent progress; `nil` before any.
@@ -123,9 +122,7 @@ public import FoundationEssentials
 
     /// Stops everything that isn't the load itself.
     func invalidate() {
-        animationLoad?.cancel()
         placeholderTimer?.cancel()
-        animationLoad = nil
         placeholderTimer = nil
     }
 
@@ -165,13 +162,9 @@ public import FoundationEssentials
     // MARK: Loading
 
     private func start(_ request: ImageRequest, _ manager: ImageManager, isFirst: Bool) {
-        arriving = nil
-        var request = display?.adapted(request, for: slot) ?? request
+        playing = nil
+        let request = display?.adapted(request, for: slot) ?? request
         adaptedRequest = request
-        // The frames of an animation are decoded when they are due.
-        if !request.requiresAnimation, display?.playsAnimations(in: slot) == true {
-            request.decode.firstFrameOnly = true
-        }
         switch manager.displayLoad(request, isSuspended: binding?.isSuspended ?? false) {
         case .image(let result): receive(.finished(.success(result)))
         case .suspended(let key):
@@ -228,7 +221,7 @@ public import FoundationEssentials
         endInheritedTasks()
         end = result
         delayedEnd = nil
-        arriving = nil
+        playing = nil
         binding?.didEnd(self)
         settings.onEvent?(.finished(result))
         for waiter in waiters { waiter.resume(returning: result) }
@@ -249,20 +242,21 @@ public import FoundationEssentials
         guard isCurrent, let display else { return }
         binding?.didShow(key, in: slot)
         display.show(image.map { DisplayedImage($0, role: role) }, in: slot)
+        if let image { play(image) }
     }
 
     private func showPreview(_ image: Image) {
         // The animation grows by itself.
-        guard arriving == nil || arriving !== image.animation else { return }
+        guard playing == nil || playing !== image.animation else { return }
         showsPreview = true
         show(image, as: .preview)
-        guard let animation = image.animation, playsAnimations, isCurrent else { return }
-        arriving = animation
-        display?.play(animation, transformer: request?.transformer, in: slot)
     }
 
-    private var playsAnimations: Bool {
-        adaptedRequest?.decode.firstFrameOnly == false && display?.playsAnimations(in: slot) == true
+    private func play(_ image: Image) {
+        playing = nil
+        guard let animation = image.animation, isCurrent, let display, display.playsAnimations(in: slot) else { return }
+        playing = animation
+        display.play(animation, in: slot)
     }
 
     private func showPlaceholder(outdated: Image?, key: ImageKey) {
@@ -306,18 +300,19 @@ public import FoundationEssentials
             finish(result)
         case .success(let loaded):
             guard !settings.options.contains(.avoidAutoSetImage) else { return finish(result) }
-            if let arriving, arriving.data == loaded.data {
-                keepAnimation(arriving, loaded)
+            let image = loaded.image
+            // What a preview plays goes on.
+            if let playing, playing === image.animation {
+                binding?.didShow(loaded.key, in: slot)
                 return finish(result)
             }
-            let content = DisplayedImage(loaded.image, role: .image)
             guard let transition = settings.transition,
                 loaded.source != .memory || settings.options.contains(.forceTransition)
             else {
-                show(loaded.image, as: .image, key: loaded.key)
-                loadAnimation(loaded)
+                show(image, as: .image, key: loaded.key)
                 return finish(result)
             }
+            let content = DisplayedImage(image, role: .image)
             transition.prepare?(content)
             // The program may have asked for another image, which may be there.
             guard isCurrent else { return finish(result) }
@@ -327,7 +322,7 @@ public import FoundationEssentials
                 transition.completion?(isFinished)
                 if let self, let delayedEnd { finish(delayedEnd) }
             }
-            loadAnimation(loaded)
+            play(image)
             if !settings.options.contains(.waitTransition) { finish(result) }
         }
     }
@@ -336,31 +331,9 @@ public import FoundationEssentials
         guard !settings.isReload else { return }
         if let image = settings.failureImage { return show(image, as: .failure) }
         // The frames that are there go on.
-        guard arriving == nil else { return }
+        guard playing == nil else { return }
         // A part of an image doesn't stay as if it were the whole.
         let wasDelayed = settings.options.contains(.delayPlaceholder) || placeholderTimer != nil
         if showsPreview || wasDelayed { show(settings.placeholder, as: .placeholder) }
-    }
-
-    private func loadAnimation(_ result: ImageResult) {
-        guard isCurrent, let request = adaptedRequest, let manager = binding?.manager,
-            display?.playsAnimations(in: slot) == true, result.image.format?.mayBeAnimated ?? true,
-            !StillImages.contains(result)
-        else { return }
-        animationLoad = Task { [weak self] in
-            // After a failure the first frame stays, and the next load tries again.
-            let found: AnimatedImage?
-            do { found = try await manager.displayAnimation(for: request, result) } catch { return }
-            guard let self, !Task.isCancelled, isCurrent else { return }
-            guard let animation = found, animation.isAnimated else { return StillImages.insert(result.key) }
-            display?.play(animation, transformer: request.transformer, in: slot)
-        }
-    }
-
-    /// Lets the animation that has arrived go on where it is, and other displays find it.
-    private func keepAnimation(_ animation: AnimatedImage, _ result: ImageResult) {
-        binding?.didShow(result.key, in: slot)
-        guard let request = adaptedRequest, let manager = binding?.manager, !animation.isPartial else { return }
-        Task { await manager.keep(animation, for: request, result) }
     }
 }

@@ -36,9 +36,8 @@ public import FoundationEssentials
     /// Plays an animation in place of its first frame, which the slot shows.
     /// - Parameters:
     ///   - animation: the animation.
-    ///   - transformer: the transformer for each frame.
     ///   - slot: the slot.
-    func play(_ animation: AnimatedImage, transformer: (any ImageTransformer)?, in slot: ImageSlot)
+    func play(_ animation: AnimatedImage, in slot: ImageSlot)
 }
 
 extension ImageDisplay {
@@ -53,7 +52,7 @@ extension ImageDisplay {
     public func adapted(_ request: ImageRequest, for slot: ImageSlot) -> ImageRequest { request }
     public func indicator(_ style: IndicatorStyle, in slot: ImageSlot) -> (any ImageIndicator)? { nil }
     public func playsAnimations(in slot: ImageSlot) -> Bool { false }
-    public func play(_ animation: AnimatedImage, transformer: (any ImageTransformer)?, in slot: ImageSlot) {}
+    public func play(_ animation: AnimatedImage, in slot: ImageSlot) {}
 
     /// Shows the image of a request. The previous load of the slot is canceled first.
     ///

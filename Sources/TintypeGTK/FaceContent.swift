@@ -20,35 +20,43 @@ internal import TintypeDisplay
     }
 
     private(set) var texture: Texture?
+    private var image: Image?
     private(set) var player: AnimatedImagePlayer?
     private var waker = 0
     var indicator: IndicatorDrawing?
     private var transition: Transition?
     private var scale = 1.0
 
-    /// Shows an image at once; `nil` shows nothing.
+    /// Shows an image at once; `nil` shows nothing. What is shown already stays, and goes on playing.
     func show(_ image: Image?, scale: Double) {
-        releasePlayer()
-        self.scale = scale
-        texture = image.flatMap { Texture($0.pixels, scale: scale) }
         endTransition(isFinished: false)
+        guard !isShown(image, scale: scale) else { return }
+        if player == nil || player?.image !== image?.animation || scale != self.scale {
+            releasePlayer()
+            texture = image.flatMap { Texture($0.pixels, scale: scale) }
+        }
+        (self.image, self.scale) = (image, scale)
+    }
+
+    private func isShown(_ image: Image?, scale: Double) -> Bool {
+        guard let image, let shown = self.image, scale == self.scale else { return false }
+        return shown.isIdentical(to: image)
     }
 
     func show(
         _ image: Image, scale: Double, with transition: ImageTransition, completion: @escaping @MainActor (Bool) -> Void
     ) {
-        let previous = texture
+        let (previous, isShown) = (texture, isShown(image, scale: scale))
         show(image, scale: scale)
-        guard transition.duration > .zero else { return completion(true) }
+        guard transition.duration > .zero, !isShown else { return completion(true) }
         self.transition = Transition(transition: transition, previous: previous, completion: completion)
     }
 
     /// - Parameter waker: Called on any thread when the player may have something new to show, as after its `play()`.
-    func play(
-        _ animation: AnimatedImage, _ transformer: (any ImageTransformer)?, waker: @escaping @Sendable () -> Void
-    ) {
+    func play(_ animation: AnimatedImage, waker: @escaping @Sendable () -> Void) {
+        guard player?.image !== animation else { return }
         releasePlayer()
-        let player = AnimatedImagePlayer(animation, transformer: transformer)
+        let player = AnimatedImagePlayer(animation)
         self.waker = player.addWaker(waker)
         self.player = player
     }

@@ -58,8 +58,8 @@ internal import TintypeDisplay
 
     func playsAnimations(in slot: ImageSlot) -> Bool { playsAnimations }
 
-    func play(_ animation: AnimatedImage, transformer: (any ImageTransformer)?, in slot: ImageSlot) {
-        content(slot)?.play(animation, transformer) { [bell] in bell.ring() }
+    func play(_ animation: AnimatedImage, in slot: ImageSlot) {
+        content(slot)?.play(animation) { [bell] in bell.ring() }
         updateVisibility()
     }
 

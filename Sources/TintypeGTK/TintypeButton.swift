@@ -6,15 +6,11 @@ public import TintypeDisplay
 ///
 /// It makes a `GtkButton`, or adds images to one of the program, whose child stays. A state without an image has that of the normal state. Loads and
 /// images belong to the widget: they go on when the object is released, and end when the widget is destroyed.
-@MainActor public final class TintypeButton: ImageDisplay {
+@MainActor public final class TintypeButton: ImageWidget {
     /// A state of a button.
     public enum State: String, Sendable, CaseIterable {
         case normal, hover, pressed, disabled
     }
-
-    /// The widget, which the object retains.
-    public let widget: WidgetPointer
-    let state: PictureState
 
     /// Creates a button with a `GtkButton` of its own.
     /// - Parameter manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
@@ -27,26 +23,21 @@ public import TintypeDisplay
     ///   - widget: the button. Objects that wrap the same button share everything.
     ///   - manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
     public init(wrapping widget: WidgetPointer, manager: ImageManager? = nil) {
-        self.widget = widget
-        g_object_ref_sink(UnsafeMutableRawPointer(widget))
-        if let state = WidgetState.of(widget) as? PictureState {
-            self.state = state
-            return
-        }
-        let (image, background) = (Face([]), Face([]))
-        if GObjects.isA(widget, gtk_button_get_type()) { Self.fill(widget, image, background) }
-        state = PictureState(widget, manager: manager, faces: [image, background]) {
-            [weak image, weak background] slot in
-            slot.rawValue.hasPrefix(Self.background) ? background : image
-        }
-        Self.select(widget, image, background)
-        GObjects.connectArgument(widget, "state-flags-changed") { [weak image, weak background, weak state] _ in
-            if let image, let background { Self.select(widget, image, background) }
-            state?.needsTick()
+        super.init(widget) {
+            let (image, background) = (Face([]), Face([]))
+            if GObjects.isA(widget, gtk_button_get_type()) { Self.fill(widget, image, background) }
+            let state = PictureState(widget, manager: manager, faces: [image, background]) {
+                [weak image, weak background] slot in
+                slot.rawValue.hasPrefix(Self.background) ? background : image
+            }
+            Self.select(widget, image, background)
+            GObjects.connectArgument(widget, "state-flags-changed") { [weak image, weak background, weak state] _ in
+                if let image, let background { Self.select(widget, image, background) }
+                state?.needsTick()
+            }
+            return state
         }
     }
-
-    isolated deinit { g_object_unref(UnsafeMutableRawPointer(widget)) }
 
     /// Puts the background below the image, and the image beside the child that the button has.
     private static func fill(_ widget: WidgetPointer, _ image: Face, _ background: Face) {
@@ -99,17 +90,5 @@ public import TintypeDisplay
 
     /// Returns the slot of the background for a state.
     public static func backgroundSlot(for state: State) -> ImageSlot { slot(background, state) }
-
-    /// The largest size at which images are shown, in application pixels; `nil`, the default, for images in full.
-    public var decodeSize: PixelSize? {
-        get { state.decodeSize }
-        set { state.decodeSize = newValue }
-    }
-
-    // MARK: ImageDisplay
-
-    public var imageBinding: ImageBinding { state.imageBinding }
-
-    public func show(_ content: DisplayedImage?, in slot: ImageSlot) { state.show(content, in: slot) }
 }
 #endif

@@ -7,11 +7,7 @@ public import TintypeDisplay
 /// It makes a `GtkPicture`, or works with a `GtkPicture` or `GtkImage` of the program. Loads, animations, and images belong to the widget: they go on when the
 /// object is released, and end when the widget is destroyed. While the widget is unmapped, its loads are suspended; while it is out of sight,
 /// animations stand still and loads have a low priority.
-@MainActor public final class TintypePicture: ImageDisplay {
-    /// The widget, which the object retains.
-    public let widget: WidgetPointer
-    let state: PictureState
-
+@MainActor public final class TintypePicture: ImageWidget {
     /// Creates a picture with a `GtkPicture` of its own.
     /// - Parameter manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
     public convenience init(manager: ImageManager? = nil) {
@@ -23,31 +19,17 @@ public import TintypeDisplay
     ///   - widget: a `GtkPicture` or a `GtkImage`. In other widgets, nothing is shown.
     ///   - manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.
     public init(wrapping widget: WidgetPointer, manager: ImageManager? = nil) {
-        self.widget = widget
-        g_object_ref_sink(UnsafeMutableRawPointer(widget))
-        if let state = WidgetState.of(widget) as? PictureState {
-            self.state = state
-            return
-        }
-        let face = Face([.image])
-        if let paintable = face.paintable {
-            if GObjects.isA(widget, gtk_picture_get_type()) {
-                gtk_picture_set_paintable(OpaquePointer(widget), paintable)
-            } else if GObjects.isA(widget, gtk_image_get_type()) {
-                gtk_image_set_from_paintable(OpaquePointer(widget), paintable)
+        super.init(widget) {
+            let face = Face([.image])
+            if let paintable = face.paintable {
+                if GObjects.isA(widget, gtk_picture_get_type()) {
+                    gtk_picture_set_paintable(OpaquePointer(widget), paintable)
+                } else if GObjects.isA(widget, gtk_image_get_type()) {
+                    gtk_image_set_from_paintable(OpaquePointer(widget), paintable)
+                }
             }
+            return PictureState(widget, manager: manager, faces: [face]) { [weak face] _ in face }
         }
-        state = PictureState(widget, manager: manager, faces: [face]) { [weak face] _ in face }
-    }
-
-    isolated deinit { g_object_unref(UnsafeMutableRawPointer(widget)) }
-
-    /// The largest size at which images are shown, in application pixels; `nil`, the default, for images in full.
-    ///
-    /// Images are decoded as thumbnails of this size times the scale factor of the screen. A request with a thumbnail size of its own keeps that.
-    public var decodeSize: PixelSize? {
-        get { state.decodeSize }
-        set { state.decodeSize = newValue }
     }
 
     /// True if animations are played, the default; false to show their first frame. A change affects images that are set afterwards.
@@ -66,11 +48,5 @@ public import TintypeDisplay
 
     /// The player of the animation that is shown; `nil` for a still image. It changes speed, mode, and number of loops.
     public var player: AnimatedImagePlayer? { state.player(in: .image) }
-
-    // MARK: ImageDisplay
-
-    public var imageBinding: ImageBinding { state.imageBinding }
-
-    public func show(_ content: DisplayedImage?, in slot: ImageSlot) { state.show(content, in: slot) }
 }
 #endif

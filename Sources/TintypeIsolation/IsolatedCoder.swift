@@ -40,8 +40,8 @@ struct IsolatedCoder: IsolatingCoder {
             }
             var properties = image.properties
             properties.decodeOptions = options
-            guard let result = Image(frames: try worker.frames(image), properties: properties) else { throw .nonsense }
-            return result
+            guard let frame = try worker.frames(image).first else { throw .nonsense }
+            return Image(pixels: frame.pixels, properties: properties)
         }
         if let image { return image }
         return try base.decode(data, options: options, context: context)
@@ -80,7 +80,11 @@ struct IsolatedAnimatedCoder: IsolatingCoder, AnimatedImageCoder {
     }
 
     func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        try coder.decode(data, options: options, context: context)
+        let image = try coder.decode(data, options: options, context: context)
+        // Where there is no worker, the coder in this process has made the animation.
+        guard !options.firstFrameOnly, !image.isAnimated, image.format?.mayBeAnimated ?? true else { return image }
+        let info = try info(of: data, context: context)
+        return image.animated(by: self, data, info, options: options, context)
     }
 
     func frameDecoder(

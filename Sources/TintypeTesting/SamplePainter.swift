@@ -144,7 +144,7 @@ struct SamplePainter {
         do throws(ImageError) {
             let data = try coders.encode(image, as: format, options: options)
             return SampleImage(
-                name: name, data: data, format: format, size: image.size, frameCount: image.frames.count)
+                name: name, data: data, format: format, size: image.size, frameCount: image.animation?.frameCount ?? 1)
         } catch {
             throw error.withSource(name)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Tintype
 
 /// Compares what Tintype makes of one file with what the manifest expects.

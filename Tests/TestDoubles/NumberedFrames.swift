@@ -46,9 +46,15 @@ final class NumberedFramesCoder: AnimatedImageCoder {
     var mostDecodes: Int { decodes.values.max() ?? 0 }
 
     func image(pressure: MemoryPressure? = nil, budget: DecodeBudget = .shared) throws -> AnimatedImage {
-        try AnimatedImage(
-            Self.bytes, options: DecodeOptions(), EntryCoder(coders: ImageCoders([self]), budget: budget),
-            context: DecodeContext(budget: budget), pressure: pressure)
+        var context = DecodeContext(budget: budget)
+        context.memoryPressure = pressure
+        context.limits.maximumFrames = .max
+        let image = try decode(Self.bytes, options: DecodeOptions(), context: context)
+        if let animation = image.animation { return animation }
+        guard let still = AnimatedImage(frames: [ImageFrame(pixels: image.pixels)], properties: image.properties) else {
+            throw ImageError(.corruptImage, stage: .decode, reason: "no frames")
+        }
+        return still
     }
 
     var decodableFormats: Set<ImageFormat> { [.numbered] }

@@ -109,45 +109,74 @@ struct DisplayTransitionTests {
         "An animation plays after its first frame is shown, and no frame is decoded before",
         .capability("CTX-22", "3.5"))
     func animation() async throws {
-        let coder = MovieCoder()
+        let coder = NumberedFramesCoder(count: 5)
         let display = RecordingDisplay(manager(coder))
         display.isAnimating = true
         let load = display.setImage(url)
         await loader.arrival(of: 1)
-        loader.answer(0, with: .success(LoadedData(data: MovieCoder.bytes(frames: 5), url: url)))
+        loader.answer(0, with: .success(LoadedData(data: NumberedFramesCoder.bytes, url: url)))
         _ = await load.result
-        while display.playing[.image] == nil { await Task.yield() }
-        #expect(display.log == ["nothing", "image 8x8", "plays 5"])
-        #expect(coder.decodes.allSatisfy { $0.firstFrameOnly })
+        #expect(display.log == ["nothing", "image 4x4", "plays 5"])
+        #expect(coder.decodes == [0: 1])
         #expect(loader.calls.count == 1)
         // The next display finds all of it in memory.
         let second = RecordingDisplay(display.imageBinding.manager)
         second.isAnimating = true
         second.setImage(url)
-        #expect(second.log == ["image 8x8"])
-        while second.playing[.image] == nil { await Task.yield() }
+        #expect(second.log == ["image 4x4", "plays 5"])
         #expect(second.playing[.image] === display.playing[.image])
         second.setImage(nil as URL?)
         #expect(second.playing[.image] == nil)
     }
 
-    @Test("A still image is opened once to see that it doesn't move", .capability("CTX-22"))
-    func still() async throws {
-        let coder = MovieCoder()
+    @Test(
+        "An image in memory isn't asked for again, and a display that plays nothing decodes one frame",
+        .capability("CTX-22"))
+    func memory() async throws {
+        let coder = NumberedFramesCoder(count: 40)
         let manager = manager(coder)
+        let image = try coder.decode(NumberedFramesCoder.bytes)
+        var request = ImageRequest(url)
+        request.cache.store = .memory
+        try await manager.store(image, for: request)
         let display = RecordingDisplay(manager)
         display.isAnimating = true
-        let load = display.setImage(other)
+        for _ in 0..<3 { display.setImage(url) }
+        #expect(display.playing[.image] === image.animation && loader.calls.isEmpty)
+        display.isAnimating = false
+        display.setImage(url)
+        #expect(display.playing[.image] == nil && display.shown[.image]?.image.isIdentical(to: image) == true)
+        #expect(coder.decodes.keys.max() == 0 && loader.calls.isEmpty)
+        // What a display has loaded is what others get, under the same key.
+        #expect(manager.memoryImage(for: ImageRequest(url))?.isIdentical(to: image) == true)
+        try await manager.removeCachedImage(for: ImageRequest(url))
+        let load = display.setImage(url)
         await loader.arrival(of: 1)
-        loader.answer(0, with: .success(LoadedData(data: MovieCoder.bytes(frames: 1), url: other)))
-        _ = await load.result
-        for _ in 0..<3 {
-            display.setImage(other)
-            while manager.hasActiveLoads { await Task.yield() }
+        loader.answer(0, with: .success(LoadedData(data: NumberedFramesCoder.bytes, url: url)))
+        #expect(try await load.result.get().source == .network)
+    }
+
+    @Test("The manager's transformer is that of all frames which a display shows", .capability("MGR-10", "AIV-09"))
+    func managersTransformer() async throws {
+        var configuration = ImageManager.Configuration()
+        configuration.transformer = { _ in .circle() }
+        configuration.optionsProcessor = { request in
+            var request = request
+            request.transformsAnimatedImages = true
+            return request
         }
-        #expect(coder.decodes.count <= 2)
-        #expect(display.playing[.image] == nil)
-        #expect(loader.calls.count == 1)
+        let manager = ImageManager(
+            cache: DictionaryCache(), loader: loader, coders: ImageCoders([NumberedFramesCoder(count: 3)]),
+            configuration: configuration)
+        let display = RecordingDisplay(manager)
+        display.isAnimating = true
+        let load = display.setImage(url)
+        await loader.arrival(of: 1)
+        loader.answer(0, with: .success(LoadedData(data: NumberedFramesCoder.bytes, url: url)))
+        _ = await load.result
+        #expect(display.shown[.image]?.image.isTransformed == true)
+        let frame = try #require(try await display.playing[.image]?.frame(at: 2)?.pixels)
+        #expect(frame[0, 0].x < 2 && frame[2, 2].x == 2, "the corners are cut")
     }
 
     @Test("Whatever happens, each load ends once, and the slot shows the last one", .capability("3.2", "3.7"))

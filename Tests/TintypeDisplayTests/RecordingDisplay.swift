@@ -55,7 +55,7 @@ import FoundationEssentials
 
     func playsAnimations(in slot: ImageSlot) -> Bool { isAnimating }
 
-    func play(_ animation: AnimatedImage, transformer: (any ImageTransformer)?, in slot: ImageSlot) {
+    func play(_ animation: AnimatedImage, in slot: ImageSlot) {
         playing[slot] = animation
         log.append("plays \(animation.frameCount)")
     }

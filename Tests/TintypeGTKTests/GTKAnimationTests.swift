@@ -141,6 +141,80 @@ enum GTKAnimationTests {
             await run.wait("in sight") { picture.player?.isSuspended == false }
             run.equal(picture.player?.isPlaying, false)
         },
+        GTKTest(
+            "An avatar that is changed on the server and removed from the caches is the new one at the next call",
+            .capability("CTX-22", "VEW-11")
+        ) { run in
+            func moving(_ color: SIMD4<UInt8>) -> Data {
+                let frames = [color, Paint.gray].map { ImageFrame(pixels: Paint.buffer($0), duration: .seconds(9)) }
+                return try! Image(frames: frames)!.encoded(as: .gif)
+            }
+            let picture = TintypePicture(manager: run.manager)
+            await run.show(picture.widget)
+            WidgetState.usesFrameClock = false
+            var number = 0
+            for transformer in [nil, ImageTransformers.flip(horizontally: true)] {
+                for data in [Paint.png, moving] as [(SIMD4<UInt8>) -> Data] {
+                    number += 1
+                    let url = run.url("avatar\(number)")
+                    var request = ImageRequest(url, transformer: transformer)
+                    request.transformsAnimatedImages = true
+                    run.loader.answer(url, with: .data(data(Paint.red)))
+                    _ = try await picture.setImage(request).result.get()
+                    run.check(
+                        Paint.isNear(run.color(picture.state.faces[0], in: picture.widget), Paint.red), "\(number): red"
+                    )
+                    run.loader.answer(url, with: .data(data(Paint.blue)))
+                    _ = try await run.manager.removeCachedImage(for: request)
+                    _ = try await run.manager.removeCachedImage(for: ImageRequest(url))
+                    _ = try await picture.setImage(request).result.get()
+                    run.check(
+                        Paint.isNear(run.color(picture.state.faces[0], in: picture.widget), Paint.blue),
+                        "\(number): blue")
+                }
+            }
+        },
+        GTKTest("Setting the image that a picture shows changes nothing: what moves goes on", .capability("AIV-01")) {
+            run in
+            run.loader.answer(run.url("moving"), with: .data(Paint.animation()))
+            let picture = TintypePicture(manager: run.manager)
+            await run.show(picture.widget)
+            WidgetState.usesFrameClock = false
+            _ = try await picture.setImage(run.url("moving")).result.get()
+            let player = picture.player
+            await run.wait("the second frame") {
+                _ = picture.state.advance(to: .milliseconds(110))
+                return run.color(picture.state.faces[0], in: picture.widget) == Paint.green
+            }
+            picture.setImage(run.url("moving"))
+            run.check(player != nil && picture.player === player, "the player is another one")
+            run.equal(run.color(picture.state.faces[0], in: picture.widget), Paint.green)
+        },
+        GTKTest(
+            "A program may play an animation of its own, and show an image with a transition",
+            .capability("AIV-02", "TRN-01")
+        ) {
+            run in
+            let picture = TintypePicture(manager: run.manager)
+            await run.show(picture.widget)
+            WidgetState.usesFrameClock = false
+            let frames = [Paint.red, Paint.blue].map {
+                ImageFrame(pixels: Paint.buffer($0), duration: .milliseconds(100))
+            }
+            picture.play(AnimatedImage(frames: frames)!, in: .image)
+            await run.wait("the second frame") {
+                _ = picture.state.advance(to: .milliseconds(110))
+                return run.color(picture.state.faces[0], in: picture.widget) == Paint.blue
+            }
+            var ends = 0
+            let content = DisplayedImage(Paint.image(Paint.green), role: .image)
+            picture.show(content, in: .image, with: .crossDissolve(0.2)) { _ in ends += 1 }
+            run.equal(ends, 0)
+            _ = picture.state.advance(to: .seconds(1))
+            _ = picture.state.advance(to: .seconds(2))
+            run.equal(ends, 1)
+            run.equal(run.color(picture.state.faces[0], in: picture.widget), Paint.green)
+        },
     ]
 }
 #endif

@@ -1,8 +1,10 @@
 import Foundation
 import TestSupport
 import Testing
-import Tintype
 import TintypeTesting
+
+@testable import Tintype
+@testable import TintypeImages
 
 /// Sends the bytes of one source when the test says so.
 private final class PortionedLoader: ImageLoading {
@@ -49,15 +51,12 @@ struct ArrivingAnimationTests {
 
     /// After how many bytes there is one more frame.
     private func stops(_ data: Data) throws -> [Int] {
-        let decoder = try ImageCoders.default.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
-        let whole = try Image(data: data)
+        let coder = try #require(ImageCoders.default.arrivingCoder(for: data, hint: nil))
         var stops: [Int] = []
-        for (index, byte) in data.enumerated() {
-            try decoder.append(Data([byte]))
-            guard let preview = try decoder.preview(), preview.frames.count > stops.count,
-                preview.pixels == whole.pixels
-            else { continue }
-            stops.append(index + 1)
+        for count in 1...data.count {
+            guard let info = try? coder.arrivedInfo(of: data.prefix(count), context: DecodeContext()) else { continue }
+            // The first frame is counted before it is whole.
+            if info.frameCount > stops.count + 1 { stops.append(count) }
         }
         return stops
     }
@@ -76,26 +75,39 @@ struct ArrivingAnimationTests {
         arguments: [ImageFormat.gif, .png, .webp])
     func frames(format: ImageFormat) async throws {
         let data = try Self.animation(format)
-        let whole = try Image(data: data)
+        let whole = try Image(data: data).frames
         let loader = PortionedLoader(data)
         var request = ImageRequest(try #require(URL(string: "test:a")))
         request.isProgressive = true
         let task = try manager(loader).task(for: request)
+        // From the second frame on.
         let stops = try self.stops(data)
-        #expect(stops.count == 6)
-        var counts: [Int] = []
-        loader.allowed.update { $0 = stops[0] }
+        #expect(stops.count == 5)
+        var still: Image?
+        var animation: AnimatedImage?
+        loader.allowed.update { $0 = stops[0] - 1 }
         for await event in task.events {
             guard case .preview(let preview) = event else { continue }
-            #expect(preview.isPartial && preview.frames.count >= counts.last ?? 1)
-            guard counts.last != preview.frames.count else { continue }
-            counts.append(preview.frames.count)
-            #expect(preview.frames.map(\.pixels) == whole.frames.prefix(preview.frames.count).map(\.pixels))
-            loader.allowed.update { $0 = counts.count < 6 ? stops[counts.count] : data.count }
+            #expect(preview.isPartial || preview.isAnimated)
+            if let moving = preview.animation {
+                #expect(animation == nil || animation === moving, "all previews have the same animation")
+                animation = moving
+                break
+            }
+            still = preview
+            // Two frames are looked for when there is an eighth more.
+            loader.allowed.update { $0 = max(stops[0], $0 + $0 / 8 + 1) }
         }
-        // After the last byte the image itself comes at once, perhaps before a preview.
-        #expect(counts.starts(with: 1...stops.count { $0 < data.count }) && counts.count <= 6)
-        #expect(try await task.image.frames == whole.frames)
+        #expect(still?.pixels == whole[0].pixels)
+        let arriving = try #require(animation)
+        for (index, stop) in stops.enumerated() {
+            loader.allowed.update { $0 = max($0, stop) }
+            while arriving.frameCount < index + 2 { await Task.yield() }
+            #expect(try await arriving.frame(at: index + 1) == whole[index + 1])
+        }
+        loader.allowed.update { $0 = data.count }
+        let image = try await task.image
+        #expect(image.animation === arriving && image.frames == whole)
     }
 
     @Test(
@@ -104,21 +116,27 @@ struct ArrivingAnimationTests {
     func concurrentReaders(format: ImageFormat) async throws {
         let data = try Self.animation(format)
         let whole = try Image(data: data)
-        let decoder = try ImageCoders.default.progressiveDecoder(options: DecodeOptions(), context: DecodeContext())
-        var previews: [Image] = []
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            for start in stride(from: 0, to: data.count, by: data.count / 20) {
-                try decoder.append(data[start..<min(start + data.count / 20, data.count)])
-                guard let preview = try decoder.preview(), preview.isAnimated else { continue }
-                previews.append(preview)
-                group.addTask {
-                    preview.frames == Array(whole.frames.prefix(preview.frames.count))
-                        && preview.loopCount == whole.loopCount
-                }
+        let coder = EntryCoder(coders: ImageCoders.default)
+        let context = DecodeContext()
+        var animation: AnimatedImage?
+        var readers: [Task<Bool, Never>] = []
+        for end in stride(from: data.count / 20, through: data.count, by: data.count / 20) {
+            let arrived = data.prefix(end)
+            if let animation {
+                animation.extend(arrived, context: context)
+            } else {
+                animation = try? AnimatedImage(arriving: arrived, options: DecodeOptions(), coder, context: context)
             }
-            for try await isRight in group { #expect(isRight) }
+            guard let animation else { continue }
+            readers.append(
+                Task {
+                    for index in 0..<animation.frameCount
+                    where (try? await animation.frame(at: index)) != whole.frames[index] { return false }
+                    return animation.loopCount == whole.loopCount
+                })
         }
-        #expect(previews.count >= 3)
-        #expect(try decoder.finish().frames == whole.frames)
+        animation?.finish(data, context: context)
+        for reader in readers { #expect(await reader.value) }
+        #expect(readers.count >= 3 && animation?.isPartial == false)
     }
 }

@@ -134,7 +134,7 @@ struct WholeSurfaceTests {
         }
         let gif = try #require(Image(frames: same)).encoded(as: .gif)
         let url = try bench.folder.write(gif, to: "a.gif")
-        let animated = try await bench.manager().animatedImage(for: url)
+        let animated = try #require(try await bench.manager().image(for: url).animation)
         let player = AnimatedImagePlayer(animated)
         player.rate = 1.5
         player.mode = .bounce

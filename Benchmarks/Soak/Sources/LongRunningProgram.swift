@@ -112,7 +112,7 @@ struct LongRunningProgram {
     }
 
     private func play() async {
-        guard let animated = try? await manager.animatedImage(for: url()) else { return }
+        guard let animated = try? await manager.image(for: url()).animation else { return }
         let player = AnimatedImagePlayer(animated)
         player.rate = 20
         player.loopCount = 1

@@ -39,8 +39,8 @@ public struct AVIFCoder: AnimatedImageCoder {
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        try AVIFFrameDecoder(data, for: FramePurpose(options), decoder: decoder, options: options, context: context)
-            .image(firstFrameOnly: options.firstFrameOnly)
+        try AVIFFrameDecoder(data, for: .first, decoder: decoder, options: options, context: context)
+            .image(data, self, options: options, context: context)
     }
 
     public func frameDecoder(

@@ -49,8 +49,7 @@ struct AVIFEncoder {
         let alpha = options.avif.alphaQuality.map { Self.quantizer(Int(($0 * 100).rounded())) }
         encoder.pointee.minQuantizerAlpha = options.lossless ? 0 : alpha.map { max(0, $0 - 4) } ?? 0
         encoder.pointee.maxQuantizerAlpha = options.lossless ? 0 : alpha ?? quantizer / 2
-        for frame in source.frames {
-            try job.context.checkCancellation()
+        try job.forEachFrame { frame throws(ImageError) in
             let image = try picture(frame.pixels)
             defer { avifImageDestroy(image) }
             let flags = job.isAnimated ? AVIF_ADD_IMAGE_FLAG_NONE.rawValue : AVIF_ADD_IMAGE_FLAG_SINGLE.rawValue

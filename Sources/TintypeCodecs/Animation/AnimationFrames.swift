@@ -1,12 +1,14 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// A frame decoder that can also put all its frames into one image.
+/// A frame decoder that can also make an image of its first frame.
 protocol AnimationFrames: FrameDecoder {
     /// The properties of the image that are known before its pixels are.
     var properties: Image.Properties { get }
     /// True once it turned out that frames, or rows of the one that was given last, are missing.
     var isPartial: Bool { get }
+    /// True if the bytes end before the last frame does.
+    var isTruncated: Bool { get }
 }
 
 /// Frames of a file that is still arriving.
@@ -15,6 +17,8 @@ protocol ArrivingFrames: AnimationFrames, ArrivingFrameDecoder {
     var isWhole: Bool { get }
     /// The next frame, if all of it is there.
     func arrivedFrame() throws(ImageError) -> ImageFrame?
+    /// True if there may be another frame after the first, as far as the header tells.
+    var mayMove: Bool { get }
     /// Returns the part of an incomplete first frame that has arrived; `nil` if there is none, or nothing has come since the last call.
     func arrivingPicture() throws(ImageError) -> ArrivingPicture?
 }
@@ -38,28 +42,31 @@ extension ImageInfo {
 }
 
 extension ArrivingFrames {
+    var mayMove: Bool { true }
+
     func arrivingPicture() throws(ImageError) -> ArrivingPicture? { nil }
 }
 
 extension AnimationFrames {
-    /// All frames, or the first one, as an image.
-    func image(firstFrameOnly: Bool) throws(ImageError) -> Image {
-        var frames: [ImageFrame] = []
-        while let frame = try nextFrame() {
-            frames.append(frame)
-            if firstFrameOnly { break }
-        }
-        var properties = properties
-        properties.isPartial = isPartial
+    var isTruncated: Bool { info.isAnimated && !info.isComplete }
+
+    /// The first frame as an image, with the animation unless the options ask for the first frame alone.
+    /// - Parameter coder: the coder that reads the other frames.
+    func image(
+        _ data: Data, _ coder: any AnimatedImageCoder, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> Image {
+        guard let frame = try nextFrame() else { throw .corrupt("the image has no frame that could be decoded") }
+        var (info, properties) = (info, properties)
+        let isCut = isTruncated && !options.firstFrameOnly
+        guard !isCut || options.allowsPartialImage else { throw .truncated("the bytes end before the animation does") }
+        properties.isPartial = isPartial || isCut
         // Rows that are missing are transparent.
         if isPartial { properties.hasAlpha = true }
-        if firstFrameOnly || frames.count == 1 {
-            properties.loopCount = 0
-            frames = frames.map { ImageFrame(pixels: $0.pixels) }
+        // Frames whose bytes are missing aren't played.
+        if isCut, let arriving = coder as? any ArrivingAnimationCoder {
+            info = try arriving.arrivedInfo(of: data, context: context)
         }
-        guard let image = Image(frames: frames, properties: properties) else {
-            throw .corrupt("the image has no frame that could be decoded")
-        }
-        return image
+        return Image(pixels: frame.pixels, properties: properties)
+            .animated(by: coder, data, info, options: options, context)
     }
 }

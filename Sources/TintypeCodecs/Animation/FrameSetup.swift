@@ -2,17 +2,12 @@ internal import TintypeImages
 
 /// The purpose of decoding frames, which determines the required memory.
 enum FramePurpose {
-    /// All of them become one image.
-    case all
     /// The first one becomes an image.
     case first
     /// They are given one after the other on request, and belong to the caller.
     case streaming
     /// The same, of a file whose end may be missing.
     case arriving
-
-    /// The purpose of an image that is decoded under options.
-    init(_ options: DecodeOptions) { self = options.firstFrameOnly ? .first : .all }
 
     /// True if the end of the file may be missing.
     func allowsPart(_ options: DecodeOptions) -> Bool { self == .arriving || options.allowsPartialImage }
@@ -26,7 +21,6 @@ struct FrameSetup {
     let outputSize: PixelSize
     /// The format that frames are decoded to.
     private let format: PixelFormat
-    private let purpose: FramePurpose
     /// Held as long as the decoder.
     private let reservation: DecodeReservation?
 
@@ -42,18 +36,16 @@ struct FrameSetup {
         self.format = format
         self.options = options
         self.context = context
-        self.purpose = purpose
         outputSize = info.outputSize(options, format: format)
-        let keptFrames = purpose == .all ? info.frameCount : 1
-        try info.check(context.limits, output: outputSize, keptFrames: keptFrames, format: format)
+        try info.check(context.limits, output: outputSize, keptFrames: 1, format: format)
         try Self.checkCanvas(info, stored: stored ?? info.size, bitmaps: bitmaps, context.limits)
-        guard purpose == .all || purpose == .first else {
+        guard purpose == .first else {
             reservation = nil
             return
         }
         // A frame is turned, or brought to its size, in a buffer beside the one that is kept.
         reservation = try context.reserve(
-            output: outputSize, format: format, frames: keptFrames, isCopied: true, source: stored ?? info.size,
+            output: outputSize, format: format, frames: 1, isCopied: true, source: stored ?? info.size,
             bitmaps: bitmaps)
     }
 
@@ -73,7 +65,6 @@ struct FrameSetup {
 
     /// Compares what is known of a file with the limits again, now that more of it is there.
     func check(_ info: ImageInfo) throws(ImageError) {
-        try info.check(
-            context.limits, output: outputSize, keptFrames: purpose == .all ? info.frameCount : 1, format: format)
+        try info.check(context.limits, output: outputSize, keptFrames: 1, format: format)
     }
 }

@@ -1,47 +1,49 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// The frames of an image whose bytes still come: each is decoded when it is whole, and only once; of the first one there is a
-/// picture before that where the format allows it.
+/// The first frame of an image whose bytes still come: decoded when it is whole, and only once. There is a picture before that where the
+/// format allows it.
 struct ProgressiveFrames {
+    private let coder: any AnimatedImageCoder
     private let options: DecodeOptions
+    private let context: DecodeContext
     private let open: (Data, DecodeOptions) throws(ImageError) -> any ArrivingFrames
     private var decoder: (any ArrivingFrames)?
-    private var pictures: [PixelBuffer] = []
-    private var shown = 0
+    private var picture: PixelBuffer?
+    private var isShown = false
 
-    /// - Parameter open: makes the decoder of the frames, with options that allow an image to be partial.
+    /// - Parameters:
+    ///   - coder: the coder that reads the other frames.
+    ///   - open: makes the decoder of the frames, with options that allow an image to be partial.
     init(
-        options: DecodeOptions,
+        _ coder: any AnimatedImageCoder, options: DecodeOptions, context: DecodeContext,
         open: @escaping (Data, DecodeOptions) throws(ImageError) -> any ArrivingFrames
     ) {
-        self.options = options
+        (self.coder, self.options, self.context) = (coder, options, context)
         self.open = open
     }
 
-    /// The frames so far, if there are more of them than before, or more is known of the first.
+    /// The first frame, or more of it than before.
     mutating func preview(_ data: Data) throws(ImageError) -> Image? {
         do throws(ImageError) { try advance(data) } catch {
             guard error.code == .truncatedImage else { throw error }
             return nil
         }
-        if pictures.isEmpty, let decoder, let picture = try decoder.arrivingPicture() {
-            return image([picture.pixels], isPartial: true, isMissingRows: picture.isMissingRows)
+        if picture == nil, let decoder, let picture = try decoder.arrivingPicture() {
+            return image(picture.pixels, isPartial: true, isMissingRows: picture.isMissingRows)
         }
-        guard pictures.count > shown else { return nil }
-        shown = pictures.count
-        return image(pictures, isPartial: true)
+        guard let picture, !isShown else { return nil }
+        isShown = true
+        return image(picture, isPartial: true)
     }
 
-    /// All frames; `nil` if the file is not whole, or was decoded at a size that its number of frames does not allow.
+    /// The image; `nil` if the file is not whole, or was decoded at a size that its number of frames does not allow.
     mutating func finish(_ data: Data) throws(ImageError) -> Image? {
         try advance(data)
-        guard let decoder, decoder.isWhole, !decoder.isPartial else { return nil }
+        guard let decoder, decoder.isWhole, !decoder.isPartial, let picture else { return nil }
         let info = decoder.info
-        guard let format = pictures.first?.format, decoder.outputSize == info.outputSize(options, format: format),
-            pictures.count == (options.firstFrameOnly ? 1 : info.frameCount)
-        else { return nil }
-        return image(pictures, isPartial: false)
+        guard decoder.outputSize == info.outputSize(options, format: picture.format) else { return nil }
+        return image(picture, isPartial: false)?.animated(by: coder, data, info, options: options, context)
     }
 
     private mutating func advance(_ data: Data) throws(ImageError) {
@@ -52,24 +54,17 @@ struct ProgressiveFrames {
             lenient.allowsPartialImage = true
             decoder = try open(data, lenient)
         }
-        guard let decoder else { return }
-        while !options.firstFrameOnly || pictures.isEmpty, let frame = try decoder.arrivedFrame() {
-            pictures.append(frame.pixels)
-        }
+        if picture == nil, let frame = try decoder?.arrivedFrame() { picture = frame.pixels }
     }
 
-    private func image(_ pictures: [PixelBuffer], isPartial: Bool, isMissingRows: Bool = false) -> Image? {
+    private func image(_ picture: PixelBuffer, isPartial: Bool, isMissingRows: Bool = false) -> Image? {
         guard let decoder else { return nil }
-        let durations = decoder.info.frameDurations
-        let isAnimated = pictures.count > 1
-        let frames = pictures.enumerated().map { index, pixels in
-            ImageFrame(pixels: pixels, duration: isAnimated && index < durations.count ? durations[index] : .zero)
-        }
         var properties = decoder.properties
         properties.decodeOptions = options
         properties.isPartial = isPartial
+        properties.mayMove = isPartial && decoder.mayMove && !options.firstFrameOnly
         if isMissingRows { properties.hasAlpha = true }
-        if !isAnimated { properties.loopCount = 0 }
-        return Image(frames: frames, properties: properties)
+        properties.loopCount = 0
+        return Image(pixels: picture, properties: properties)
     }
 }

@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Decodes an image frame by frame while its bytes arrive.
+/// Decodes the first frame of an image while its bytes arrive.
 final class ProgressiveFramesDecoder: ProgressiveDecoder {
-    private let coder: any ImageCoder
+    private let coder: any AnimatedImageCoder
     private let options: DecodeOptions
     private let context: DecodeContext
     private var data = Data()
@@ -13,13 +13,13 @@ final class ProgressiveFramesDecoder: ProgressiveDecoder {
     ///   - coder: decodes the whole image if that isn't possible while it arrives.
     ///   - open: makes the decoder of the frames, with options that allow an image to be partial.
     init(
-        _ coder: any ImageCoder, options: DecodeOptions, context: DecodeContext,
+        _ coder: any AnimatedImageCoder, options: DecodeOptions, context: DecodeContext,
         open: @escaping (Data, DecodeOptions) throws(ImageError) -> any ArrivingFrames
     ) {
         self.coder = coder
         self.options = options
         self.context = context
-        frames = ProgressiveFrames(options: options, open: open)
+        frames = ProgressiveFrames(coder, options: options, context: context, open: open)
     }
 
     func append(_ chunk: Data) { data.append(chunk) }

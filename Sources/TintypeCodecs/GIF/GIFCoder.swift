@@ -20,15 +20,15 @@ public struct GIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        try GIFFrameDecoder(data, for: FramePurpose(options), options: options, context: context)
-            .image(firstFrameOnly: options.firstFrameOnly)
+        try GIFFrameDecoder(data, for: .first, options: options, context: context)
+            .image(data, self, options: options, context: context)
     }
 
     public func progressiveDecoder(
         options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any ProgressiveDecoder {
         ProgressiveFramesDecoder(self, options: options, context: context) { data, options throws(ImageError) in
-            try GIFFrameDecoder(data, for: FramePurpose(options), options: options, context: context)
+            try GIFFrameDecoder(data, for: .first, options: options, context: context)
         }
     }
 

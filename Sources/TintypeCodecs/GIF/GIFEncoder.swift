@@ -20,25 +20,34 @@ struct GIFEncoder {
     func encode() throws(ImageError) -> Data {
         let maximum = job.options.gif.maximumColors
         try job.check(maximum, in: 2...256, "gif.maximumColors")
+        let areOpaque = try opacity()
         for colors in [maximum] + [128, 64, 32, 16, 8, 4, 2].filter({ $0 < maximum }) {
             try job.context.checkCancellation()
-            let data = try file(colors: colors)
+            let data = try file(colors: colors, areOpaque: areOpaque)
             if data.count <= job.options.maximumBytes?.bytes ?? .max { return data }
         }
         throw job.tooLarge()
     }
 
-    private func file(colors: Int) throws(ImageError) -> Data {
+    /// Returns true for each frame that is opaque, for the first one depends on all.
+    private func opacity() throws(ImageError) -> [Bool] {
+        guard image.hasAlpha else { return Array(repeating: true, count: image.animation?.frameCount ?? 1) }
+        var areOpaque: [Bool] = []
+        try job.forEachFrame { frame in areOpaque.append(Self.isOpaque(frame.pixels)) }
+        return areOpaque
+    }
+
+    private func file(colors: Int, areOpaque: [Bool]) throws(ImageError) -> Data {
         let writer = try GIFWriter(size: image.size)
-        if image.frames.count > 1, image.loopCount != 1 { try writer.write(loopCount: image.loopCount) }
-        let delays = Self.centiseconds(image.frames.map(\.duration))
-        let areOpaque = image.frames.map { !image.hasAlpha || Self.isOpaque($0.pixels) }
+        if image.isAnimated, image.loopCount != 1 { try writer.write(loopCount: image.loopCount) }
+        let delays = Self.centiseconds(image.animation?.frameDurations ?? [.zero])
         // Some viewers clear to the background color unless the frame that is cleared has a transparent index, and have no transparency
         // at all unless the first frame has one.
         let hasTransparentIndex = areOpaque.contains(false)
         var previous: PixelBuffer?
-        for (index, frame) in image.frames.enumerated() {
-            try job.context.checkCancellation()
+        var index = 0
+        try job.forEachFrame { frame throws(ImageError) in
+            defer { index += 1 }
             let pixels = frame.pixels
             let isOpaque = areOpaque[index]
             // Nothing may show through the holes of the next frame: this one covers the canvas and is cleared.

@@ -52,6 +52,8 @@ final class GIFFrameDecoder: SeekableFrames {
         }
     }
 
+    var isTruncated: Bool { blocks.isTruncated }
+
     var isWhole: Bool { !blocks.isTruncated && blocks.hasTrailer }
 
     func extend(_ data: Data) throws(ImageError) {

@@ -38,8 +38,8 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         if let sequence = try HEIFSequence(fileOf: data, limits: context.limits) {
             return try HEIFFrameDecoder(
-                data, sequence: sequence, for: FramePurpose(options), options: options, context: context
-            ).image(firstFrameOnly: options.firstFrameOnly)
+                data, sequence: sequence, for: .first, options: options, context: context
+            ).image(data, self, options: options, context: context)
         }
         return try data.withBytes { bytes throws(ImageError) in
             let still = try HEIFStill(
@@ -56,7 +56,7 @@ public struct HEIFCoder: AnimatedImageCoder, ProgressiveImageCoder {
                 throw .truncated("no frame of the sequence is there yet")
             }
             return try HEIFFrameDecoder(
-                data, sequence: sequence, for: FramePurpose(options), options: options, context: context)
+                data, sequence: sequence, for: .first, options: options, context: context)
         }
     }
 

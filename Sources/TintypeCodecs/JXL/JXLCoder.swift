@@ -23,15 +23,15 @@ public struct JXLCoder: AnimatedImageCoder, ProgressiveImageCoder {
     }
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        try JXLFrameDecoder(data, for: FramePurpose(options), options: options, context: context)
-            .image(firstFrameOnly: options.firstFrameOnly)
+        try JXLFrameDecoder(data, for: .first, options: options, context: context)
+            .image(data, self, options: options, context: context)
     }
 
     public func progressiveDecoder(
         options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any ProgressiveDecoder {
         ProgressiveFramesDecoder(self, options: options, context: context) { data, options throws(ImageError) in
-            try JXLFrameDecoder(data, for: FramePurpose(options), options: options, context: context)
+            try JXLFrameDecoder(data, for: .first, options: options, context: context)
         }
     }
 

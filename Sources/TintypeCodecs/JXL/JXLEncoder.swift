@@ -74,7 +74,7 @@ struct JXLEncoder {
         }
         var format = JxlPixelFormat(
             num_channels: source.hasAlpha ? 4 : 3, data_type: samples.type, endianness: JXL_NATIVE_ENDIAN, align: 0)
-        for frame in source.frames {
+        try job.forEachFrame { frame throws(ImageError) in
             try job.context.checkCancellation()
             if job.isAnimated {
                 var header = JxlFrameHeader()

@@ -116,6 +116,8 @@ final class JXLFrameDecoder: ArrivingFrames {
     /// Of a still image the end of the file need not be there.
     var isWhole: Bool { info.isAnimated || reader.basic.have_animation != 0 ? info.isComplete : next > 0 }
 
+    var mayMove: Bool { reader.basic.have_animation != 0 }
+
     func extend(_ data: Data) throws(ImageError) {
         let info = try JXLReader(data, limits: context.limits, keepsColorSpace: setup.options.keepsColorSpace).info
         try setup.check(info)

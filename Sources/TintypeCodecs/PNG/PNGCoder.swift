@@ -21,8 +21,8 @@ public struct PNGCoder: AnimatedImageCoder, ProgressiveImageCoder {
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
         if chunks.animation != nil {
-            return try PNGFrameDecoder(data, chunks, for: FramePurpose(options), options: options, context: context)
-                .image(firstFrameOnly: options.firstFrameOnly)
+            return try PNGFrameDecoder(data, chunks, for: .first, options: options, context: context)
+                .image(data, self, options: options, context: context)
         }
         return try data.withBytes { bytes throws(ImageError) in
             try PNGDecoder(chunks: chunks, options: options, context: context).run(bytes)

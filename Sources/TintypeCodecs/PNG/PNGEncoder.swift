@@ -44,12 +44,13 @@ struct PNGEncoder {
             defer { sequenceNumber += 1 }
             return PNGChunk.bigEndian(sequenceNumber)
         }
-        for (index, frame) in image.frames.enumerated() {
-            try job.context.checkCancellation()
+        let count = image.animation?.frameCount ?? 1
+        var index = 0
+        var previous: PixelBuffer?
+        try job.forEachFrame { frame throws(ImageError) in
+            defer { (index, previous) = (index + 1, frame.pixels) }
             let area =
-                index == 0
-                ? PixelRect(size: image.size)
-                : PixelRect(covering: frame.pixels, differingFrom: image.frames[index - 1].pixels)
+                previous.map { PixelRect(covering: frame.pixels, differingFrom: $0) } ?? PixelRect(size: image.size)
             try Self.forEachChunk(of: try picture(frame.pixels, area)) { type, contents in
                 switch type {
                 case .ihdr where index == 0:
@@ -57,7 +58,7 @@ struct PNGEncoder {
                     PNGChunk.append(type, contents, to: &file)
                     file += metadata
                     PNGChunk.append(
-                        .actl, PNGChunk.bigEndian(image.frames.count) + PNGChunk.bigEndian(image.loopCount), to: &file)
+                        .actl, PNGChunk.bigEndian(count) + PNGChunk.bigEndian(image.loopCount), to: &file)
                 case .idat:
                     if index == 0 {
                         if sequenceNumber == 0 {
@@ -67,7 +68,7 @@ struct PNGEncoder {
                     } else {
                         PNGChunk.append(.fdat, number() + contents, to: &file)
                     }
-                case .iend where index == image.frames.count - 1: PNGChunk.append(type, contents, to: &file)
+                case .iend where index == count - 1: PNGChunk.append(type, contents, to: &file)
                 case .ihdr where index > 0:
                     PNGChunk.append(.fctl, number() + Self.control(area, frame.duration), to: &file)
                 case .ihdr, .iend: break

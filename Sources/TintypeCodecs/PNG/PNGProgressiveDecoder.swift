@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import TintypeImages
 
 /// Decodes a PNG while its bytes arrive: the rows so far, all rows of an interlaced image as estimated from its passes, or the
-/// whole frames of an animation.
+/// whole first frame of an animation.
 final class PNGProgressiveDecoder: ProgressiveDecoder {
     private let options: DecodeOptions
     private let context: DecodeContext
@@ -19,10 +19,10 @@ final class PNGProgressiveDecoder: ProgressiveDecoder {
         self.options = options
         self.context = context
         pusher = try PNGPushReader()
-        frames = ProgressiveFrames(options: options) { data, options throws(ImageError) in
+        frames = ProgressiveFrames(PNGCoder(), options: options, context: context) { data, options throws(ImageError) in
             let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }
             guard chunks.animation != nil else { throw .truncated("no frame of the animation is there yet") }
-            return try PNGFrameDecoder(data, chunks, for: FramePurpose(options), options: options, context: context)
+            return try PNGFrameDecoder(data, chunks, for: .first, options: options, context: context)
         }
     }
 

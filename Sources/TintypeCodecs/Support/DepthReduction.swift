@@ -17,14 +17,15 @@ enum DepthReduction {
         _ context: EncodeContext = EncodeContext()
     ) throws(ImageError) -> Image {
         let isToneMapped = image.isHighDynamicRange && options.encodeToHDR == .none
-        func isTaken(_ format: PixelFormat) -> Bool {
+        @Sendable func isTaken(_ format: PixelFormat) -> Bool {
             format == .rgba8 || formats.contains(format) && !(format == .rgbaFloat16 && isToneMapped)
         }
-        guard !image.frames.allSatisfy({ isTaken($0.pixels.format) }) else { return image }
+        guard image.isAnimated || !isTaken(image.pixels.format) else { return image }
+        let isHighDynamicRange = image.isHighDynamicRange
         let reduced = try image.mappingPixels { pixels throws(ImageError) in
             guard !isTaken(pixels.format) else { return pixels }
             try context.checkCancellation()
-            let isMapped = pixels.format == .rgbaFloat16 && image.isHighDynamicRange
+            let isMapped = pixels.format == .rgbaFloat16 && isHighDynamicRange
             return try (isMapped ? toneMapped(pixels) : pixels)
                 .converted(to: formats.contains(.rgba16) ? .rgba16 : .rgba8)
         }

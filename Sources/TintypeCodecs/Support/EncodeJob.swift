@@ -34,7 +34,18 @@ struct EncodeJob {
     }
 
     /// True if there is more than one frame to write.
-    var isAnimated: Bool { image.frames.count > 1 }
+    var isAnimated: Bool { image.isAnimated }
+
+    /// Decodes the frames one after another.
+    func forEachFrame(_ body: (ImageFrame) throws(ImageError) -> Void) throws(ImageError) {
+        guard let animation = image.animation else { return try body(ImageFrame(pixels: image.pixels)) }
+        do throws(ImageError) {
+            try animation.forEachFrame(isCancelled: { [context] in context.isCancelled }, body)
+        } catch {
+            if error.isCancellation { try context.checkCancellation() }
+            throw error
+        }
+    }
 
     /// The file of the best quality, up to the one that is asked for, that keeps to the limit of bytes.
     ///

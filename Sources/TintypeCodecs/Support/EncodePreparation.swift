@@ -19,7 +19,7 @@ enum EncodePreparation {
     /// The image as it is to be written: its first frame or all of them, shrunk into the box of the options, and in sRGB
     /// where the format cannot say anything else.
     ///
-    /// Frames that share a buffer go on doing so. Pixels of more bits than the target takes are reduced: see ``DepthReduction``.
+    /// Pixels of more bits than the target takes are reduced: see ``DepthReduction``.
     /// - Throws: ``ImageError/Code/encodeFailed`` for an image that the format cannot hold, before any memory is taken.
     static func prepare(
         _ image: Image, for target: EncodeTarget, _ options: EncodeOptions, _ context: EncodeContext
@@ -34,12 +34,14 @@ enum EncodePreparation {
         }
         let reduced = try DepthReduction.reduce(
             options.firstFrameOnly || target.isStill ? image.firstFrame : image, to: target.formats, options, context)
-        let conversion = target.storesProfile ? nil : reduced.colorSpace.profile.flatMap(conversion)
+        // Sendable: it never changes, and a LittleCMS transform without a cache may be used by several threads.
+        nonisolated(unsafe) let conversion = target.storesProfile ? nil : reduced.colorSpace.profile.flatMap(conversion)
         guard size != reduced.size || conversion != nil else { return reduced }
+        let hasAlpha = reduced.hasAlpha
         let changed = try reduced.mappingPixels { pixels throws(ImageError) in
             try context.checkCancellation()
             let resized = try pixels.resized(to: size)
-            return try conversion?.convert(resized, hasAlpha: reduced.hasAlpha) ?? resized
+            return try conversion?.convert(resized, hasAlpha: hasAlpha) ?? resized
         }
         return conversion == nil ? changed : changed.with { $0.colorSpace = .sRGB }
     }

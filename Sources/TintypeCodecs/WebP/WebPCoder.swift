@@ -17,8 +17,8 @@ public struct WebPCoder: AnimatedImageCoder, ProgressiveImageCoder {
 
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let decoder = try WebPFrameDecoder(
-            data, container: container(data, context), for: FramePurpose(options), options: options, context: context)
-        return try decoder.image(firstFrameOnly: options.firstFrameOnly)
+            data, container: container(data, context), for: .first, options: options, context: context)
+        return try decoder.image(data, self, options: options, context: context)
     }
 
     public func progressiveDecoder(

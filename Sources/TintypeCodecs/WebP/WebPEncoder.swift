@@ -31,14 +31,13 @@ struct WebPEncoder {
 
     private func file(_ config: WebPConfig) throws(ImageError) -> Data {
         var config = config
-        var file = try job.isAnimated ? animation(&config) : still(&config)
+        var hasTransparency = false
+        var file = try job.isAnimated ? animation(&config, &hasTransparency) : still(&config)
         let chunks = [("ICCP", job.profile), ("EXIF", job.exif), ("XMP ", job.xmp)].compactMap { name, data in
             data.map { (name, $0) }
         }
         if !chunks.isEmpty { file = try adding(chunks, to: file) }
-        if job.isAnimated, job.image.hasAlpha, !job.image.frames.allSatisfy({ Self.isOpaque($0.pixels) }) {
-            Self.stateAlpha(of: &file)
-        }
+        if hasTransparency { Self.stateAlpha(of: &file) }
         return file
     }
 
@@ -83,15 +82,16 @@ struct WebPEncoder {
         return Data(bytes: bytes, count: writer.size)
     }
 
-    private func animation(_ config: inout WebPConfig) throws(ImageError) -> Data {
+    /// - Parameter hasTransparency: becomes true if a frame isn't opaque.
+    private func animation(_ config: inout WebPConfig, _ hasTransparency: inout Bool) throws(ImageError) -> Data {
         let image = job.image
         var animationSettings = try settings.animation()
         guard let encoder = WebPAnimEncoderNew(Int32(image.size.width), Int32(image.size.height), &animationSettings)
         else { throw job.failure("libwebp has no memory for an encoder") }
         defer { WebPAnimEncoderDelete(encoder) }
         var time = Duration.zero
-        for frame in image.frames {
-            try job.context.checkCancellation()
+        try job.forEachFrame { frame throws(ImageError) in
+            if image.hasAlpha, !hasTransparency { hasTransparency = !Self.isOpaque(frame.pixels) }
             var picture = try picture(frame.pixels, asARGB: true)
             defer { WebPPictureFree(&picture) }
             guard WebPAnimEncoderAdd(encoder, &picture, Self.timestamp(time), &config) != 0 else {

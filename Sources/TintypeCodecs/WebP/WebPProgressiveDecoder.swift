@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Decodes a WebP file while its bytes arrive: the rows so far of a still image, the whole frames of an animation.
+/// Decodes a WebP file while its bytes arrive: the rows so far of a still image, the whole first frame of an animation.
 final class WebPProgressiveDecoder: ProgressiveDecoder {
     private let options: DecodeOptions
     private let context: DecodeContext
@@ -12,9 +12,10 @@ final class WebPProgressiveDecoder: ProgressiveDecoder {
     init(options: DecodeOptions, context: DecodeContext) {
         self.options = options
         self.context = context
-        frames = ProgressiveFrames(options: options) { data, options throws(ImageError) in
+        frames = ProgressiveFrames(WebPCoder(), options: options, context: context) {
+            data, options throws(ImageError) in
             try WebPFrameDecoder(
-                data, container: Self.container(data, context), for: FramePurpose(options), options: options,
+                data, container: Self.container(data, context), for: .first, options: options,
                 context: context)
         }
     }

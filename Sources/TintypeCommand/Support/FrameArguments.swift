@@ -23,7 +23,8 @@ struct FrameArguments: ParsableArguments {
     /// Returns an image with the frames that were asked for.
     /// - Throws: ``ImageError/Code/transformFailed`` if the image doesn't have them.
     func applied(to image: Image) throws(ImageError) -> Image {
-        var chosen = image.frames
+        guard frames != nil || reverse || speed != nil else { return image }
+        var chosen = try all(of: image)
         if let range = frames?.range {
             guard range.upperBound <= chosen.count else {
                 throw ImageError(
@@ -36,6 +37,16 @@ struct FrameArguments: ParsableArguments {
         if reverse { chosen.reverse() }
         if let speed { chosen = chosen.map { ImageFrame(pixels: $0.pixels, duration: $0.duration / speed) } }
         return Image(frames: chosen, properties: image.properties) ?? image
+    }
+
+    private func all(of image: Image) throws(ImageError) -> [ImageFrame] {
+        guard let animation = image.animation else { return [ImageFrame(pixels: image.pixels)] }
+        try DecodeLimits().check(
+            size: image.size, output: image.size, frameCount: animation.frameCount,
+            bytesPerPixel: image.pixels.format.bytesPerPixel)
+        var all: [ImageFrame] = []
+        try animation.forEachFrame { all.append($0) }
+        return all
     }
 }
 

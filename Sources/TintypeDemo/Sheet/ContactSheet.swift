@@ -19,7 +19,7 @@ struct ContactSheet: Sendable {
         /// `webp 320×320 · 16 frames · 24.1 kB`, or `240×180` without a file.
         var facts: String {
             guard bytes > 0 else { return "\(image.size.width)×\(image.size.height)" }
-            let moving = image.isAnimated ? "\(image.frames.count) frames · " : ""
+            let moving = image.animation.map { "\($0.frameCount) frames · " } ?? ""
             return "\(format) \(size.width)×\(size.height) · \(moving)\(ByteCount(bytes))"
         }
     }

@@ -1,45 +1,35 @@
 public import FoundationEssentials
 
-/// An animation whose frames are decoded when they are due, so that a long one takes no more memory than a short one.
-///
-/// An ``Image``, in contrast, has all of its frames. A still image is an animation with one frame.
+/// The frames of an image that moves, decoded when they are due, so that a long animation takes no more memory than a short one.
 ///
 /// ```swift
-/// let animated = try await manager.animatedImage(for: url)
-/// let player = AnimatedImagePlayer(animated)
-/// for await frame in player.frames { show(frame.pixels) }
+/// let image = try await manager.image(for: url)
+/// if let animation = image.animation {
+///     let player = AnimatedImagePlayer(animation)
+///     for await frame in player.frames { show(frame.pixels) }
+/// }
 /// ```
 ///
-/// All players of one animation share its decoded frames. Loads of one URL return the same object as long as it is in memory.
+/// All players of one animation share its decoded frames.
 public final class AnimatedImage: Sendable {
-    /// The first frame.
+    /// The first frame, as a still image.
     public let poster: Image
-    /// The options that frames are decoded with.
-    public let options: DecodeOptions
-
-    let coder: EntryCoder
+    let contents: AnimationContents
+    /// Changes each frame; `nil` for none.
+    private let transformer: (any ImageTransformer)?
+    /// The number of plays, if it is another one than that of the file.
+    private let ownLoopCount: Int?
     private let pressure: MemoryPressure?
-    let contents: Lock<Contents>
-    let pools = Lock(Pools())
+    private let frames = Lock(Frames())
 
-    struct Pools {
-        /// The frames without a transformer, which hold the decoder, and its place.
-        var plain: AnimationFramePool?
-        /// The frames by the key of their transformer.
-        var transformed: [String: WeakPool] = [:]
-        /// Keeps all frames.
+    /// The decoded frames, and the wish for all of them.
+    private struct Frames {
+        var pool: AnimationFramePool?
         var preload: Preload?
-
-        /// All pools that are in use.
-        var all: [AnimationFramePool] { transformed.values.compactMap(\.pool) + (plain.map { [$0] } ?? []) }
-    }
-
-    struct WeakPool: Sendable {
-        weak let pool: AnimationFramePool?
     }
 
     /// A member of a frame pool that wants all frames, as long as it lives.
-    final class Preload: Sendable {
+    private final class Preload: Sendable {
         private let pool: AnimationFramePool
         private let member: Int
 
@@ -52,74 +42,83 @@ public final class AnimatedImage: Sendable {
         deinit { pool.leave(member) }
     }
 
-    /// Opens an animation and decodes its first frame, on the calling thread.
-    /// - Parameters:
-    ///   - data: the encoded animation, or a still image.
-    ///   - options: the size, color space and other properties of the frames. With ``DecodeOptions/firstFrameOnly``, the animation has
-    ///     one frame.
-    ///   - coders: the coders that may decode it; the first animated one is used.
-    ///   - limits: the limits that the animation must not exceed.
-    ///   - budget: the memory in which frames that are kept are counted.
-    /// - Throws: An ``ImageError`` of the decode stage.
-    public convenience init(
-        data: Data, options: DecodeOptions = DecodeOptions(), coders: ImageCoders,
-        limits: DecodeLimits = DecodeLimits(),
-        budget: DecodeBudget = .shared
-    ) throws(ImageError) {
-        try self.init(
-            data, options: options, EntryCoder(coders: coders, limits: limits, budget: budget),
-            context: DecodeContext(limits: limits, budget: budget))
-    }
-
-    /// - Parameter context: the context in which the first frame is decoded.
-    package init(
-        _ data: Data, options: DecodeOptions, _ coder: EntryCoder, context: DecodeContext,
-        pressure: MemoryPressure? = .system
-    ) throws(ImageError) {
-        let coders = (coder.coders as? ImageCoders) ?? ImageCoders([coder.coders])
-        self.options = options
-        self.coder = coder
-        self.pressure = pressure
-        let info = try coders.info(of: data, hint: options.formatHint, context: context)
-        var first = options
-        first.firstFrameOnly = true
-        poster = try coders.decode(data, options: first, context: context)
-        contents = Lock(Contents(data, info, firstFrameOnly: options.firstFrameOnly))
-    }
-
-    /// Creates the beginning of an animation: see ``AnimatedImage/init(arriving:options:_:context:)``.
     init(
-        _ contents: Contents, poster: Image, options: DecodeOptions, _ coder: EntryCoder, pressure: MemoryPressure?
+        _ contents: AnimationContents, poster: Image, transformer: (any ImageTransformer)? = nil, loopCount: Int? = nil,
+        pressure: MemoryPressure?
     ) {
-        self.poster = poster
-        self.options = options
-        self.coder = coder
+        self.contents = contents
+        self.poster = poster.firstFrame
+        self.transformer = transformer
+        ownLoopCount = loopCount
         self.pressure = pressure
-        self.contents = Lock(contents)
+    }
+
+    /// Creates an animation of decoded frames, all of which stay in memory; `nil` without frames, or if their sizes differ.
+    ///
+    /// For a coder that decodes a movie as a whole, and for programs that draw their frames. Bytes are decoded by ``ImageCoders``.
+    /// - Parameters:
+    ///   - frames: the frames, with their durations.
+    ///   - properties: the properties of all frames, and the number of plays.
+    public convenience init?(frames: [ImageFrame], properties: Image.Properties = Image.Properties()) {
+        guard let first = frames.first?.pixels, frames.allSatisfy({ $0.pixels.size == first.size }) else { return nil }
+        self.init(
+            AnimationContents(frames, properties), poster: Image(pixels: first, properties: properties),
+            pressure: .system)
+    }
+
+    /// Creates an animation of images, all of which stay in memory. The properties are those of the first one.
+    /// - Parameters:
+    ///   - images: the frames. Of an image that moves, the first frame is one.
+    ///   - durations: the time for which each frame is shown. The last one counts for the images that have none.
+    ///   - loopCount: the number of plays; 0 to repeat the animation forever.
+    /// - Throws: ``ImageError/Code/invalidRequest`` without images or durations, and for images of different sizes in pixels.
+    public convenience init(images: [Image], durations: [Duration], loopCount: Int = 0) throws(ImageError) {
+        func invalid(_ reason: String) -> ImageError { ImageError(.invalidRequest, stage: .request, reason: reason) }
+        guard let first = images.first, let last = durations.last else {
+            throw invalid("an animation needs at least one image, and one duration")
+        }
+        if let index = images.firstIndex(where: { $0.size != first.size }) {
+            throw invalid("image \(index) of the animation is \(images[index].size), and the first one \(first.size)")
+        }
+        var properties = first.properties
+        properties.loopCount = loopCount
+        properties.hasAlpha = images.contains(where: \.hasAlpha)
+        let frames = images.enumerated().map { index, image in
+            ImageFrame(image, duration: index < durations.count ? durations[index] : last)
+        }
+        self.init(
+            AnimationContents(frames, properties), poster: Image(pixels: first.pixels, properties: properties),
+            pressure: .system)
     }
 
     // MARK: Properties
 
-    /// The encoded animation, as far as it has arrived.
-    public var data: Data { contents.withLock { $0.data } }
+    /// The encoded animation, as far as it has arrived; empty for one that was made of decoded frames. A transformer doesn't change it.
+    public var data: Data { contents.known.data }
+    /// The options that frames are decoded with.
+    public var options: DecodeOptions { contents.options }
     /// The contents of its header. While the animation arrives, only the frames that are there count.
-    public var info: ImageInfo { contents.withLock { $0.info } }
+    public var info: ImageInfo { contents.known.info }
     /// The duration of each frame. It is 100 ms where the header doesn't tell.
-    public var frameDurations: [Duration] { contents.withLock { $0.frameDurations } }
+    public var frameDurations: [Duration] { contents.known.durations }
     public var frameCount: Int { frameDurations.count }
     /// True if there is more than one frame.
     public var isAnimated: Bool { frameCount > 1 }
     /// The number of times that the animation is played; 0 to repeat it forever.
-    public var loopCount: Int { isAnimated ? info.loopCount ?? 0 : 0 }
-    public var format: ImageFormat { info.format }
+    public var loopCount: Int {
+        let info = info
+        return info.isAnimated ? ownLoopCount ?? info.loopCount ?? 0 : 0
+    }
     /// The upright size of the frames, in pixels.
     public var size: PixelSize { poster.size }
-    /// The number of pixels per point, at least 1.
-    public var scale: Double { poster.scale }
     /// The duration of one pass through the frames.
     public var duration: Duration { frameDurations.reduce(.zero, +) }
-    /// The memory of the bytes and the first frame, in bytes. Frames that players keep are not part of it.
-    public var memoryCost: Int { data.count + poster.memoryCost }
+    /// The memory of the bytes, or of the frames that the animation was made of, and of the first frame, in bytes. Frames that players keep
+    /// are not part of it.
+    public var memoryCost: Int { sourceBytes + poster.memoryCost }
+
+    /// The memory of the bytes, or of the decoded frames after the first.
+    var sourceBytes: Int { contents.byteCount }
 
     /// The memory of a picture that has the size of the source, in bytes.
     var canvasBytes: Int {
@@ -127,123 +126,145 @@ public final class AnimatedImage: Sendable {
         return Int(min(Double(poster.pixels.byteCount) * ratio, 1e15))
     }
 
+    /// The order and the times of the frames that are there.
+    func timeline(mode: PlaybackMode, loopCount: Int?) -> AnimationTimeline {
+        let known = contents.known
+        return AnimationTimeline(
+            durations: known.durations, mode: mode, loopCount: loopCount ?? self.loopCount, isArriving: known.isArriving
+        )
+    }
+
+    // MARK: Other animations of the same frames
+
+    /// Returns the animation with a transformer for each frame, which is applied when the frame is due.
+    /// - Parameter poster: the first frame, transformed.
+    func transformed(_ transformer: any ImageTransformer, poster: Image) -> AnimatedImage {
+        let all: any ImageTransformer = self.transformer.map { $0.then(transformer) } ?? transformer
+        let make = { [self] in
+            AnimatedImage(contents, poster: poster, transformer: all, loopCount: ownLoopCount, pressure: pressure)
+        }
+        // Asked outside the lock: it is the program's code.
+        let keys = all.componentKeys
+        guard !keys.contains(""), ownLoopCount == nil else { return make() }
+        return contents.animation(transformedBy: all.key, make)
+    }
+
+    /// Returns the animation with another number of plays.
+    func repeated(_ loopCount: Int) -> AnimatedImage {
+        AnimatedImage(contents, poster: poster, transformer: transformer, loopCount: loopCount, pressure: pressure)
+    }
+
+    private var frameTransform: FrameTransform? {
+        transformer.map { FrameTransform(transformer: $0, properties: contents.frameProperties, size: size) }
+    }
+
     // MARK: Frames
 
     /// Returns a frame, decoded if need be, with those before it on which it depends.
     /// - Parameter index: the number of the frame, counted from 0.
     /// - Returns: the frame; `nil` if there is none with this number.
-    /// - Throws: ``ImageError/Code/cancelled``, and the errors of the decoder.
+    /// - Throws: ``ImageError/Code/cancelled``, and the errors of the decoder and the transformer.
     public func frame(at index: Int) async throws(ImageError) -> ImageFrame? {
         guard frameDurations.indices.contains(index) else { return nil }
-        guard isAnimated else { return poster.frames[0] }
         return try await framePool().waitForFrame(at: index)
+    }
+
+    /// Decodes all frames, one after another on the calling thread, and keeps none.
+    ///
+    /// For encoders and other code that passes through an animation once.
+    /// - Parameters:
+    ///   - isCancelled: returns true once the frames are no longer needed.
+    ///   - body: takes a frame.
+    /// - Throws: ``ImageError/Code/truncatedImage`` if a frame is missing, the errors of the decoder and the transformer, and those of `body`.
+    public func forEachFrame(
+        isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled },
+        _ body: (ImageFrame) throws(ImageError) -> Void
+    ) throws(ImageError) {
+        let (coder, known, transform) = (contents.coder, contents.known, frameTransform)
+        var context = DecodeContext(
+            limits: coder.limits, pool: coder.pool, budget: coder.budget, isCancelled: isCancelled)
+        context.memoryPressure = nil
+        context.origin = coder.origin
+        let decoder = try contents.open(context)
+        for index in known.durations.indices {
+            try context.checkCancellation()
+            guard let frame = try decoder.nextFrame() else { throw FrameReader.missing(index) }
+            try body(transform?.apply(to: frame, coder, isCancelled: isCancelled) ?? frame)
+        }
+        if !known.isWhole {
+            throw known.interruption
+                ?? ImageError(.truncatedImage, stage: .decode, reason: "the animation is still being loaded")
+        }
     }
 
     /// Decodes all frames, and keeps them until ``unload()`` or until memory is scarce.
     /// - Throws: ``ImageError/Code/limitExceeded`` if all frames together take more memory than an image may,
     ///   ``ImageError/Code/cancelled``, and the errors of the decoder.
     public func preload() async throws(ImageError) {
-        guard isAnimated else { return }
-        try coder.limits.check(
-            size: info.size, output: size, frameCount: frameCount, bytesPerPixel: poster.pixels.format.bytesPerPixel)
+        let (count, info) = (frameCount, info)
+        try contents.coder.limits.check(
+            size: info.size, output: size, frameCount: count, bytesPerPixel: poster.pixels.format.bytesPerPixel)
         let pool = framePool()
-        let preload = Preload(pool, frameCount: frameCount)
-        pools.withLock { $0.preload = preload }
-        for index in 0..<frameCount { _ = try await pool.waitForFrame(at: index) }
+        let preload = Preload(pool, frameCount: count)
+        frames.withLock { $0.preload = preload }
+        for index in 0..<count { _ = try await pool.waitForFrame(at: index) }
     }
 
     /// Releases the frames that ``preload()`` decoded, and the decoder. Frames that players need stay with them.
     public func unload() {
-        let old = pools.withLock { pools in
-            defer { (pools.plain, pools.preload) = (nil, nil) }
-            return (pools.plain, pools.preload)
+        let old = frames.withLock { frames in
+            defer { frames = Frames() }
+            return frames
         }
         _ = old  // Deallocated outside the lock.
     }
 
     /// True if all frames are decoded.
-    public var isPreloaded: Bool {
-        !isAnimated || pools.withLock { $0.plain }?.statistics.frames == frameCount
-    }
+    public var isPreloaded: Bool { frames.withLock { $0.pool }?.statistics.frames == frameCount }
 
-    /// The decoded frames that players of a transformer share.
-    func framePool(_ transformer: (any ImageTransformer)? = nil) -> AnimationFramePool {
-        // Asked outside the lock: it is the program's code.
-        let key = transformer?.key
-        return pools.withLock { pools in
-            if let pool = key.map({ pools.transformed[$0]?.pool }) ?? pools.plain { return pool }
-            var properties = poster.properties
-            properties.loopCount = 0
-            let source = AnimationFrameSource { [contents] in
-                contents.withLock { $0.data }
-            } open: { [contents, options, coder, poster] context throws(ImageError) in
-                let contents = contents.withLock { $0 }
-                let coders = (coder.coders as? ImageCoders) ?? ImageCoders([coder.coders])
-                if !contents.isWhole, let arriving = coders.arrivingCoder(for: contents.data, hint: options.formatHint)
-                {
-                    return try arriving.arrivingFrameDecoder(for: contents.data, options: options, context: context)
-                }
-                guard contents.frameDurations.count > 1 else {
-                    return StillFrameDecoder(info: contents.info, frame: poster.frames[0])
-                }
-                return try coders.frameDecoder(for: contents.data, options: options, context: context)
-            }
-            let pool = AnimationFramePool(
-                coder, properties: properties, transformer: transformer, pressure: pressure, source)
-            if let key {
-                pools.transformed = pools.transformed.filter { $0.value.pool != nil }
-                pools.transformed[key] = WeakPool(pool: pool)
-            } else {
-                pools.plain = pool
-            }
+    /// The decoded frames, which all players share.
+    func framePool() -> AnimationFramePool {
+        frames.withLock { frames in
+            if let pool = frames.pool { return pool }
+            let pool = AnimationFramePool(contents, transform: frameTransform, pressure: pressure)
+            contents.add(pool)
+            frames.pool = pool
             return pool
         }
     }
-
-    // MARK: Encoding
-
-    /// Returns the animation in a format. The bytes stay as they are if they have the format, and the options ask for no change.
-    /// - Parameters:
-    ///   - format: the format to write; `nil` for that of the animation.
-    ///   - encodeOptions: the options to encode with.
-    /// - Throws: ``ImageError/Code/truncatedImage`` if bytes are missing, ``ImageError/Code/formatNotEncodable``, and the errors of decoding
-    ///   and encoding.
-    public func encoded(
-        as format: ImageFormat? = nil, options encodeOptions: EncodeOptions = EncodeOptions()
-    ) async throws(ImageError) -> Data {
-        let (format, data) = (format ?? self.format, try wholeData)
-        if format == self.format, encodeOptions.cacheKey.isEmpty, options == DecodeOptions() { return data }
-        let image = try await coder.decode(data, options: options)
-        return try await coder.processing.perform { [coder] isCancelled throws(ImageError) in
-            try coder.coders.encode(
-                image, as: format, options: encodeOptions, context: EncodeContext(isCancelled: isCancelled))
-        }
-    }
 }
 
-/// The one frame of a still image, whose coder may have no frames.
-private final class StillFrameDecoder: FrameDecoder {
-    let info: ImageInfo
-    private let frame: ImageFrame
-    private var isGiven = false
-    var outputSize: PixelSize { frame.pixels.size }
+/// The work of a transformer on one frame of an animation.
+struct FrameTransform: Sendable {
+    let transformer: any ImageTransformer
+    /// The properties of a frame as an image.
+    let properties: Image.Properties
+    /// The size of the first frame, which all have to have.
+    let size: PixelSize
 
-    init(info: ImageInfo, frame: ImageFrame) { (self.info, self.frame) = (info, frame) }
-
-    func nextFrame() -> ImageFrame? {
-        defer { isGiven = true }
-        return isGiven ? nil : frame
+    func apply(
+        to frame: ImageFrame, _ coder: EntryCoder, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(ImageError) -> ImageFrame {
+        let context = TransformContext(limits: coder.limits, pool: coder.pool, isCancelled: isCancelled)
+        let image = try Image(pixels: frame.pixels, properties: properties).transformed(transformer, in: context)
+        guard image.size == size else {
+            throw ImageError(
+                .transformFailed, stage: .transform,
+                reason: "\(transformer.key) gave the frames of an animation different sizes")
+        }
+        return ImageFrame(pixels: image.pixels, duration: frame.duration)
     }
-
-    func rewind() { isGiven = false }
 }
 
 extension AnimatedImage: Hashable {
-    /// Returns true if both decode the same bytes with the same options. An animation that isn't whole equals only itself.
+    /// Returns true if both have equal frames, because they decode the same bytes with the same options and transformers, and are played as often.
+    /// An animation that isn't whole, or was made of decoded frames, equals only itself.
     public static func == (left: AnimatedImage, right: AnimatedImage) -> Bool {
         if left === right { return true }
-        let (one, other) = (left.contents.withLock { $0 }, right.contents.withLock { $0 })
-        return one.isWhole && other.isWhole && left.options == right.options && one.data == other.data
+        let (one, other) = (left.contents.known, right.contents.known)
+        return one.isWhole && other.isWhole && !one.data.isEmpty && one.data == other.data
+            && left.options == right.options && left.transformer?.key == right.transformer?.key
+            && left.loopCount == right.loopCount
     }
 
     // Only of what doesn't change while bytes arrive.
@@ -251,7 +272,5 @@ extension AnimatedImage: Hashable {
 }
 
 extension AnimatedImage: CustomStringConvertible {
-    public var description: String {
-        "\(format.rawValue) \(size), \(frameCount) frames in \(duration)"
-    }
+    public var description: String { "\(info.format.rawValue) \(size), \(frameCount) frames in \(duration)" }
 }

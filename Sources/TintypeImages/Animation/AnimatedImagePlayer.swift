@@ -3,7 +3,7 @@
 /// A player has no timer. A view calls ``advance(to:)`` for each refresh of the screen. Elsewhere, ``frames`` waits on a clock:
 ///
 /// ```swift
-/// let player = AnimatedImagePlayer(animated)
+/// let player = AnimatedImagePlayer(animation)
 /// player.mode = .bounce
 /// for await frame in player.frames { show(frame.pixels) }
 /// ```
@@ -15,9 +15,7 @@ public final class AnimatedImagePlayer: Sendable {
     let now: @Sendable () -> Duration
     /// Sleeps until a time of ``now``.
     let sleep: @Sendable (_ deadline: Duration) async throws -> Void
-    private let pool: AnimationFramePool?
-    /// The frame that is shown at once while the first one isn't decoded; `nil` if frames are transformed.
-    private let poster: PixelBuffer?
+    private let pool: AnimationFramePool
     private let state: Lock<State>
     private let demandOrder = Lock(())
     /// The number by which the image knows the player while it arrives.
@@ -26,41 +24,37 @@ public final class AnimatedImagePlayer: Sendable {
 
     /// Creates a player.
     /// - Parameters:
-    ///   - image: the animation. That of a still image shows its one frame.
-    ///   - transformer: changes each frame; `nil` for none. Players with the same transformer, by its key, share frames.
+    ///   - image: the animation.
     ///   - mode: the order of the frames.
     ///   - maximumBufferSize: the memory for frames that are kept decoded, in bytes. See ``maximumBufferSize``.
     ///   - isPlaying: false for a player that is paused at first. It decodes no frames ahead.
     ///   - clock: the clock on which ``frames`` waits.
     public init(
-        _ image: AnimatedImage, transformer: (any ImageTransformer)? = nil, mode: PlaybackMode = .normal,
-        maximumBufferSize: ByteCount? = nil, isPlaying: Bool = true, clock: some Clock<Duration> = ContinuousClock()
+        _ image: AnimatedImage, mode: PlaybackMode = .normal, maximumBufferSize: ByteCount? = nil,
+        isPlaying: Bool = true, clock: some Clock<Duration> = ContinuousClock()
     ) {
         self.image = image
         let beginning = clock.now
         now = { beginning.duration(to: clock.now) }
         sleep = { try await clock.sleep(until: beginning.advanced(by: $0), tolerance: nil) }
-        poster = transformer == nil ? image.poster.pixels : nil
-        let needsPool = image.isAnimated || transformer != nil
-        pool = needsPool ? image.framePool(transformer) : nil
+        pool = image.framePool()
         let timeline = image.timeline(mode: mode, loopCount: nil)
         var start = State(timeline: timeline, maximumBufferSize: maximumBufferSize)
         start.isPlaying = isPlaying
         state = Lock(start)
-        guard let pool else { return }
         let member = pool.join(
             .init(demand: demand(state.withLock { $0 }), onFrame: { [observers] in observers.wake() }))
         state.withLock { $0.member = member }
         guard timeline.isArriving else { return }
-        let number = image.addObserver { [weak self] in self?.imageChanged() }
+        let number = image.contents.addObserver { [weak self] in self?.imageChanged() }
         arrival.withLock { $0 = number }
         // It may have changed before.
         imageChanged()
     }
 
     deinit {
-        if let number = arrival.withLock({ $0 }) { image.removeObserver(number) }
-        if let pool { pool.leave(state.withLock { $0.member }) }
+        if let number = arrival.withLock({ $0 }) { image.contents.removeObserver(number) }
+        pool.leave(state.withLock { $0.member })
         observers.finish()
     }
 
@@ -179,7 +173,7 @@ public final class AnimatedImagePlayer: Sendable {
     package func removeWaker(_ number: Int) { observers.removeWaker(number) }
 
     /// Releases the decoded frames of all players of the animation. Those that are needed are decoded again.
-    public func clearFrameBuffer() { pool?.removeAll() }
+    public func clearFrameBuffer() { pool.removeAll() }
 
     private func change(_ body: (inout State) -> Void) {
         state.withLock { body(&$0) }
@@ -232,14 +226,13 @@ public final class AnimatedImagePlayer: Sendable {
     }
 
     private func lookup(_ index: Int) -> AnimationFramePool.Lookup {
-        guard let pool else { return .ready(image.poster.frames[0]) }
         let lookup = pool.frame(at: index)
-        if case .pending = lookup, index == 0, let poster { return .ready(ImageFrame(pixels: poster)) }
+        // The first frame is there from the beginning.
+        if case .pending = lookup, index == 0 { return .ready(ImageFrame(pixels: image.poster.pixels)) }
         return lookup
     }
 
     private func updateDemand() {
-        guard let pool else { return }
         // One after the other, so that the last demand is that of the last state.
         demandOrder.withLock { _ in
             let state = state.withLock { $0 }

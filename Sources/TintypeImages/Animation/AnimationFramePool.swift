@@ -22,28 +22,23 @@ final class AnimationFramePool: Sendable {
     }
 
     private let state = Lock(State())
-    /// Locked while a frame is decoded. One task at a time decodes, so nobody waits for it.
-    private let reader: Lock<FrameReader>
+    /// Used by one thread at a time, which ``State`` knows; `nil` meanwhile. No lock is held while the program's coder is called.
+    private let reader: Lock<FrameReader?>
     private let coder: EntryCoder
-    private let transformer: (any ImageTransformer)?
-    /// The properties of each frame as an image, for the transformer.
-    private let properties: Image.Properties
+    private let transform: FrameTransform?
     private let subscription = MemoryPressure.Subscription()
 
-    init(
-        _ coder: EntryCoder, properties: Image.Properties, transformer: (any ImageTransformer)?,
-        pressure: MemoryPressure? = .system, _ source: AnimationFrameSource
-    ) {
+    init(_ contents: AnimationContents, transform: FrameTransform?, pressure: MemoryPressure?) {
+        let coder = contents.coder
         self.coder = coder
-        self.properties = properties
-        self.transformer = transformer
+        self.transform = transform
         let state = state
         var context = DecodeContext(limits: coder.limits, pool: coder.pool, budget: coder.budget) {
             state.withLock { !$0.isJobNeeded }
         }
         context.memoryPressure = pressure
         context.origin = coder.origin
-        reader = Lock(FrameReader(source, context: context))
+        reader = Lock(FrameReader(contents, context: context))
         subscription.replace(with: pressure) { [weak self] _ in self?.purge() }
     }
 
@@ -74,19 +69,41 @@ final class AnimationFramePool: Sendable {
 
     /// Lets the decoder and its place stay for who asks next, while few other animations have been used since. Copies of the canvas go at once.
     private func becomeIdle() {
-        // Whoever decodes closes it afterwards.
-        reader.withLockIfFree { if $0.seekPointInterval != nil { $0.close() } }
+        useReaderIfFree { if $0.seekPointInterval != nil { $0.close() } }
         IdleAnimations.shared.add(self)
     }
 
     /// Releases the decoder, unless somebody wants frames.
     func closeIfIdle() {
         guard state.withLock({ $0.members.isEmpty }) else { return }
-        reader.withLockIfFree { $0.close() }
+        useReaderIfFree { $0.close() }
     }
 
     /// Gives the decoder the bytes that have arrived. If it is at work, it takes them before its next frame.
-    func takeNewBytes() { reader.withLockIfFree { $0.takeNewBytes() } }
+    func takeNewBytes() { useReaderIfFree { $0.takeNewBytes() } }
+
+    /// Uses the reader unless somebody does. Frames that are wanted meanwhile are decoded afterwards.
+    private func useReaderIfFree(_ body: (inout FrameReader) -> Void) {
+        guard state.withLock({ $0.beginUse() }) else { return }
+        try? useReader { (reader) throws(ImageError) in body(&reader) }
+        let next = state.withLock { state in
+            state.endUse()
+            return state.begin()
+        }
+        if let next { Task { await decode(next) } }
+    }
+
+    /// Called by one thread at a time.
+    private func useReader<Value>(
+        _ body: (inout FrameReader) throws(ImageError) -> Value
+    ) throws(ImageError) -> Value {
+        // Never: only one thread uses it.
+        guard var taken = reader.withLockUnchecked({ $0.take() }) else {
+            throw ImageError.cancelled(stage: .decode, while: "decoding a frame")
+        }
+        defer { reader.withLockUnchecked { $0 = taken } }
+        return try body(&taken)
+    }
 
     func setDemand(_ demand: FrameDemand, of number: Int) {
         state.withLock { $0.members[number]?.demand = demand }
@@ -188,15 +205,11 @@ final class AnimationFramePool: Sendable {
         do throws(ImageError) {
             return .success(
                 try await coder.processing.perform { [self] isCancelled throws(ImageError) in
-                    let frame = try reader.withLockUnchecked { reader throws(ImageError) in
+                    let frame = try useReader { reader throws(ImageError) in
                         reader.seekPointInterval = job.seekPointInterval
                         return try reader.frame(at: job.frame)
                     }
-                    guard let transformer else { return frame }
-                    let context = TransformContext(limits: coder.limits, pool: coder.pool, isCancelled: isCancelled)
-                    let image = try Image(pixels: frame.pixels, properties: properties)
-                        .transformed(transformer, in: context)
-                    return ImageFrame(pixels: image.pixels, duration: frame.duration)
+                    return try transform?.apply(to: frame, coder, isCancelled: isCancelled) ?? frame
                 })
         } catch {
             return .failure(error)
@@ -230,6 +243,8 @@ extension AnimationFramePool {
         var mostFrames = 0
         /// The frame that is being decoded.
         private var decodedFrame: Int?
+        /// True while the reader is used for something else.
+        private var isReaderInUse = false
         private var damage = FrameDamage()
 
         /// The memory of the frames.
@@ -244,9 +259,18 @@ extension AnimationFramePool {
 
         /// Returns the first frame to decode if nobody decodes.
         mutating func begin() -> Job? {
-            guard decodedFrame == nil else { return nil }
+            guard decodedFrame == nil, !isReaderInUse else { return nil }
             return next()
         }
+
+        /// Returns true if nobody uses the reader; the caller does until ``endUse()``.
+        mutating func beginUse() -> Bool {
+            guard decodedFrame == nil, !isReaderInUse else { return false }
+            isReaderInUse = true
+            return true
+        }
+
+        mutating func endUse() { isReaderInUse = false }
 
         /// Returns the next frame to decode; `nil` if none is wanted, and nobody decodes from now on.
         mutating func next() -> Job? {

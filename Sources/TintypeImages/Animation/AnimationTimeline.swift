@@ -1,7 +1,7 @@
 /// The relation between time and the frames of an animation: a value without a clock.
 ///
 /// ```swift
-/// let timeline = AnimationTimeline(durations: image.frameDurations, mode: .bounce, loopCount: 3)
+/// let timeline = AnimationTimeline(durations: animation.frameDurations, mode: .bounce, loopCount: 3)
 /// let position = timeline.position(at: .seconds(1.5))
 /// print(position.frame, position.completedLoops)
 /// ```

@@ -1,16 +1,8 @@
 internal import FoundationEssentials
 
-/// The origin of an animation's frames: bytes, of which more may arrive, and their decoder.
-struct AnimationFrameSource: Sendable {
-    /// Returns the bytes as far as they have arrived.
-    var data: @Sendable () -> Data
-    /// Opens a decoder for them.
-    var open: @Sendable (DecodeContext) throws(ImageError) -> (any FrameDecoder)?
-}
-
 /// The decoder of an animation, opened when it is needed, and its place. Used by one thread at a time.
 struct FrameReader {
-    private let source: AnimationFrameSource
+    private let source: AnimationContents
     private let context: DecodeContext
     private var decoder: (any FrameDecoder)?
     private var next = 0
@@ -26,7 +18,7 @@ struct FrameReader {
         }
     }
 
-    init(_ source: AnimationFrameSource, context: DecodeContext) { (self.source, self.context) = (source, context) }
+    init(_ source: AnimationContents, context: DecodeContext) { (self.source, self.context) = (source, context) }
 
     /// Decodes a frame. After an error, the next call opens the animation again.
     mutating func frame(at index: Int) throws(ImageError) -> ImageFrame {
@@ -36,16 +28,17 @@ struct FrameReader {
                 // Another pass is no reason to keep copies of the canvas, as a seek would be.
                 if index == 0 { try decoder.rewind() } else { try decoder.seek(to: index) }
             }
-            guard let frame = try decoder.nextFrame() else {
-                throw ImageError(
-                    .truncatedImage, stage: .decode, reason: "frame \(index) of the animation is missing")
-            }
+            guard let frame = try decoder.nextFrame() else { throw Self.missing(index) }
             next = index + 1
             return frame
         } catch {
             close()
             throw error
         }
+    }
+
+    static func missing(_ index: Int) -> ImageError {
+        ImageError(.truncatedImage, stage: .decode, reason: "frame \(index) of the animation is missing")
     }
 
     /// Gives the decoder the bytes that have arrived since it was opened, so that it no longer holds the old ones.
@@ -56,7 +49,7 @@ struct FrameReader {
 
     private mutating func extend() throws(ImageError) {
         guard let arriving = decoder as? any ArrivingFrameDecoder else { return }
-        let data = source.data()
+        let data = source.known.data
         guard data.count > bytes else { return }
         bytes = data.count
         try arriving.extend(data)
@@ -67,10 +60,8 @@ struct FrameReader {
             try extend()
             return decoder
         }
-        bytes = source.data().count
-        guard let new = try source.open(context) else {
-            throw ImageError(.formatNotEnabled, stage: .decode, reason: "no coder reads the frames of the animation")
-        }
+        bytes = source.known.data.count
+        let new = try source.open(context)
         if let seekPointInterval { new.keepSeekPoints(every: seekPointInterval) }
         decoder = new
         next = 0

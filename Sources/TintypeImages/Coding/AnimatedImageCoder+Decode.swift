@@ -1,39 +1,40 @@
 public import FoundationEssentials
 
 extension AnimatedImageCoder {
-    /// Decodes all frames as one image, or only the first one. So an animated coder only needs to provide its frames.
+    /// Decodes the first frame, with the animation that the frames make. So an animated coder only needs to provide its frames.
     ///
-    /// The memory is reserved when the header is known. If a decoder provides fewer frames than its ``FrameDecoder/info`` says,
-    /// the image is partial, which is an error unless the options allow it. Additional frames are ignored.
+    /// The memory of the first frame is reserved when the header is known.
     public func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let decoder = try frameDecoder(for: data, options: options, context: context)
         let info = decoder.info
-        let wanted = options.firstFrameOnly ? 1 : max(1, info.frameCount)
         let format = options.pixelFormat(
             bitsPerComponent: info.bitsPerComponent, isHighDynamicRange: info.isHighDynamicRange)
+        try context.limits.check(frameCount: info.frameCount)
         try context.limits.check(
-            size: info.size, output: decoder.outputSize, frameCount: wanted, bytesPerPixel: format.bytesPerPixel)
-        let (bytes, overflow) = PixelBufferPool.footprint(of: decoder.outputSize, format: format)
-            .multipliedReportingOverflow(by: wanted)
-        let reservation = try context.reserve(overflow ? .max : bytes)
+            size: info.size, output: decoder.outputSize, frameCount: 1, bytesPerPixel: format.bytesPerPixel)
+        let reservation = try context.reserve(PixelBufferPool.footprint(of: decoder.outputSize, format: format))
         defer { withExtendedLifetime(reservation) {} }
+        guard let frame = try decoder.nextFrame() else {
+            throw ImageError(.truncatedImage, stage: .decode, reason: "the image has no frame")
+        }
+        return Image(pixels: frame.pixels, properties: info.properties(options))
+            .animated(by: self, data, info, options: options, context)
+    }
+}
 
-        var frames: [ImageFrame] = []
-        while frames.count < wanted {
-            try context.checkCancellation()
-            guard let frame = try decoder.nextFrame() else { break }
-            frames.append(wanted == 1 ? ImageFrame(pixels: frame.pixels) : frame)
-        }
-        var properties = info.properties(options)
-        if frames.count < 2 { properties.loopCount = 0 }
-        properties.isPartial = frames.count < wanted
-        guard !properties.isPartial || options.allowsPartialImage, !frames.isEmpty else {
-            throw ImageError(
-                .truncatedImage, stage: .decode, reason: "only \(frames.count) of \(wanted) frames are there")
-        }
-        guard let image = Image(frames: frames, properties: properties) else {
-            throw ImageError(.corruptImage, stage: .decode, reason: "the frames have different sizes")
-        }
-        return image
+extension Image {
+    /// Returns the image as the first frame of an animation, if there is more than one frame, and the options don't ask for the first one alone.
+    package func animated(
+        by coder: any AnimatedImageCoder, _ data: Data, _ info: ImageInfo, options: DecodeOptions,
+        _ context: DecodeContext
+    ) -> Image {
+        guard info.isAnimated, !options.firstFrameOnly else { return with { $0.loopCount = 0 } }
+        var entryCoder = EntryCoder(
+            coders: ImageCoders([coder]), limits: context.limits, pool: context.pool, budget: context.budget,
+            processing: context.processing)
+        entryCoder.origin = context.origin
+        let poster = with { $0.loopCount = info.loopCount ?? 0 }
+        let contents = AnimationContents(data, info, options: options, entryCoder, frameProperties: poster.properties)
+        return poster.with(AnimatedImage(contents, poster: poster, pressure: context.memoryPressure))
     }
 }

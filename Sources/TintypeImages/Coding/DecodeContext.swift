@@ -9,6 +9,8 @@ public struct DecodeContext: Sendable {
     public var memoryPressure: MemoryPressure? = .system
     /// The server that the bytes are from; `nil` for those of the user. An isolated process decodes those of one at a time.
     package var origin: String?
+    /// The queue that decodes the later frames of an animation.
+    package var processing = WorkQueue.processing
     package let isCancelled: @Sendable () -> Bool
     private let admission: Admission
 

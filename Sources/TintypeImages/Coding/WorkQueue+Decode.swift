@@ -14,10 +14,10 @@ extension WorkQueue {
                 return try await perform(priority: priority) { isCancelled throws(ImageError) in
                     // Released here, so that the room is available to others before the caller continues.
                     defer { attempt.release() }
-                    return try work(
-                        DecodeContext(
-                            limits: limits, pool: pool, budget: budget, admission: .ends(attempt),
-                            isCancelled: isCancelled))
+                    var context = DecodeContext(
+                        limits: limits, pool: pool, budget: budget, admission: .ends(attempt), isCancelled: isCancelled)
+                    context.processing = self
+                    return try work(context)
                 }
             } catch {
                 guard error.code == .overBudget, let wanted = attempt.wanted else { throw error }

@@ -1,7 +1,7 @@
 extension Image {
     /// Returns the image with all its frames at another size; the image itself if it already has that size.
     ///
-    /// All other properties stay the same. Resamples on the calling thread.
+    /// All other properties stay the same. Resamples on the calling thread, and later frames of an animation when they are due.
     /// - Parameters:
     ///   - size: the new size, in pixels.
     ///   - pool: the memory for the pixels.
@@ -14,22 +14,19 @@ extension Image {
     /// Returns the image scaled down proportionally until the pixels of all frames use at most a number of bytes; the image
     /// itself if they already do.
     public func scaledDown(toBytes limit: Int, pool: PixelBufferPool = .shared) throws(ImageError) -> Image {
-        let bytesPerPixel = pixels.format.bytesPerPixel
-        return try resized(
-            to: size.scaled(toBytes: limit, bytesPerPixel: bytesPerPixel, frames: frames.count), pool: pool)
+        let (frames, bytesPerPixel) = (animation?.frameCount ?? 1, pixels.format.bytesPerPixel)
+        return try resized(to: size.scaled(toBytes: limit, bytesPerPixel: bytesPerPixel, frames: frames), pool: pool)
     }
 
-    /// Returns the image with other pixels, all of one size. Frames that share a buffer still do.
+    /// Returns the image with other pixels. Those of the later frames of an animation are changed when they are due.
     package func mappingPixels(
-        _ change: (PixelBuffer) throws(ImageError) -> PixelBuffer
+        _ change: @escaping @Sendable (PixelBuffer) throws(ImageError) -> PixelBuffer
     ) throws(ImageError) -> Image {
-        var changed: [ImageFrame] = []
-        var last: (source: PixelBuffer, result: PixelBuffer)?
-        for frame in frames {
-            if last?.source !== frame.pixels { last = (frame.pixels, try change(frame.pixels)) }
-            if let last { changed.append(ImageFrame(pixels: last.result, duration: frame.duration)) }
+        let picture = Image(pixels: try change(pixels), properties: properties).with(companion: companion)
+        guard let animation else { return picture }
+        let transformer = ClosureTransformer(key: "") {
+            try Image(pixels: change($0.pixels), properties: $0.properties)
         }
-        // Frames of one size still have one size.
-        return Image(frames: changed, properties: properties) ?? self
+        return picture.with(animation.transformed(transformer, poster: picture))
     }
 }

@@ -1,30 +1,26 @@
-/// A decoded image: upright pixels, or several frames of them, with the properties of their source.
+/// A picture: upright pixels, with the properties of their source. If its source moves, it also has an ``animation``.
 ///
-/// An image never changes, and copying one copies a reference. Its pixels are premultiplied RGBA; see ``PixelBuffer``.
+/// An image never changes, and copying one copies a reference. Its pixels are premultiplied RGBA; see ``PixelBuffer``. Those of an animation
+/// are its first frame; the others are decoded when they are due.
 public struct Image: Sendable {
     /// The contents of an image: one object, so that copies are cheap and caches can tell whether the image is still in use.
     package final class Storage: Sendable {
-        let frames: [ImageFrame]
+        let pixels: PixelBuffer
         let properties: Properties
-        /// The animation whose first frame this is, for caches.
         let animation: AnimatedImage?
         /// An object that a cache keeps with the image.
         let companion: (any ImageCompanion)?
         let memoryCost: Int
 
         init(
-            frames: [ImageFrame], properties: Properties, animation: AnimatedImage? = nil,
+            _ pixels: PixelBuffer, _ properties: Properties, animation: AnimatedImage? = nil,
             companion: (any ImageCompanion)? = nil
         ) {
-            self.companion = companion
-            self.frames = frames
+            self.pixels = pixels
             self.properties = properties
             self.animation = animation
-            // Frames that share a buffer count once.
-            var seen = Set<ObjectIdentifier>()
-            memoryCost = frames.reduce((animation?.data.count ?? 0) + properties.extraBytes) { cost, frame in
-                seen.insert(ObjectIdentifier(frame.pixels)).inserted ? cost + frame.pixels.byteCount : cost
-            }
+            self.companion = companion
+            memoryCost = pixels.byteCount + properties.extraBytes + (animation?.sourceBytes ?? 0)
         }
     }
 
@@ -57,6 +53,8 @@ public struct Image: Sendable {
         public var metadata = ImageMetadata()
         /// True if the source is truncated.
         public var isPartial = false
+        /// True for a preview whose source may turn out to be an animation.
+        package var mayMove = false
         /// True if a transformer made the image.
         public var isTransformed = false
         /// True if the image was drawn from a vector source.
@@ -71,21 +69,28 @@ public struct Image: Sendable {
 
     /// Creates a still image.
     public init(pixels: PixelBuffer, properties: Properties = Properties()) {
-        storage = Storage(frames: [ImageFrame(pixels: pixels)], properties: properties)
+        storage = Storage(pixels, properties)
     }
 
-    /// Creates an animation; `nil` without frames, or if their sizes differ.
+    /// Creates an animation of decoded frames, all of which stay in memory; `nil` without frames, or if their sizes differ. A single frame
+    /// makes a still image.
     public init?(frames: [ImageFrame], properties: Properties = Properties()) {
-        guard let size = frames.first?.pixels.size, frames.allSatisfy({ $0.pixels.size == size }) else { return nil }
-        storage = Storage(frames: frames, properties: properties)
+        guard let animation = AnimatedImage(frames: frames, properties: properties) else { return nil }
+        self.init(animation)
     }
+
+    /// Creates an image that moves. One frame makes a still image.
+    public init(_ animation: AnimatedImage) { self = animation.poster.with(animation.isAnimated ? animation : nil) }
 
     package init(storage: Storage) { self.storage = storage }
 
     /// The pixels of the image, or of the first frame of an animation.
-    public var pixels: PixelBuffer { storage.frames[0].pixels }
-    /// All frames; a single one for a still image.
-    public var frames: [ImageFrame] { storage.frames }
+    public var pixels: PixelBuffer { storage.pixels }
+    /// The frames of an image that moves; `nil` for a still image.
+    ///
+    /// Images from a memory cache have the same object as long as they are there, so that all players share its decoded frames. So have all
+    /// previews of one load, and its final image: the animation grows while its bytes arrive. See ``ImageRequest/isProgressive``.
+    public var animation: AnimatedImage? { storage.animation }
     public var properties: Properties { storage.properties }
 
     /// The upright size in pixels.
@@ -97,7 +102,7 @@ public struct Image: Sendable {
     public var hasAlpha: Bool { storage.properties.hasAlpha }
     public var isHighDynamicRange: Bool { storage.properties.isHighDynamicRange }
     public var metadata: ImageMetadata { storage.properties.metadata }
-    public var isAnimated: Bool { storage.frames.count > 1 }
+    public var isAnimated: Bool { storage.animation != nil }
     public var isPartial: Bool { storage.properties.isPartial }
     public var isTransformed: Bool { storage.properties.isTransformed }
     /// True if the image was drawn from a vector source, SVG or PDF. Its pixels are sharp at the size that it was decoded at.
@@ -108,34 +113,33 @@ public struct Image: Sendable {
         return size.width <= source.width && size.height <= source.height
     }
 
-    /// The duration of one pass through the frames.
-    public var duration: Duration { storage.frames.reduce(.zero) { $0 + $1.duration } }
+    /// The duration of one pass through the frames; zero for a still image.
+    public var duration: Duration { storage.animation?.duration ?? .zero }
 
-    /// The memory of the image, in bytes: the pixels of all frames, the metadata, and the color profile.
+    /// The memory of the image, in bytes: the pixels, the metadata and the color profile, and of an animation the bytes, or the frames that
+    /// it was made of. Frames that players keep are not part of it.
     public var memoryCost: Int { storage.memoryCost }
-
-    /// The animation of a preview, whose frames can be played while more of them arrive; `nil` for other images.
-    ///
-    /// All previews of one load have the same animation, from the time on when two of its frames are there. See ``ImageRequest/isProgressive``.
-    public var animation: AnimatedImage? { storage.animation }
 
     /// Returns true if both are the same image, not merely equal ones.
     public func isIdentical(to other: Image) -> Bool { storage === other.storage }
 
-    /// Returns the same pixels with changed properties.
+    /// Returns the same pixels with changed properties. An animation is played as often as they say.
     public func with(_ change: (inout Properties) -> Void) -> Image {
         var properties = storage.properties
         change(&properties)
-        return Image(storage: Storage(frames: storage.frames, properties: properties, companion: storage.companion))
+        var animation = storage.animation
+        if properties.loopCount != storage.properties.loopCount {
+            animation = animation?.repeated(properties.loopCount)
+        }
+        return Image(storage: Storage(pixels, properties, animation: animation, companion: companion))
     }
 
-    /// Returns the same image as the first frame of an animation.
+    /// Returns the same image as the first frame of an animation, or as a still one.
     package func with(_ animation: AnimatedImage?) -> Image {
         guard animation !== storage.animation else { return self }
-        return Image(
-            storage: Storage(
-                frames: storage.frames, properties: storage.properties, animation: animation,
-                companion: storage.companion))
+        var properties = storage.properties
+        properties.loopCount = animation?.loopCount ?? 0
+        return Image(storage: Storage(pixels, properties, animation: animation, companion: companion))
     }
 
     /// The object that a cache keeps with the image.
@@ -143,18 +147,11 @@ public struct Image: Sendable {
 
     /// Returns the same image with another companion.
     package func with(companion: (any ImageCompanion)?) -> Image {
-        Image(
-            storage: Storage(
-                frames: storage.frames, properties: storage.properties, animation: storage.animation,
-                companion: companion))
+        Image(storage: Storage(pixels, properties, animation: animation, companion: companion))
     }
 
     /// The first frame as a still image; the image itself if it isn't animated.
-    public var firstFrame: Image {
-        guard isAnimated else { return self }
-        return Image(pixels: pixels, properties: properties).with { $0.loopCount = 0 }
-            .with(companion: storage.companion)
-    }
+    public var firstFrame: Image { with(AnimatedImage?.none) }
 }
 
 /// An object that a cache keeps with an image, such as the response that brought it. An image only carries it along.
@@ -162,7 +159,7 @@ package protocol ImageCompanion: AnyObject, Sendable {}
 
 extension Image: CustomStringConvertible {
     public var description: String {
-        let moving = isAnimated ? ", \(frames.count) frames in \(duration)" : ""
+        let moving = animation.map { ", \($0.frameCount) frames in \($0.duration)" } ?? ""
         return "\(format?.rawValue ?? "image") \(size)\(moving)"
     }
 }

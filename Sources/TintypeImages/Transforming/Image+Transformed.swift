@@ -1,5 +1,5 @@
 extension Image {
-    /// Returns the result of a transformer for this image, or for every frame of this animation.
+    /// Returns the result of a transformer for this image. The later frames of an animation are transformed when they are due.
     ///
     /// Runs on the calling thread. An empty sequence of transformers returns the image unchanged.
     /// - Parameter transformer: the transformer.
@@ -9,22 +9,9 @@ extension Image {
     public func transformed(_ transformer: any ImageTransformer) throws(ImageError) -> Image {
         if let list = transformer as? ImageTransformers, list.transformers.isEmpty { return self }
         do {
-            guard isAnimated else { return try applying(transformer) }
-            let source = properties
-            let frames = try frames.map { frame in
-                try TransformContext.current.checkCancellation()
-                let picture = Image(pixels: frame.pixels, properties: source)
-                return ImageFrame(pixels: try transformer.transform(picture).pixels, duration: frame.duration)
-            }
-            var properties = source
-            if !transformer.preservesMetadata { properties.metadata = ImageMetadata() }
-            properties.isTransformed = true
-            guard let result = Image(frames: frames, properties: properties) else {
-                throw ImageError(
-                    .transformFailed, stage: .transform,
-                    reason: "\(transformer.key) gave the frames of an animation different sizes")
-            }
-            return result
+            let picture = try applying(transformer)
+            guard let animation, !picture.isAnimated else { return picture }
+            return picture.with(animation.transformed(transformer, poster: picture))
         } catch let error as ImageError {
             throw error
         } catch {
@@ -46,7 +33,7 @@ extension Image {
     /// Returns the result of one transformer, with the metadata of this image unless the transformer changes it.
     func applying(_ transformer: any ImageTransformer) throws -> Image {
         try TransformContext.current.checkCancellation()
-        let result = try transformer.transform(self).with { $0.isTransformed = true }
+        let result = try transformer.transform(firstFrame).with { $0.isTransformed = true }
         guard transformer.preservesMetadata else { return result }
         let (source, defaults) = (properties, Properties())
         return result.with { new in

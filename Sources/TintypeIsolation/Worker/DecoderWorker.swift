@@ -54,7 +54,9 @@ package struct DecoderWorker {
             case .decode(let request):
                 let (data, coders) = (try mapped(file, request.byteCount), coders(for: request))
                 let image = try coders.decode(data, options: options(for: request), context: context(request))
-                failure = attempt { () throws(WireSocket.Failure) in try share(image.frames, image.properties) }
+                failure = attempt { () throws(WireSocket.Failure) in
+                    try share([ImageFrame(pixels: image.pixels)], image.properties)
+                }
             case .open(let request):
                 let (data, coders) = (try mapped(file, request.byteCount), coders(for: request))
                 guard

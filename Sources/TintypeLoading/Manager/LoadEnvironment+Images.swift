@@ -4,11 +4,11 @@ extension LoadEnvironment {
     func image(_ image: Image, options: DecodeOptions, priority: WorkPriority) async throws(ImageError) -> Image {
         let whole = (options.firstFrameOnly ? image.firstFrame : image).scaled(to: max(image.scale, options.scale))
         let (limits, pool) = (configuration.limits, configuration.pool)
-        let count = whole.frames.count
+        let count = whole.animation?.frameCount ?? 1
         let pixelBytes = whole.pixels.format.bytesPerPixel
         let size = options.outputSize(for: whole.size, frameCount: count, bytesPerPixel: pixelBytes)
         guard size != whole.size else { return whole }
-        try limits.check(size: whole.size, output: size, frameCount: count, bytesPerPixel: pixelBytes)
+        try limits.check(size: whole.size, output: size, bytesPerPixel: pixelBytes)
         return try await configuration.processing.perform(priority: priority) { _ throws(ImageError) in
             try whole.resized(to: size, pool: pool).with { properties in
                 properties.sourceSize = properties.sourceSize ?? whole.size

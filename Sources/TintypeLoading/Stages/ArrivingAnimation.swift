@@ -13,6 +13,7 @@ struct ArrivingAnimation {
     /// - Parameter context: the context in which the first frame is decoded.
     init(_ coder: EntryCoder, options: DecodeOptions, context: DecodeContext) {
         (self.coder, self.options, self.context) = (coder, options, context)
+        if options.firstFrameOnly { nextAttempt = nil }
     }
 
     /// Takes all bytes that have arrived so far.

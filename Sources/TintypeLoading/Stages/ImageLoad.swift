@@ -170,7 +170,9 @@ final class ImageLoad: Sendable {
     }
 
     private func transformedPreview(_ preview: Image, _ job: LoadWork.Job) async -> Image? {
-        try? await applyTransformer(to: preview, priority: job.priority).with(preview.animation)
+        // No frame is transformed before it is known whether all are.
+        guard !preview.properties.mayMove || preview.isAnimated || request.transformsAnimatedImages else { return nil }
+        return try? await applyTransformer(to: preview, priority: job.priority)
     }
 
     /// True if the request's transformer applies to an image of this kind.
@@ -231,9 +233,13 @@ final class ImageLoad: Sendable {
             await previews.end(.failure(error))
             throw error
         }
-        await previews.end(.success(result.bytes.data))
+        var image = result.value.image
+        // What plays already goes on.
+        if let animation = await previews.end(.success(result.bytes.data)), image.isAnimated {
+            image = image.with(animation)
+        }
         return PipelineOutput(
-            image: result.value.image.with(result.bytes.entry.response), bytes: result.bytes,
+            image: image.with(result.bytes.entry.response), bytes: result.bytes,
             source: result.bytes.source, freshness: result.freshness, decodeTime: result.value.time,
             decodedBy: trace.id)
     }

@@ -35,7 +35,7 @@ final class LoadPreviews: Sendable {
             case .arriving(let data):
                 guard let decoding = Self.decoding(state, load) else { return }
                 let preview = try? await load.environment.configuration.processing.perform(priority: job.priority) {
-                    isCancelled in decoding.preview(of: data, isCancelled: isCancelled)
+                    isCancelled throws(ImageError) in try decoding.preview(of: data, isCancelled: isCancelled)
                 }
                 if let preview = preview ?? nil { job.publish(.preview(preview)) }
             }
@@ -78,9 +78,12 @@ final class LoadPreviews: Sendable {
         bytes.source == .network ? state.withLock { $0.decoding } : nil
     }
 
-    func end(_ result: Result<Data, ImageError>) async {
+    /// Ends the previews.
+    /// - Returns: the animation that the previews had, if all of it has arrived.
+    @discardableResult func end(_ result: Result<Data, ImageError>) async -> AnimatedImage? {
         await worker.end()
-        guard let decoding = state.withLock({ $0.decoding }) else { return }
+        guard let decoding = state.withLock({ $0.decoding }) else { return nil }
         await decoding.endAnimation(result, on: load.environment.configuration.processing)
+        return decoding.animation.flatMap { $0.isPartial ? nil : $0 }
     }
 }

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 
 /// Decodes one image while its bytes arrive, a pass at a time.
 ///
-/// Each pass takes the bytes that have come since the last one, on a thread of the processing queue. Passes don't overlap: the last one, which
-/// makes the image, waits for a preview that is being made.
+/// Each pass takes the bytes that have come since the last one, on a thread of the processing queue. Passes don't overlap: the load makes the
+/// image after its last preview.
 final class ProgressiveDecoding: Sendable {
     private struct State {
         /// The decoder, which is released after it has failed, with its memory.
@@ -22,8 +22,8 @@ final class ProgressiveDecoding: Sendable {
         }
     }
 
-    /// Locked during a pass, and so while the decoder works: it knows nothing of the lock.
-    private let state: Lock<State>
+    /// `nil` during a pass: no lock is held while the program's coder is called.
+    private let state: Lock<State?>
     private let interval: Duration
     private let now: @Sendable () -> ContinuousClock.Instant
     /// True if the result of the running pass is still needed.
@@ -43,26 +43,36 @@ final class ProgressiveDecoding: Sendable {
         else { return nil }
         var entryCoder = entryCoder
         entryCoder.coders = (coder as? ImageCoders) ?? ImageCoders([coder])
-        var frames = options
-        frames.firstFrameOnly = false
         state = Lock(
-            State(decoder: decoder, animation: ArrivingAnimation(entryCoder, options: frames, context: context)))
+            State(decoder: decoder, animation: ArrivingAnimation(entryCoder, options: options, context: context)))
         self.isCancelled = isCancelled
         interval = configuration.previewInterval
         now = configuration.now
     }
 
+    /// - Returns: `nil` if another pass is under way, which the load rules out.
+    private func pass<Value>(
+        _ isCancelled: @escaping @Sendable () -> Bool, _ body: (inout State) throws(ImageError) -> Value?
+    ) throws(ImageError) -> Value? {
+        guard var taken = state.withLockUnchecked({ $0.take() }) else { return nil }
+        defer { state.withLockUnchecked { $0 = taken } }
+        self.isCancelled.withLock { $0 = isCancelled }
+        return try body(&taken)
+    }
+
+    /// The animation, once two of its frames are there.
+    var animation: AnimatedImage? { state.withLock { $0?.animation.image } }
+
     /// Decodes the bytes that have arrived, and returns a preview if enough time has passed since the last one, or if the image turns out to be
     /// an animation.
-    func preview(of data: ArrivingData, isCancelled: @escaping @Sendable () -> Bool) -> Image? {
-        state.withLockUnchecked { state in
-            self.isCancelled.withLock { $0 = isCancelled }
+    func preview(of data: ArrivingData, isCancelled: @escaping @Sendable () -> Bool) throws(ImageError) -> Image? {
+        try pass(isCancelled) { state throws(ImageError) in
             state.data = data
             let bytes = data.data
             let preview = preview(of: bytes, &state)
             let isNew = state.animation.extend(bytes)
             guard let animation = state.animation.image else { return preview }
-            return (preview ?? (isNew ? animation.poster : nil))?.with(animation)
+            return preview?.with(animation) ?? (isNew ? Image(animation) : nil)
         }
     }
 
@@ -84,24 +94,24 @@ final class ProgressiveDecoding: Sendable {
 
     /// Ends the animation with all bytes, or with the reason for which they didn't come.
     func endAnimation(_ result: Result<Data, ImageError>, on queue: WorkQueue) async {
-        guard state.withLock({ $0.animation.image != nil }) else { return }
+        guard animation != nil else { return }
+        let end: @Sendable (Result<Data, ImageError>, @escaping @Sendable () -> Bool) -> Void = {
+            [self] result, isCancelled in
+            _ = try? pass(isCancelled) { state in state.animation.end(result) }
+        }
         do throws(ImageError) {
             let data = try result.get()
             // Reads the whole file.
-            try await queue.perform { [self] isCancelled throws(ImageError) in
-                self.isCancelled.withLock { $0 = isCancelled }
-                state.withLockUnchecked { $0.animation.end(.success(data)) }
-            }
+            try await queue.perform { isCancelled in end(.success(data), isCancelled) }
         } catch {
-            state.withLockUnchecked { $0.animation.end(.failure(error)) }
+            end(.failure(error)) { false }
         }
     }
 
     /// Returns the image of all bytes; `nil` if they didn't all arrive in front of the decoder, or if it could not read
     /// them, or found no room for the image.
     func finish(_ bytes: Data, _ context: DecodeContext) throws(ImageError) -> Image? {
-        try state.withLockUnchecked { state throws(ImageError) in
-            isCancelled.withLock { $0 = context.isCancelled }
+        try pass(context.isCancelled) { state throws(ImageError) in
             // The decoder is not needed again, whatever the result.
             defer { state.decoder = nil }
             guard let decoder = state.decoder, state.data?.isAll(of: bytes.count) == true else { return nil }

@@ -132,7 +132,7 @@ struct SeekTests {
     func playback(sample: FormatSample, mode: PlaybackMode) async throws {
         let data = try sample.data()
         let frames = try all(try decoder(data))
-        let image = try AnimatedImage(data: data, coders: FormatSample.coders)
+        let image = try #require(try FormatSample.coders.decode(data).animation)
         #expect(image.frameCount == frames.count && image.frameDurations == frames.map(\.duration))
         let bytes = ByteCount(9 * frames[0].pixels.byteCount)
         let player = AnimatedImagePlayer(image, mode: mode, maximumBufferSize: bytes)

@@ -13,7 +13,7 @@ struct WrongHintTests {
     func frames(sample: FormatSample, hint: ImageFormat) async throws {
         var options = DecodeOptions()
         options.formatHint = hint
-        let animation = try AnimatedImage(data: sample.data(), options: options, coders: WritableFormats.coders)
+        let animation = try #require(try WritableFormats.coders.decode(sample.data(), options: options).animation)
         #expect(animation.frameCount == FormatSample.frameCount)
         for index in 0..<animation.frameCount { #expect(try await animation.frame(at: index) != nil) }
     }

@@ -106,13 +106,15 @@ struct JXLCoderTests {
         #expect(try decoder.nextFrame() == nil)
     }
 
-    @Test("frames of an animation that is cut are given where a partial image is allowed")
+    @Test("the frames before the one in which an animation is cut are given, and that one is an error")
     func partialAnimation() throws {
-        let data = try encode(try animation())
-        let cut = Data(data.dropLast(4))
-        expectCode(.truncatedImage) { try coder.decode(cut) }
-        let partial = try coder.decode(cut) { $0.allowsPartialImage = true }
-        #expect(partial.isPartial && partial.frames.count >= 2)
+        let image = try animation()
+        let cut = Data(try encode(image).dropLast(4))
+        // The header of the last frame is there.
+        expectCode(.truncatedImage) { try coder.decode(cut).decodingAllFrames() }
+        let decoder = try coder.frameDecoder(for: cut)
+        for frame in image.frames.dropLast() { #expect(try decoder.nextFrame() == frame) }
+        expectCode(.truncatedImage) { _ = try decoder.nextFrame() }
     }
 
     /// Noise of several groups, of which libjxl decodes the eighth of the resolution first.

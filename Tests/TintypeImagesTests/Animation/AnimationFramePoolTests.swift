@@ -42,12 +42,7 @@ struct AnimationFramePoolTests {
     @Test("another pass is no seek, for which decoders keep copies of the canvas", .capability("FPL-04"))
     func passes() throws {
         let coder = NumberedFramesCoder(count: 20)
-        let source = AnimationFrameSource {
-            NumberedFramesCoder.bytes
-        } open: { context throws(ImageError) in
-            try coder.frameDecoder(for: NumberedFramesCoder.bytes, options: DecodeOptions(), context: context)
-        }
-        var reader = FrameReader(source, context: DecodeContext())
+        var reader = FrameReader(try coder.image().contents, context: DecodeContext())
         for index in 0..<60 { _ = try reader.frame(at: index % 20) }
         #expect(coder.state.withLock { $0.seeks } == 0)
         _ = try reader.frame(at: 7)

@@ -82,7 +82,7 @@ struct DecodeForTransformTests {
         request.transformsAnimatedImages = true
         let small = try await manager.image(for: request)
         #expect(small.size == PixelSize(width: 20, height: 20) && small.frames.count == 2)
-        #expect(witness.seen == Array(repeating: PixelSize(width: 40, height: 40), count: 2))
+        #expect(witness.seen == Array(repeating: PixelSize(width: 40, height: 40), count: 3))
     }
 
     @Test("A resize suggests twice its size, and follows the proportions of the source")

@@ -133,7 +133,9 @@ struct ManagerOptionsTests {
         #expect(image.frames.map(\.duration) == [.milliseconds(20), .milliseconds(40), .milliseconds(60)])
         #expect(image.isTransformed)
         request.transformer = Crop(2, 3)
-        #expect(await manager.task(for: request).result.failure?.code == .transformFailed)
+        let uneven = try await manager.image(for: request)
+        let error = await #expect(throws: ImageError.self) { try await uneven.animation?.frame(at: 1) }
+        #expect(error?.code == .transformFailed)
     }
 
     @Test(

@@ -23,7 +23,8 @@ struct AnimationSnippets {
     func play() async throws {
         let (manager, url) = (try bench.manager(), try animation())
         // snippet: animated-image
-        let animated = try await manager.animatedImage(for: url)
+        let image = try await manager.image(for: url)
+        guard let animated = image.animation else { return show(image.pixels) }
         print(animated.frameCount, animated.duration, animated.loopCount)
         // snippet.end
         #expect(animated.frameCount == 3 && animated.loopCount == 0)
@@ -64,21 +65,22 @@ struct AnimationSnippets {
     @Test("The comments' samples of animations")
     func comments() async throws {
         let (manager, url) = (try bench.manager(), try animation())
-        let image = try await manager.animatedImage(for: url)
+        let animation = try #require(try await manager.image(for: url).animation)
         do {
             // snippet: play-comment
-            let animated = try await manager.animatedImage(for: url)
-            let player = AnimatedImagePlayer(animated)
-            // snippet.hide
-            player.loopCount = 1
-            // snippet.show
-            for await frame in player.frames { show(frame.pixels) }
+            let image = try await manager.image(for: url)
+            if let animation = image.animation {
+                let player = AnimatedImagePlayer(animation)
+                // snippet.hide
+                player.loopCount = 1
+                // snippet.show
+                for await frame in player.frames { show(frame.pixels) }
+            }
             // snippet.end
         }
         do {
-            let animated = image
             // snippet: player-comment
-            let player = AnimatedImagePlayer(animated)
+            let player = AnimatedImagePlayer(animation)
             player.mode = .bounce
             // snippet.hide
             player.loopCount = 1
@@ -87,7 +89,7 @@ struct AnimationSnippets {
             // snippet.end
         }
         // snippet: timeline
-        let timeline = AnimationTimeline(durations: image.frameDurations, mode: .bounce, loopCount: 3)
+        let timeline = AnimationTimeline(durations: animation.frameDurations, mode: .bounce, loopCount: 3)
         let position = timeline.position(at: .seconds(1.5))
         print(position.frame, position.completedLoops)
         // snippet.end

@@ -34,7 +34,7 @@ enum Playback: String, CaseIterable {
             withExtendedLifetime(shown) {}
             return
         }
-        let animation = try AnimatedImage(data: data, coders: .default)
+        guard let animation = try ImageCoders.default.decode(data).animation else { return }
         let player = AnimatedImagePlayer(animation, mode: mode)
         player.loopCount = 1
         player.rate = rate

@@ -1,0 +1,38 @@
+public import FoundationEssentials
+
+extension AnimatedImage {
+    /// Creates an animation of the images at several URLs, which a manager loads at the same time. All of them stay in memory.
+    /// - Parameters:
+    ///   - urls: the URLs, in the order of the frames. Of an image that moves, the first frame is one.
+    ///   - durations: the time for which each frame is shown. The last one counts for the URLs that have none.
+    ///   - loopCount: the number of plays; 0 to repeat the animation forever.
+    ///   - manager: the manager that loads the images.
+    /// - Throws: the ``ImageError`` of a load that fails, which cancels the others; ``ImageError/Code/invalidRequest`` without URLs or
+    ///   durations, and for images of different sizes in pixels.
+    public convenience init(
+        urls: [URL], durations: [Duration], loopCount: Int = 0, manager: ImageManager
+    ) async throws(ImageError) {
+        let results = await withTaskGroup(of: (Int, Result<Image, ImageError>).self) { group in
+            for (index, url) in urls.enumerated() {
+                group.addTask {
+                    do throws(ImageError) { return (index, .success(try await manager.image(for: url))) } catch {
+                        return (index, .failure(error))
+                    }
+                }
+            }
+            var results: [Int: Result<Image, ImageError>] = [:]
+            for await (index, result) in group {
+                results[index] = result
+                if case .failure = result { break }
+            }
+            group.cancelAll()
+            return results
+        }
+        for case .failure(let error) in results.values { throw error }
+        var images: [Image] = []
+        for index in urls.indices {
+            if let result = results[index] { images.append(try result.get()) }
+        }
+        try self.init(images: images, durations: durations, loopCount: loopCount)
+    }
+}
