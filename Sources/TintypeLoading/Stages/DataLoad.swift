@@ -53,7 +53,7 @@ struct DataLoad: Sendable {
         let fetch = SourceFetch(environment: environment, request: request, key: key.fetch, trace: trace)
         let source = SourceLoad(
             fetch, decoding: .init(request, by: environment.ownCoder, isHeader: true),
-            replacesVariants: request.storesAnything)
+            replacesVariants: request.storesAnything, refreshed: request)
         let steps = SourceLoad.Steps<Header>(
             decode: { bytes throws(ImageError) in
                 let hint =

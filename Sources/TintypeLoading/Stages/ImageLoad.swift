@@ -10,6 +10,8 @@ final class ImageLoad: Sendable {
     private let queriesMemory: Bool
     /// True if new bytes remove the variants of the old ones. Part of the key of loads that refresh.
     private let replacesVariants: Bool
+    /// The request of the caller, which a refresh in the background repeats: that of the load that needs this one, if there is one.
+    private let refreshed: ImageRequest
     let trace: LoadTrace
 
     /// - Parameters:
@@ -22,6 +24,7 @@ final class ImageLoad: Sendable {
         for transformed: ImageLoad? = nil, since removals: SourceRemovals? = nil
     ) {
         self.request = request
+        refreshed = transformed?.refreshed ?? request
         self.trace = trace
         self.environment = environment
         let policy = request.cachePolicy
@@ -76,7 +79,7 @@ final class ImageLoad: Sendable {
             case .use(let reason):
                 return memoryOutput(image, reason.map { .stale($0) } ?? .cached)
             case .useAndRevalidate:
-                environment.revalidateInBackground(request)
+                environment.revalidateInBackground(refreshed)
                 return memoryOutput(image, .stale(.revalidating))
             case .revalidate, .fetch, .fail: break
             }
@@ -210,7 +213,8 @@ final class ImageLoad: Sendable {
         let fetch = SourceFetch(
             environment: environment, request: request, key: key.fetch, trace: trace)
         let source = SourceLoad(
-            fetch, decoding: .init(request, by: environment.ownCoder), replacesVariants: replacesVariants)
+            fetch, decoding: .init(request, by: environment.ownCoder), replacesVariants: replacesVariants,
+            refreshed: refreshed)
         var steps = SourceLoad.Steps<Decoded>(
             decode: { [self] bytes throws(ImageError) in
                 if let image = bytes.image {
@@ -290,7 +294,7 @@ final class ImageLoad: Sendable {
         case .use(let reason):
             if let reason { freshness = .stale(reason) }
         case .useAndRevalidate:
-            environment.revalidateInBackground(request)
+            environment.revalidateInBackground(refreshed)
             freshness = .stale(.revalidating)
         // The original is asked for instead.
         case .revalidate, .fetch, .fail: return nil

@@ -8,12 +8,17 @@ struct SourceLoad: Sendable {
     private let decoding: FailureMemory.Decoding
     /// True if new bytes remove the variants of the old ones; false for loads that store nothing.
     private let replacesVariants: Bool
+    /// The request that a refresh in the background repeats.
+    private let refreshed: ImageRequest
 
     private var environment: LoadEnvironment { fetch.environment }
     private var source: String { fetch.key.source }
 
-    init(_ fetch: SourceFetch, decoding: FailureMemory.Decoding, replacesVariants: Bool) {
-        (self.fetch, self.decoding, self.replacesVariants) = (fetch, decoding, replacesVariants)
+    init(
+        _ fetch: SourceFetch, decoding: FailureMemory.Decoding, replacesVariants: Bool, refreshed: ImageRequest
+    ) {
+        (self.fetch, self.decoding) = (fetch, decoding)
+        (self.replacesVariants, self.refreshed) = (replacesVariants, refreshed)
         let now = environment.configuration.now()
         let hasFailed = environment.shared.failures.withLock { [decodeFailure] in
             $0.failure(of: decodeFailure, at: now) != nil
@@ -48,7 +53,7 @@ struct SourceLoad: Sendable {
             if fetched.isAnswer { environment.shared.failures.withLock { $0.remove(decodeFailure) } }
             if replacesVariants, fetched.isNew { await replaceVariants(with: bytes) }
             if case .stale(.revalidating) = fetched.freshness, !Task.isCancelled {
-                environment.revalidateInBackground(fetch.request, decodes: !decoding.isHeader)
+                environment.revalidateInBackground(refreshed, decodes: !decoding.isHeader)
             }
             return Result(value: value, bytes: bytes, freshness: fetched.freshness)
         } catch {

@@ -3,7 +3,7 @@
 
 /// A model of loads around the real ``SharedWorkState``: callers, image jobs, fetch jobs, memory, disk, and a server whose picture
 /// changes. Each step is what one lock protects.
-struct SharedWorkModel: Hashable {
+struct SharedWorkModel: ExploredModel {
     private enum Step: Hashable { case look, ask, wait, decide, store, end, readDisk, send, receive, nested }
 
     private struct Caller: Hashable {
@@ -35,7 +35,6 @@ struct SharedWorkModel: Hashable {
     private var disk: Picture?
     private var server = 0
     private var transfers = 0
-    /// What went wrong.
     private(set) var failure: String?
 
     init(_ scenario: Scenario) { callers = scenario.requests.map { Caller(priority: $0.priority) } }
@@ -52,7 +51,6 @@ struct SharedWorkModel: Hashable {
 
     // MARK: Steps
 
-    /// All states that can follow this one, with what happened.
     func next(_ scenario: Scenario, without rule: Rule?) -> [(step: String, state: SharedWorkModel, isNecessary: Bool)]
     {
         var rules = Set(Rule.allCases)
@@ -329,7 +327,6 @@ struct SharedWorkModel: Hashable {
         return sum
     }
 
-    /// The error of a state in which nothing is left to do.
     func failureAtRest(_ scenario: Scenario) -> String? {
         for (index, caller) in callers.enumerated() {
             switch caller.state {

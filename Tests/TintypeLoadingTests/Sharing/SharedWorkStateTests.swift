@@ -67,52 +67,19 @@ struct SharedWorkStateTests {
         ),
     ]
 
-    /// Explores a scenario.
-    /// - Returns: The number of states, and the steps to the first failure.
-    static func explore(_ scenario: Model.Scenario, without rule: Model.Rule? = nil) -> (
-        states: Int, failure: [String]?
-    ) {
-        let start = Model(scenario)
-        var origins: [Model: (index: Int, step: String)] = [start: (-1, "")]
-        var states = [start]
-        var index = 0
-        func path(to last: Int, _ reason: String) -> [String] {
-            var steps = [reason]
-            var index = last
-            while let origin = origins[states[index]], origin.index >= 0 {
-                steps.insert(origin.step, at: 0)
-                index = origin.index
-            }
-            return steps
-        }
-        while index < states.count {
-            let next = states[index].next(scenario, without: rule)
-            if !next.contains(where: \.isNecessary), let failure = states[index].failureAtRest(scenario) {
-                return (states.count, path(to: index, failure))
-            }
-            for (step, state, _) in next where origins[state] == nil {
-                origins[state] = (index, step)
-                states.append(state)
-                if let failure = state.failure { return (states.count, path(to: states.count - 1, failure)) }
-            }
-            index += 1
-        }
-        return (states.count, nil)
-    }
-
     @Test(
         "In every order of steps each caller gets its own result, and nothing is loaded twice",
         .capability("DLR-12", "3.12"), arguments: scenarios.indices)
     func everyOrder(_ index: Int) {
         let (name, scenario) = Self.scenarios[index]
-        let (states, failure) = Self.explore(scenario)
+        let (states, failure) = Model.explore(scenario)
         #expect(failure == nil, "\(name): \(failure?.joined(separator: "\n") ?? "")")
         #expect(states > 5)
     }
 
     @Test("Without any one of the rules a scenario fails", arguments: Model.Rule.allCases)
     func ruleIsNeeded(_ rule: Model.Rule) {
-        let failing = Self.scenarios.first { Self.explore($0.scenario, without: rule).failure != nil }
+        let failing = Self.scenarios.first { Model.explore($0.scenario, without: rule).failure != nil }
         #expect(failing != nil, "nothing fails without \(rule)")
     }
 }

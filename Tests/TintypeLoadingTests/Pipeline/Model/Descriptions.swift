@@ -3,7 +3,7 @@
 @testable import TintypeImages
 @testable import TintypeLoading
 
-// Short descriptions, so that a failure of the property test can be read.
+// Short descriptions, so that a failure of the random tests can be read.
 
 /// The words for which the condition is true.
 private func words(_ words: (String, if: Bool)...) -> String { words.filter(\.if).map { " " + $0.0 }.joined() }
@@ -46,4 +46,32 @@ extension Answer: CustomStringConvertible {
 
 extension Caches: CustomStringConvertible {
     var description: String { "memory \(memory), disk \(disk)" }
+}
+
+extension CallerHistory.Slot: CustomStringConvertible {
+    var description: String { "\(picture.source).\(picture.shape) in \(name(layer))" }
+}
+
+extension CallerHistory.Load: CustomStringConvertible {
+    var description: String {
+        "\(user) (\(language)) \(wantsBytes ? "data" : "load") \(picture.source).\(picture.shape), \(policy) from \(name(queries)) to \(name(stores))"
+            + words(("storing the variant", if: storesVariant), ("giving up", if: patience != nil))
+    }
+}
+
+extension CallerHistory.Removal: CustomStringConvertible {
+    var description: String {
+        "remove \(source.map { "\($0)" } ?? "all").\(shape.map { "\($0)" } ?? "*") from \(name(layers))"
+    }
+}
+
+extension CallerHistory.Event: CustomStringConvertible {
+    var description: String { "\(begin)–\(end): \(action) gave \(outcome)" }
+}
+
+extension NumberedServer.Statement: CustomStringConvertible {
+    var description: String {
+        "\(asked): picture \(number) of \(source) for \(user) (\(language)), max-age \(rules.maxAge)"
+            + words(("no-store", if: rules.noStore), ("varies", if: rules.varies))
+    }
 }
