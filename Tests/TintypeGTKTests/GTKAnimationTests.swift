@@ -154,7 +154,7 @@ enum GTKAnimationTests {
             WidgetState.usesFrameClock = false
             var number = 0
             for transformer in [nil, ImageTransformers.flip(horizontally: true)] {
-                for data in [Paint.png, moving] as [(SIMD4<UInt8>) -> Data] {
+                for data in [{ Paint.png($0) }, { moving($0) }] as [(SIMD4<UInt8>) -> Data] {
                     number += 1
                     let url = run.url("avatar\(number)")
                     var request = ImageRequest(url, transformer: transformer)
@@ -182,6 +182,7 @@ enum GTKAnimationTests {
             WidgetState.usesFrameClock = false
             _ = try await picture.setImage(run.url("moving")).result.get()
             let player = picture.player
+            _ = picture.state.advance(to: .zero)
             await run.wait("the second frame") {
                 _ = picture.state.advance(to: .milliseconds(110))
                 return run.color(picture.state.faces[0], in: picture.widget) == Paint.green
@@ -202,6 +203,7 @@ enum GTKAnimationTests {
                 ImageFrame(pixels: Paint.buffer($0), duration: .milliseconds(100))
             }
             picture.play(AnimatedImage(frames: frames)!, in: .image)
+            _ = picture.state.advance(to: .zero)
             await run.wait("the second frame") {
                 _ = picture.state.advance(to: .milliseconds(110))
                 return run.color(picture.state.faces[0], in: picture.widget) == Paint.blue

@@ -62,29 +62,6 @@ enum GTKDisplayTests {
             picture.setImage(nil as URL?)
             await run.wait("the player is gone") { player == nil }
         },
-        GTKTest("An animation that can't be loaded now is played the next time") { run in
-            let url = run.url("unreliable")
-            run.loader.answer(url, with: .data(Paint.animation()))
-            let picture = TintypePicture(manager: run.manager)
-            await run.show(picture.widget)
-            // The first frame is in memory, and the animation can't be loaded.
-            var first = ImageRequest(url)
-            first.decode.firstFrameOnly = true
-            _ = try await run.manager.image(for: first)
-            run.loader.answer(url, with: nil)
-            let requests = run.loader.requestCount()
-            _ = try await picture.setImage(url).result.get()
-            await run.wait("the animation fails") {
-                run.loader.requestCount() > requests && run.loader.runningLoads == 0 && !run.manager.hasActiveLoads
-            }
-            for _ in 0..<20 { await run.pump() }
-            run.check(picture.player == nil, "it plays")
-            run.loader.answer(url, with: .data(Paint.animation()))
-            var request = ImageRequest(url)
-            request.retriesFailed = true
-            _ = try await picture.setImage(request).result.get()
-            await run.wait("the animation plays") { picture.player != nil }
-        },
     ]
 }
 #endif

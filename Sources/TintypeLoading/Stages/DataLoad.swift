@@ -52,8 +52,7 @@ struct DataLoad: Sendable {
     private func run(_ job: LoadWork.Job) async throws(ImageError) -> DataOutput {
         let fetch = SourceFetch(environment: environment, request: request, key: key.fetch, trace: trace)
         let source = SourceLoad(
-            fetch, decoding: .init(request, by: environment.ownCoder, isHeader: true),
-            replacesVariants: request.storesAnything, refreshed: request)
+            fetch, decoding: .init(request, by: environment.ownCoder, isHeader: true), for: request)
         let steps = SourceLoad.Steps<Header>(
             decode: { bytes throws(ImageError) in
                 let hint =

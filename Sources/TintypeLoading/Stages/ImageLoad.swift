@@ -8,10 +8,8 @@ final class ImageLoad: Sendable {
     let environment: LoadEnvironment
     /// True if memory is asked once more. No part of the key: the image would be the same.
     private let queriesMemory: Bool
-    /// True if new bytes remove the variants of the old ones. Part of the key of loads that refresh.
-    private let replacesVariants: Bool
-    /// The request of the caller, which a refresh in the background repeats: that of the load that needs this one, if there is one.
-    private let refreshed: ImageRequest
+    /// The request of the caller: that of the load that needs this one, if there is one.
+    private let callersRequest: ImageRequest
     let trace: LoadTrace
 
     /// - Parameters:
@@ -24,12 +22,10 @@ final class ImageLoad: Sendable {
         for transformed: ImageLoad? = nil, since removals: SourceRemovals? = nil
     ) {
         self.request = request
-        refreshed = transformed?.refreshed ?? request
+        callersRequest = transformed?.callersRequest ?? request
         self.trace = trace
         self.environment = environment
         let policy = request.cachePolicy
-        let replacesVariants = transformed?.replacesVariants ?? request.storesAnything
-        self.replacesVariants = replacesVariants
         let queriesVariants = environment.queriesVariants(request)
         let isReload = transformed?.key.isReload ?? request.isReload
         queriesMemory = request.cache.query.contains(.memory) && policy.queriesMemory
@@ -41,7 +37,8 @@ final class ImageLoad: Sendable {
                 && environment.mayStoreVariant(request),
             queriesOtherVariants: queriesVariants && !environment.loaders.isLocal(request.url),
             isReload: isReload,
-            replacesVariants: replacesVariants && (policy.asksSource || isReload), renewsByHTTP: request.renewsByHTTP,
+            replacesVariants: callersRequest.storesAnything && (policy.asksSource || isReload),
+            renewsByHTTP: request.renewsByHTTP,
             usesOriginalInMemory: request.transformer != nil && request.usesOriginalInMemory,
             retriesFailed: request.retriesFailed,
             removals: removals ?? transformed?.key.removals ?? environment.removals(ofSource: key.source))
@@ -79,7 +76,7 @@ final class ImageLoad: Sendable {
             case .use(let reason):
                 return memoryOutput(image, reason.map { .stale($0) } ?? .cached)
             case .useAndRevalidate:
-                environment.revalidateInBackground(refreshed)
+                environment.revalidateInBackground(callersRequest)
                 return memoryOutput(image, .stale(.revalidating))
             case .revalidate, .fetch, .fail: break
             }
@@ -213,8 +210,7 @@ final class ImageLoad: Sendable {
         let fetch = SourceFetch(
             environment: environment, request: request, key: key.fetch, trace: trace)
         let source = SourceLoad(
-            fetch, decoding: .init(request, by: environment.ownCoder), replacesVariants: replacesVariants,
-            refreshed: refreshed)
+            fetch, decoding: .init(request, by: environment.ownCoder), for: callersRequest)
         var steps = SourceLoad.Steps<Decoded>(
             decode: { [self] bytes throws(ImageError) in
                 if let image = bytes.image {
@@ -294,7 +290,7 @@ final class ImageLoad: Sendable {
         case .use(let reason):
             if let reason { freshness = .stale(reason) }
         case .useAndRevalidate:
-            environment.revalidateInBackground(refreshed)
+            environment.revalidateInBackground(callersRequest)
             freshness = .stale(.revalidating)
         // The original is asked for instead.
         case .revalidate, .fetch, .fail: return nil

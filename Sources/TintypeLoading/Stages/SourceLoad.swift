@@ -6,19 +6,14 @@ struct SourceLoad: Sendable {
     private var fetch: SourceFetch
     /// The way of decoding, by which its failures are remembered.
     private let decoding: FailureMemory.Decoding
-    /// True if new bytes remove the variants of the old ones; false for loads that store nothing.
-    private let replacesVariants: Bool
-    /// The request that a refresh in the background repeats.
-    private let refreshed: ImageRequest
+    /// The request of the caller, which a refresh in the background repeats. New bytes replace the variants of the old ones if it stores anything.
+    private let request: ImageRequest
 
     private var environment: LoadEnvironment { fetch.environment }
     private var source: String { fetch.key.source }
 
-    init(
-        _ fetch: SourceFetch, decoding: FailureMemory.Decoding, replacesVariants: Bool, refreshed: ImageRequest
-    ) {
-        (self.fetch, self.decoding) = (fetch, decoding)
-        (self.replacesVariants, self.refreshed) = (replacesVariants, refreshed)
+    init(_ fetch: SourceFetch, decoding: FailureMemory.Decoding, for request: ImageRequest) {
+        (self.fetch, self.decoding, self.request) = (fetch, decoding, request)
         let now = environment.configuration.now()
         let hasFailed = environment.shared.failures.withLock { [decodeFailure] in
             $0.failure(of: decodeFailure, at: now) != nil
@@ -51,9 +46,9 @@ struct SourceLoad: Sendable {
         do throws(ImageError) {
             let value = try await steps.decode(bytes)
             if fetched.isAnswer { environment.shared.failures.withLock { $0.remove(decodeFailure) } }
-            if replacesVariants, fetched.isNew { await replaceVariants(with: bytes) }
+            if request.storesAnything, fetched.isNew { await replaceVariants(with: bytes) }
             if case .stale(.revalidating) = fetched.freshness, !Task.isCancelled {
-                environment.revalidateInBackground(refreshed, decodes: !decoding.isHeader)
+                environment.revalidateInBackground(request, decodes: !decoding.isHeader)
             }
             return Result(value: value, bytes: bytes, freshness: fetched.freshness)
         } catch {
