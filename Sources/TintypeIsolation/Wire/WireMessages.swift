@@ -118,6 +118,8 @@ extension WireWriter {
 package struct WorkerSettings: WireValue, Sendable {
     /// The memory that the worker may allocate, in bytes.
     package var memoryLimit: Int
+    /// The part of it that needs no reservation.
+    package var workingMemoryLimit: Int
     /// The variables of the environment that say where fonts are, and which language text has: each name is followed by its value.
     package var variables: [String]
     /// The locale of the program, which decides about the shapes of some characters.
@@ -125,12 +127,14 @@ package struct WorkerSettings: WireValue, Sendable {
 
     package func write(to writer: inout WireWriter) {
         writer.write(memoryLimit)
+        writer.write(workingMemoryLimit)
         writer.write(variables)
         writer.write(locale)
     }
 
     package init(from reader: inout WireReader) throws(WireSocket.Failure) {
         memoryLimit = try reader.read()
+        workingMemoryLimit = try reader.read()
         variables = try reader.read()
         locale = try reader.read()
     }

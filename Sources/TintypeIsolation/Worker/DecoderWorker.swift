@@ -7,6 +7,8 @@ package import TintypeImages
 package struct DecoderWorker {
     private let coders: ImageCoders
     private let socket: WireSocket
+    /// The memory for which nothing is reserved, in bytes.
+    private var workingMemory: UInt64 = 0
 
     /// Processor time of a worker in all, in seconds: the last resort against one whose program was stopped.
     private static let processorSeconds: UInt64 = 3_600
@@ -33,9 +35,11 @@ package struct DecoderWorker {
                 try send(.failed(ImageError(.decoderUnavailable, stage: .decode, reason: reason)))
                 return TINTYPE_UNCONFINED
             }
+            var worker = self
+            worker.workingMemory = UInt64(max(settings.workingMemoryLimit, 0))
             try send(.ready)
             var frames: (any FrameDecoder)?
-            while true { try serve(&frames) }
+            while true { try worker.serve(&frames) }
         } catch {
             return 0
         }
@@ -114,7 +118,8 @@ package struct DecoderWorker {
 
     /// A context whose memory the program reserves.
     private func context(_ request: WireRequest) -> DecodeContext {
-        DecodeContext(limits: request.limits) { [self] bytes throws(ImageError) in
+        tintype_limit_memory(workingMemory)
+        return DecodeContext(limits: request.limits) { [self] bytes throws(ImageError) in
             let answer: HostMessage
             do throws(WireSocket.Failure) {
                 try send(.reserve(bytes))
@@ -123,6 +128,7 @@ package struct DecoderWorker {
                 _exit(0)
             }
             guard case .proceed = answer else { throw DecodeContext.overBudget(bytes) }
+            tintype_limit_memory(workingMemory &+ UInt64(max(bytes, 0)))
         }
     }
 
