@@ -48,9 +48,9 @@ enum HostileDrawings {
                 + "<rect width='\(side)' height='\(side)' fill='#0f0' filter='url(#f)'/>", side: side)
     }
 
-    /// A line of a very large number of dashes.
-    static func dashes(_ count: Int) -> Data {
-        document("<path d='M0 5H90' stroke='#0f0' stroke-width='9' stroke-dasharray='\(45.0 / Double(count))'/>")
+    /// An effect whose steps all keep their pictures.
+    static func results(_ count: Int, side: Int) -> Data {
+        effect((1...count).map { "<feFlood result='r\($0)'/>" }.joined(), side: side)
     }
 
     static func filledPatterns(_ levels: Int, _ count: Int) -> Data {

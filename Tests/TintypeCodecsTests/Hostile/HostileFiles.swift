@@ -128,10 +128,10 @@ extension HostileFile {
         } twin: {
             HostileDrawings.effect("<feConvolveMatrix order='2' kernelMatrix='1 1 1 1'/>")
         },
-        HostileFile("svg-dashes", "svg", isRefused: false) {
-            HostileDrawings.dashes(10_000_000 * $0)
+        HostileFile("svg-results", "svg", isRefused: false) {
+            HostileDrawings.results(200 * $0, side: 1_000)
         } twin: {
-            HostileDrawings.dashes(10)
+            HostileDrawings.results(2, side: 100)
         },
     ]
 
@@ -150,11 +150,6 @@ extension HostileFile {
             HostilePages.picture(side: 16_000 * $0)
         } twin: {
             HostilePages.picture(side: 20)
-        },
-        HostileFile("pdf-dashes", "pdf", isRefused: false) {
-            HostilePages.dashes(10_000_000 * $0)
-        } twin: {
-            HostilePages.dashes(10)
         },
     ]
 

@@ -59,9 +59,4 @@ enum HostilePages {
             "/Subtype /Image /Width \(side) /Height \(side) /ColorSpace /DeviceGray /BitsPerComponent 8 /Filter /FlateDecode")
         return document("200 0 0 200 0 0 cm /I Do", resources: "/XObject << /I 4 0 R >>", objects: [picture])
     }
-
-    /// A line of a very large number of dashes.
-    static func dashes(_ count: Int) -> Data {
-        document("[\(100.0 / Double(count))] 0 d 9 w 0 0 m 200 0 l 200 200 l S")
-    }
 }
