@@ -119,6 +119,7 @@ package struct DecoderWorker {
     /// A context whose memory the program reserves.
     private func context(_ request: WireRequest) -> DecodeContext {
         tintype_limit_memory(workingMemory)
+        let reserved = Lock(workingMemory)
         return DecodeContext(limits: request.limits) { [self] bytes throws(ImageError) in
             let answer: HostMessage
             do throws(WireSocket.Failure) {
@@ -128,7 +129,11 @@ package struct DecoderWorker {
                 _exit(0)
             }
             guard case .proceed = answer else { throw DecodeContext.overBudget(bytes) }
-            tintype_limit_memory(workingMemory &+ UInt64(max(bytes, 0)))
+            let memory = reserved.withLock { reserved in
+                reserved += min(UInt64(max(bytes, 0)), 1 << 48)
+                return reserved
+            }
+            tintype_limit_memory(memory)
         }
     }
 

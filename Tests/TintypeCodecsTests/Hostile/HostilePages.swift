@@ -7,7 +7,8 @@ enum HostilePages {
     private static func document(
         _ content: String, side: Int = 200, resources: String = "", objects: [Data] = []
     ) -> Data {
-        let page = "<< /Type /Page /Parent 1 0 R /MediaBox [0 0 \(side) \(side)] /Contents 3 0 R /Resources << \(resources) >> >>"
+        let page =
+            "<< /Type /Page /Parent 1 0 R /MediaBox [0 0 \(side) \(side)] /Contents 3 0 R /Resources << \(resources) >> >>"
         let first = [
             Data("<< /Type /Pages /Kids [2 0 R] /Count 1 >>".utf8), Data(page.utf8), stream(Data(content.utf8)),
         ]
@@ -22,7 +23,8 @@ enum HostilePages {
             let digits = String(offset)
             return String(repeating: "0", count: 10 - digits.count) + digits + " 00000 n \n"
         }
-        let end = "xref\n0 \(offsets.count + 1)\n0000000000 65535 f \n\(table.joined())trailer\n"
+        let end =
+            "xref\n0 \(offsets.count + 1)\n0000000000 65535 f \n\(table.joined())trailer\n"
             + "<< /Size \(offsets.count + 1) /Root \(offsets.count) 0 R >>\nstartxref\n\(data.count)\n%%EOF\n"
         return data + Data(end.utf8)
     }
@@ -56,7 +58,8 @@ enum HostilePages {
     static func picture(side: Int) -> Data {
         let picture = stream(
             ByteBuilder.deflatedZeros(side * side),
-            "/Subtype /Image /Width \(side) /Height \(side) /ColorSpace /DeviceGray /BitsPerComponent 8 /Filter /FlateDecode")
+            "/Subtype /Image /Width \(side) /Height \(side) /ColorSpace /DeviceGray /BitsPerComponent 8 /Filter /FlateDecode"
+        )
         return document("200 0 0 200 0 0 cm /I Do", resources: "/XObject << /I 4 0 R >>", objects: [picture])
     }
 }
