@@ -1,10 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, because it needs the trait SVG.
+// A package of its own, because it needs the traits of what it measures.
 let package = Package(
     name: "isolation-speed",
-    dependencies: [.package(name: "tintype", path: "../..", traits: ["SVG"])],
+    dependencies: [.package(name: "tintype", path: "../..", traits: ["AVIF", "HEIF", "JXL", "SVG"])],
     targets: [
         .executableTarget(
             name: "IsolationSpeed",

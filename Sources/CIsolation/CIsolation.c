@@ -50,20 +50,14 @@ union control {
 
 long tintype_send(int socket, const void *bytes, size_t count, int file) {
     struct iovec vector = {(void *)bytes, count};
-    struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
-    union control control;
-    if (file >= 0) {
-        memset(&control, 0, sizeof control);
-        message.msg_control = control.bytes;
-        message.msg_controllen = sizeof control.bytes;
-        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(header), &file, sizeof file);
-    }
+    union control control = {.header = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))}};
+    memcpy(CMSG_DATA(&control.header), &file, sizeof file);
+    struct msghdr message = {
+        .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
     long sent;
-    do sent = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    // A worker, which has no files to give, may only make the second call.
+    do sent = file >= 0 ? sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT)
+                        : send(socket, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
     while (sent < 0 && errno == EINTR);
     return sent;
 }

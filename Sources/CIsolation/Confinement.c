@@ -47,21 +47,20 @@ static int follow_program(int socket) {
     return reason;
 }
 
-/// The memory that must be left for a crash to have another reason.
-static size_t reserve;
-
 static void crashed(int number) {
     (void)number;
-    if (mmap(NULL, reserve, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+    // The memory that must be left for a crash to have another reason.
+    struct rlimit memory = {0, 0};
+    getrlimit(RLIMIT_DATA, &memory);
+    if (!SANITIZED && mmap(NULL, memory.rlim_cur / 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
         _exit(TINTYPE_OUT_OF_MEMORY);
     // The signal comes again, and has no handler any more.
 }
 
 /// Ends this process with the status `TINTYPE_OUT_OF_MEMORY` if it crashes when less than an eighth of its memory is left, as libraries do
 /// that get none.
-static void explain_crashes(uint64_t memory) {
+static void explain_crashes(void) {
     static const int crashes[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
-    reserve = memory / 8;
     // These replace the handlers of Swift's runtime, which would start a program to describe a crash.
     struct sigaction action = {.sa_handler = crashed, .sa_flags = (int)SA_RESETHAND};
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) sigaction(crashes[i], &action, NULL);
@@ -90,12 +89,19 @@ static int limit_resources(uint64_t memory, uint64_t seconds) {
     return limit(RLIMIT_CORE, 0) || limit(RLIMIT_NOFILE, 64) ? -1 : 0;
 }
 
+void tintype_limit_memory(uint64_t memory) {
+    struct rlimit present;
+    if (SANITIZED || getrlimit(RLIMIT_DATA, &present)) return;
+    present.rlim_cur = memory < present.rlim_max ? memory : present.rlim_max;
+    setrlimit(RLIMIT_DATA, &present);
+}
+
 const char *tintype_confine(int socket, uint64_t memory, uint64_t seconds) {
     int has_landlock = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 1;
     // Otherwise the filter refuses to open anything: it can't read names of files.
     if (!has_landlock) tintype_open_fonts();
     if (follow_program(socket)) return "start a thread";
-    explain_crashes(memory);
+    explain_crashes();
     if (SANITIZED) return NULL;
     if (limit_resources(memory, seconds)) return "limit its memory";
     struct tintype_filter filter;

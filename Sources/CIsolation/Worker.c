@@ -14,6 +14,7 @@
 #include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -182,6 +183,7 @@ struct start {
     int error;
     uid_t user;
     gid_t group;
+    int has_capabilities, has_other_user, has_other_group;
     char *const *arguments, *const *environment;
     const struct sock_fprog *filter;
 };
@@ -224,12 +226,13 @@ __attribute__((no_sanitize("address", "thread"))) static int drop_rights(const s
     struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}, {0, 0, 0}};
     CALL(prlimit64, 0, RLIMIT_CORE, &none, NULL);
     if (CALL(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
-    // With its capabilities, a process of root could read the program's environment.
+    // With its capabilities, a process of root could read the program's environment. Most programs have none, and a manager of services
+    // may allow none of these calls.
     CALL(prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    if (CALL(capset, &header, sets) != 0) return -1;
+    if (start->has_capabilities && CALL(capset, &header, sets) != 0) return -1;
     // The decoder of a setuid program belongs to nobody else.
-    if (CALL(setresgid, start->group, start->group, start->group) != 0) return -1;
-    if (CALL(setresuid, start->user, start->user, start->user) != 0) return -1;
+    if (start->has_other_group && CALL(setresgid, start->group, start->group, start->group) != 0) return -1;
+    if (start->has_other_user && CALL(setresuid, start->user, start->user, start->user) != 0) return -1;
     if (rules >= 0 && CALL(landlock_restrict_self, rules, 0) != 0) return -1;
     return start->filter && CALL(seccomp, SECCOMP_SET_MODE_FILTER, 0, start->filter) != 0 ? -1 : 0;
 }
@@ -282,22 +285,48 @@ static int create_process(struct start start, int *process) {
     return error;
 }
 
-int tintype_start_worker(int file, int library, int *socket, int *lifeline, int *process) {
-    // The loader finds the program's libraries where this one did. The runtime would start a program to describe a crash.
+/// Finds out which rights a new process would have that it must give up.
+static void find_rights(struct start *start) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+    start->has_capabilities = syscall(SYS_capget, &header, sets) != 0;
+    for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+        start->has_capabilities |= (sets[i].permitted | sets[i].effective | sets[i].inheritable) != 0;
+    uid_t users[3];
+    gid_t groups[3];
+    getresuid(&users[0], &users[1], &users[2]);
+    getresgid(&groups[0], &groups[1], &groups[2]);
+    start->user = users[1];
+    start->group = groups[1];
+    start->has_other_user = users[0] != users[1] || users[2] != users[1];
+    start->has_other_group = groups[0] != groups[1] || groups[2] != groups[1];
+}
+
+/// The variable with the folders where the loader finds the program's libraries; empty if there is none. It is read once: another thread may
+/// change the environment at any time.
+static char libraries[PATH_MAX + 32];
+
+static void find_libraries(void) {
     const char *folders = secure_getenv("LD_LIBRARY_PATH");
-    char libraries[PATH_MAX + 32];
+    if (folders && snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", folders) >= (int)sizeof libraries) libraries[0] = 0;
+}
+
+int tintype_start_worker(int file, int library, int *socket, int *lifeline, int *process) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_libraries);
+    // The loader finds the program's libraries where this one did. The runtime would start a program to describe a crash.
     char *environment[5] = {VARIABLE "=" VALUE(TINTYPE_WIRE_VERSION), "SWIFT_BACKTRACE=enable=no"}, *arguments[] = {"true", NULL};
     size_t count = 2;
-    if (folders && snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", folders) < (int)sizeof libraries)
-        environment[count++] = libraries;
+    if (libraries[0]) environment[count++] = libraries;
     if (library >= 0) environment[count++] = "LD_PRELOAD=/proc/self/fd/5";
     struct tintype_filter filter;
     tintype_make_loading_filter(&filter);
     struct start start = {
-        .file = file, .library = library, .user = geteuid(), .group = getegid(), .arguments = arguments, .environment = environment,
+        .file = file, .library = library, .arguments = arguments, .environment = environment,
         .filter = SANITIZED ? NULL : &filter.program};
+    find_rights(&start);
     int ends[2] = {-1, -1}, lives[2] = {-1, -1};
-    int error = tintype_readable_files(file, library, folders, &start.rules);
+    int error = tintype_readable_files(file, library, libraries[0] ? strchr(libraries, '=') + 1 : NULL, &start.rules);
     if (!error && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) error = errno;
     if (!error && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, lives)) error = errno;
     start.socket = ends[1];

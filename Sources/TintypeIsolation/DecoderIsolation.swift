@@ -15,10 +15,15 @@ public struct DecoderIsolation: Sendable, Hashable {
     /// The longest time for an image, or for one frame of an animation that is played, without the wait for memory. A process that takes
     /// longer is ended. The default is 30 seconds.
     public var timeLimit = Duration.seconds(30)
+    /// The part of ``timeLimit`` that every image has, however small its file is. Each megabyte of a file adds two seconds. The default is 4 seconds.
+    public var smallFileTimeLimit = Duration.seconds(4)
     /// The longest time that a process takes until it waits for the first image.
     package var startLimit = Duration.seconds(10)
     /// The memory that a process may allocate, in bytes. The default is 2 GB.
     public var memoryLimit = ByteCount.gigabytes(2)
+    /// The part of ``memoryLimit`` that a process may allocate beside what an image of the stated size takes, in bytes: for images and effects
+    /// inside a drawing or a page. The default is 400 MB.
+    public var workingMemoryLimit = ByteCount.megabytes(400)
     /// The largest number of processes that wait for the next image. As many work as there are decodes at one time. The default is 2.
     public var maximumIdleProcesses = 2
     /// The number of images after which a process is replaced by a new one. The default is 1,000.
@@ -28,6 +33,11 @@ public struct DecoderIsolation: Sendable, Hashable {
 
     /// Creates the default isolation.
     public init() {}
+
+    /// Returns the longest time for a file of a number of bytes. Who wants much time has to send many bytes.
+    func timeLimit(byteCount: Int) -> Duration {
+        min(timeLimit, smallFileTimeLimit + .seconds(2) * (Double(byteCount) / 1_000_000))
+    }
 }
 
 /// The formats that are decoded in processes of their own.

@@ -35,7 +35,8 @@ struct MisbehavingCoder: AnimatedImageCoder {
 
     func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
         let words = String(decoding: data, as: UTF8.self).split(separator: " ")
-        if words.first != "unreserved" { _ = try context.reserve(words.first == "greedy" ? 1 << 40 : 24) }
+        let bytes = words.first == "greedy" ? 1 << 40 : words.first == "reserved" ? 600 << 20 : 24
+        if words.first != "unreserved" { _ = try context.reserve(bytes) }
         if let misdeed = words.first { try commit(String(misdeed), words.dropFirst().first.map { String($0) }) }
         var properties = Image.Properties()
         properties.format = .svg
@@ -56,10 +57,9 @@ struct MisbehavingCoder: AnimatedImageCoder {
         case "exit": exit(3)
         case "spin": while true { sched_yield() }
         case "allocate":
-            for _ in 0..<10_240 {
-                guard let memory = malloc(1 << 20) else { abort() }
-                memset(memory, 1, 1 << 20)
-            }
+            for _ in 0..<10_240 { takeMegabyte() }
+        case "reserved": for _ in 0..<600 { takeMegabyte() }
+        case "pause": usleep(300_000)
         case "open":
             guard open("/etc/passwd", O_RDONLY) < 0 else { return }
             throw ImageError(.corruptImage, stage: .decode, reason: "error \(errno)")
@@ -89,17 +89,17 @@ struct MisbehavingCoder: AnimatedImageCoder {
             var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
             _ = posix_spawn(nil, "/bin/true", nil, nil, &arguments, nil)
         case "garbage": send([UInt8](repeating: 7, count: 4_096))
-        // A header of version 2, and 8 bytes: a message with the number 4, whose content is missing.
-        case "nonsense": send([2, 0, 0, 0, 8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0])
+        // A header, and 8 bytes: a message with the number 4, whose content is missing.
+        case "nonsense": send(Self.version + [8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0])
         // The same, with the length of 4 GB.
-        case "long": send([2, 0, 0, 0, 255, 255, 255, 255])
+        case "long": send(Self.version + [255, 255, 255, 255])
         // "Written", before there is any memory.
-        case "early": send([2, 0, 0, 0, 8, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0])
+        case "early": send(Self.version + [8, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0])
         case "huge":
             // An image of 2³¹ × 2³¹ pixels, and then no pixels.
             var words: [UInt64] = [4, 1 << 31, 1 << 31, 5]
             words.append(contentsOf: [0x38_6162_6772, 0])
-            send([2, 0, 0, 0, 48, 0, 0, 0] + words.withUnsafeBytes { [UInt8]($0) })
+            send(Self.version + [48, 0, 0, 0] + words.withUnsafeBytes { [UInt8]($0) })
         case "pixels":
             try writePixels { file throws(ImageError) in
                 for offset in 8..<10_240 where pwrite(file, [0], 1, off_t(offset) << 20) >= 0 { return }
@@ -118,6 +118,11 @@ struct MisbehavingCoder: AnimatedImageCoder {
         }
     }
 
+    private func takeMegabyte() {
+        guard let memory = malloc(1 << 20) else { abort() }
+        memset(memory, 1, 1 << 20)
+    }
+
     /// Describes an image of 8 MB, does something with the memory for its pixels, and says that they are written.
     private func writePixels(_ body: (_ file: Int32) throws(ImageError) -> Void) throws(ImageError) {
         Lies.send(.layout(Lies.image(PixelSize(width: 2_000, height: 1_000))))
@@ -125,6 +130,8 @@ struct MisbehavingCoder: AnimatedImageCoder {
         Lies.send(.written)
         Lies.waitForEver()
     }
+
+    private static let version = withUnsafeBytes(of: WireSocket.version) { [UInt8]($0) }
 
     private func send(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { Glibc.write(3, $0.baseAddress, $0.count) } }
 }

@@ -1,3 +1,4 @@
+import CTestProcess
 import Foundation
 import Glibc
 import TestSupport
@@ -79,6 +80,58 @@ struct HostTests {
         for thread in threads {
             let status = try String(contentsOfFile: "/proc/\(process)/task/\(thread)/status", encoding: .utf8)
             #expect(status.contains("NoNewPrivs:\t1") && status.contains("Seccomp:\t2"))
+        }
+    }
+
+    @Test(
+        "a program may be forbidden to change its user and its capabilities: without any, it decodes, and otherwise it says so",
+        .capability("ISO-06"), .enabled(if: getuid() == 0), arguments: [false, true])
+    func forbiddenRights(hasRights: Bool) async {
+        await #expect(processExitsWith: .exitCode(7)) { [hasRights] in
+            if !hasRights { guard setgid(65_534) == 0, setuid(65_534) == 0 else { _exit(1) } }
+            guard forbid_changes_of_rights() == 0 else { _exit(2) }
+            let bench = IsolatedBench()
+            if hasRights {
+                guard bench.failure("good")?.code == .decoderUnavailable else { _exit(3) }
+            } else {
+                guard try bench.decode("good").size.width == 3 else { _exit(4) }
+            }
+            _exit(7)
+        }
+    }
+
+    @Test(
+        "workers of a program that has become another user, and may not kill them, end all the same",
+        .capability("ISO-06"), .enabled(if: getuid() == 0))
+    func otherUser() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            var bench: IsolatedBench? = IsolatedBench()
+            _ = try bench?.decode("good")
+            guard let worker = bench?.pool.idleProcesses.first else { _exit(1) }
+            guard setuid(65_534) == 0, kill(worker, 0) != 0, errno == EPERM else { _exit(2) }
+            bench = nil
+            // The worker was reaped.
+            guard !ThisProcess.isRunning(worker), waitpid(-1, nil, WNOHANG) == -1, errno == ECHILD else { _exit(3) }
+            _exit(7)
+        }
+    }
+
+    @Test("the time in which a program is stopped is not that of its images", .capability("ISO-06"))
+    func stoppedProgram() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            let bench = IsolatedBench { $0.smallFileTimeLimit = .seconds(2) }
+            _ = try bench.decode("good")
+            let program = getpid()
+            let waker = fork_process()
+            if waker == 0 {
+                usleep(100_000)
+                kill(program, SIGSTOP)
+                usleep(2_200_000)
+                kill(program, SIGCONT)
+                _exit(0)
+            }
+            guard try bench.decode("pause").size.width == 3 else { _exit(1) }
+            _exit(7)
         }
     }
 

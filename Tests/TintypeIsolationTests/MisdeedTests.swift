@@ -35,7 +35,7 @@ struct MisdeedTests {
         arguments: [
             ("abort", "Aborted"), ("trap", "crashed"), ("exit", "code 3"), ("socket", "called the system"),
             ("process", "called the system"), ("kill", "called the system"), ("signal", "called the system"),
-            ("lifeline", "called the system"),
+            ("lifeline", "called the system"), ("lie files", "called the system"),
             ("garbage", "no sense"),
             ("nonsense", "no sense"), ("long", "no sense"), ("early", "no sense"), ("huge", "no sense"),
             ("mapped", "no sense"),
@@ -55,6 +55,17 @@ struct MisdeedTests {
         let error = try #require(bench.failure("allocate"))
         #expect(error.code == .outOfMemory && error.reason.contains("200.0 MB"), "\(error)")
         #expect(bench.pool.idleProcesses.isEmpty)
+    }
+
+    @Test("a decoder may take what it reserved, and a part of the limit besides", .capability("ISO-02"))
+    func workingMemory() throws {
+        let bench = IsolatedBench()
+        let error = try #require(bench.failure("allocate"))
+        #expect(error.code == .outOfMemory && error.reason.contains("400.0 MB"), "\(error)")
+        let budget = DecodeBudget(limit: .gigabytes(4))
+        #expect(try bench.decode("reserved", context: DecodeContext(budget: budget)).size.width == 3)
+        // The next image has a reservation of its own.
+        #expect(bench.failure("allocate")?.code == .outOfMemory)
     }
 
     @Test("a decoder can open no file, not even to read it", .capability("ISO-02"), arguments: ["open", "write"])
@@ -114,6 +125,16 @@ struct MisdeedTests {
         // A machine under load may not even start the helper in time.
         #expect([.decodeTimedOut, .decoderUnavailable].contains(error.code))
         #expect(bench.pool.idleProcesses.isEmpty)
+    }
+
+    @Test("a small file has little time, and a large one more", .capability("ISO-02"))
+    func timeOfFile() throws {
+        let isolation = DecoderIsolation()
+        #expect(isolation.timeLimit(byteCount: 1_000) < .milliseconds(4_010))
+        #expect(isolation.timeLimit(byteCount: 3_000_000) == .seconds(10))
+        #expect(isolation.timeLimit(byteCount: .max) == .seconds(30))
+        let error = try #require(IsolatedBench { $0.smallFileTimeLimit = .seconds(1) }.failure("spin"))
+        #expect(error.code == .decodeTimedOut && error.reason.contains("longer than 1.0"), "\(error)")
     }
 
     @Test("a load that is canceled ends its decoder", .capability("ISO-02"))

@@ -20,6 +20,7 @@ extension DecoderIsolation {
     static func patient(_ change: (inout DecoderIsolation) -> Void = { _ in }) -> DecoderIsolation {
         var isolation = DecoderIsolation()
         isolation.timeLimit = .seconds(300)
+        isolation.smallFileTimeLimit = .seconds(300)
         isolation.startLimit = .seconds(300)
         change(&isolation)
         return isolation

@@ -14,7 +14,7 @@
 #define TINTYPE_UNCONFINED 71
 
 /// The version of the messages between a program and its workers.
-#define TINTYPE_WIRE_VERSION 2
+#define TINTYPE_WIRE_VERSION 3
 /// The descriptor of a worker's socket.
 #define TINTYPE_WORKER_SOCKET 3
 
@@ -37,6 +37,9 @@ int tintype_worker_main(int socket) __attribute__((weak));
 /// processor time are limited, and it ends with its program. Without Landlock, it can open only the fonts that are known now.
 /// Returns NULL, or what the system refused.
 const char *tintype_confine(int socket, uint64_t memory, uint64_t seconds);
+
+/// Limits the memory of this process, which is confined, to a number of bytes, but not to more than when it was confined.
+void tintype_limit_memory(uint64_t memory);
 
 // MARK: Messages
 

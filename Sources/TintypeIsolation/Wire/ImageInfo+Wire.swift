@@ -1,84 +1,64 @@
 package import TintypeImages
 
-// The order of reading is that of writing. What a worker writes is checked in `WireRequest.validated(_:frameSize:)`.
+// What a worker writes is checked in `WireRequest.validated(_:frameSize:)`.
 
-extension ImageInfo: WireValue {
-    package func write(to writer: inout WireWriter) {
-        writer.write(format)
-        writer.write(size)
-        writer.write(orientation.rawValue)
-        writer.write(frameCount)
-        writer.write(pageCount)
-        writer.write(loopCount)
-        writer.write(frameDurations)
-        writer.write(hasAlpha)
-        writer.write(bitsPerComponent)
-        writer.write(isHighDynamicRange)
-        writer.write(gainMap?.size)
-        writer.write(gainMap?.components)
-        writer.write(colorProfile)
-        writer.write(isComplete)
-    }
+extension ImageInfo: WireRecord {
+    package static var blank: ImageInfo { ImageInfo(format: .png, size: .zero, hasAlpha: false) }
 
-    package init(from reader: inout WireReader) throws(WireSocket.Failure) {
-        let format: ImageFormat = try reader.read()
-        let size: PixelSize = try reader.read()
-        self.init(format: format, size: size, hasAlpha: false)
-        orientation = try reader.readOrientation()
-        frameCount = try reader.read()
-        pageCount = try reader.read()
-        loopCount = try reader.read()
-        frameDurations = try reader.read()
-        hasAlpha = try reader.read()
-        bitsPerComponent = try reader.read()
-        isHighDynamicRange = try reader.read()
-        let gainMapSize: PixelSize? = try reader.read()
-        let gainMapComponents: Int? = try reader.read()
-        if let gainMapSize, let gainMapComponents {
-            gainMap = GainMap(size: gainMapSize, components: gainMapComponents)
-        }
-        colorProfile = try reader.read()
-        isComplete = try reader.read()
+    package mutating func pass(_ parts: inout some WireParts) throws(WireSocket.Failure) {
+        try parts.pass(&format)
+        try parts.pass(&size)
+        try parts.pass(&orientation)
+        try parts.pass(&frameCount)
+        try parts.pass(&pageCount)
+        try parts.pass(&loopCount)
+        try parts.pass(&frameDurations)
+        try parts.pass(&hasAlpha)
+        try parts.pass(&bitsPerComponent)
+        try parts.pass(&isHighDynamicRange)
+        try parts.pass(&gainMap)
+        try parts.pass(&colorProfile)
+        try parts.pass(&isComplete)
     }
 }
 
-extension Image.Properties: WireValue {
-    /// Writes all properties but the options that the image was decoded with, which the program knows.
-    package func write(to writer: inout WireWriter) {
-        writer.write(format)
-        writer.write(scale)
-        writer.write(loopCount)
-        writer.write(colorSpace.name)
-        writer.write(colorSpace.profile)
-        writer.write(bitsPerComponent)
-        writer.write(isHighDynamicRange)
-        writer.write(hasAlpha)
-        writer.write(sourceSize)
-        writer.write(sourceOrientation.rawValue)
-        writer.write(metadata.exif)
-        writer.write(metadata.xmp)
-        writer.write(isPartial)
-        writer.write(isTransformed)
-        writer.write(isVector)
-    }
+extension ImageInfo.GainMap: WireRecord {
+    package static var blank: ImageInfo.GainMap { ImageInfo.GainMap(size: .zero, components: 0) }
 
-    package init(from reader: inout WireReader) throws(WireSocket.Failure) {
-        self.init()
-        format = try reader.read()
-        scale = try reader.read()
-        loopCount = try reader.read()
-        colorSpace = ColorSpace(name: try reader.read(), profile: try reader.read())
-        bitsPerComponent = try reader.read()
-        isHighDynamicRange = try reader.read()
-        hasAlpha = try reader.read()
-        sourceSize = try reader.read()
-        sourceOrientation = try reader.readOrientation()
-        metadata = ImageMetadata(exif: try reader.read(), xmp: try reader.read())
-        isPartial = try reader.read()
-        isTransformed = try reader.read()
-        isVector = try reader.read()
+    package mutating func pass(_ parts: inout some WireParts) throws(WireSocket.Failure) {
+        try parts.pass(&size)
+        try parts.pass(&components)
     }
 }
+
+extension Image.Properties: WireRecord {
+    package static var blank: Image.Properties { Image.Properties() }
+
+    /// Passes all properties but the options that the image was decoded with, which the program knows.
+    package mutating func pass(_ parts: inout some WireParts) throws(WireSocket.Failure) {
+        try parts.pass(&format)
+        try parts.pass(&scale)
+        try parts.pass(&loopCount)
+        var (name, profile) = (colorSpace.name, colorSpace.profile)
+        try parts.pass(&name)
+        try parts.pass(&profile)
+        colorSpace = ColorSpace(name: name, profile: profile)
+        try parts.pass(&bitsPerComponent)
+        try parts.pass(&isHighDynamicRange)
+        try parts.pass(&hasAlpha)
+        try parts.pass(&sourceSize)
+        try parts.pass(&sourceOrientation)
+        try parts.pass(&metadata.exif)
+        try parts.pass(&metadata.xmp)
+        try parts.pass(&isPartial)
+        try parts.pass(&isTransformed)
+        try parts.pass(&isVector)
+    }
+}
+
+extension Orientation: WireValue {}
+extension PixelFormat: WireValue {}
+extension ImageFormat: WireValue {}
 
 /// A decoded image, or a frame of an animation, without its pixels.
 package struct WireImage: WireValue, Sendable {
@@ -114,17 +94,15 @@ package struct WireImage: WireValue, Sendable {
 
     package func write(to writer: inout WireWriter) {
         writer.write(size)
-        writer.write(format.rawValue)
+        writer.write(format)
         writer.write(durations)
         writer.write(properties)
     }
 
     package init(from reader: inout WireReader) throws(WireSocket.Failure) {
         size = try reader.read()
-        guard let format = PixelFormat(rawValue: try reader.read()),
-            let layout = PixelLayout(size: size, format: format)
-        else { throw .garbage }
-        self.format = format
+        format = try reader.read()
+        guard let layout = PixelLayout(size: size, format: format) else { throw .garbage }
         self.layout = layout
         durations = try reader.read()
         properties = try reader.read()
@@ -159,12 +137,5 @@ extension ImageError: WireValue {
         self.init(
             Code(rawValue: String(code.prefix(100))), stage: Stage(rawValue: stage) ?? .decode,
             reason: String(reason.prefix(Self.maximumReason)))
-    }
-}
-
-extension WireReader {
-    fileprivate mutating func readOrientation() throws(WireSocket.Failure) -> Orientation {
-        guard let orientation = Orientation(rawValue: try read(Int.self)) else { throw .garbage }
-        return orientation
     }
 }

@@ -6,6 +6,49 @@ package protocol WireValue {
     init(from reader: inout WireReader) throws(WireSocket.Failure)
 }
 
+/// A value that consists of others, which travel one after another. One list of them serves writing and reading.
+package protocol WireRecord: WireValue {
+    /// A value whose parts are replaced by those that are read.
+    static var blank: Self { get }
+
+    mutating func pass(_ parts: inout some WireParts) throws(WireSocket.Failure)
+}
+
+/// Writes the parts of a record, or replaces them by those that it reads.
+package protocol WireParts {
+    mutating func pass(_ value: inout some WireValue) throws(WireSocket.Failure)
+}
+
+extension WireRecord {
+    package func write(to writer: inout WireWriter) {
+        var copy = self
+        // Only a reader throws.
+        try? copy.pass(&writer)
+    }
+
+    package init(from reader: inout WireReader) throws(WireSocket.Failure) {
+        self = Self.blank
+        try pass(&reader)
+    }
+}
+
+extension WireWriter: WireParts {
+    package mutating func pass(_ value: inout some WireValue) { write(value) }
+}
+
+extension WireReader: WireParts {
+    package mutating func pass<Value: WireValue>(_ value: inout Value) throws(WireSocket.Failure) { value = try read() }
+}
+
+extension WireValue where Self: RawRepresentable, RawValue: WireValue {
+    package func write(to writer: inout WireWriter) { writer.write(rawValue) }
+
+    package init(from reader: inout WireReader) throws(WireSocket.Failure) {
+        guard let value = Self(rawValue: try reader.read()) else { throw .garbage }
+        self = value
+    }
+}
+
 /// The bytes of a message: values one after another, without names. Numbers have eight bytes, in the order of the machine.
 package struct WireWriter {
     package private(set) var bytes: [UInt8]

@@ -115,49 +115,41 @@ extension WireWriter {
 }
 
 /// The settings of a worker.
-package struct WorkerSettings: WireValue, Sendable {
+package struct WorkerSettings: WireRecord, Sendable {
     /// The memory that the worker may allocate, in bytes.
-    package var memoryLimit: Int
+    package var memoryLimit = 0
+    /// The part of it that needs no reservation.
+    package var workingMemoryLimit = 0
     /// The variables of the environment that say where fonts are, and which language text has: each name is followed by its value.
-    package var variables: [String]
+    package var variables: [String] = []
     /// The locale of the program, which decides about the shapes of some characters.
-    package var locale: String
+    package var locale = ""
 
-    package func write(to writer: inout WireWriter) {
-        writer.write(memoryLimit)
-        writer.write(variables)
-        writer.write(locale)
-    }
+    package static var blank: WorkerSettings { WorkerSettings() }
 
-    package init(from reader: inout WireReader) throws(WireSocket.Failure) {
-        memoryLimit = try reader.read()
-        variables = try reader.read()
-        locale = try reader.read()
+    package mutating func pass(_ parts: inout some WireParts) throws(WireSocket.Failure) {
+        try parts.pass(&memoryLimit)
+        try parts.pass(&workingMemoryLimit)
+        try parts.pass(&variables)
+        try parts.pass(&locale)
     }
 }
 
 /// The work that a worker is asked for.
-package struct WireRequest: WireValue, Sendable {
+package struct WireRequest: WireRecord, Sendable {
     /// The number of bytes of the encoded image.
-    package var byteCount: Int
+    package var byteCount = 0
     /// The formats of the coder that decodes.
-    package var formats: [ImageFormat]
-    package var options: DecodeOptions
-    package var limits: DecodeLimits
-}
+    package var formats: [ImageFormat] = []
+    package var options = DecodeOptions()
+    package var limits = DecodeLimits()
 
-extension WireRequest {
-    package func write(to writer: inout WireWriter) {
-        writer.write(byteCount)
-        writer.write(formats)
-        writer.write(options)
-        writer.write(limits)
-    }
+    package static var blank: WireRequest { WireRequest() }
 
-    package init(from reader: inout WireReader) throws(WireSocket.Failure) {
-        byteCount = try reader.read()
-        formats = try reader.read()
-        options = try reader.read()
-        limits = try reader.read()
+    package mutating func pass(_ parts: inout some WireParts) throws(WireSocket.Failure) {
+        try parts.pass(&byteCount)
+        try parts.pass(&formats)
+        try parts.pass(&options)
+        try parts.pass(&limits)
     }
 }

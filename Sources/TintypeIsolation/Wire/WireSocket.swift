@@ -7,7 +7,7 @@ internal import Glibc
 /// reader before it is parsed. No call waits, except in the closures that are passed.
 package struct WireSocket: Sendable {
     /// The version of the format. Both ends have to have the same.
-    static let version: UInt32 = 1
+    package static let version = UInt32(TINTYPE_WIRE_VERSION)
     /// The longest message: metadata and profiles are in it.
     static let maximumLength = 32 << 20
     private static let headerLength = 8

@@ -7,6 +7,8 @@ package import TintypeImages
 package struct DecoderWorker {
     private let coders: ImageCoders
     private let socket: WireSocket
+    /// The memory for which nothing is reserved, in bytes.
+    private var workingMemory: UInt64 = 0
 
     /// Processor time of a worker in all, in seconds: the last resort against one whose program was stopped.
     private static let processorSeconds: UInt64 = 3_600
@@ -33,9 +35,11 @@ package struct DecoderWorker {
                 try send(.failed(ImageError(.decoderUnavailable, stage: .decode, reason: reason)))
                 return TINTYPE_UNCONFINED
             }
+            var worker = self
+            worker.workingMemory = UInt64(max(settings.workingMemoryLimit, 0))
             try send(.ready)
             var frames: (any FrameDecoder)?
-            while true { try serve(&frames) }
+            while true { try worker.serve(&frames) }
         } catch {
             return 0
         }
@@ -116,7 +120,9 @@ package struct DecoderWorker {
 
     /// A context whose memory the program reserves.
     private func context(_ request: WireRequest) -> DecodeContext {
-        DecodeContext(limits: request.limits) { [self] bytes throws(ImageError) in
+        tintype_limit_memory(workingMemory)
+        let reserved = Lock(workingMemory)
+        return DecodeContext(limits: request.limits) { [self] bytes throws(ImageError) in
             let answer: HostMessage
             do throws(WireSocket.Failure) {
                 try send(.reserve(bytes))
@@ -125,6 +131,11 @@ package struct DecoderWorker {
                 _exit(0)
             }
             guard case .proceed = answer else { throw DecodeContext.overBudget(bytes) }
+            let memory = reserved.withLock { reserved in
+                reserved += min(UInt64(max(bytes, 0)), 1 << 48)
+                return reserved
+            }
+            tintype_limit_memory(memory)
         }
     }
 

@@ -11,7 +11,10 @@ final class WorkerConversation {
     private let frameSize: PixelSize?
     /// The largest number of bytes that a worker may allocate.
     private let memoryLimit: Int
-    private var deadline: SuspendingClock.Instant
+    private let timeLimit: Duration
+    /// What is left of it. The time in which the program is stopped, as by Ctrl-Z, doesn't count.
+    private var timeLeft: Duration
+    private var lastLook = SuspendingClock.now
     /// The memory of the decode, until the conversation ends.
     private var reservation: DecodeReservation?
     /// The reason why there is no memory for the decode.
@@ -26,20 +29,21 @@ final class WorkerConversation {
         case connection(WireSocket.Failure)
         /// The worker says what no honest one says.
         case nonsense
-        case timeout
+        case timeout(Duration)
         /// The program has no memory or no descriptors.
         case system(String, Int32)
     }
 
     init(
         _ socket: WireSocket, about request: WireRequest?, frameSize: PixelSize? = nil, memoryLimit: Int,
-        deadline: SuspendingClock.Instant, _ context: DecodeContext
+        timeLimit: Duration, _ context: DecodeContext
     ) {
         self.socket = socket
         self.request = request
         self.frameSize = frameSize
         self.memoryLimit = memoryLimit
-        self.deadline = deadline
+        self.timeLimit = timeLimit
+        timeLeft = timeLimit
         self.context = context
     }
 
@@ -133,13 +137,12 @@ final class WorkerConversation {
         reservation = nil
         let (sum, isTooMuch) = bytes.addingReportingOverflow(more)
         // The time in which others decode doesn't count.
-        let began = SuspendingClock.now
+        defer { lastLook = .now }
         do throws(ImageError) {
             reservation = try context.reserve(min(isTooMuch ? .max : sum, context.budget.limit.bytes / 2))
         } catch {
             throw error.isCancellation ? .abandoned(error) : .image(error)
         }
-        deadline += SuspendingClock.now - began
     }
 
     private func interruptible<Value>(
@@ -160,7 +163,10 @@ final class WorkerConversation {
     private func wait(for events: Int32) -> Failure? {
         while true {
             do throws(ImageError) { try context.checkCancellation() } catch { return .abandoned(error) }
-            if SuspendingClock.now > deadline { return .timeout }
+            let now = SuspendingClock.now
+            timeLeft -= min(now - lastLook, .milliseconds(200))
+            lastLook = now
+            if timeLeft <= .zero { return .timeout(timeLimit) }
             var poll = pollfd(fd: socket.descriptor, events: Int16(events), revents: 0)
             let ready = Glibc.poll(&poll, 1, 10)
             if ready > 0 { return nil }

@@ -16,10 +16,10 @@ extension WorkerConversation.Failure {
     func imageError(of ending: WorkerEnding, _ isolation: DecoderIsolation) -> ImageError {
         switch self {
         case .image(let error), .abandoned(let error): return error
-        case .timeout:
+        case .timeout(let limit):
             return ImageError(
                 .decodeTimedOut, stage: .decode,
-                reason: "decoding took longer than \(isolation.timeLimit), and its process was ended")
+                reason: "decoding took longer than \(limit), and its process was ended")
         case .system(let operation, let code): return Self.unavailable("the program cannot \(operation)", code)
         case .connection(.system(let code)): return Self.unavailable("the program cannot reach its decoder", code)
         case .nonsense, .connection(.garbage), .connection(.interrupted):
@@ -62,10 +62,12 @@ extension WorkerConversation.Failure {
     private static func error(of ending: WorkerEnding, _ isolation: DecoderIsolation) -> ImageError {
         guard ending.isKnown else { return crashed("the decoder's process ended") }
         // Libraries abort when they get no memory.
+        let workingMemory = min(isolation.workingMemoryLimit, isolation.memoryLimit)
         if ending.signal == 0, ending.exitCode == TINTYPE_OUT_OF_MEMORY {
             return ImageError(
                 .outOfMemory, stage: .decode,
-                reason: "decoding took more memory than the \(isolation.memoryLimit) of a decoder's process")
+                reason: "decoding took more memory than its size explains, and \(workingMemory) besides, or "
+                    + "\(isolation.memoryLimit) in all")
         }
         switch ending.signal {
         case 0: return crashed("the decoder's process ended by itself, with the code \(ending.exitCode)")

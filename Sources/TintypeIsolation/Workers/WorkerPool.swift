@@ -59,7 +59,7 @@ final class WorkerPool: Sendable {
         guard worker.isOwn else { return (.failure(WorkerConversation.Failure.ofFork), false) }
         let conversation = WorkerConversation(
             worker.socket, about: request, frameSize: frameSize, memoryLimit: isolation.memoryLimit.bytes,
-            deadline: .now + isolation.timeLimit, context)
+            timeLimit: isolation.timeLimit(byteCount: request?.byteCount ?? 0), context)
         do throws(WorkerConversation.Failure) {
             return (.success(try body(conversation)), true)
         } catch {
@@ -133,9 +133,9 @@ final class WorkerPool: Sendable {
         starts.withLock { $0 += 1 }
         let worker = try WorkerProcess(program)
         let conversation = WorkerConversation(
-            worker.socket, about: nil, memoryLimit: 0, deadline: .now + isolation.startLimit, context)
+            worker.socket, about: nil, memoryLimit: 0, timeLimit: isolation.startLimit, context)
         do throws(WorkerConversation.Failure) {
-            try conversation.begin(WorkerSettings(memoryLimit: isolation.memoryLimit.bytes))
+            try conversation.begin(WorkerSettings(isolation))
             failedStart.withLock { $0 = nil }
             return worker
         } catch {
@@ -178,10 +178,16 @@ extension WorkerSettings {
         "FONTCONFIG_SYSROOT", "FC_LANG", "LANG", "LC_ALL", "LC_CTYPE", "PANGO_LANGUAGE",
     ]
 
+    /// Read once: another thread may change the environment at any time.
+    private static let ownVariables = names.flatMap { name in
+        getenv(name).map { [name, String(cString: $0)] } ?? []
+    }
+
     /// The settings of a worker of this process.
-    init(memoryLimit: Int) {
-        self.memoryLimit = max(memoryLimit, 64 << 20)
-        variables = Self.names.flatMap { name in getenv(name).map { [name, String(cString: $0)] } ?? [] }
+    init(_ isolation: DecoderIsolation) {
+        memoryLimit = max(isolation.memoryLimit.bytes, 64 << 20)
+        workingMemoryLimit = min(max(isolation.workingMemoryLimit.bytes, 64 << 20), memoryLimit)
+        variables = Self.ownVariables
         locale = setlocale(LC_CTYPE, nil).map { String(cString: $0) } ?? "C"
     }
 }

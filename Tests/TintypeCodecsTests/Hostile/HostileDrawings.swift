@@ -41,6 +41,18 @@ enum HostileDrawings {
         document("<rect width='9' height='9' fill=\"\(times(count, "url(#"))\"/>" + square)
     }
 
+    /// A square with an effect of a number of steps.
+    static func effect(_ step: String, _ count: Int = 1, side: Int = 100) -> Data {
+        document(
+            "<filter id='f' x='0' y='0' width='1' height='1'>\(times(count, step))</filter>"
+                + "<rect width='\(side)' height='\(side)' fill='#0f0' filter='url(#f)'/>", side: side)
+    }
+
+    /// An effect whose steps all keep their pictures.
+    static func results(_ count: Int, side: Int) -> Data {
+        effect((1...count).map { "<feFlood result='r\($0)'/>" }.joined(), side: side)
+    }
+
     static func filledPatterns(_ levels: Int, _ count: Int) -> Data {
         document(patterns(levels, count) { "fill='url(#p\($0))'" })
     }

@@ -25,6 +25,9 @@ struct HostileFileTests {
         #if SVG
         case "svg": return SVGCoder()
         #endif
+        #if PDF
+        case "pdf": return PDFCoder()
+        #endif
         default: return nil
         }
     }

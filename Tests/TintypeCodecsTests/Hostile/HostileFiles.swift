@@ -111,9 +111,49 @@ extension HostileFile {
         } twin: {
             HostileDrawings.filledPatterns(2, 3)
         },
+        HostileFile("svg-turbulence", "svg", isRefused: false) {
+            HostileDrawings.effect("<feTurbulence baseFrequency='.1' numOctaves='9'/>", 50 * $0, side: 1_000)
+        } twin: {
+            HostileDrawings.effect("<feTurbulence baseFrequency='.1' numOctaves='2'/>")
+        },
+        HostileFile("svg-morphology", "svg", isRefused: false) {
+            HostileDrawings.effect("<feMorphology radius='\(100 * $0)'/>", 9, side: 1_000)
+        } twin: {
+            HostileDrawings.effect("<feMorphology radius='2'/>")
+        },
+        HostileFile("svg-matrix", "svg", isRefused: false) {
+            let numbers = String(repeating: "1 ", count: 400 * $0 * $0)
+            return HostileDrawings.effect(
+                "<feConvolveMatrix order='\(20 * $0)' kernelMatrix='\(numbers)'/>", 9, side: 1_000)
+        } twin: {
+            HostileDrawings.effect("<feConvolveMatrix order='2' kernelMatrix='1 1 1 1'/>")
+        },
+        HostileFile("svg-results", "svg", isRefused: false) {
+            HostileDrawings.results(200 * $0, side: 1_000)
+        } twin: {
+            HostileDrawings.results(2, side: 100)
+        },
     ]
 
-    static var all: [HostileFile] { rasters + drawings }
+    static let pages: [HostileFile] = [
+        HostileFile("pdf-forms", "pdf", isRefused: false) {
+            HostilePages.forms(5 * $0, 20)
+        } twin: {
+            HostilePages.forms(2, 2)
+        },
+        HostileFile("pdf-shading", "pdf", isRefused: false) {
+            HostilePages.shading(500 * $0)
+        } twin: {
+            HostilePages.shading(1)
+        },
+        HostileFile("pdf-picture", "pdf", isRefused: false) {
+            HostilePages.picture(side: 16_000 * $0)
+        } twin: {
+            HostilePages.picture(side: 20)
+        },
+    ]
+
+    static var all: [HostileFile] { rasters + drawings + pages }
 
     /// Writes all files into a folder: those of scale 1 and 2, and the harmless ones.
     static func write(to folder: URL) throws {

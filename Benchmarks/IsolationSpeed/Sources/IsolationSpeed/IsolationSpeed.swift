@@ -3,65 +3,95 @@ import Glibc
 import Tintype
 import TintypeTesting
 
-/// Measures isolated decoding beside decoding in the process, alternately. Prints a table in Markdown.
+/// Measures isolated decoding beside decoding in the program, by turns. Prints a table in Markdown.
 @main
 struct IsolationSpeed {
+    /// An image, and how it is decoded.
+    struct Case {
+        var name: String
+        var data: Data
+        /// The box of a thumbnail; `nil` for all pixels.
+        var side: Int?
+        var rounds: Int
+    }
+
     /// The measurements of one way to decode one image.
     struct Samples {
+        /// The time until all pixels have been looked at, in milliseconds.
         var wall: [Double] = []
-        /// The time of the first look at each page of the pixels.
+        /// The part of it that is the first look at each page of the pixels.
         var look: [Double] = []
         var faults: [Double] = []
         var workerFaults: [Double] = []
-
-        func row(_ name: String) -> String {
-            let times = "\(name) | \(Self.milliseconds(wall)) | \(Self.milliseconds(look))"
-            return "| \(times) | \(Int(Self.median(faults))) | \(Int(Self.median(workerFaults))) |"
-        }
-
-        static func median(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.sorted()[values.count / 2] }
-
-        static func milliseconds(_ values: [Double]) -> String {
-            func text(_ value: Double) -> String { "\((value * 1_000).rounded() / 1_000)" }
-            return "\(text(median(values))) ms (\(text(values.min() ?? 0)))"
-        }
     }
 
     static func main() throws {
-        let ways = [
-            ("in the process", ImageCoders.inProcess), ("isolated", ImageCoders.inProcess.isolated(.all)),
-        ]
-        let smooth = try SampleImages.draw(.mountains).data
-        let images = [
-            ("JPEG, 12 MP, with grain", try grainy(smooth), 40), ("JPEG, 12 MP, smooth", smooth, 40),
-            ("JPEG, 12 MP, smooth, 400 px", smooth, 60), ("SVG, 10 KB", drawing(), 400),
-            ("PNG, 0.01 MP", try SampleImages.draw(.colorWheel, scale: 0.1).data, 1_000),
-        ]
-        print(
-            "| image, bytes, way | decode, median (minimum) | first look at the pixels | page faults | of the worker |")
-        print("| --- | ---: | ---: | ---: | ---: |")
-        for (name, data, rounds) in images {
-            var options = DecodeOptions()
-            if name.hasSuffix("px") { options.thumbnailSize = PixelSize(width: 400, height: 400) }
-            var samples = [Samples(), Samples()]
-            for round in -3..<rounds {
-                for (index, way) in ways.enumerated() {
-                    let sample = try measure(data, options, way.1)
-                    guard round >= 0 else { continue }
-                    samples[index].wall.append(sample.wall)
-                    samples[index].look.append(sample.look)
-                    samples[index].faults.append(sample.faults)
-                    samples[index].workerFaults.append(sample.workerFaults)
-                }
-            }
-            for (way, samples) in zip(ways, samples) { print(samples.row("\(name), \(data.count), \(way.0)")) }
-        }
-        let pixels = try Image(data: smooth).pixels
+        let part = CommandLine.arguments.dropFirst().first ?? ""
+        print("| image, bytes | in the program | isolated | more | first look | page faults of both |")
+        print("| --- | ---: | ---: | ---: | ---: | ---: |")
+        for image in try cases(containing: part) { print(try row(image)) }
+        guard part.isEmpty else { return }
+        let pixels = try Image(data: SampleImages.draw(.mountains).data).pixels
         let times = (0..<40).map { _ in sharingTime(pixels) }
         print(
-            "\nTo write \(pixels.byteCount) bytes of pixels into new pages of shared memory: \(Samples.milliseconds(times))"
-        )
+            "\nTo write \(pixels.byteCount) bytes of pixels into new pages of shared memory: \(text(median(times))) ms")
     }
+
+    private static func cases(containing part: String) throws -> [Case] {
+        let smooth = try SampleImages.draw(.mountains).data
+        let grainy = try grainy(smooth)
+        var cases = [
+            Case(name: "SVG, 10 KB, 48 px", data: drawing(), side: 48, rounds: 400),
+            Case(name: "SVG, 10 KB, all", data: drawing(), rounds: 400),
+            Case(
+                name: "PNG, 0.01 MP, 48 px", data: try SampleImages.draw(.colorWheel, scale: 0.1).data, side: 48,
+                rounds: 1_000),
+        ]
+        for format in [ImageFormat.heic, .jxl, .avif, .jpeg] {
+            let icon = try SampleImages.draw(.colorWheel, scale: 0.1).data
+            let small = try Image(data: icon).encoded(as: format, options: EncodeOptions(quality: 0.9))
+            cases.append(Case(name: "\(format), 0.01 MP, 48 px", data: small, side: 48, rounds: 400))
+            // Encoding takes seconds.
+            guard part.isEmpty || "\(format), 12 MP, 300 px, all".contains(part) else { continue }
+            let large =
+                format == .jpeg
+                ? grainy : try Image(data: grainy).encoded(as: format, options: EncodeOptions(quality: 0.8))
+            cases.append(Case(name: "\(format), 12 MP, 300 px", data: large, side: 300, rounds: 30))
+            cases.append(Case(name: "\(format), 12 MP, all", data: large, rounds: 20))
+        }
+        return cases.filter { part.isEmpty || $0.name.contains(part) }
+    }
+
+    private static func row(_ image: Case) throws -> String {
+        let ways = [ImageCoders.inProcess, .inProcess.isolated(.all)]
+        var options = DecodeOptions()
+        options.thumbnailSize = image.side.map { PixelSize(width: $0, height: $0) }
+        var samples = [Samples(), Samples()]
+        for round in -2..<image.rounds {
+            // Each way is the first one as often as the second one.
+            for index in round % 2 == 0 ? [0, 1] : [1, 0] {
+                let sample = try measure(image.data, options, ways[index])
+                guard round >= 0 else { continue }
+                samples[index].wall.append(sample.wall)
+                samples[index].look.append(sample.look)
+                samples[index].faults.append(sample.faults)
+                samples[index].workerFaults.append(sample.workerFaults)
+            }
+        }
+        let times = samples.map { median($0.wall) }
+        // The differences of neighbors: what else the machine does changes more slowly.
+        let more = median(zip(samples[1].wall, samples[0].wall).map { $0 - $1 })
+        let faults = samples.map { Int(median($0.faults) + median($0.workerFaults)) }
+        return "| \(image.name), \(image.data.count) | \(text(times[0])) ms | \(text(times[1])) ms "
+            + "| \(text(more)) ms, \(text(100 * more / times[0])) % "
+            + "| \(text(median(samples[0].look))), \(text(median(samples[1].look))) ms | \(faults[0]), \(faults[1]) |"
+    }
+
+    private static func median(_ values: [Double]) -> Double {
+        values.isEmpty ? 0 : values.sorted()[values.count / 2]
+    }
+
+    private static func text(_ value: Double) -> String { "\((value * 100).rounded() / 100)" }
 
     /// The picture with the grain of a camera, which takes a decoder as long as a photograph does.
     private static func grainy(_ data: Data) throws -> Data {
@@ -115,7 +145,7 @@ struct IsolationSpeed {
         let seen = ContinuousClock.now
         precondition(sum >= 0)
         return (
-            (decoded - start) / .milliseconds(1), (seen - decoded) / .milliseconds(1), Self.faults("self") - faults,
+            (seen - start) / .milliseconds(1), (seen - decoded) / .milliseconds(1), Self.faults("self") - faults,
             workerFaults - helper
         )
     }
