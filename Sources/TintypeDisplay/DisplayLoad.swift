@@ -304,6 +304,7 @@ public import FoundationEssentials
             // What a preview plays goes on.
             if let playing, playing === image.animation {
                 binding?.didShow(loaded.key, in: slot)
+                settings.transition?.completion?(true)
                 return finish(result)
             }
             guard let transition = settings.transition,
@@ -331,7 +332,7 @@ public import FoundationEssentials
         guard !settings.isReload else { return }
         if let image = settings.failureImage { return show(image, as: .failure) }
         // The frames that are there go on.
-        guard playing == nil else { return }
+        guard playing?.isPartial != true else { return }
         // A part of an image doesn't stay as if it were the whole.
         let wasDelayed = settings.options.contains(.delayPlaceholder) || placeholderTimer != nil
         if showsPreview || wasDelayed { show(settings.placeholder, as: .placeholder) }

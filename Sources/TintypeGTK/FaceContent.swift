@@ -28,10 +28,11 @@ internal import TintypeDisplay
     private var scale = 1.0
 
     /// Shows an image at once; `nil` shows nothing. What is shown already stays, and goes on playing.
-    func show(_ image: Image?, scale: Double) {
+    /// - Parameter plays: false to stop what plays.
+    func show(_ image: Image?, scale: Double, plays: Bool = true) {
         endTransition(isFinished: false)
-        guard !isShown(image, scale: scale) else { return }
-        if player == nil || player?.image !== image?.animation || scale != self.scale {
+        guard !isShown(image, scale: scale) || player != nil && !plays else { return }
+        if player == nil || !plays || player?.image !== image?.animation || scale != self.scale {
             releasePlayer()
             texture = image.flatMap { Texture($0.pixels, scale: scale) }
         }

@@ -37,7 +37,8 @@ internal import TintypeDisplay
     }
 
     func show(_ content: DisplayedImage?, in slot: ImageSlot) {
-        self.content(slot)?.show(content?.image, scale: content.map { scale(of: $0.image) } ?? 1)
+        self.content(slot)?.show(
+            content?.image, scale: content.map { scale(of: $0.image) } ?? 1, plays: playsAnimations)
         needsTick()
     }
 

@@ -10,6 +10,8 @@ struct ProgressiveFrames {
     private let open: (Data, DecodeOptions) throws(ImageError) -> any ArrivingFrames
     private var decoder: (any ArrivingFrames)?
     private var picture: PixelBuffer?
+    /// The orientation that was known when the picture was made.
+    private var orientation: Orientation?
     private var isShown = false
 
     /// - Parameters:
@@ -42,7 +44,9 @@ struct ProgressiveFrames {
         try advance(data)
         guard let decoder, decoder.isWhole, !decoder.isPartial, let picture else { return nil }
         let info = decoder.info
-        guard decoder.outputSize == info.outputSize(options, format: picture.format) else { return nil }
+        // What comes after the frames may turn them.
+        guard decoder.outputSize == info.outputSize(options, format: picture.format), info.orientation == orientation
+        else { return nil }
         return image(picture, isPartial: false)?.animated(by: coder, data, info, options: options, context)
     }
 
@@ -54,7 +58,9 @@ struct ProgressiveFrames {
             lenient.allowsPartialImage = true
             decoder = try open(data, lenient)
         }
-        if picture == nil, let frame = try decoder?.arrivedFrame() { picture = frame.pixels }
+        if picture == nil, let frame = try decoder?.arrivedFrame() {
+            (picture, orientation) = (frame.pixels, decoder?.info.orientation)
+        }
     }
 
     private func image(_ picture: PixelBuffer, isPartial: Bool, isMissingRows: Bool = false) -> Image? {

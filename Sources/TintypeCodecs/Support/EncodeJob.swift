@@ -20,6 +20,7 @@ struct EncodeJob {
         _ image: Image, for target: EncodeTarget, _ options: EncodeOptions, _ context: EncodeContext
     ) throws(ImageError) {
         try context.checkCancellation()
+        try image.animation?.checkIsWhole()
         let prepared = try EncodePreparation.prepare(image, for: target, options, context)
         self.image = prepared
         self.options = options

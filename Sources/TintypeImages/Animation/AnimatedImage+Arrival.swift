@@ -8,7 +8,8 @@ extension AnimatedImage {
         pressure: MemoryPressure? = .system
     ) throws(ImageError) {
         let coders = (coder.coders as? ImageCoders) ?? ImageCoders([coder.coders])
-        guard !options.firstFrameOnly,
+        // A limit of bytes is shared by all frames, and their number isn't known yet.
+        guard !options.firstFrameOnly, options.maximumBytes == nil,
             let info = try coders.arrivingCoder(for: data, hint: options.formatHint)?
                 .arrivedInfo(of: data, context: context),
             info.isAnimated

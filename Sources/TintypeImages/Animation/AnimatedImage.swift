@@ -53,14 +53,19 @@ public final class AnimatedImage: Sendable {
         self.pressure = pressure
     }
 
-    /// Creates an animation of decoded frames, all of which stay in memory; `nil` without frames, or if their sizes differ.
+    /// Creates an animation of decoded frames, all of which stay in memory; `nil` without frames, or if their sizes or pixel formats
+    /// differ.
     ///
     /// For a coder that decodes a movie as a whole, and for programs that draw their frames. Bytes are decoded by ``ImageCoders``.
     /// - Parameters:
     ///   - frames: the frames, with their durations.
     ///   - properties: the properties of all frames, and the number of plays.
     public convenience init?(frames: [ImageFrame], properties: Image.Properties = Image.Properties()) {
-        guard let first = frames.first?.pixels, frames.allSatisfy({ $0.pixels.size == first.size }) else { return nil }
+        guard let first = frames.first?.pixels,
+            frames.allSatisfy({ $0.pixels.size == first.size && $0.pixels.format == first.format })
+        else { return nil }
+        var properties = properties
+        if frames.count == 1 { properties.loopCount = 0 }
         self.init(
             AnimationContents(frames, properties), poster: Image(pixels: first, properties: properties),
             pressure: .system)
@@ -71,14 +76,20 @@ public final class AnimatedImage: Sendable {
     ///   - images: the frames. Of an image that moves, the first frame is one.
     ///   - durations: the time for which each frame is shown. The last one counts for the images that have none.
     ///   - loopCount: the number of plays; 0 to repeat the animation forever.
-    /// - Throws: ``ImageError/Code/invalidRequest`` without images or durations, and for images of different sizes in pixels.
+    /// - Throws: ``ImageError/Code/invalidRequest`` without images or durations, and for images of different sizes, pixel
+    ///   formats, or color spaces.
     public convenience init(images: [Image], durations: [Duration], loopCount: Int = 0) throws(ImageError) {
         func invalid(_ reason: String) -> ImageError { ImageError(.invalidRequest, stage: .request, reason: reason) }
         guard let first = images.first, let last = durations.last else {
             throw invalid("an animation needs at least one image, and one duration")
         }
-        if let index = images.firstIndex(where: { $0.size != first.size }) {
-            throw invalid("image \(index) of the animation is \(images[index].size), and the first one \(first.size)")
+        for (index, image) in images.enumerated() {
+            guard image.size == first.size else {
+                throw invalid("image \(index) of the animation is \(image.size), and the first one \(first.size)")
+            }
+            guard image.pixels.format == first.pixels.format, image.colorSpace == first.colorSpace else {
+                throw invalid("image \(index) of the animation has other colors than the first one")
+            }
         }
         var properties = first.properties
         properties.loopCount = loopCount
@@ -154,8 +165,15 @@ public final class AnimatedImage: Sendable {
         AnimatedImage(contents, poster: poster, transformer: transformer, loopCount: loopCount, pressure: pressure)
     }
 
-    private var frameTransform: FrameTransform? {
-        transformer.map { FrameTransform(transformer: $0, properties: contents.frameProperties, size: size) }
+    /// The way of each frame from the decoder.
+    private var frameWork: FrameWork { FrameWork(contents: contents, transformer: transformer, poster: poster.pixels) }
+
+    /// - Throws: ``ImageError/Code/truncatedImage``, or the reason for which frames are missing.
+    package func checkIsWhole() throws(ImageError) {
+        let known = contents.known
+        guard !known.isWhole else { return }
+        throw known.interruption
+            ?? ImageError(.truncatedImage, stage: .decode, reason: "the animation is still being loaded")
     }
 
     // MARK: Frames
@@ -175,25 +193,22 @@ public final class AnimatedImage: Sendable {
     /// - Parameters:
     ///   - isCancelled: returns true once the frames are no longer needed.
     ///   - body: takes a frame.
-    /// - Throws: ``ImageError/Code/truncatedImage`` if a frame is missing, the errors of the decoder and the transformer, and those of `body`.
+    /// - Throws: ``ImageError/Code/truncatedImage`` if a frame is missing or has not arrived, the errors of the decoder and the transformer, and those of `body`.
     public func forEachFrame(
         isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled },
         _ body: (ImageFrame) throws(ImageError) -> Void
     ) throws(ImageError) {
-        let (coder, known, transform) = (contents.coder, contents.known, frameTransform)
+        try checkIsWhole()
+        let (coder, work, count) = (contents.coder, frameWork, frameCount)
         var context = DecodeContext(
             limits: coder.limits, pool: coder.pool, budget: coder.budget, isCancelled: isCancelled)
         context.memoryPressure = nil
         context.origin = coder.origin
         let decoder = try contents.open(context)
-        for index in known.durations.indices {
+        for index in 0..<count {
             try context.checkCancellation()
             guard let frame = try decoder.nextFrame() else { throw FrameReader.missing(index) }
-            try body(transform?.apply(to: frame, coder, isCancelled: isCancelled) ?? frame)
-        }
-        if !known.isWhole {
-            throw known.interruption
-                ?? ImageError(.truncatedImage, stage: .decode, reason: "the animation is still being loaded")
+            try body(work.apply(to: frame, isCancelled: isCancelled))
         }
     }
 
@@ -207,7 +222,12 @@ public final class AnimatedImage: Sendable {
         let pool = framePool()
         let preload = Preload(pool, frameCount: count)
         frames.withLock { $0.preload = preload }
-        for index in 0..<count { _ = try await pool.waitForFrame(at: index) }
+        do throws(ImageError) {
+            for index in 0..<count { _ = try await pool.waitForFrame(at: index) }
+        } catch {
+            unload()
+            throw error
+        }
     }
 
     /// Releases the frames that ``preload()`` decoded, and the decoder. Frames that players need stay with them.
@@ -226,33 +246,11 @@ public final class AnimatedImage: Sendable {
     func framePool() -> AnimationFramePool {
         frames.withLock { frames in
             if let pool = frames.pool { return pool }
-            let pool = AnimationFramePool(contents, transform: frameTransform, pressure: pressure)
+            let pool = AnimationFramePool(contents, frameWork, pressure: pressure)
             contents.add(pool)
             frames.pool = pool
             return pool
         }
-    }
-}
-
-/// The work of a transformer on one frame of an animation.
-struct FrameTransform: Sendable {
-    let transformer: any ImageTransformer
-    /// The properties of a frame as an image.
-    let properties: Image.Properties
-    /// The size of the first frame, which all have to have.
-    let size: PixelSize
-
-    func apply(
-        to frame: ImageFrame, _ coder: EntryCoder, isCancelled: @escaping @Sendable () -> Bool
-    ) throws(ImageError) -> ImageFrame {
-        let context = TransformContext(limits: coder.limits, pool: coder.pool, isCancelled: isCancelled)
-        let image = try Image(pixels: frame.pixels, properties: properties).transformed(transformer, in: context)
-        guard image.size == size else {
-            throw ImageError(
-                .transformFailed, stage: .transform,
-                reason: "\(transformer.key) gave the frames of an animation different sizes")
-        }
-        return ImageFrame(pixels: image.pixels, duration: frame.duration)
     }
 }
 
@@ -264,7 +262,7 @@ extension AnimatedImage: Hashable {
         let (one, other) = (left.contents.known, right.contents.known)
         return one.isWhole && other.isWhole && !one.data.isEmpty && one.data == other.data
             && left.options == right.options && left.transformer?.key == right.transformer?.key
-            && left.loopCount == right.loopCount
+            && left.transformer?.hasEmptyKey != true && left.loopCount == right.loopCount && left.size == right.size
     }
 
     // Only of what doesn't change while bytes arrive.

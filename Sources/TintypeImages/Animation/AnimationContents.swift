@@ -34,8 +34,9 @@ final class AnimationContents: Sendable {
 
     let options: DecodeOptions
     let coder: EntryCoder
-    /// The properties of each frame as an image, for transformers.
-    let frameProperties: Image.Properties
+    private let posterProperties: Image.Properties
+    /// The memory of the decoded frames but the first. Those that share a buffer count once.
+    private let frameBytes: Int
     /// The frames that a program has decoded; `nil` for bytes.
     private let frames: [ImageFrame]?
     private let state: Lock<State>
@@ -46,8 +47,8 @@ final class AnimationContents: Sendable {
         frameProperties: Image.Properties, isArriving: Bool = false
     ) {
         (self.options, self.coder) = (options, coder)
-        self.frameProperties = frameProperties.ofFrame
-        frames = nil
+        posterProperties = frameProperties
+        (frames, frameBytes) = (nil, 0)
         var start = State(data: data, info: info, durations: Self.durations(of: info))
         start.isArriving = isArriving
         state = Lock(start)
@@ -56,29 +57,40 @@ final class AnimationContents: Sendable {
     /// Frames that a program has.
     init(_ frames: [ImageFrame], _ properties: Image.Properties) {
         (options, coder) = (properties.decodeOptions, EntryCoder(coders: ImageCoders()))
-        frameProperties = properties.ofFrame
+        posterProperties = properties
         self.frames = frames
+        var seen: Set = [ObjectIdentifier(frames[0].pixels)]
+        frameBytes = frames.reduce(0) {
+            seen.insert(ObjectIdentifier($1.pixels)).inserted ? $0 + $1.pixels.byteCount : $0
+        }
         let info = ImageInfo(
             format: properties.format ?? ImageFormat(rawValue: "frames"), size: frames[0].pixels.size,
             frameCount: frames.count, loopCount: frames.count > 1 ? properties.loopCount : nil,
             frameDurations: frames.count > 1 ? frames.map(\.duration) : [], hasAlpha: properties.hasAlpha,
             bitsPerComponent: properties.bitsPerComponent, isHighDynamicRange: properties.isHighDynamicRange)
-        state = Lock(State(info: info, durations: frames.map(\.duration)))
+        state = Lock(State(info: info, durations: Self.durations(of: info)))
     }
 
     private static func durations(of info: ImageInfo) -> [Duration] {
         let durations = info.frameDurations
-        return (0..<max(1, info.frameCount)).map { $0 < durations.count ? durations[$0] : FrameTiming.standard }
+        return (0..<max(1, info.frameCount)).map { index in
+            // Sums of absurd durations would not be in range.
+            index < durations.count ? min(max(durations[index], .zero), .seconds(86_400)) : FrameTiming.standard
+        }
     }
 
     /// A copy of what is known now.
     var known: State { state.withLock { $0 } }
 
-    /// The memory of the bytes, or of all frames but the first. Frames that share a buffer count once.
-    var byteCount: Int {
-        guard let frames else { return state.withLock { $0.data.count } }
-        var seen: Set = [ObjectIdentifier(frames[0].pixels)]
-        return frames.reduce(0) { seen.insert(ObjectIdentifier($1.pixels)).inserted ? $0 + $1.pixels.byteCount : $0 }
+    /// The memory of the bytes, or of the decoded frames.
+    var byteCount: Int { state.withLock { $0.data.count } + frameBytes }
+
+    /// The properties of each frame as an image, for transformers. Frames that have arrived later may leave gaps.
+    var frameProperties: Image.Properties {
+        var properties = posterProperties
+        properties.loopCount = 0
+        properties.hasAlpha = properties.hasAlpha || known.info.hasAlpha
+        return properties
     }
 
     // MARK: Frames
@@ -185,7 +197,9 @@ final class AnimationContents: Sendable {
         let durations = Self.durations(of: info)
         let known = known
         // Players are at frames that they have shown.
-        guard durations.count >= known.durations.count, info.size == known.info.size else {
+        guard durations.count >= known.durations.count, info.size == known.info.size,
+            info.orientation == known.info.orientation
+        else {
             throw ImageError(.corruptImage, stage: .decode, reason: "the frames of the animation contradict each other")
         }
         change { state in
@@ -228,11 +242,3 @@ extension EntryCoder {
     fileprivate var list: ImageCoders { (coders as? ImageCoders) ?? ImageCoders([coders]) }
 }
 
-extension Image.Properties {
-    /// Those of one frame.
-    fileprivate var ofFrame: Image.Properties {
-        var properties = self
-        properties.loopCount = 0
-        return properties
-    }
-}

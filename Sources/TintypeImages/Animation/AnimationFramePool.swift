@@ -25,13 +25,13 @@ final class AnimationFramePool: Sendable {
     /// Used by one thread at a time, which ``State`` knows; `nil` meanwhile. No lock is held while the program's coder is called.
     private let reader: Lock<FrameReader?>
     private let coder: EntryCoder
-    private let transform: FrameTransform?
+    private let work: FrameWork
     private let subscription = MemoryPressure.Subscription()
 
-    init(_ contents: AnimationContents, transform: FrameTransform?, pressure: MemoryPressure?) {
+    init(_ contents: AnimationContents, _ work: FrameWork, pressure: MemoryPressure?) {
         let coder = contents.coder
         self.coder = coder
-        self.transform = transform
+        self.work = work
         let state = state
         var context = DecodeContext(limits: coder.limits, pool: coder.pool, budget: coder.budget) {
             state.withLock { !$0.isJobNeeded }
@@ -209,7 +209,7 @@ final class AnimationFramePool: Sendable {
                         reader.seekPointInterval = job.seekPointInterval
                         return try reader.frame(at: job.frame)
                     }
-                    return try transform?.apply(to: frame, coder, isCancelled: isCancelled) ?? frame
+                    return try work.apply(to: frame, isCancelled: isCancelled)
                 })
         } catch {
             return .failure(error)
@@ -229,6 +229,8 @@ extension AnimationFramePool {
         /// A frame to decode.
         struct Job {
             var frame: Int
+            /// The frame for whose sake this one is decoded.
+            var target: Int
             var seekPointInterval: Int?
         }
 
@@ -242,7 +244,7 @@ extension AnimationFramePool {
         var decodedFrames = 0
         var mostFrames = 0
         /// The frame that is being decoded.
-        private var decodedFrame: Int?
+        private var job: Job?
         /// True while the reader is used for something else.
         private var isReaderInUse = false
         private var damage = FrameDamage()
@@ -250,22 +252,22 @@ extension AnimationFramePool {
         /// The memory of the frames.
         var bytes: Int { frames.values.reduce(0) { $0 + $1.pixels.byteCount } }
 
-        /// False if nobody wants the frame that is being decoded any longer.
+        /// False if nobody wants any longer what the reader is used for.
         var isJobNeeded: Bool {
-            guard let decodedFrame else { return false }
+            guard let job else { return isReaderInUse }
             return damage.isProbing && !members.isEmpty
-                || members.values.contains { $0.demand.mayDecode(decodedFrame) }
+                || members.values.contains { $0.demand.frames.contains(job.target) }
         }
 
         /// Returns the first frame to decode if nobody decodes.
         mutating func begin() -> Job? {
-            guard decodedFrame == nil, !isReaderInUse else { return nil }
+            guard job == nil, !isReaderInUse else { return nil }
             return next()
         }
 
         /// Returns true if nobody uses the reader; the caller does until ``endUse()``.
         mutating func beginUse() -> Bool {
-            guard decodedFrame == nil, !isReaderInUse else { return false }
+            guard job == nil, !isReaderInUse else { return false }
             isReaderInUse = true
             return true
         }
@@ -274,8 +276,7 @@ extension AnimationFramePool {
 
         /// Returns the next frame to decode; `nil` if none is wanted, and nobody decodes from now on.
         mutating func next() -> Job? {
-            let job = nextJob()
-            decodedFrame = job?.frame
+            job = nextJob()
             return job
         }
 
@@ -304,7 +305,7 @@ extension AnimationFramePool {
             func isMissing(_ frame: Int) -> Bool { frames[frame] == nil && damage.error(of: frame) == nil }
             let interval = members.values.compactMap(\.demand.buffer.seekPointInterval).min()
             if !members.isEmpty, let frame = damage.frameToProbe {
-                return Job(frame: frame, seekPointInterval: interval)
+                return Job(frame: frame, target: frame, seekPointInterval: interval)
             }
             let missing = members.compactMap { number, member in
                 member.demand.firstMissing(isMissing).map { (place: $0, number: number, demand: member.demand) }
@@ -320,7 +321,8 @@ extension AnimationFramePool {
                 // Without room, a frame has to go that is needed after all of the segment. If none is, only the frame that is due.
                 guard isUrgent || lastPlace < latest else { continue }
                 let isRoom = lastPlace < latest
-                return Job(frame: isRoom ? frame : demand.frames[place], seekPointInterval: interval)
+                let target = demand.frames[place]
+                return Job(frame: isRoom ? frame : target, target: target, seekPointInterval: interval)
             }
             return nil
         }

@@ -16,11 +16,6 @@ struct FrameDemand: Sendable {
         return place > 0 && frames[place - 1] == frame + 1
     }
 
-    /// True if a frame may be decoded for the sake of this demand.
-    func mayDecode(_ frame: Int) -> Bool {
-        frames.contains(frame) || buffer.keepsAll && frames.first.map { frame <= $0 } ?? false
-    }
-
     /// Returns the frame to decode for the sake of a missing one.
     ///
     /// Frames that are shown backward are decoded in segments, forward. A segment begins once all of it is wanted, because to begin

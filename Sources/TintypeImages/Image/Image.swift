@@ -139,6 +139,8 @@ public struct Image: Sendable {
         guard animation !== storage.animation else { return self }
         var properties = storage.properties
         properties.loopCount = animation?.loopCount ?? 0
+        // One first frame in memory: that which the animation has.
+        let pixels = animation?.poster.pixels ?? pixels
         return Image(storage: Storage(pixels, properties, animation: animation, companion: companion))
     }
 

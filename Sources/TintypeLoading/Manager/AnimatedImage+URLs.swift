@@ -12,6 +12,10 @@ extension AnimatedImage {
     public convenience init(
         urls: [URL], durations: [Duration], loopCount: Int = 0, manager: ImageManager
     ) async throws(ImageError) {
+        guard !urls.isEmpty, !durations.isEmpty else {
+            try self.init(images: [], durations: durations)
+            return
+        }
         let results = await withTaskGroup(of: (Int, Result<Image, ImageError>).self) { group in
             for (index, url) in urls.enumerated() {
                 group.addTask {

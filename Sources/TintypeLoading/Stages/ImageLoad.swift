@@ -115,10 +115,11 @@ final class ImageLoad: Sendable {
         if !key.usesOriginalInMemory, !plain.loadsTargetSize {
             plain.decode.shrink(for: request.transformer)
         }
-        var decoded = try await plainOutput(plain, job)
+        // In another size, only what is transformed is shown.
+        var decoded = try await plainOutput(plain, job, showsUnchanged: plain.decode == full.decode)
         // An image that isn't transformed keeps its size.
         if plain.decode != full.decode, !isTransformed(decoded.image) {
-            decoded = try await plainOutput(full, job, since: decoded.bytes?.removals)
+            decoded = try await plainOutput(full, job, showsUnchanged: true, since: decoded.bytes?.removals)
         }
         var output = (value: decoded.image, time: StageTime.zero)
         let transforms = isTransformed(decoded.image)
@@ -135,7 +136,7 @@ final class ImageLoad: Sendable {
 
     /// The output of a request without a transformer. Its previews are transformed.
     private func plainOutput(
-        _ plain: ImageRequest, _ job: LoadWork.Job, since removals: SourceRemovals? = nil
+        _ plain: ImageRequest, _ job: LoadWork.Job, showsUnchanged: Bool, since removals: SourceRemovals? = nil
     ) async throws(ImageError) -> PipelineOutput {
         let load = ImageLoad(
             plain, key: environment.key(for: plain), environment: environment, trace: trace, for: self,
@@ -143,9 +144,9 @@ final class ImageLoad: Sendable {
         let previews = NewestWork<LoadUpdate> { [self] update in
             // A preview that cannot be transformed is left out; the image itself will tell why.
             switch update {
-            case .preview(let image):
+            case .preview(let image) where showsUnchanged || isTransformed(image):
                 if let preview = await transformedPreview(image, job) { job.publish(.preview(preview)) }
-            case .outdated(let image):
+            case .outdated(let image) where showsUnchanged || isTransformed(image):
                 if let preview = await transformedPreview(image, job) { job.publish(.outdated(preview)) }
             default: break
             }

@@ -35,9 +35,10 @@ final class ProgressiveDecoding: Sendable {
         _ entryCoder: EntryCoder
     ) {
         let isCancelled = Lock<@Sendable () -> Bool>({ false })
-        let context = DecodeContext(
+        var context = DecodeContext(
             limits: configuration.limits, pool: configuration.pool, budget: configuration.budget, admission: .preview
         ) { isCancelled.withLock { $0 }() }
+        (context.processing, context.origin) = (entryCoder.processing, entryCoder.origin)
         guard let progressive = coder as? any ProgressiveImageCoder,
             let decoder = try? progressive.progressiveDecoder(options: options, context: context)
         else { return nil }
@@ -72,7 +73,7 @@ final class ProgressiveDecoding: Sendable {
             let preview = preview(of: bytes, &state)
             let isNew = state.animation.extend(bytes)
             guard let animation = state.animation.image else { return preview }
-            return preview?.with(animation) ?? (isNew ? Image(animation) : nil)
+            return preview?.with(animation) ?? (isNew ? Image(animation).with { $0.isPartial = true } : nil)
         }
     }
 
