@@ -102,7 +102,8 @@ final class WorkerConversation {
     }
 
     private func receive() throws(Failure) -> WorkerMessage {
-        try interruptible { wait throws(WireSocket.Failure) in try worker.socket.receive(WorkerMessage.self, wait: wait) }
+        try interruptible { wait throws(WireSocket.Failure) in try worker.socket.receive(WorkerMessage.self, wait: wait)
+        }
     }
 
     private func answer() throws(Failure) -> WorkerMessage {
