@@ -15,7 +15,8 @@ public struct DecoderIsolation: Sendable, Hashable {
     /// The longest time for an image, or for one frame of an animation that is played, without the wait for memory. A process that takes
     /// longer is ended. The default is 30 seconds.
     public var timeLimit = Duration.seconds(30)
-    /// The part of ``timeLimit`` that every image has, however small its file is. Each megabyte of a file adds two seconds. The default is 4 seconds.
+    /// The processor time that an image may take, however small its file is. Each megabyte of a file adds two seconds, up to ``timeLimit``. The
+    /// default is 4 seconds.
     public var smallFileTimeLimit = Duration.seconds(4)
     /// The longest time that a process takes until it waits for the first image.
     package var startLimit = Duration.seconds(10)
@@ -34,8 +35,8 @@ public struct DecoderIsolation: Sendable, Hashable {
     /// Creates the default isolation.
     public init() {}
 
-    /// Returns the longest time for a file of a number of bytes. Who wants much time has to send many bytes.
-    func timeLimit(byteCount: Int) -> Duration {
+    /// Returns the processor time for a file of a number of bytes. Who wants much time has to send many bytes.
+    func processorLimit(byteCount: Int) -> Duration {
         min(timeLimit, smallFileTimeLimit + .seconds(2) * (Double(byteCount) / 1_000_000))
     }
 }

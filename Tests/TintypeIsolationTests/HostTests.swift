@@ -119,7 +119,7 @@ struct HostTests {
     @Test("the time in which a program is stopped is not that of its images", .capability("ISO-06"))
     func stoppedProgram() async {
         await #expect(processExitsWith: .exitCode(7)) {
-            let bench = IsolatedBench { $0.smallFileTimeLimit = .seconds(2) }
+            let bench = IsolatedBench { $0.timeLimit = .seconds(2) }
             _ = try bench.decode("good")
             let program = getpid()
             let waker = fork_process()

@@ -130,9 +130,9 @@ struct MisdeedTests {
     @Test("a small file has little time, and a large one more", .capability("ISO-02"))
     func timeOfFile() throws {
         let isolation = DecoderIsolation()
-        #expect(isolation.timeLimit(byteCount: 1_000) < .milliseconds(4_010))
-        #expect(isolation.timeLimit(byteCount: 3_000_000) == .seconds(10))
-        #expect(isolation.timeLimit(byteCount: .max) == .seconds(30))
+        #expect(isolation.processorLimit(byteCount: 1_000) < .milliseconds(4_010))
+        #expect(isolation.processorLimit(byteCount: 3_000_000) == .seconds(10))
+        #expect(isolation.processorLimit(byteCount: .max) == .seconds(30))
         let error = try #require(IsolatedBench { $0.smallFileTimeLimit = .seconds(1) }.failure("spin"))
         #expect(error.code == .decodeTimedOut && error.reason.contains("longer than 1.0"), "\(error)")
     }

@@ -99,7 +99,8 @@ final class SVGDocument {
             return ImageError(.limitExceeded, stage: .decode, reason: "the SVG is over a limit (librsvg: \(message))")
         }
         if message.contains("NoMemory") {
-            return ImageError(.outOfMemory, stage: .decode, reason: "the SVG takes too much memory (librsvg: \(message))")
+            return ImageError(
+                .outOfMemory, stage: .decode, reason: "the SVG takes too much memory (librsvg: \(message))")
         }
         // A document that does not close its root has no end.
         let isCut = data.map { !String(decoding: $0.suffix(1_024), as: UTF8.self).contains("</svg") } ?? false

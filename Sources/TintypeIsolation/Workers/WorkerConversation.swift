@@ -3,7 +3,7 @@ internal import TintypeImages
 
 /// A conversation with a worker about one request, with a deadline. Used by one thread.
 final class WorkerConversation {
-    private let socket: WireSocket
+    private let worker: WorkerProcess
     private let context: DecodeContext
     /// The request that the worker answers; `nil` while it starts.
     private let request: WireRequest?
@@ -12,6 +12,9 @@ final class WorkerConversation {
     /// The largest number of bytes that a worker may allocate.
     private let memoryLimit: Int
     private let timeLimit: Duration
+    /// The processor time for the request, and the time that the worker has then used in all. On a busy machine, much more time passes.
+    private let processorLimit: Duration
+    private let processorEnd: Duration
     /// What is left of it. The time in which the program is stopped, as by Ctrl-Z, doesn't count.
     private var timeLeft: Duration
     private var lastLook = SuspendingClock.now
@@ -35,15 +38,17 @@ final class WorkerConversation {
     }
 
     init(
-        _ socket: WireSocket, about request: WireRequest?, frameSize: PixelSize? = nil, memoryLimit: Int,
-        timeLimit: Duration, _ context: DecodeContext
+        _ worker: WorkerProcess, about request: WireRequest?, frameSize: PixelSize? = nil, memoryLimit: Int,
+        timeLimit: Duration, processorLimit: Duration, _ context: DecodeContext
     ) {
-        self.socket = socket
+        self.worker = worker
         self.request = request
         self.frameSize = frameSize
         self.memoryLimit = memoryLimit
         self.timeLimit = timeLimit
         timeLeft = timeLimit
+        self.processorLimit = processorLimit
+        processorEnd = (worker.processorTime ?? .zero) + processorLimit
         self.context = context
     }
 
@@ -92,12 +97,13 @@ final class WorkerConversation {
 
     private func send(_ message: HostMessage, descriptor: Int32) throws(Failure) {
         _ = try interruptible { wait throws(WireSocket.Failure) in
-            try socket.send(message, file: descriptor, wait: wait)
+            try worker.socket.send(message, file: descriptor, wait: wait)
         }
     }
 
     private func receive() throws(Failure) -> WorkerMessage {
-        try interruptible { wait throws(WireSocket.Failure) in try socket.receive(WorkerMessage.self, wait: wait) }
+        try interruptible { wait throws(WireSocket.Failure) in try worker.socket.receive(WorkerMessage.self, wait: wait)
+        }
     }
 
     private func answer() throws(Failure) -> WorkerMessage {
@@ -167,7 +173,8 @@ final class WorkerConversation {
             timeLeft -= min(now - lastLook, .milliseconds(200))
             lastLook = now
             if timeLeft <= .zero { return .timeout(timeLimit) }
-            var poll = pollfd(fd: socket.descriptor, events: Int16(events), revents: 0)
+            if let used = worker.processorTime, used > processorEnd { return .timeout(processorLimit) }
+            var poll = pollfd(fd: worker.socket.descriptor, events: Int16(events), revents: 0)
             let ready = Glibc.poll(&poll, 1, 10)
             if ready > 0 { return nil }
             if ready < 0, errno != EINTR { return .connection(.system(errno)) }

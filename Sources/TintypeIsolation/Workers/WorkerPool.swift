@@ -58,8 +58,9 @@ final class WorkerPool: Sendable {
     ) -> (Result<Value, ImageError>, isUsable: Bool) {
         guard worker.isOwn else { return (.failure(WorkerConversation.Failure.ofFork), false) }
         let conversation = WorkerConversation(
-            worker.socket, about: request, frameSize: frameSize, memoryLimit: isolation.memoryLimit.bytes,
-            timeLimit: isolation.timeLimit(byteCount: request?.byteCount ?? 0), context)
+            worker, about: request, frameSize: frameSize, memoryLimit: isolation.memoryLimit.bytes,
+            timeLimit: isolation.timeLimit,
+            processorLimit: isolation.processorLimit(byteCount: request?.byteCount ?? 0), context)
         do throws(WorkerConversation.Failure) {
             return (.success(try body(conversation)), true)
         } catch {
@@ -133,7 +134,8 @@ final class WorkerPool: Sendable {
         starts.withLock { $0 += 1 }
         let worker = try WorkerProcess(program)
         let conversation = WorkerConversation(
-            worker.socket, about: nil, memoryLimit: 0, timeLimit: isolation.startLimit, context)
+            worker, about: nil, memoryLimit: 0, timeLimit: isolation.startLimit, processorLimit: isolation.startLimit,
+            context)
         do throws(WorkerConversation.Failure) {
             try conversation.begin(WorkerSettings(isolation))
             failedStart.withLock { $0 = nil }

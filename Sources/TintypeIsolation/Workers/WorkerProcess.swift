@@ -84,6 +84,13 @@ final class WorkerProcess: Sendable {
         return Glibc.poll(&poll, 1, 0) == 0
     }
 
+    /// The processor time that it has used; `nil` if it is gone.
+    var processorTime: Duration? {
+        var (clock, time) = (clockid_t(), timespec())
+        guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
     /// The memory that is resident now, in bytes; `nil` if the process is gone.
     var residentBytes: Int? {
         let file = open("/proc/\(process)/statm", O_RDONLY | O_CLOEXEC)
