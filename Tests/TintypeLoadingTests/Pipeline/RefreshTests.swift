@@ -199,23 +199,6 @@ struct RefreshTests {
     }
 
     @Test(
-        "a stale image that is transformed is renewed with its transformer, and nothing else is stored",
-        .capability("HTC-02"))
-    func staleTransformed() async throws {
-        let bench = ManagerBench()
-        bench.cache.change {
-            $0.disk[ImageKey(source: "test:a")] = DiskCacheEntry(data: Data("DOT 3".utf8), created: Date())
-        }
-        var request = ImageRequest(url)
-        request.transformer = .closure(key: "same") { $0 }
-        request.cachePolicy = .staleWhileRevalidate
-        #expect(try await bench.manager.image(for: request).size.width == 3)
-        await bench.manager.flush()
-        #expect(bench.manager.memoryImage(for: request)?.size.width == 8)
-        #expect(bench.cache.now.memory.count == 1 && bench.loader.calls.count == 1)
-    }
-
-    @Test(
         "bytes that a load stored are on disk, though another one replaces older ones with them", .capability("OPT-03"))
     func storedBeforeReplacement() async throws {
         let key = ImageKey(source: "test:a")
