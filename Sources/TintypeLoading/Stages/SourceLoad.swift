@@ -83,7 +83,13 @@ struct SourceLoad: Sendable {
     }
 
     /// Removes all variants of the bytes that new ones replace, once for all loads of the new ones.
+    ///
+    /// A load that was cancelled stores nothing, and so removes nothing. Who flushes waits for what it had begun to remove.
     private func replaceVariants(with bytes: SourceBytes) async {
+        let stores = environment.shared.stores
+        let number = stores.begin(bytes: 0, limit: ByteCount(.max)).number
+        defer { stores.end(number, bytes: 0) }
+        guard !Task.isCancelled else { return }
         await bytes.replaceOnce { removals in
             await environment.replaceVariants(ofSource: source, since: removals)
         }

@@ -19,20 +19,24 @@ struct ZipfSpeed {
 
     func run() async throws {
         for size in [PixelSize(width: 816, height: 612), PixelSize(width: 1_632, height: 1_224)] {
-            try await compare(try pictures(size), size)
+            let files = try (0..<8).map { try picture($0, size).encoded(as: .jpeg) }
+            let title = "\(requestCount) requests for \(urlCount) URLs in 4 variants, Zipf 1.0, JPEGs of \(size)"
+            try await compare(title, files, draws())
         }
+        let files = try (0..<8).map { number in
+            let size = PixelSize(width: 1_156 + 68 * number, height: 867 + 51 * number)
+            return try picture(number, size).encoded(as: .jpeg)
+        }
+        let once = (0..<2 * urlCount).map { Wanted(url: $0, variant: 3) }
+        try await compare("\(once.count) URLs once as thumbnails, JPEGs of 1 to 2 megapixels", files, once)
     }
 
-    private func compare(_ files: [Data], _ size: PixelSize) async throws {
-        let wanted = draws()
+    private func compare(_ title: String, _ files: [Data], _ wanted: [Wanted]) async throws {
         // In the order in which they are first needed.
         var seen: Set<Wanted> = []
         let distinct = wanted.filter { seen.insert($0).inserted }
         let requests = wanted.compactMap { Self.request($0) }
-        print(
-            "\n### \(requestCount) requests for \(urlCount) URLs in 4 variants, Zipf 1.0, "
-                + "\(distinct.count) distinct images, JPEGs of \(size)\n"
-        )
+        print("\n### \(title), \(distinct.count) distinct images\n")
         row(
             "", "processor, s", "of these the kernel's", "wall, s", "above alone, %", "least",
             "above, µs for each distinct image")
@@ -158,13 +162,7 @@ struct ZipfSpeed {
         }
     }
 
-    /// JPEGs with shapes of many colors.
-    private func pictures(_ size: PixelSize) throws -> [Data] {
-        var files: [Data] = []
-        for number in 0..<8 { files.append(try picture(number, size).encoded(as: .jpeg)) }
-        return files
-    }
-
+    /// Shapes of many colors.
     private func picture(_ number: Int, _ size: PixelSize) throws -> Image {
         try ImageRenderer(size: size, format: .init(isOpaque: true)).image { surface in
             for step in 0..<size.pixelCount / 1_248 {

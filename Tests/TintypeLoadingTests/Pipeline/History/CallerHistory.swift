@@ -53,7 +53,7 @@ struct CallerHistory {
         }
 
         /// True if nothing is left of which a later load could make a picture without asking the source.
-        var isFinal: Bool { shape == nil && layers.contains(.disk) }
+        var isFinal: Bool { shape == nil && layers == .all }
 
         /// True if it may cost the store of a load: it removes something of the same source from the same layer. The new bytes of a refresh
         /// replace the old ones everywhere, or nowhere.
@@ -199,9 +199,7 @@ struct CallerHistory {
                 removals.contains { $0.action.mayCost(load.action, slot) && $0.end > load.begin }
                 || refreshes.contains { $0.begin != load.begin }
             guard !isOvertaken else { continue }
-            let isThere = loads.contains { other in
-                if case .picture(new, _, _) = other.outcome { other.action.wishes(slot) } else { false }
-            }
+            let isThere = new.map { new in loads.contains { mayHaveStored($0, new, slot) } } ?? false
             check(isThere, "the store of \(load) was lost")
         }
         return found
