@@ -18,7 +18,6 @@
 #endif
 
 extern long syscall(long number, ...);
-extern int sched_getcpu(void);
 extern ssize_t pread(int file, void *memory, size_t count, off_t offset);
 
 /// Reads an extended attribute of an open file; tells its size if there is no memory to read it into, or -1.
@@ -56,10 +55,5 @@ static inline ssize_t tintype_read_cached(int file, void *memory, size_t count) 
     errno = EAGAIN;
     return -1;
 }
-
-#if defined(__x86_64__)
-/// The processor's counter of time (RDTSC).
-static inline uint64_t tintype_ticks(void) { return __builtin_ia32_rdtsc(); }
-#endif
 
 #endif

@@ -5,9 +5,8 @@ public import FoundationEssentials
 /// Readers see an entry either whole or not at all, in this process and in any other. The methods do their work on threads of
 /// their own, so none blocks the caller's executor.
 public protocol DiskCaching: Sendable {
-    /// Returns the entry under a key, which counts as used; `nil` if there is none, or if it was damaged (and is discarded).
-    func entry(forKey key: ImageKey) async -> DiskCacheEntry?
-    /// Returns the entry under a key, reading it before less urgent ones. The priority may change while the read waits.
+    /// Returns the entry under a key, which counts as used; `nil` if there is none, or if it was damaged (and is discarded). Reads it before
+    /// less urgent ones. The priority may change while the read waits.
     func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry?
     /// Returns the path of the file of an entry, which may only be read; `nil` if there is none. Does not count as use.
     func path(forKey key: ImageKey) async -> String?
@@ -18,10 +17,9 @@ public protocol DiskCaching: Sendable {
     /// - Parameters:
     ///   - entry: the encoded image and its properties.
     ///   - key: the key to store under.
+    ///   - isCurrent: the condition to store, asked when the turn of the store has come. A removal can't come between it and the store.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``. The previous entry is then
     ///   either intact or gone, but never mixed with the new one.
-    func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError)
-    /// Stores an entry if a condition holds when its turn has come. A removal can't come between the condition and the store.
     func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async throws(ImageError)
@@ -46,21 +44,18 @@ public protocol DiskCaching: Sendable {
 }
 
 extension DiskCaching {
-    /// The default for caches that can't combine the two: looks again after the store, and removes what is no longer current.
-    public func store(
-        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
-    ) async throws(ImageError) {
-        guard isCurrent() else { return }
-        try await store(entry, forKey: key)
-        if !isCurrent() { try await remove(key) }
+    /// Stores an entry.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``.
+    public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
+        try await store(entry, forKey: key) { true }
     }
 
     /// The default for caches that don't delay writes: returns at once.
     public func flush() async {}
 
-    /// The default for caches without priorities: ignores the priority.
-    public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
-        await entry(forKey: key)
+    /// Returns the entry under a key, which counts as used; `nil` if there is none.
+    public func entry(forKey key: ImageKey) async -> DiskCacheEntry? {
+        await entry(forKey: key, priority: WorkPriority())
     }
 
     /// The default for caches without files: returns `nil`.

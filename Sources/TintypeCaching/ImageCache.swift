@@ -49,9 +49,11 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
 
     public func memoryImage(forKey key: ImageKey) -> Image? { lookup.image(forKey: key) }
 
-    public func storeInMemory(_ image: Image, forKey key: ImageKey) { lookup.store(image, forKey: key) }
+    public func containsInMemory(_ key: ImageKey) -> Bool { lookup.contains(key) }
 
-    public func entry(forKey key: ImageKey) async -> DiskCacheEntry? { await disk.entry(forKey: key) }
+    public func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
+        lookup.store(image, forKey: key, while: isCurrent)
+    }
 
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         await disk.entry(forKey: key, priority: priority)
@@ -62,8 +64,10 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
     }
 
     /// Stores an encoded image on disk; does nothing without a disk cache.
-    public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
-        try await disk.store(entry, forKey: key)
+    public func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError) {
+        try await disk.store(entry, forKey: key, while: isCurrent)
     }
 
     public func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers {
@@ -75,25 +79,25 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
 
     @discardableResult
     public func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        removals.begin(source: key.source, layers)
-        defer { removals.end(source: key.source, layers) }
-        let wasInMemory = layers.contains(.memory) && memory.remove(key)
-        return layers.contains(.disk) ? try await disk.remove(key) || wasInMemory : wasInMemory
+        try await removals.during(source: key.source, layers) { () throws(ImageError) in
+            let wasInMemory = layers.contains(.memory) && memory.remove(key)
+            return layers.contains(.disk) ? try await disk.remove(key) || wasInMemory : wasInMemory
+        }
     }
 
     @discardableResult
     public func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        removals.begin(source: source, layers)
-        defer { removals.end(source: source, layers) }
-        let wasInMemory = layers.contains(.memory) && memory.removeAll(ofSource: source) > 0
-        return layers.contains(.disk) ? try await disk.removeAll(ofSource: source) > 0 || wasInMemory : wasInMemory
+        try await removals.during(source: source, layers) { () throws(ImageError) in
+            let wasInMemory = layers.contains(.memory) && memory.removeAll(ofSource: source) > 0
+            return layers.contains(.disk) ? try await disk.removeAll(ofSource: source) > 0 || wasInMemory : wasInMemory
+        }
     }
 
     public func removeAll(from layers: CacheLayers) async throws(ImageError) {
-        removals.begin(source: nil, layers)
-        defer { removals.end(source: nil, layers) }
-        if layers.contains(.memory) { memory.removeAll() }
-        if layers.contains(.disk) { try await disk.removeAll() }
+        try await removals.during(source: nil, layers) { () throws(ImageError) in
+            if layers.contains(.memory) { memory.removeAll() }
+            if layers.contains(.disk) { try await disk.removeAll() }
+        }
     }
 
     /// Removes expired images from memory, and sweeps the disk; see ``DiskCache/removeExpired()``.
@@ -113,23 +117,9 @@ public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: 
 
     public func flush() async { await disk.flush() }
 
-    public func containsInMemory(_ key: ImageKey) -> Bool { lookup.contains(key) }
-
     public func discard(_ key: ImageKey) async { _ = try? await disk.remove(key) }
 
-    // MARK: Removals beside loads
-
     public func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
-
-    public func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
-        lookup.store(image, forKey: key, while: isCurrent)
-    }
-
-    public func store(
-        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
-    ) async throws(ImageError) {
-        try await disk.store(entry, forKey: key, while: isCurrent)
-    }
 }
 
 extension LayeredImageCache where Memory == MemoryCache, Disk == DiskCache {

@@ -1,94 +1,61 @@
-/// A combination of several caches, such as a program's own cache in front of one that several programs share. The cache that
-/// was added last has the highest priority.
+/// Several caches in order, such as a program's own in front of one that several machines share (``RemoteImageCache``).
 ///
 /// ```swift
 /// let caches = ImageCaches([shared, own], query: .serial, store: .highestOnly, promotesHits: true)
 /// let manager = ImageManager(cache: caches)
 /// ```
 ///
-/// With a single cache, all policies have the same effect. Without any cache, nothing is found and nothing is stored.
+/// The cache that was added last has the highest priority. Without any cache, nothing is found and nothing is stored.
 public final class ImageCaches: ImageCaching {
     /// A choice of the caches that take part in a call.
     public enum Policy: String, Sendable, Hashable, CaseIterable {
-        /// Only the cache with the highest priority.
-        case highestOnly
-        /// Only the cache with the lowest priority.
-        case lowestOnly
-        /// One cache after another, from the highest priority to the lowest. A query ends with the first hit. Changes go to all
-        /// caches, even if one of them fails.
+        case highestOnly, lowestOnly
+        /// One after another, from the highest priority on. A query ends with the first hit; changes go to all, even if some fail.
         case serial
-        /// All caches at once. A query ends with the first hit, and the others are canceled. A miss waits for all.
+        /// All at once. A query ends with the first hit, and the others are canceled. A miss waits for all.
         case concurrent
     }
 
-    public let query: Policy
-    public let store: Policy
-    public let remove: Policy
-    public let contains: Policy
-    public let removeAll: Policy
-    /// True if a hit is also stored in the caches of higher priority that were asked and did not have it.
-    public let promotesHits: Bool
-
+    private let policies: (query: Policy, store: Policy, remove: Policy, contains: Policy, removeAll: Policy)
+    private let promotesHits: Bool
     private let list: Lock<[any ImageCaching]>
     private let removals = RemovalCounts()
 
-    /// Creates a combination of caches.
-    /// - Parameters:
-    ///   - caches: the caches; the last one has the highest priority.
-    ///   - query: the caches that lookups ask.
-    ///   - store: the caches that images are stored in.
-    ///   - remove: the caches that images are removed from.
-    ///   - contains: the caches that ``contains(_:in:)`` asks.
-    ///   - removeAll: the caches that ``removeAll(from:)`` empties.
-    ///   - promotesHits: true to store hits in the caches of higher priority too.
+    /// Creates a combination of caches, the last with the highest priority, and the policies of the calls that the parameters are named after.
+    /// - Parameter promotesHits: true to store a hit in the caches of higher priority, too.
     public init(
         _ caches: [any ImageCaching], query: Policy = .serial, store: Policy = .highestOnly,
         remove: Policy = .concurrent, contains: Policy = .serial, removeAll: Policy = .concurrent,
         promotesHits: Bool = false
     ) {
         list = Lock(caches)
-        self.query = query
-        self.store = store
-        self.remove = remove
-        self.contains = contains
-        self.removeAll = removeAll
+        policies = (query, store, remove, contains, removeAll)
         self.promotesHits = promotesHits
     }
 
-    /// The caches in the order in which they were added. They can change at any time; calls in progress continue with the
-    /// previous caches.
-    public var caches: [any ImageCaching] {
-        get { list.withLock { $0 } }
-        set { list.withLock { $0 = newValue } }
-    }
+    /// The caches in the order in which they were added.
+    public var caches: [any ImageCaching] { list.withLock { $0 } }
 
-    /// Adds a cache with a higher priority than all present ones.
+    /// Adds a cache with a higher priority than all present ones. Calls in progress continue without it.
     public func add(_ cache: any ImageCaching) { list.withLock { $0.append(cache) } }
 
     /// The caches that take part in a call, highest priority first.
-    private func caches(for policy: Policy) -> ArraySlice<any ImageCaching> {
-        let caches = Array(caches.reversed())
-        return switch policy {
-        case .highestOnly: caches.prefix(1)
-        case .lowestOnly: caches.suffix(1)
-        case .serial, .concurrent: caches[...]
+    private func caches(for policy: Policy) -> [any ImageCaching] {
+        switch policy {
+        case .highestOnly: caches.suffix(1)
+        case .lowestOnly: Array(caches.prefix(1))
+        case .serial, .concurrent: caches.reversed()
         }
     }
 
-    // MARK: Finding
-
-    /// Returns the decoded image under a key. Lookups in memory take no time, so caches are asked one after another with any
-    /// policy.
+    /// Returns the decoded image under a key. Memory takes no time, so caches are asked one after another with any policy.
     public func memoryImage(forKey key: ImageKey) -> Image? {
-        let caches = caches(for: query)
-        let count = promotesHits ? removals.count(ofSource: key.source) : RemovalCount()
-        for (index, cache) in zip(caches.indices, caches) {
+        let (caches, count) = (caches(for: policies.query), removals.count(ofSource: key.source))
+        for (index, cache) in caches.enumerated() {
             guard let image = cache.memoryImage(forKey: key) else { continue }
-            if promotesHits {
-                for higher in caches[..<index] {
-                    higher.storeInMemory(image, forKey: key) {
-                        removals.count(ofSource: key.source).permitsStoreInMemory(since: count)
-                    }
+            for higher in caches[..<index] where promotesHits {
+                higher.storeInMemory(image, forKey: key) {
+                    removals.count(ofSource: key.source).permitsStoreInMemory(since: count)
                 }
             }
             return image
@@ -96,192 +63,112 @@ public final class ImageCaches: ImageCaching {
         return nil
     }
 
-    public func entry(forKey key: ImageKey) async -> DiskCacheEntry? {
-        await entry(forKey: key, priority: WorkPriority())
-    }
-
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         let count = removals.count(ofSource: key.source)
-        let (entry, missing) = await firstHit { await $0.entry(forKey: key, priority: priority) }
-        if promotesHits, let entry {
+        let hit = await firstHit(policies.query) { await $0.entry(forKey: key, priority: priority) }
+        guard let hit, promotesHits else { return hit?.value }
+        for cache in hit.higher {
             // If this fails, later lookups still find the entry in its cache.
-            for cache in missing {
-                try? await cache.store(entry, forKey: key) { [removals] in
-                    removals.count(ofSource: key.source).permitsStoreOnDisk(since: count)
-                }
+            try? await cache.store(hit.value, forKey: key) { [removals] in
+                removals.count(ofSource: key.source).permitsStoreOnDisk(since: count)
             }
         }
-        return entry
+        return hit.value
     }
 
-    /// Returns the first hit of the caches that a query asks, and the caches of higher priority that were asked and missed.
-    private func firstHit<Value: Sendable>(
-        _ find: @escaping @Sendable (any ImageCaching) async -> Value?
-    ) async -> (value: Value?, missing: [any ImageCaching]) {
-        let caches = Array(caches(for: query))
-        guard query == .concurrent, caches.count > 1 else {
-            for (index, cache) in caches.enumerated() {
-                if Task.isCancelled { break }
-                if let value = await find(cache) { return (value, Array(caches[..<index])) }
-            }
-            return (nil, [])
-        }
-        let searches = caches.map { cache in { @Sendable () async -> Value? in await find(cache) } }
-        guard let (index, value, misses) = await firstResult(of: searches) else { return (nil, []) }
-        return (value, misses.filter { $0 < index }.sorted().map { caches[$0] })
-    }
-
-    /// Returns the variants of a source in all caches that a query asks.
-    public func variants(ofSource source: String) async -> [ImageVariant] {
-        var found: [ImageVariant] = []
-        for cache in caches(for: query) {
-            for variant in await cache.variants(ofSource: source) where !found.contains(variant) {
-                found.append(variant)
-            }
-        }
-        return found
-    }
-
-    /// Returns the layers that contain the key in any of the caches that are asked.
     public func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers {
-        let caches = caches(for: contains)
-        guard contains == .concurrent, caches.count > 1 else {
-            for cache in caches {
-                let found = await cache.contains(key, in: layers)
-                if !found.isEmpty { return found }
-            }
-            return []
-        }
-        let searches = caches.map { cache in
-            { @Sendable () async -> CacheLayers? in
-                let found = await cache.contains(key, in: layers)
-                return found.isEmpty ? nil : found
-            }
-        }
-        return await firstResult(of: searches)?.value ?? []
+        await firstHit(policies.contains) { cache -> CacheLayers? in
+            let found = await cache.contains(key, in: layers)
+            return found.isEmpty ? nil : found
+        }?.value ?? []
     }
 
-    // MARK: Storing
-
-    public func storeInMemory(_ image: Image, forKey key: ImageKey) {
-        for cache in caches(for: store) { cache.storeInMemory(image, forKey: key) }
+    /// Returns the first hit, and the caches of higher priority than the one that has it.
+    private func firstHit<Value: Sendable>(
+        _ policy: Policy, _ find: @escaping @Sendable (any ImageCaching) async -> Value?
+    ) async -> (value: Value, higher: ArraySlice<any ImageCaching>)? {
+        let caches = caches(for: policy)
+        let searches = caches.indices.map { index in
+            { @Sendable () async -> (value: Value, higher: ArraySlice<any ImageCaching>)? in
+                await find(caches[index]).map { ($0, caches[..<index]) }
+            }
+        }
+        if policy == .concurrent { return await firstResult(of: searches) }
+        for search in searches where !Task.isCancelled { if let hit = await search() { return hit } }
+        return nil
     }
 
-    public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
-        try await perform(store) { cache throws(ImageError) in
-            try await cache.store(entry, forKey: key)
-            return false
-        }
+    public func variants(ofSource source: String) async -> [ImageVariant] {
+        var found: Set<ImageVariant> = []
+        for cache in caches(for: policies.query) { await found.formUnion(cache.variants(ofSource: source)) }
+        return Array(found)
+    }
+
+    public func usage(of layers: CacheLayers) async -> CacheUsage {
+        var usage = CacheUsage()
+        for cache in caches(for: .serial) { usage += await cache.usage(of: layers) }
+        return usage
     }
 
     public func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
-        for cache in caches(for: store) { cache.storeInMemory(image, forKey: key, while: isCurrent) }
+        for cache in caches(for: policies.store) { cache.storeInMemory(image, forKey: key, while: isCurrent) }
     }
 
     public func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async throws(ImageError) {
-        try await perform(store) { cache throws(ImageError) in
-            try await cache.store(entry, forKey: key, while: isCurrent)
-            return false
+        try await change(policies.store) { try await $0.store(entry, forKey: key, while: isCurrent) }
+    }
+
+    @discardableResult public func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
+        try await removals.during(source: key.source, layers) { () throws(ImageError) in
+            try await change(policies.remove) { try await $0.remove(key, from: layers) }.contains(true)
         }
     }
 
-    // MARK: Removing
-
-    @discardableResult
-    public func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        removals.begin(source: key.source, layers)
-        defer { removals.end(source: key.source, layers) }
-        return try await perform(remove) { cache throws(ImageError) in try await cache.remove(key, from: layers) }
-    }
-
-    /// Removes every variant of a source from the caches that ``remove`` selects.
     @discardableResult
     public func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
-        removals.begin(source: source, layers)
-        defer { removals.end(source: source, layers) }
-        return try await perform(remove) { cache throws(ImageError) in
-            try await cache.removeAll(ofSource: source, from: layers)
+        try await removals.during(source: source, layers) { () throws(ImageError) in
+            try await change(policies.remove) { try await $0.removeAll(ofSource: source, from: layers) }.contains(true)
         }
     }
 
     public func removeAll(from layers: CacheLayers) async throws(ImageError) {
-        removals.begin(source: nil, layers)
-        defer { removals.end(source: nil, layers) }
-        try await perform(removeAll) { cache throws(ImageError) in
-            try await cache.removeAll(from: layers)
-            return false
+        try await removals.during(source: nil, layers) { () throws(ImageError) in
+            _ = try await change(policies.removeAll) { try await $0.removeAll(from: layers) }
         }
     }
 
-    /// Discards a damaged entry from all caches that a removal concerns.
-    public func discard(_ key: ImageKey) async {
-        for cache in caches(for: remove) { await cache.discard(key) }
+    @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
+        try await change(.serial) { try await $0.removeExpired() }.reduce(into: CacheUsage()) { $0 += $1 }
     }
+
+    public func discard(_ key: ImageKey) async {
+        for cache in caches(for: policies.remove) { await cache.discard(key) }
+    }
+
+    public func flush() async { for cache in caches(for: .serial) { await cache.flush() } }
 
     /// Returns the number of removals through this class, not of those from one of its caches.
     public func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
 
-    /// Sweeps all caches, whatever the policies. If some fail, throws the error of the one with the highest priority, after all
-    /// have finished.
-    @discardableResult public func removeExpired() async throws(ImageError) -> CacheUsage {
-        var sweep = CacheUsage()
-        var failure: ImageError?
-        for cache in caches.reversed() {
-            do throws(ImageError) {
-                sweep += try await cache.removeExpired()
-            } catch {
-                failure = failure ?? error
-            }
+    /// Changes the caches of a policy. If some fail, throws the error of the one with the highest priority, after all have finished.
+    @discardableResult private func change<Value: Sendable>(
+        _ policy: Policy, _ body: @escaping @Sendable (any ImageCaching) async throws -> Value
+    ) async throws(ImageError) -> [Value] {
+        var changes: [Task<Value, any Error>] = []
+        for cache in caches(for: policy) {
+            let change = Task { try await body(cache) }
+            if policy != .concurrent { _ = await change.result }
+            changes.append(change)
         }
-        if let failure { throw failure }
-        return sweep
-    }
-
-    /// Returns the sum over all caches, whatever the policies.
-    public func usage(of layers: CacheLayers) async -> CacheUsage {
-        var usage = CacheUsage()
-        for cache in caches { usage += await cache.usage(of: layers) }
-        return usage
-    }
-
-    /// Waits for all caches, whatever the policies.
-    public func flush() async {
-        for cache in caches { await cache.flush() }
-    }
-
-    /// Runs `body` for the caches of a policy. If some fail, throws the error of the one with the highest priority, after all
-    /// have finished.
-    /// - Returns: true if `body` returned true for any of them.
-    @discardableResult
-    private func perform(
-        _ policy: Policy, _ body: @escaping @Sendable (any ImageCaching) async throws(ImageError) -> Bool
-    ) async throws(ImageError) -> Bool {
-        let caches = Array(caches(for: policy))
-        var results: [Result<Bool, ImageError>?] = Array(repeating: nil, count: caches.count)
-        if policy == .concurrent, caches.count > 1 {
-            await withTaskGroup(of: (Int, Result<Bool, ImageError>).self) { group in
-                for (index, cache) in caches.enumerated() {
-                    group.addTask { (index, await Self.result(of: body, cache)) }
-                }
-                for await (index, result) in group { results[index] = result }
-            }
-        } else {
-            for (index, cache) in caches.enumerated() { results[index] = await Self.result(of: body, cache) }
-        }
-        var isTrue = false
-        for result in results { if try result?.get() ?? false { isTrue = true } }
-        return isTrue
-    }
-
-    private static func result(
-        of body: (any ImageCaching) async throws(ImageError) -> Bool, _ cache: any ImageCaching
-    ) async -> Result<Bool, ImageError> {
-        do throws(ImageError) {
-            return .success(try await body(cache))
+        for change in changes { _ = await change.result }
+        do {
+            var values: [Value] = []
+            for change in changes { values.append(try await change.value) }
+            return values
         } catch {
-            return .failure(error)
+            throw error as? ImageError ?? ImageError(.cacheWriteFailed, stage: .cache, reason: "\(error)")
         }
     }
 }

@@ -2,17 +2,18 @@
 public protocol ImageCaching: Sendable {
     /// Returns the decoded image under a key, without waiting.
     func memoryImage(forKey key: ImageKey) -> Image?
-    /// Stores a decoded image in memory.
-    func storeInMemory(_ image: Image, forKey key: ImageKey)
-    /// Returns the encoded image under a key, with its properties; `nil` if there is none that is valid and complete.
-    func entry(forKey key: ImageKey) async -> DiskCacheEntry?
-    /// Returns the encoded image under a key, reading it before less urgent ones. The priority may change while the read waits.
+    /// Stores a decoded image in memory while a condition holds. A removal can't come between the condition and the store.
+    func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool)
+    /// Returns the encoded image under a key, with its properties; `nil` if there is none that is valid and complete. Reads it before less
+    /// urgent ones. The priority may change while the read waits.
     func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry?
     /// Returns the variants of a source that are on disk, the original among them.
     func variants(ofSource source: String) async -> [ImageVariant]
-    /// Stores an encoded image.
+    /// Stores an encoded image if a condition holds when its turn has come. A removal can't come between the condition and the store.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
-    func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError)
+    func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError)
     /// Returns those of the given layers that have an entry under the key.
     func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers
     /// Removes the entries under a key.
@@ -38,28 +39,13 @@ public protocol ImageCaching: Sendable {
     /// Removes a damaged entry from disk. Unlike ``remove(_:from:)``, this doesn't keep loads in progress from storing a better
     /// one.
     func discard(_ key: ImageKey) async
-
-    // MARK: Removals beside loads
-
     /// Returns the number of removals so far of a source and of everything. Each removal raises it before it removes anything, and at its end.
     func removalCount(ofSource source: String) -> RemovalCount
-    /// Stores a decoded image in memory while a condition holds. A removal can't come between the condition and the store.
-    func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool)
-    /// Stores an encoded image if a condition holds when its turn has come. A removal can't come between the condition and the store.
-    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
-    func store(
-        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
-    ) async throws(ImageError)
 }
 
 // Defaults for caches with fewer features.
 
 extension ImageCaching {
-    /// The default for caches without priorities: ignores the priority.
-    public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
-        await entry(forKey: key)
-    }
-
     public var hasDisk: Bool { true }
 
     public func containsInMemory(_ key: ImageKey) -> Bool { memoryImage(forKey: key) != nil }
@@ -68,21 +54,6 @@ extension ImageCaching {
 
     /// The default for caches that don't count their removals: always the same number.
     public func removalCount(ofSource source: String) -> RemovalCount { RemovalCount() }
-
-    /// The default for caches that can't combine the two: asks before the store alone.
-    public func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
-        guard isCurrent() else { return }
-        storeInMemory(image, forKey: key)
-    }
-
-    /// The default for caches that can't combine the two: looks again after the store, and discards what is no longer current.
-    public func store(
-        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
-    ) async throws(ImageError) {
-        guard isCurrent() else { return }
-        try await store(entry, forKey: key)
-        if !isCurrent() { await discard(key) }
-    }
 
     /// The default for caches without a list of their entries: returns no variants.
     public func variants(ofSource source: String) async -> [ImageVariant] { [] }
@@ -96,6 +67,20 @@ extension ImageCaching {
 
 // Default arguments, which also work with `any ImageCaching`.
 extension ImageCaching {
+    /// Stores a decoded image in memory.
+    public func storeInMemory(_ image: Image, forKey key: ImageKey) { storeInMemory(image, forKey: key) { true } }
+
+    /// Returns the encoded image under a key, with its properties; `nil` if there is none that is valid and complete.
+    public func entry(forKey key: ImageKey) async -> DiskCacheEntry? {
+        await entry(forKey: key, priority: WorkPriority())
+    }
+
+    /// Stores an encoded image.
+    /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
+    public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
+        try await store(entry, forKey: key) { true }
+    }
+
     /// Returns the layers that have an entry under the key.
     public func contains(_ key: ImageKey) async -> CacheLayers { await contains(key, in: .all) }
 

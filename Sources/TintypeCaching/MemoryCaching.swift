@@ -4,9 +4,7 @@ public protocol MemoryCaching: Sendable {
     func image(forKey key: ImageKey) -> Image?
     /// Returns true if there is an image under a key. This does not count as use.
     func contains(_ key: ImageKey) -> Bool
-    /// Stores an image and replaces the previous one under the key.
-    func store(_ image: Image, forKey key: ImageKey)
-    /// Stores an image while a condition holds. A removal can't come between the condition and the store.
+    /// Stores an image while a condition holds, and replaces the previous one under the key. A removal can't come between the condition and the store.
     func store(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool)
     /// Removes an image.
     /// - Returns: false if there was none.
@@ -25,12 +23,8 @@ public protocol MemoryCaching: Sendable {
 }
 
 extension MemoryCaching {
-    /// The default for caches that can't combine the two: looks again after the store, and removes what is no longer current.
-    public func store(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
-        guard isCurrent() else { return }
-        store(image, forKey: key)
-        if !isCurrent() { remove(key) }
-    }
+    /// Stores an image and replaces the previous one under the key.
+    public func store(_ image: Image, forKey key: ImageKey) { store(image, forKey: key) { true } }
 
     /// The default for caches without expiration: does nothing.
     @discardableResult public func removeExpired() -> CacheUsage { CacheUsage() }

@@ -2,10 +2,12 @@
 public struct NoDiskCache: DiskCaching {
     public init() {}
 
-    public func entry(forKey key: ImageKey) async -> DiskCacheEntry? { nil }
+    public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? { nil }
     public func contains(_ key: ImageKey) async -> Bool { false }
     /// Does nothing. This isn't an error, because the program chose a cache in memory alone.
-    public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {}
+    public func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError) {}
     @discardableResult public func remove(_ key: ImageKey) async throws(ImageError) -> Bool { false }
     @discardableResult public func removeAll(ofSource source: String) async throws(ImageError) -> Int { 0 }
     public func removeAll() async throws(ImageError) {}

@@ -83,10 +83,14 @@ final class RemovalCounts: Sendable {
         return state.withLock { $0.count(source) }
     }
 
-    /// Counts the beginning of a removal of a source, or of everything for `nil`. Call this before anything is removed.
-    func begin(source: String?, _ layers: CacheLayers) { advance(source, layers, running: 1) }
-    /// Counts the end of a removal.
-    func end(source: String?, _ layers: CacheLayers) { advance(source, layers, running: -1) }
+    /// Counts the beginning and the end of a removal of a source, or of everything for `nil`.
+    func during<Result>(
+        source: String?, _ layers: CacheLayers, _ remove: () async throws(ImageError) -> Result
+    ) async throws(ImageError) -> Result {
+        advance(source, layers, running: 1)
+        defer { advance(source, layers, running: -1) }
+        return try await remove()
+    }
 
     private func advance(_ source: String?, _ layers: CacheLayers, running: Int) {
         let source = source.map { Self.hash($0) }

@@ -154,22 +154,26 @@ final class DictionaryCache: ImageCaching {
 
     func memoryImage(forKey key: ImageKey) -> Image? { state.withLock { $0.memory[key] } }
 
-    func storeInMemory(_ image: Image, forKey key: ImageKey) {
+    func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
         state.withLock { state in
+            guard isCurrent() else { return }
             state.memoryStores += 1
             state.memory[key] = image
         }
     }
 
-    func entry(forKey key: ImageKey) async -> DiskCacheEntry? {
+    func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         state.withLock { state in
             state.diskReads += 1
             return state.disk[key]
         }
     }
 
-    func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
-        let error = state.withLock { state in
+    func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError) {
+        let error = state.withLock { state -> ImageError? in
+            guard isCurrent() else { return nil }
             state.diskStores += 1
             if state.storeError == nil { state.disk[key] = entry }
             return state.storeError

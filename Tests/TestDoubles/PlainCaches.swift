@@ -9,7 +9,9 @@ final class PlainMemory: MemoryCaching {
     private let images = Lock([ImageKey: Image]())
     func image(forKey key: ImageKey) -> Image? { images.withLock { $0[key] } }
     func contains(_ key: ImageKey) -> Bool { images.withLock { $0[key] != nil } }
-    func store(_ image: Image, forKey key: ImageKey) { images.withLock { $0[key] = image } }
+    func store(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
+        images.withLock { if isCurrent() { $0[key] = image } }
+    }
     func remove(_ key: ImageKey) -> Bool { images.withLock { $0.removeValue(forKey: key) != nil } }
     func removeAll(ofSource source: String) -> Int {
         images.withLock { images in
@@ -31,9 +33,11 @@ final class PlainMemory: MemoryCaching {
 /// The least that a disk cache has to be, in memory.
 actor PlainDisk: DiskCaching {
     private var entries: [ImageKey: DiskCacheEntry] = [:]
-    func entry(forKey key: ImageKey) -> DiskCacheEntry? { entries[key] }
+    func entry(forKey key: ImageKey, priority: WorkPriority) -> DiskCacheEntry? { entries[key] }
     func contains(_ key: ImageKey) -> Bool { entries[key] != nil }
-    func store(_ entry: DiskCacheEntry, forKey key: ImageKey) { entries[key] = entry }
+    func store(_ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
+        if isCurrent() { entries[key] = entry }
+    }
     func remove(_ key: ImageKey) -> Bool { entries.removeValue(forKey: key) != nil }
     func removeAll(ofSource source: String) -> Int {
         let count = entries.count

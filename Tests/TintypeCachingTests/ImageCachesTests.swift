@@ -33,8 +33,10 @@ private final class ToyCache: ImageCaching {
     }
 
     func memoryImage(forKey key: ImageKey) -> Image? { images.withLock { $0[key] } }
-    func storeInMemory(_ image: Image, forKey key: ImageKey) { images.withLock { $0[key] = image } }
-    func entry(forKey key: ImageKey) async -> DiskCacheEntry? {
+    func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {
+        images.withLock { if isCurrent() { $0[key] = image } }
+    }
+    func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         note("entry")
         // Not cancelled with the query.
         if let gate { await Task.detached { try? await gate.wait { $0 } }.value }
@@ -47,7 +49,10 @@ private final class ToyCache: ImageCaching {
         }
         return entries.withLock { $0[key] }
     }
-    func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
+    func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError) {
+        guard isCurrent() else { return }
         note("store")
         try check()
         entries.withLock { $0[key] = entry }

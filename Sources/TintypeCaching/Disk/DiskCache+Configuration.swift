@@ -60,18 +60,6 @@ extension DiskCache {
             self.payloadCodec = payloadCodec
         }
 
-        /// Creates a configuration with the URL of a directory on this machine; each parameter sets the property of its name.
-        public init(
-            directory: URL, capacity: ByteCount = .gigabytes(1), maximumAge: Duration? = .days(7),
-            expiry: Expiry = .byAccess, maximumCount: Int? = nil, minimumFreeSpace: ByteCount = .megabytes(100),
-            payloadCodec: PayloadCodec? = nil
-        ) {
-            self.init(
-                directory: directory.path, capacity: capacity, maximumAge: maximumAge, expiry: expiry,
-                maximumCount: maximumCount, minimumFreeSpace: minimumFreeSpace,
-                payloadCodec: payloadCodec)
-        }
-
         /// - Throws: ``ImageError/Code/cacheUnavailable`` if nothing could ever be kept like this.
         func validate() throws(ImageError) {
             guard !directory.isEmpty else {

@@ -53,7 +53,7 @@ extension DiskCache {
 
     /// Returns the variants of a source that there are, the original among them.
     public func variants(ofSource source: String) async -> [ImageVariant] {
-        let listed = await read { store in store.reader.variants(ofSource: source) } ?? []
+        let listed = await read { store in store.listings(ofSource: source).map(\.key.variant) } ?? []
         return listed + order.variants(ofSource: source).filter { !listed.contains($0) }
     }
 
@@ -105,11 +105,16 @@ extension DiskStore {
     func listings(ofSource source: String) -> [DiskCache.Listing] {
         guard let directory = directoryOfEntries(), let names = try? reader.names(ofSource: source, in: directory)
         else { return [] }
-        return names.compactMap { listing($0, in: directory) }.sorted { $0.cursor < $1.cursor }
+        return names.compactMap { listing($0, of: source, in: directory) }.sorted { $0.cursor < $1.cursor }
     }
 
-    private func listing(_ name: EntryName, in directory: OpenDirectory) -> DiskCache.Listing? {
-        guard let (description, status) = (try? directory.description(of: name.path)) ?? nil else { return nil }
+    /// - Parameter source: the source that the entry has to be of; `nil` for any.
+    private func listing(
+        _ name: EntryName, of source: String? = nil, in directory: OpenDirectory
+    ) -> DiskCache.Listing? {
+        guard let (description, status) = (try? directory.description(of: name.path)) ?? nil,
+            source.map({ description.belongs(to: ImageKey(source: $0, variant: description.key.variant)) }) ?? true
+        else { return nil }
         return DiskCache.Listing(name, status, description)
     }
 }

@@ -105,15 +105,7 @@ public final class DiskCache: DiskCaching {
 
     // MARK: Entries
 
-    public func entry(forKey key: ImageKey) async -> DiskCacheEntry? {
-        await entry(forKey: key, priority: nil)
-    }
-
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
-        await entry(forKey: key, priority: priority as WorkPriority?)
-    }
-
-    private func entry(forKey key: ImageKey, priority: WorkPriority?) async -> DiskCacheEntry? {
         var found = order.entry(forKey: key)
         if let expires = found?.expires, expires <= store.context.date { found = nil }
         if found == nil {
@@ -149,10 +141,6 @@ public final class DiskCache: DiskCaching {
         if order.entry(forKey: key) != nil { return true }
         if case .none = store.reader.lookUp(key, atOnce: 0) { return false }
         return await read { store in store.reader.validName(forKey: key) != nil } ?? false
-    }
-
-    public func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
-        try await store(entry, forKey: key) { true }
     }
 
     public func store(

@@ -118,15 +118,6 @@ final class EntryReader: Sendable {
         }
     }
 
-    func variants(ofSource source: String) -> [ImageVariant] {
-        guard let directory = context.openDirectory() else { return [] }
-        return ((try? names(ofSource: source, in: directory)) ?? []).compactMap { name in
-            guard let (description, _) = (try? directory.description(of: name.path)) ?? nil else { return nil }
-            let key = ImageKey(source: source, variant: description.key.variant)
-            return description.belongs(to: key) ? key.variant : nil
-        }
-    }
-
     // MARK: Checking
 
     /// Reads all files of a folder completely.

@@ -11,7 +11,7 @@ struct LossComparison {
     /// The largest advantage that is counted, so that a long good phase does not offset a long bad one.
     private static let credit = 0.02
     /// The number of fills of the cache after which about two thirds of past misses are forgotten.
-    private static let memory = 20.0
+    private static let memory = 40.0
 
     /// The cost of the policy's misses in excess of those of LRU.
     private var regret = 0.0

@@ -50,9 +50,9 @@ extension MemoryCache {
 
     /// The order in which images are evicted when the cache is full.
     public enum Policy: Sendable, Hashable, CaseIterable {
-        /// Evicts the images that save the least time for their bytes, judged by size and frequency of use, or the least
-        /// recently used ones where that works better, such as in a feed that is scrolled back. A new image that needs more
-        /// than a quarter of the capacity has to be requested twice before other images are evicted for it.
+        /// Evicts the images that were not used again first, or the least recently used ones where that works better, such as
+        /// in a feed that is scrolled back. A new image that needs more than a quarter of the capacity has to be requested
+        /// twice before other images are evicted for it.
         case adaptive
         /// Evicts the least recently used images.
         case leastRecentlyUsed
@@ -91,6 +91,12 @@ extension MemoryCache {
             return fraction >= 0 ? min(fraction, 1) : 0
         }
     }
+}
+
+extension MemoryCache.Configuration {
+    /// The limits of all images together.
+    var room: Room { Room(bytes: capacity.bytes, count: max(0, maximumCount ?? .max)) }
+    var largestSizeClass: ByteCount? { sizeClasses.map(\.upTo).max() }
 }
 
 extension ByteCount {

@@ -1,17 +1,13 @@
-/// The position of an entry in the arrays of a memory cache.
-typealias Slot = Int32
-
-extension Slot {
-    static let none: Slot = -1
-}
-
 /// The two ends of a list of slots whose links are in ``SlotLinks``.
 struct SlotList {
-    fileprivate(set) var first = Slot.none
-    fileprivate(set) var last = Slot.none
+    /// Beyond the ends of a list.
+    static let end: Slot = -1
+
+    fileprivate(set) var first = end
+    fileprivate(set) var last = end
     fileprivate(set) var count = 0
 
-    var isEmpty: Bool { first == .none }
+    var isEmpty: Bool { first == Self.end }
 }
 
 /// Links of lists of slots, stored in an array: moving a slot allocates nothing and changes no reference count.
@@ -19,8 +15,8 @@ struct SlotList {
 /// A slot is in at most one list of the same links.
 struct SlotLinks {
     private struct Link {
-        var previous = Slot.none
-        var next = Slot.none
+        var previous = SlotList.end
+        var next = SlotList.end
     }
 
     private var links: [Link] = []
@@ -28,31 +24,40 @@ struct SlotLinks {
     /// Makes room for one more slot.
     mutating func grow() { links.append(Link()) }
 
-    mutating func removeAll() { links.removeAll() }
-
-    func next(after slot: Slot) -> Slot { links[Int(slot)].next }
-    func previous(before slot: Slot) -> Slot { links[Int(slot)].previous }
+    func next(after slot: Slot) -> Slot { links[slot].next }
+    func previous(before slot: Slot) -> Slot { links[slot].previous }
 
     mutating func prepend(_ slot: Slot, to list: inout SlotList) {
-        links[Int(slot)] = Link(previous: .none, next: list.first)
-        if list.first == .none { list.last = slot } else { links[Int(list.first)].previous = slot }
+        links[slot] = Link(previous: SlotList.end, next: list.first)
+        if list.first == SlotList.end { list.last = slot } else { links[list.first].previous = slot }
         list.first = slot
         list.count += 1
     }
 
     mutating func remove(_ slot: Slot, from list: inout SlotList) {
-        let link = links[Int(slot)]
-        if link.previous == .none { list.first = link.next } else { links[Int(link.previous)].next = link.next }
-        if link.next == .none { list.last = link.previous } else { links[Int(link.next)].previous = link.previous }
-        links[Int(slot)] = Link()
+        let link = links[slot]
+        if link.previous == SlotList.end { list.first = link.next } else { links[link.previous].next = link.next }
+        if link.next == SlotList.end { list.last = link.previous } else { links[link.next].previous = link.previous }
+        links[slot] = Link()
         list.count -= 1
     }
 
-    /// Moves a slot of the list to the front.
+    /// Moves a slot of the list to the front. Each hit calls it, so that it checks the array once.
     @inline(__always)
     mutating func moveToFront(_ slot: Slot, of list: inout SlotList) {
-        guard list.first != slot else { return }
-        remove(slot, from: &list)
-        prepend(slot, to: &list)
+        let first = list.first
+        guard first != slot else { return }
+        links.withUnsafeMutableBufferPointer { links in
+            let link = links[slot]
+            links[link.previous].next = link.next
+            if link.next == SlotList.end {
+                list.last = link.previous
+            } else {
+                links[link.next].previous = link.previous
+            }
+            links[slot] = Link(previous: SlotList.end, next: first)
+            links[first].previous = slot
+        }
+        list.first = slot
     }
 }

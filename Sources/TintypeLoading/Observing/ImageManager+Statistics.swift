@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension ImageManager {
     /// The sums of a manager's work since it was created.
     ///
@@ -38,16 +40,16 @@ extension ImageManager {
     public var statistics: Statistics { shared.counters.statistics }
 }
 
-/// The counts of a manager. Hits in memory have a counter that no other thread waits for.
+/// The counts of a manager. Hits in memory have a counter without a lock.
 final class LoadCounters: Sendable {
-    let memoryHits = StripedCounter()
+    let memoryHits = Atomic(0)
     private let others = Lock(ImageManager.Statistics())
 
     func count(_ change: (inout ImageManager.Statistics) -> Void) { others.withLock { change(&$0) } }
 
     var statistics: ImageManager.Statistics {
         var statistics = others.withLock { $0 }
-        let hits = memoryHits.value
+        let hits = memoryHits.load(ordering: .relaxed)
         statistics.loads += hits
         statistics.memoryHits += hits
         return statistics

@@ -1,4 +1,5 @@
 internal import Logging
+internal import Synchronization
 internal import Tracing
 
 extension LoadEnvironment {
@@ -7,7 +8,7 @@ extension LoadEnvironment {
     /// Counts an image that was in memory. Nothing else tells of it, because it takes no longer than a log line would.
     @inline(__always)
     func countMemoryHit() {
-        shared.counters.memoryHits.increment()
+        shared.counters.memoryHits.wrappingAdd(1, ordering: .relaxed)
         configuration.meters?.countMemoryHit()
     }
 

@@ -222,13 +222,4 @@ struct ObservingTests {
         #expect(metrics.decode.total == metrics.decode.queued + metrics.decode.running)
         #expect(metrics.load.queued == .zero && metrics.total >= metrics.decode.total)
     }
-
-    @Test("Threads that count at the same time lose nothing")
-    func stripedCounter() async {
-        let counter = StripedCounter()
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<4 { group.addTask { for _ in 0..<1_000 { counter.increment() } } }
-        }
-        #expect(counter.value == 4_000)
-    }
 }

@@ -21,17 +21,24 @@ private final class GatedDisk: DiskCaching {
     var begun: (stores: Int, removals: Int) { counts.withLock { $0 } }
     var statistics: CacheStatistics { CacheStatistics() }
 
-    func entry(forKey key: ImageKey) async -> DiskCacheEntry? { await disk.entry(forKey: key) }
+    func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
+        await disk.entry(forKey: key, priority: priority)
+    }
     func contains(_ key: ImageKey) async -> Bool { await disk.contains(key) }
     /// Stores without waiting.
     func put(_ text: String) async {
-        await disk.store(DiskCacheEntry(data: Data(text.utf8), created: Date()), forKey: key)
+        await disk.store(DiskCacheEntry(data: Data(text.utf8), created: Date()), forKey: key) { true }
     }
 
-    func store(_ entry: DiskCacheEntry, forKey key: ImageKey) async throws(ImageError) {
+    /// Looks again after the store, and removes what is no longer current.
+    func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async throws(ImageError) {
+        guard isCurrent() else { return }
         counts.withLock { $0.stores += 1 }
         await storeGate.wait()
-        await disk.store(entry, forKey: key)
+        await disk.store(entry, forKey: key) { true }
+        if !isCurrent() { _ = try await remove(key) }
     }
 
     private func beginRemoval() async {

@@ -166,6 +166,23 @@ struct CachingSnippets {
         #expect(try !Data(contentsOf: URL(filePath: file)).starts(with: bytes.prefix(8)))
     }
 
+    @Test("A store that several machines share is below the program's own cache")
+    func remote() async throws {
+        let path = folder.path + "/own"
+        let store = DictionaryStore()
+        // snippet: remote-cache
+        let own = try ImageCache(disk: .init(directory: path))
+        let caches = ImageCaches([RemoteImageCache(store), own], store: .concurrent, promotesHits: true)
+        let manager = ImageManager(cache: caches)
+        // snippet.end
+        own.disk.configuration.minimumFreeSpace = 0
+        let image = try bench.picture()
+        let request = ImageRequest(URL(string: "https://example.org/a.png")!)
+        try await manager.store(image, for: request)
+        try await own.removeAll()
+        #expect(try await manager.cachedImage(for: request)?.size == image.size)
+    }
+
     @Test("Images that are shipped with a program are read")
     func searching() async throws {
         let bundled = folder.path + "/bundled"
@@ -194,4 +211,13 @@ struct CachingSnippets {
         // snippet.end
         #expect(swept.entries == 0)
     }
+}
+
+/// A store that one process has for itself.
+private actor DictionaryStore: RemoteCaching {
+    private var values: [String: Data] = [:]
+    func get(_ name: String) -> Data? { values[name] }
+    func put(_ data: Data, as name: String) { values[name] = data }
+    func remove(_ name: String) { values[name] = nil }
+    func removeAll(withPrefix prefix: String) { values = values.filter { !$0.key.hasPrefix(prefix) } }
 }

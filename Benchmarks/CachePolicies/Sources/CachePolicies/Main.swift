@@ -18,7 +18,7 @@ enum Main {
         ("ARC", { replay($0, capacity: $1, with: ARC.self) }),
         ("GDSF", { replay($0, capacity: $1, with: GDSF<MissCount>.self) }),
         ("GDSF, time", { replay($0, capacity: $1, with: GDSF<MissTime>.self) }),
-        ("adaptive", { replay($0, capacity: $1, with: NotedEviction.self) }),
+        ("adaptive", { replay($0, capacity: $1, with: AdaptiveEviction.self) }),
     ]
 
     static let fractions = [0.01, 0.02, 0.05, 0.1, 0.25]

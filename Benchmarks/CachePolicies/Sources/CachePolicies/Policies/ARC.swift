@@ -58,7 +58,7 @@ struct ARC: EvictionPolicy {
     mutating func evict(room: Room, newcomer: Slot?) -> Slot? {
         let takesOnce = frequent.isEmpty || (!once.isEmpty && Double(onceCost) > target)
         let slot = takesOnce ? once.last : frequent.last
-        guard slot != .none else { return nil }
+        guard slot != SlotList.end else { return nil }
         removed(slot)
         let entry = entries[Int(slot)]
         if takesOnce {

@@ -5,7 +5,7 @@ struct Sieve: EvictionPolicy {
     private var links = SlotLinks()
     private var queue = SlotList()
     private var wasUsed: [Bool] = []
-    private var hand = Slot.none
+    private var hand = SlotList.end
 
     mutating func grow() {
         links.grow()
@@ -22,11 +22,11 @@ struct Sieve: EvictionPolicy {
     }
     mutating func evict(room: Room, newcomer: Slot?) -> Slot? {
         guard !queue.isEmpty else { return nil }
-        var slot = hand == .none ? queue.last : hand
+        var slot = hand == SlotList.end ? queue.last : hand
         while wasUsed[Int(slot)] {
             wasUsed[Int(slot)] = false
             slot = links.previous(before: slot)
-            if slot == .none { slot = queue.last }
+            if slot == SlotList.end { slot = queue.last }
         }
         hand = slot
         removed(slot)

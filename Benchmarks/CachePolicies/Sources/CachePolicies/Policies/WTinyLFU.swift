@@ -59,12 +59,12 @@ struct WTinyLFU: EvictionPolicy {
         }
         let main = !lists[1].isEmpty ? lists[1].last : lists[2].last
         guard costs[0] > total / 100, !lists[0].isEmpty else {
-            guard main != .none else { return nil }
+            guard main != SlotList.end else { return nil }
             removed(main)
             return main
         }
         let candidate = lists[0].last
-        if main != .none, sketch.count(entries[Int(candidate)].key) > sketch.count(entries[Int(main)].key) {
+        if main != SlotList.end, sketch.count(entries[Int(candidate)].key) > sketch.count(entries[Int(main)].key) {
             removed(candidate)
             add(candidate, to: .probation)
             removed(main)

@@ -1,3 +1,5 @@
+@testable import TintypeCaching
+
 /// Slots ordered by a priority that only rises, lowest first.
 ///
 /// Raising a priority is a single assignment. The slot moves to its new position when it reaches the top. So hits cost almost
@@ -12,7 +14,7 @@ struct SlotHeap {
     }
 
     private var nodes: [Node] = []
-    private var places: [Int32] = []
+    private var places: [Int] = []
     private var priorities: [Double] = []
 
     var isEmpty: Bool { nodes.isEmpty }
@@ -87,6 +89,6 @@ struct SlotHeap {
 
     private mutating func put(_ node: Node, at place: Int) {
         nodes[place] = node
-        places[Int(node.slot)] = Int32(place)
+        places[Int(node.slot)] = Int(place)
     }
 }

@@ -1,4 +1,6 @@
-/// Decides which entry of a memory cache to evict next. It knows entries only by their slots.
+@testable import TintypeCaching
+
+/// Decides which entry of a cache to evict next. It knows entries only by their slots.
 protocol EvictionPolicy {
     init()
     /// Makes room for one more slot.
@@ -18,12 +20,6 @@ protocol EvictionPolicy {
     ///   - room: the capacity to keep to.
     ///   - newcomer: the new entry that exceeded the capacity, if there is one. It may be evicted itself.
     mutating func evict(room: Room, newcomer: Slot?) -> Slot?
-}
-
-/// The capacity for the entries of a cache.
-struct Room {
-    var bytes: Int
-    var count = Int.max
 }
 
 /// Evicts the least recently used entry first. Everything is O(1).

@@ -1,0 +1,216 @@
+/// The number of an entry in the arrays of a memory cache.
+typealias Slot = Int
+
+/// The limits that a memory cache keeps to while it evicts.
+struct Room {
+    var bytes: Int
+    var count = Int.max
+}
+
+/// Decides which entry of a memory cache to evict next: by SIEVE, or by LRU where that works better.
+///
+/// - **SIEVE** (Zhang et al., 2024): new entries join a queue. A hand moves through it from the oldest entry to the newest. It evicts
+///   the first entry without credit, and takes one credit from each entry that it passes. Each use gives an entry a credit, up to
+///   three.
+/// - A second list is in the order of last use. It is split where a plain LRU cache would be full: LRU would hold the *recent* entries and
+///   would have dropped the *stale* ones. The recent part also has evicted entries (*ghosts*). A ghost that is stored again keeps its
+///   credit.
+/// - So each miss and each hit tells how LRU would have done. While LRU would have cost less, the oldest stale entry is evicted instead
+///   (``LossComparison``).
+/// - A new entry that needs more than a quarter of the capacity is evicted before any other. If it is soon stored again, it stays.
+///
+/// With ``MemoryCache/Policy/leastRecentlyUsed``, there are no ghosts, and the entry at the end of the second list is evicted.
+///
+/// `Documentation/cache-policy.md` has the measurements.
+///
+/// - Complexity: a use is O(1), everything else O(1), amortized. About 100 bytes for each entry. Ghosts are at most as large as the cache.
+struct EvictionOrder {
+    private struct Node {
+        var digest: UInt64
+        var bytes: Int
+        var credit: UInt8 = 0
+        /// False for a ghost.
+        var isHeld = true
+        /// True if LRU would hold it.
+        var isRecent = false
+    }
+
+    private static let mostCredit: UInt8 = 3
+
+    /// Ghosts remain until the next store after the policy has changed.
+    var policy: MemoryCache.Policy
+    /// The limits of the cache.
+    var room: Room
+
+    private var nodes: [Node] = []
+    private var free: [Slot] = []
+    private var ghosts: [UInt64: Slot] = [:]
+    private var arrivalLinks = SlotLinks()
+    private var arrivals = SlotList()
+    private var hand = SlotList.end
+    private var useLinks = SlotLinks()
+    private var recent = SlotList()
+    private var recentBytes = 0
+    private var stale = SlotList()
+    private var comparison = LossComparison()
+    /// The time to load everything in the cache, in milliseconds.
+    private var fill = 0.0
+
+    init(_ policy: MemoryCache.Policy, room: Room) {
+        self.policy = policy
+        self.room = room
+    }
+
+    /// True while LRU is followed; for tests.
+    var prefersLRU: Bool { comparison.prefersLRU }
+
+    /// The entries, the latest use first.
+    var latestFirst: [Slot] {
+        var slots: [Slot] = []
+        for list in [recent, stale] {
+            var slot = list.first
+            while slot != SlotList.end {
+                if nodes[slot].isHeld { slots.append(slot) }
+                slot = useLinks.next(after: slot)
+            }
+        }
+        return slots
+    }
+
+    /// Adds an entry.
+    /// - Parameters:
+    ///   - digest: the hash of its key, by which it is recognized after its eviction. No other entry has it.
+    ///   - bytes: the bytes that it counts for.
+    /// - Returns: its slot, until it is removed or evicted.
+    mutating func insert(_ digest: UInt64, bytes: Int) -> Slot {
+        let bytes = max(1, bytes)
+        let time = LossComparison.timeOfMiss(bytes: bytes)
+        let ghost = ghosts.removeValue(forKey: digest)
+        var node = Node(digest: digest, bytes: bytes)
+        if let ghost {
+            node.credit = min(Self.mostCredit, nodes[ghost].credit + 1)
+            forget(ghost)
+        }
+        let slot = makeSlot(node)
+        fill += time
+        comparison.missed(time, byPolicy: true, byLRU: ghost == nil, fill: fill)
+        arrivalLinks.prepend(slot, to: &arrivals)
+        becomeRecent(slot)
+        return slot
+    }
+
+    private mutating func makeSlot(_ node: Node) -> Slot {
+        if let slot = free.popLast() {
+            nodes[slot] = node
+            return slot
+        }
+        nodes.append(node)
+        arrivalLinks.grow()
+        useLinks.grow()
+        return nodes.count - 1
+    }
+
+    /// Records a use of an entry.
+    @inline(__always)
+    mutating func use(_ slot: Slot) {
+        if nodes[slot].credit < Self.mostCredit { nodes[slot].credit += 1 }
+        if nodes[slot].isRecent { useLinks.moveToFront(slot, of: &recent) } else { useStale(slot) }
+    }
+
+    /// Records a use that LRU would have missed.
+    @inline(never)
+    private mutating func useStale(_ slot: Slot) {
+        let time = LossComparison.timeOfMiss(bytes: nodes[slot].bytes)
+        comparison.missed(time, byPolicy: false, byLRU: true, fill: fill)
+        useLinks.remove(slot, from: &stale)
+        becomeRecent(slot)
+    }
+
+    private mutating func becomeRecent(_ slot: Slot) {
+        nodes[slot].isRecent = true
+        useLinks.prepend(slot, to: &recent)
+        recentBytes += nodes[slot].bytes
+        limitRecent(to: room)
+    }
+
+    /// Drops what a plain LRU cache of this size would evict.
+    private mutating func limitRecent(to room: Room) {
+        while recentBytes > room.bytes || recent.count > room.count, !recent.isEmpty {
+            let slot = recent.last
+            guard nodes[slot].isHeld else {
+                ghosts[nodes[slot].digest] = nil
+                forget(slot)
+                continue
+            }
+            unlinkUse(slot)
+            useLinks.prepend(slot, to: &stale)
+        }
+    }
+
+    /// Removes an entry on behalf of the program.
+    mutating func remove(_ slot: Slot) {
+        leave(slot)
+        forget(slot)
+    }
+
+    /// Removes the entry to evict and returns its slot; `nil` if there is none.
+    /// - Parameters:
+    ///   - room: the limits to keep to.
+    ///   - newcomer: the new entry that exceeded the capacity, if there is one. It may be evicted itself.
+    mutating func evict(to room: Room, newcomer: Slot? = nil) -> Slot? {
+        limitRecent(to: room)
+        guard let slot = victim(room, newcomer) else { return nil }
+        leave(slot)
+        if policy == .adaptive, nodes[slot].isRecent {
+            nodes[slot].isHeld = false
+            ghosts[nodes[slot].digest] = slot
+        } else {
+            forget(slot)
+        }
+        return slot
+    }
+
+    private mutating func victim(_ room: Room, _ newcomer: Slot?) -> Slot? {
+        guard !arrivals.isEmpty else { return nil }
+        if !stale.isEmpty, policy == .leastRecentlyUsed || comparison.prefersLRU { return stale.last }
+        if policy == .leastRecentlyUsed {
+            forgetGhosts()
+            return recent.last
+        }
+        if let newcomer, nodes[newcomer].bytes > room.bytes / 4, nodes[newcomer].credit == 0 { return newcomer }
+        var slot = hand == SlotList.end ? arrivals.last : hand
+        while nodes[slot].credit > 0 {
+            nodes[slot].credit -= 1
+            slot = arrivalLinks.previous(before: slot)
+            if slot == SlotList.end { slot = arrivals.last }
+        }
+        hand = slot
+        return slot
+    }
+
+    /// Removes an entry from the queue, and moves the hand on if it was there.
+    private mutating func leave(_ slot: Slot) {
+        if hand == slot { hand = arrivalLinks.previous(before: slot) }
+        arrivalLinks.remove(slot, from: &arrivals)
+        // Rounding errors of the sum add up, so an empty cache resets it.
+        fill = arrivals.isEmpty ? 0 : max(0, fill - LossComparison.timeOfMiss(bytes: nodes[slot].bytes))
+    }
+
+    private mutating func forgetGhosts() {
+        for slot in ghosts.values { forget(slot) }
+        ghosts = [:]
+    }
+
+    /// Frees a slot that is in neither the queue nor the table of ghosts.
+    private mutating func forget(_ slot: Slot) {
+        unlinkUse(slot)
+        free.append(slot)
+    }
+
+    private mutating func unlinkUse(_ slot: Slot) {
+        guard nodes[slot].isRecent else { return useLinks.remove(slot, from: &stale) }
+        nodes[slot].isRecent = false
+        recentBytes -= nodes[slot].bytes
+        useLinks.remove(slot, from: &recent)
+    }
+}

@@ -1,0 +1,25 @@
+public import FoundationEssentials
+
+/// A store of bytes that several machines share, such as Redis or an object store. ``RemoteImageCache`` makes an image cache of it.
+///
+/// ```swift
+/// let own = try ImageCache(disk: .init(directory: path))
+/// let caches = ImageCaches([RemoteImageCache(store), own], store: .concurrent, promotesHits: true)
+/// let manager = ImageManager(cache: caches)
+/// ```
+///
+/// The store may be slow, fail, return wrong bytes, or be absent. Its methods are called from several tasks at once, and their tasks are
+/// cancelled at the deadline.
+///
+/// A name is 49 characters long: hexadecimal digits and a hyphen. It is a hash, the same on every machine, and the names of all variants of
+/// a source have their first 33 characters in common.
+public protocol RemoteCaching: Sendable {
+    /// Returns the bytes under a name; `nil` if there are none.
+    func get(_ name: String) async throws -> Data?
+    /// Stores bytes, and replaces those that were there.
+    func put(_ data: Data, as name: String) async throws
+    /// Removes the bytes under a name, if there are any.
+    func remove(_ name: String) async throws
+    /// Removes everything whose name begins with a prefix.
+    func removeAll(withPrefix prefix: String) async throws
+}

@@ -1,0 +1,190 @@
+internal import FoundationEssentials
+internal import Logging
+
+/// A cache of encoded images on another machine, as the lowest of several ``ImageCaches``.
+///
+/// Loads never wait for it longer than its deadline, and never fail because of it: a late, failed, or wrong answer is a miss. An answer is
+/// verified like a file of the disk cache: its checksums, its key, its format, and its age. User info and query values of URLs aren't sent.
+///
+/// At most 64 operations run at a time. While so many are unanswered, others are misses at once, so that a store that never answers costs
+/// nothing.
+///
+/// The store is shared, so ``removeAll(from:)`` leaves it alone. Checksums aren't signatures: whoever may write to the store can replace images.
+public final class RemoteImageCache: ImageCaching {
+    private struct State {
+        var running = 0
+        var statistics = CacheStatistics()
+        var hasLogged = false
+    }
+
+    private static let maximumOperations = 64
+
+    private let remote: any RemoteCaching
+    private let deadline: Duration
+    private let maximumEntryBytes: ByteCount
+    private let now: @Sendable () -> Date
+    private let sleep: @Sendable (Duration) async -> Void
+    private let removals = RemovalCounts()
+    private let state = Lock(State())
+
+    /// Creates a cache.
+    /// - Parameters:
+    ///   - remote: the store.
+    ///   - deadline: the longest time that an operation may take.
+    ///   - maximumEntryBytes: the largest entry that is stored or accepted.
+    public convenience init(
+        _ remote: any RemoteCaching, deadline: Duration = .milliseconds(250),
+        maximumEntryBytes: ByteCount = .megabytes(50)
+    ) {
+        self.init(
+            remote, deadline: deadline, maximumEntryBytes: maximumEntryBytes, clock: ContinuousClock(), now: { Date() })
+    }
+
+    init(
+        _ remote: any RemoteCaching, deadline: Duration, maximumEntryBytes: ByteCount = .megabytes(50),
+        clock: some Clock<Duration>, now: @escaping @Sendable () -> Date
+    ) {
+        self.remote = remote
+        self.deadline = deadline
+        self.maximumEntryBytes = maximumEntryBytes
+        self.now = now
+        sleep = { try? await clock.sleep(for: $0) }
+    }
+
+    /// Hits, misses, stores, and damaged answers (``CacheStatistics/corruptions``) since the cache was created. The number of entries and
+    /// their bytes are not known.
+    public var statistics: CacheStatistics { state.withLock { $0.statistics } }
+
+    public func memoryImage(forKey key: ImageKey) -> Image? { nil }
+    public func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool) {}
+
+    public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
+        let answer = await answer { [remote] in try await remote.get(EntryName(key).text) } ?? nil
+        let found = answer.map { verify($0, key) }
+        return state.withLock { state in
+            guard case .found(let entry) = found else {
+                state.statistics.misses += 1
+                if case .damaged = found { state.statistics.corruptions += 1 }
+                return nil
+            }
+            state.statistics.hits += 1
+            return entry
+        }
+    }
+
+    private enum Verdict {
+        case found(DiskCacheEntry)
+        case damaged
+        case other
+    }
+
+    private func verify(_ data: Data, _ key: ImageKey) -> Verdict {
+        guard data.count <= maximumEntryBytes.bytes else { return .damaged }
+        switch data.withUnsafeBytes({ EntryFile.contents($0, key: key) }) {
+        case .damaged: return .damaged
+        case .foreign: return .other
+        case .entry(let description):
+            let idleEnd = description.stored.addingReportingOverflow(description.entry.idleLifetime?.cacheTime ?? .max)
+            guard description.codec == nil, description.entry.expires.map({ $0 > now() }) ?? true,
+                idleEnd.overflow || idleEnd.partialValue > now().cacheTime
+            else { return .other }
+            var entry = description.entry
+            entry.data = data.prefix(description.payloadSize)
+            return .found(entry)
+        }
+    }
+
+    /// Stores an entry. Errors are logged. What is no longer current after the store is removed again.
+    public func store(
+        _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
+    ) async {
+        let trailer = EntryFile.trailer(for: entry, key: key, stored: now().cacheTime)
+        let data = entry.data + trailer
+        guard trailer.count <= EntryFile.maximumDescription, data.count <= maximumEntryBytes.bytes, isCurrent()
+        else { return }
+        let isStored = await answer { [remote] in try await remote.put(data, as: EntryName(key).text) } != nil
+        if isStored { state.withLock { $0.statistics.stores += 1 } }
+        if !isCurrent() { await discard(key) }
+    }
+
+    /// Returns true for ``CacheLayers/disk`` if there is a valid entry. It takes as long as reading it.
+    public func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers {
+        guard layers.contains(.disk), await entry(forKey: key) != nil else { return [] }
+        return .disk
+    }
+
+    /// Removes an entry.
+    /// - Returns: true, since the store doesn't tell whether there was one.
+    /// - Throws: ``ImageError/Code/cacheWriteFailed`` if the store didn't confirm it within the deadline.
+    @discardableResult
+    public func remove(_ key: ImageKey, from layers: CacheLayers) async throws(ImageError) -> Bool {
+        try await remove(key.source, layers) { try await $0.remove(EntryName(key).text) }
+    }
+
+    /// Removes every variant of a source.
+    /// - Returns: true, since the store doesn't tell whether there was one.
+    /// - Throws: ``ImageError/Code/cacheWriteFailed`` if the store didn't confirm it within the deadline.
+    @discardableResult
+    public func removeAll(ofSource source: String, from layers: CacheLayers) async throws(ImageError) -> Bool {
+        let prefix = String(EntryName(source: source).text.prefix(33))
+        return try await remove(source, layers) { try await $0.removeAll(withPrefix: prefix) }
+    }
+
+    private func remove(
+        _ source: String, _ layers: CacheLayers, _ body: @escaping @Sendable (any RemoteCaching) async throws -> Void
+    ) async throws(ImageError) -> Bool {
+        guard layers.contains(.disk) else { return false }
+        return try await removals.during(source: source, layers) { () throws(ImageError) in
+            guard await answer({ [remote] in try await body(remote) }) != nil else {
+                throw ImageError(
+                    .cacheWriteFailed, stage: .cache, source: source,
+                    reason: "the remote cache didn't confirm the removal")
+            }
+            return true
+        }
+    }
+
+    public func discard(_ key: ImageKey) async {
+        _ = await answer { [remote] in try await remote.remove(EntryName(key).text) }
+    }
+
+    /// Does nothing: other programs use the store, too.
+    public func removeAll(from layers: CacheLayers) async {}
+
+    public func flush() async {}
+
+    public func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
+
+    /// Returns the result of an operation; `nil` if it fails or takes too long, or too many others are unanswered.
+    private func answer<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async -> Value? {
+        let mayRun = state.withLock { state in
+            guard state.running < Self.maximumOperations else { return false }
+            state.running += 1
+            return true
+        }
+        guard mayRun else { return nil }
+        let first: Value?? = await firstResult(of: [
+            {
+                defer { self.state.withLock { $0.running -= 1 } }
+                do {
+                    return .some(try await operation())
+                } catch {
+                    self.note(error)
+                    return .some(nil)
+                }
+            },
+            { [sleep, deadline] in
+                await sleep(deadline)
+                return .some(nil)
+            },
+        ])
+        return first ?? nil
+    }
+
+    /// Logs the first error. One of an operation that was cancelled says nothing about the store.
+    private func note(_ error: any Error) {
+        guard !Task.isCancelled, state.withLock({ !$0.hasLogged }) else { return }
+        state.withLock { $0.hasLogged = true }
+        Logger(label: "tintype.remote-cache").warning("the remote cache failed, which counts as a miss: \(error)")
+    }
+}
