@@ -241,4 +241,3 @@ private final class DecodedFrames: FrameDecoder {
 extension EntryCoder {
     fileprivate var list: ImageCoders { (coders as? ImageCoders) ?? ImageCoders([coders]) }
 }
-

@@ -11,7 +11,8 @@ struct FrameWork: Sendable {
             guard frame.pixels.size == poster.size, frame.pixels.format == poster.format else {
                 throw ImageError(
                     .corruptImage, stage: .decode,
-                    reason: "a frame of the animation has \(frame.pixels.size) pixels, and the first one \(poster.size)")
+                    reason: "a frame of the animation has \(frame.pixels.size) pixels, and the first one \(poster.size)"
+                )
             }
             return frame
         }

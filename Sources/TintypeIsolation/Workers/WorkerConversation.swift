@@ -15,7 +15,7 @@ final class WorkerConversation {
     /// The processor time for the request, and the time that the worker has then used in all. On a busy machine, much more time passes.
     private let processorLimit: Duration
     private let processorEnd: Duration
-    /// What is left of it. The time in which the program is stopped, as by Ctrl-Z, doesn't count.
+    /// The part of it that remains. The time in which the program is stopped, as by Ctrl-Z, doesn't count.
     private var timeLeft: Duration
     private var lastLook = SuspendingClock.now
     /// The memory of the decode, until the conversation ends.
