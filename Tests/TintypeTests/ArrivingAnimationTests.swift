@@ -110,6 +110,28 @@ struct ArrivingAnimationTests {
         #expect(image.animation === arriving && image.frames == whole)
     }
 
+    @Test("A GIF of 200 frames takes the memory of its bytes and two pictures", .capability("CTX-22", "3.5"))
+    func memory() async throws {
+        let frames = try (0..<200).map { index in
+            var pixels = try MutablePixelBuffer(size: PixelSize(width: 64, height: 64))
+            pixels.withUnsafeMutableBytes { bytes in
+                for offset in bytes.indices { bytes[offset] = offset % 4 == 3 ? 255 : UInt8(index) }
+            }
+            return ImageFrame(pixels: pixels.freeze(), duration: .milliseconds(40))
+        }
+        let data = try #require(Image(frames: frames)).with { $0.hasAlpha = false }.encoded(as: .gif)
+        let (loader, pool) = (PortionedLoader(data), PixelBufferPool(limit: .megabytes(64)))
+        loader.allowed.update { $0 = data.count }
+        var configuration = ImageManager.Configuration()
+        configuration.pool = pool
+        let manager = ImageManager(
+            cache: MemoryImageCache(), loader: loader, coders: ImageCoders.default, configuration: configuration)
+        let image = try await manager.image(for: try #require(URL(string: "test:a")))
+        let canvas = image.pixels.byteCount
+        #expect(image.animation?.frameCount == 200 && image.memoryCost == data.count + canvas)
+        #expect(pool.statistics.usedBytes <= 2 * canvas)
+    }
+
     @Test(
         "frames that were shown are read by anybody while more are decoded", .capability("COD-04"),
         arguments: [ImageFormat.gif, .png, .webp])
