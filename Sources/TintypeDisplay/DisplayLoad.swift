@@ -24,6 +24,8 @@ public import FoundationEssentials
     private var isSuspended = false
     private var showsPreview = false
     private var ownPriority: ImagePriority?
+    /// The key of the image that is being loaded.
+    private var key: ImageKey?
     /// The request as it was carried out.
     private var adaptedRequest: ImageRequest?
 
@@ -96,6 +98,7 @@ public import FoundationEssentials
     /// Takes the tasks of the slot's previous load over, so that its transfer goes on if both need the same one.
     func inheritTransfer(of previous: DisplayLoad) {
         guard !settings.options.contains(.avoidAutoCancelImage) else { return }
+        if case .success = previous.end {} else { showsPreview = previous.showsPreview }
         inheritedTasks = previous.inheritedTasks + [previous.task].compactMap(\.self)
         previous.inheritedTasks = []
         previous.task = nil
@@ -171,7 +174,7 @@ public import FoundationEssentials
             isSuspended = true
             if isFirst { showPlaceholder(outdated: nil, key: key) }
         case .task(let task, let key, let outdated):
-            self.task = task
+            (self.task, self.key) = (task, key)
             updatePriority()
             if isFirst { showPlaceholder(outdated: outdated, key: key) }
             guard end == nil, self.task === task else { return }
@@ -249,7 +252,7 @@ public import FoundationEssentials
         // The animation grows by itself.
         guard playing == nil || playing !== image.animation else { return }
         showsPreview = true
-        show(image, as: .preview)
+        show(image, as: .preview, key: key)
     }
 
     private func play(_ image: Image) {

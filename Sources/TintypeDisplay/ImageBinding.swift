@@ -16,7 +16,7 @@
     /// A slot of the display.
     private struct Slot {
         var load: DisplayLoad?
-        /// The key of the image that the slot shows; `nil` for placeholders, previews, and nothing.
+        /// The key of the image that the slot shows, perhaps a preview of it; `nil` for placeholders, and nothing.
         var shownKey: ImageKey?
     }
 

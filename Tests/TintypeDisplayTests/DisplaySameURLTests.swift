@@ -35,6 +35,28 @@ struct DisplaySameURLTests {
         #expect(display.imageBinding.activeLoads == 0)
     }
 
+    @Test(
+        "A preview stays when the URL that it belongs to is given again, and goes if the load fails",
+        .capability("VEW-11"))
+    func preview() async {
+        var configuration = ImageManager.Configuration()
+        configuration.previewInterval = .zero
+        let manager = ImageManager(
+            cache: DictionaryCache(), loader: loader, coders: ImageCoders([GrowingCoder()]),
+            configuration: configuration)
+        let (display, placeholder) = (RecordingDisplay(manager), Image.square(2))
+        display.setImage(ImageRequest(url, isProgressive: true), placeholder: placeholder)
+        await loader.arrival(of: 1)
+        let data = Data("GROW0123456789abcdef".utf8)
+        loader.calls[0].request.receive(LoadProgress(chunk: data[0..<8], receivedBytes: 8, expectedBytes: 20))
+        while display.shown[.image]?.role != .preview { await Task.yield() }
+        let again = display.setImage(ImageRequest(url, isProgressive: true), placeholder: placeholder)
+        #expect(display.shown[.image]?.role == .preview)
+        loader.answer(0, with: .failure(ImageError(.connectionLost, stage: .load, reason: "lost")))
+        _ = await again.result
+        #expect(display.shown[.image]?.role == .placeholder)
+    }
+
     @Test("The transfer of a URL goes on when the display wants another size", .capability("AFD-13", "VEW-24"))
     func anotherSize() async throws {
         let load = display.setImage(url)

@@ -103,7 +103,8 @@ public struct Image: Sendable {
     public var isHighDynamicRange: Bool { storage.properties.isHighDynamicRange }
     public var metadata: ImageMetadata { storage.properties.metadata }
     public var isAnimated: Bool { storage.animation != nil }
-    public var isPartial: Bool { storage.properties.isPartial }
+    /// True if the source is truncated, or if more of it is expected.
+    public var isPartial: Bool { storage.properties.isPartial || animation?.isPartial == true }
     public var isTransformed: Bool { storage.properties.isTransformed }
     /// True if the image was drawn from a vector source, SVG or PDF. Its pixels are sharp at the size that it was decoded at.
     public var isVector: Bool { storage.properties.isVector }
