@@ -33,18 +33,25 @@ struct IsolatedCoder: IsolatingCoder {
     }
 
     func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
+        try firstFrame(data, options: options, context: context).image
+    }
+
+    /// Returns the image, or the first frame with the header of its animation.
+    func firstFrame(
+        _ data: Data, options: DecodeOptions, context: DecodeContext
+    ) throws(ImageError) -> (image: Image, animation: ImageInfo?) {
         let request = request(data, options, context)
-        let image = try pool.withWorker(about: request, context) { worker throws(WorkerConversation.Failure) in
+        let decoded = try pool.withWorker(about: request, context) { worker throws(WorkerConversation.Failure) in
             guard case .layout(let image) = try worker.ask(.decode(request), about: SharedMemory(data)) else {
                 throw .nonsense
             }
             var properties = image.properties
             properties.decodeOptions = options
             guard let frame = try worker.frames(image).first else { throw .nonsense }
-            return Image(pixels: frame.pixels, properties: properties)
+            return (Image(pixels: frame.pixels, properties: properties), image.animation)
         }
-        if let image { return image }
-        return try base.decode(data, options: options, context: context)
+        if let decoded { return decoded }
+        return (try base.decode(data, options: options, context: context), nil)
     }
 
     /// Returns what a worker is asked for, whose bytes come in shared memory.
@@ -80,11 +87,9 @@ struct IsolatedAnimatedCoder: IsolatingCoder, AnimatedImageCoder {
     }
 
     func decode(_ data: Data, options: DecodeOptions, context: DecodeContext) throws(ImageError) -> Image {
-        let image = try coder.decode(data, options: options, context: context)
         // Where there is no worker, the coder in this process has made the animation.
-        guard !options.firstFrameOnly, !image.isAnimated, image.format?.mayBeAnimated ?? true else { return image }
-        let info = try info(of: data, context: context)
-        return image.animated(by: self, data, info, options: options, context)
+        let (image, info) = try coder.firstFrame(data, options: options, context: context)
+        return info.map { image.animated(by: self, data, $0, options: options, context) } ?? image
     }
 
     func frameDecoder(

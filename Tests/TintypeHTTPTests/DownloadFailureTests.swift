@@ -61,9 +61,8 @@ struct DownloadFailureTests {
 
     @Test("A refused connection is reported as one", .capability("ERR-11"))
     func refused() async throws {
-        let server = try await OriginServer.start([:])
-        let url = server.url("/a")
-        await server.stop()
+        // A port that no program of a user may have, so that no other test's server has it.
+        let url = try #require(URL(string: "http://127.0.0.1:1/a"))
         let error = try await failure(downloader, LoadRequest(url: url))
         #expect(error.code == .connectionFailed)
         #expect(error.reason.contains("Connection refused"))

@@ -12,8 +12,11 @@ struct ServerVisitTests {
     private let clock = ManualClock()
 
     private func redirector(to server: OriginServer) async throws -> OriginServer {
-        let target = server.url("/", host: "localhost").absoluteString
-        return try await OriginServer.start { request in
+        try await redirector(to: server.url("/", host: "localhost").absoluteString)
+    }
+
+    private func redirector(to target: String) async throws -> OriginServer {
+        try await OriginServer.start { request in
             request.path == "/own" ? OriginResponse(bytes) : .redirect(to: target + request.path.dropFirst())
         }
     }
@@ -45,9 +48,8 @@ struct ServerVisitTests {
 
     @Test("A target that refuses connections counts by itself")
     func unreachable() async throws {
-        let target = try await OriginServer.start { _ in OriginResponse(bytes) }
-        let first = try await redirector(to: target)
-        await target.stop()
+        // No other test's server can have this port.
+        let first = try await redirector(to: "http://localhost:1/")
         let downloader = ImageDownloader(.init(circuitBreaker: .init(failureThreshold: 1)), clock: clock)
         #expect(try await failure(downloader, LoadRequest(url: first.url("/a"))).code == .connectionFailed)
         #expect(try await failure(downloader, LoadRequest(url: first.url("/a"))).code == .hostUnavailable)

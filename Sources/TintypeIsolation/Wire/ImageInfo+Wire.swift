@@ -67,12 +67,15 @@ package struct WireImage: WireValue, Sendable {
     package let format: PixelFormat
     package let durations: [Duration]
     package private(set) var properties: Image.Properties
+    /// The header of the animation whose first frame this is; `nil` for a still image.
+    package private(set) var animation: ImageInfo?
     /// The memory layout of each frame.
     package let layout: PixelLayout
 
-    package init?(_ frames: [ImageFrame], properties: Image.Properties) {
+    package init?(_ frames: [ImageFrame], properties: Image.Properties, animation: ImageInfo? = nil) {
         guard let pixels = frames.first?.pixels else { return nil }
         self.init(pixels.size, pixels.format, durations: frames.map(\.duration), properties: properties)
+        self.animation = animation
     }
 
     /// Describes an image whose pixels may not exist. Returns `nil` for a size that no memory has.
@@ -86,9 +89,9 @@ package struct WireImage: WireValue, Sendable {
     }
 
     /// Returns a description with other properties.
-    func with(_ properties: Image.Properties) -> WireImage {
+    func with(_ properties: Image.Properties, animation: ImageInfo?) -> WireImage {
         var image = self
-        image.properties = properties
+        (image.properties, image.animation) = (properties, animation)
         return image
     }
 
@@ -97,6 +100,7 @@ package struct WireImage: WireValue, Sendable {
         writer.write(format)
         writer.write(durations)
         writer.write(properties)
+        writer.write(animation)
     }
 
     package init(from reader: inout WireReader) throws(WireSocket.Failure) {
@@ -106,6 +110,7 @@ package struct WireImage: WireValue, Sendable {
         self.layout = layout
         durations = try reader.read()
         properties = try reader.read()
+        animation = try reader.read()
         guard !durations.isEmpty else { throw .garbage }
     }
 

@@ -30,11 +30,16 @@ extension WireRequest {
                 try require(image.size == frameSize && image.durations.count == 1)
                 return answer
             }
-            try require(image.durations.count == 1 || !options.firstFrameOnly)
+            try require(image.durations.count == 1)
             // Metadata is kept with the image, and so is no larger than fits it.
             let extras = image.properties.extraBytes
             try require(extras <= max(1 << 20, 16 * (image.byteCount ?? 0)))
-            return .layout(image.with(try validated(image.properties, of: image.size)))
+            try require(image.animation.map { $0.isAnimated && !options.firstFrameOnly } ?? true)
+            return .layout(
+                image.with(
+                    try validated(image.properties, of: image.size),
+                    animation: try image.animation.map { info throws(WorkerConversation.Failure) in try validated(info)
+                    }))
         case .failed(let error):
             try require(Self.codes.contains(error.code))
             let reason = Self.cleaned(error.reason, limit: 2_000)

@@ -59,7 +59,7 @@ package struct DecoderWorker {
                 let (data, coders) = (try mapped(file, request.byteCount), coders(for: request))
                 let image = try coders.decode(data, options: options(for: request), context: context(request))
                 failure = attempt { () throws(WireSocket.Failure) in
-                    try share([ImageFrame(pixels: image.pixels)], image.properties)
+                    try share([ImageFrame(pixels: image.pixels)], image.properties, image.animation?.info)
                 }
             case .open(let request):
                 let (data, coders) = (try mapped(file, request.byteCount), coders(for: request))
@@ -151,8 +151,11 @@ package struct DecoderWorker {
     // MARK: Answers
 
     /// Describes an image, and writes its pixels into the memory that the program gives.
-    private func share(_ frames: [ImageFrame], _ properties: Image.Properties) throws(WireSocket.Failure) {
-        guard let image = WireImage(frames, properties: properties), let count = image.byteCount else { throw .garbage }
+    private func share(
+        _ frames: [ImageFrame], _ properties: Image.Properties, _ animation: ImageInfo? = nil
+    ) throws(WireSocket.Failure) {
+        guard let image = WireImage(frames, properties: properties, animation: animation), let count = image.byteCount
+        else { throw .garbage }
         try send(.layout(image))
         let (message, file) = try receive()
         defer { if file >= 0 { close(file) } }
