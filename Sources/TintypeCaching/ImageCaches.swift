@@ -63,11 +63,16 @@ public final class ImageCaches: ImageCaching {
         return nil
     }
 
+    public func containsInMemory(_ key: ImageKey) -> Bool {
+        caches(for: policies.query).contains { $0.containsInMemory(key) }
+    }
+
     public func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry? {
         let count = removals.count(ofSource: key.source)
         let hit = await firstHit(policies.query) { await $0.entry(forKey: key, priority: priority) }
         guard let hit, promotesHits else { return hit?.value }
-        for cache in hit.higher {
+        // What was stored there meanwhile is newer.
+        for cache in hit.higher where await cache.contains(key, in: .disk).isEmpty {
             // If this fails, later lookups still find the entry in its cache.
             try? await cache.store(hit.value, forKey: key) { [removals] in
                 removals.count(ofSource: key.source).permitsStoreOnDisk(since: count)
@@ -158,7 +163,8 @@ public final class ImageCaches: ImageCaching {
     ) async throws(ImageError) -> [Value] {
         var changes: [Task<Value, any Error>] = []
         for cache in caches(for: policy) {
-            let change = Task { try await body(cache) }
+            // Begun before this returns, so that a removal after the call comes after it.
+            let change = Task.immediate { try await body(cache) }
             if policy != .concurrent { _ = await change.result }
             changes.append(change)
         }

@@ -25,6 +25,23 @@ struct MemoryCacheTests {
         #expect(cache.statistics.hits == 1 && cache.statistics.misses == 2 && cache.statistics.stores == 1)
     }
 
+    @Test("a limit below zero keeps nothing, and costs without bound are no overflow", .capability("CMM-01"))
+    func absurdLimits() throws {
+        let cache = MemoryCache(.init(capacity: 10_000, policy: .leastRecentlyUsed))
+        for number in 0..<4 { cache.store(try solidImage(4, 4), forKey: ImageKey(source: "\(number)")) }
+        cache.remove("1")
+        cache.configuration.capacity = ByteCount(-5)
+        #expect(cache.statistics.entries == 0 && cache.statistics.bytes == 0)
+        cache.configuration.capacity = 10_000
+        for number in 0..<60 { cache.store(try solidImage(4, 4), forKey: ImageKey(source: "\(number)")) }
+        #expect(cache.statistics.bytes <= 10_000 && cache.contains("59") && !cache.contains("0"))
+        cache.configuration.capacity = .unlimited
+        for number in 0..<3 {
+            cache.store(try solidImage(4, 4), forKey: ImageKey(source: "\(number)"), cost: .unlimited)
+        }
+        #expect(cache.contains("0") && cache.contains("2"))
+    }
+
     @Test("removing everything says whether there was something", .capability("AFC-01", "AFC-06"))
     func removingEverything() throws {
         let cache = MemoryCache()

@@ -112,6 +112,44 @@ struct RemoteImageCacheTests {
         #expect(store.values.withLock { $0.isEmpty })
     }
 
+    @Test("what is removed while it is still on its way to the store is removed when it arrives")
+    func removedOnTheWay() async throws {
+        let isCurrent = Lock(true)
+        store.gate.update { $0 = false }
+        _ = try await late { [cache, entry, key] in await cache.store(entry, forKey: key) { isCurrent.withLock { $0 } }
+        }
+        isCurrent.withLock { $0 = false }
+        store.gate.update { $0 = true }
+        // The put, and the removal after it.
+        try await store.started.wait { $0 >= 2 }
+        while !store.values.withLock({ $0.isEmpty }) { await Task.yield() }
+    }
+
+    @Test(
+        "what only one user may see isn't shared",
+        arguments: [
+            (["cache-control": "private"], [:]), (["cache-control": "max-age=60, no-store"], [:]), (["vary": "*"], [:]),
+            ([:], ["authorization": "anna"]), (["vary": "accept"], ["accept": "image/avif"]),
+        ] as [([String: String], [String: String])])
+    func privacy(response: [String: String], request: [String: String]) async {
+        var own = entry
+        own.response = StoredResponse(
+            statusCode: 200, headers: response, request: SelectingFields(request, credentials: ["authorization"]),
+            requestTime: wall.date, responseTime: wall.date)
+        await cache.store(own, forKey: key) { true }
+        await cache.store(entry, forKey: "file:///home/anna/a.png") { true }
+        #expect(store.values.withLock { $0.isEmpty })
+    }
+
+    @Test("an entry that is too old isn't accepted, and one from a clock ahead has the age of its arrival")
+    func age() async {
+        await cache.store(entry, forKey: key) { true }
+        wall.advance(.seconds(7 * 86_400 - 1))
+        #expect(await cache.entry(forKey: key) != nil)
+        wall.advance(.seconds(2))
+        #expect(await cache.entry(forKey: key) == nil)
+    }
+
     @Test("a store that answers late or never is waited for until the deadline, and is no error but for removals")
     func late() async throws {
         try await cache.store(entry, forKey: key)

@@ -95,7 +95,7 @@ extension MemoryCache {
 
 extension MemoryCache.Configuration {
     /// The limits of all images together.
-    var room: Room { Room(bytes: capacity.bytes, count: max(0, maximumCount ?? .max)) }
+    var room: Room { Room(bytes: max(0, capacity.bytes), count: max(0, maximumCount ?? .max)) }
     var largestSizeClass: ByteCount? { sizeClasses.map(\.upTo).max() }
 }
 

@@ -104,7 +104,8 @@ struct MemoryStore {
         statistics.stores += 1
         let deadline = limits.timeToLive.map { Self.sum(now(), $0.inNanoseconds) } ?? Self.forever
         if deadline != Self.forever { hasDeadlines = true }
-        let cost = Self.sum(max(0, cost ?? image.memoryCost), Self.cost(of: key))
+        // Sums stay in range, with as many entries as memory can have.
+        let cost = min(Self.sum(max(0, cost ?? image.memoryCost), Self.cost(of: key)), 1 << 40)
         let entry = Entry(key: key, image: image.storage, cost: cost, deadline: deadline)
         if cost <= largestEntry { insert(entry) } else { hold(entry) }
         noteChange()
@@ -210,7 +211,9 @@ struct MemoryStore {
 
     /// The largest image that can be stored.
     private var largestEntry: Int {
-        min(limits.capacity, limits.maximumEntryBytes ?? .unlimited, limits.largestSizeClass ?? .unlimited).bytes
+        max(
+            0, min(limits.capacity, limits.maximumEntryBytes ?? .unlimited, limits.largestSizeClass ?? .unlimited).bytes
+        )
     }
 
     /// Applies new limits. Entries that exceed them are evicted at once.
@@ -219,9 +222,7 @@ struct MemoryStore {
         order.policy = new.policy
         order.room = new.room
         let largest = largestEntry
-        for slot in entries.indices {
-            if entries[slot].cost > largest { evict(slot) }
-        }
+        for slot in entries.indices where entries[slot].image != nil && entries[slot].cost > largest { evict(slot) }
         if !limits.keepsWeakReferences {
             for key in held.keys { remove(key) }
         }

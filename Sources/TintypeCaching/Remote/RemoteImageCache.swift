@@ -3,11 +3,14 @@ internal import Logging
 
 /// A cache of encoded images on another machine, as the lowest of several ``ImageCaches``.
 ///
-/// Loads never wait for it longer than its deadline, and never fail because of it: a late, failed, or wrong answer is a miss. An answer is
-/// verified like a file of the disk cache: its checksums, its key, its format, and its age. User info and query values of URLs aren't sent.
+/// No question waits for it longer than the deadline, and no load fails because of it: a late, failed, or wrong answer is a miss. An answer is
+/// verified like a file of the disk cache: its checksums, its key, its format, and its age.
 ///
-/// At most 64 operations run at a time. While so many are unanswered, others are misses at once, so that a store that never answers costs
-/// nothing.
+/// It has only what anybody may see: no image of a local file, of a response that is `private` or `no-store`, or of one for requests with credentials or
+/// with other header fields that select it. A response that doesn't say that it is for one user is taken to be for all. User info and query values of
+/// URLs aren't sent. Entries go out as they are, also where the disk cache encrypts them.
+///
+/// At most 64 operations run at a time, each of which may hold an entry. While so many are unanswered, others are misses at once, and removals fail.
 ///
 /// The store is shared, so ``removeAll(from:)`` leaves it alone. Checksums aren't signatures: whoever may write to the store can replace images.
 public final class RemoteImageCache: ImageCaching {
@@ -22,6 +25,7 @@ public final class RemoteImageCache: ImageCaching {
     private let remote: any RemoteCaching
     private let deadline: Duration
     private let maximumEntryBytes: ByteCount
+    private let maximumAge: Duration
     private let now: @Sendable () -> Date
     private let sleep: @Sendable (Duration) async -> Void
     private let removals = RemovalCounts()
@@ -32,21 +36,24 @@ public final class RemoteImageCache: ImageCaching {
     ///   - remote: the store.
     ///   - deadline: the longest time that an operation may take.
     ///   - maximumEntryBytes: the largest entry that is stored or accepted.
+    ///   - maximumAge: the age from which on an entry isn't accepted.
     public convenience init(
         _ remote: any RemoteCaching, deadline: Duration = .milliseconds(250),
-        maximumEntryBytes: ByteCount = .megabytes(50)
+        maximumEntryBytes: ByteCount = .megabytes(50), maximumAge: Duration = .seconds(7 * 86_400)
     ) {
         self.init(
-            remote, deadline: deadline, maximumEntryBytes: maximumEntryBytes, clock: ContinuousClock(), now: { Date() })
+            remote, deadline: deadline, maximumEntryBytes: maximumEntryBytes, maximumAge: maximumAge,
+            clock: ContinuousClock(), now: { Date() })
     }
 
     init(
         _ remote: any RemoteCaching, deadline: Duration, maximumEntryBytes: ByteCount = .megabytes(50),
-        clock: some Clock<Duration>, now: @escaping @Sendable () -> Date
+        maximumAge: Duration = .seconds(7 * 86_400), clock: some Clock<Duration>, now: @escaping @Sendable () -> Date
     ) {
         self.remote = remote
-        self.deadline = deadline
+        self.deadline = deadline.boundedLimit
         self.maximumEntryBytes = maximumEntryBytes
+        self.maximumAge = maximumAge.boundedLimit
         self.now = now
         sleep = { try? await clock.sleep(for: $0) }
     }
@@ -84,27 +91,53 @@ public final class RemoteImageCache: ImageCaching {
         case .damaged: return .damaged
         case .foreign: return .other
         case .entry(let description):
-            let idleEnd = description.stored.addingReportingOverflow(description.entry.idleLifetime?.cacheTime ?? .max)
+            let time = now().cacheTime
+            // Another machine's clock may be ahead.
+            let stored = min(description.stored, time)
+            let lifetime = min(maximumAge.cacheTime, description.entry.idleLifetime?.cacheTime ?? .max)
+            let end = stored.addingReportingOverflow(lifetime)
             guard description.codec == nil, description.entry.expires.map({ $0 > now() }) ?? true,
-                idleEnd.overflow || idleEnd.partialValue > now().cacheTime
+                end.overflow || end.partialValue > time, Self.isShareable(description.entry, key)
             else { return .other }
             var entry = description.entry
+            // They go into the header of a request.
+            if let validators = entry.validators, !validators.isText { entry.validators = nil }
             entry.data = data.prefix(description.payloadSize)
             return .found(entry)
         }
     }
 
-    /// Stores an entry. Errors are logged. What is no longer current after the store is removed again.
+    /// Returns true for an entry that anybody may see, on any machine.
+    private static func isShareable(_ entry: DiskCacheEntry, _ key: ImageKey) -> Bool {
+        guard !key.source.lowercased().hasPrefix("file:"), !key.source.hasPrefix("/") else { return false }
+        guard let response = entry.response else { return true }
+        let directives = CacheControl(response.headers["cache-control"])
+        return response.isForPlainRequests && !directives.isPrivate && !directives.noStore
+            && !response.variesOn.contains("*")
+    }
+
+    /// Stores an entry that anybody may see. Errors are logged. What is no longer current after the store is removed again, however late that is.
     public func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async {
         let trailer = EntryFile.trailer(for: entry, key: key, stored: now().cacheTime)
         let data = entry.data + trailer
-        guard trailer.count <= EntryFile.maximumDescription, data.count <= maximumEntryBytes.bytes, isCurrent()
+        guard trailer.count <= EntryFile.maximumDescription, data.count <= maximumEntryBytes.bytes,
+            Self.isShareable(entry, key), isCurrent()
         else { return }
-        let isStored = await answer { [remote] in try await remote.put(data, as: EntryName(key).text) } != nil
+        let name = EntryName(key).text
+        let isStored = await answer { [remote] in try await Self.put(data, as: name, in: remote, isCurrent) } != nil
         if isStored { state.withLock { $0.statistics.stores += 1 } }
-        if !isCurrent() { await discard(key) }
+    }
+
+    private static func put(
+        _ data: Data, as name: String, in remote: any RemoteCaching, _ isCurrent: @Sendable () -> Bool
+    ) async throws {
+        let result: Result<Void, any Error>
+        do { result = .success(try await remote.put(data, as: name)) } catch { result = .failure(error) }
+        // In a task of its own, which the deadline doesn't cancel. A put that failed may have taken place.
+        if !isCurrent() { await Task { try? await remote.remove(name) }.value }
+        try result.get()
     }
 
     /// Returns true for ``CacheLayers/disk`` if there is a valid entry. It takes as long as reading it.

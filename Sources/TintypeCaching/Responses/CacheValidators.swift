@@ -17,6 +17,11 @@ public struct CacheValidators: Sendable, Hashable, Codable {
 
     public var isEmpty: Bool { entityTag == nil && lastModified == nil }
 
+    /// True if they have no control characters, which would end a header field.
+    var isText: Bool {
+        [entityTag, lastModified].allSatisfy { $0?.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } ?? true }
+    }
+
     /// Returns true if a URL may be asked with them.
     /// - Parameters:
     ///   - url: the URL that is about to be asked.
