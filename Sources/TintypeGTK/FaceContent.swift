@@ -57,6 +57,7 @@ internal import TintypeDisplay
     func play(_ animation: AnimatedImage, waker: @escaping @Sendable () -> Void) {
         guard player?.image !== animation else { return }
         releasePlayer()
+        if texture == nil { texture = Texture(animation.poster.pixels, scale: scale) }
         let player = AnimatedImagePlayer(animation)
         self.waker = player.addWaker(waker)
         self.player = player
