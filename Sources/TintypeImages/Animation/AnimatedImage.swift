@@ -154,9 +154,8 @@ public final class AnimatedImage: Sendable {
         let make = { [self] in
             AnimatedImage(contents, poster: poster, transformer: all, loopCount: ownLoopCount, pressure: pressure)
         }
-        // Asked outside the lock: it is the program's code.
-        let keys = all.componentKeys
-        guard !keys.contains(""), ownLoopCount == nil else { return make() }
+        // Keys are asked for outside the lock: they are the program's code.
+        guard !all.hasEmptyKey, ownLoopCount == nil else { return make() }
         return contents.animation(transformedBy: all.key, make)
     }
 
@@ -225,7 +224,12 @@ public final class AnimatedImage: Sendable {
         do throws(ImageError) {
             for index in 0..<count { _ = try await pool.waitForFrame(at: index) }
         } catch {
-            unload()
+            // Not the decoded frames, which others may use.
+            let old = frames.withLock { frames in
+                defer { if frames.preload === preload { frames.preload = nil } }
+                return frames.preload
+            }
+            _ = old  // Deallocated outside the lock.
             throw error
         }
     }

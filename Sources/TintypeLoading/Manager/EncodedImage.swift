@@ -23,8 +23,6 @@ public struct EncodedImage: Sendable {
     public var storeError: ImageError?
     /// The response that brought the bytes.
     var response: StoredResponse?
-    /// The removals when the bytes were asked for, or when they replaced others.
-    var removals: SourceRemovals?
 
     public init(
         data: Data, info: ImageInfo, source: ImageSource, url: URL, key: ImageKey, mimeType: String? = nil,

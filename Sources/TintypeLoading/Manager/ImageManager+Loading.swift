@@ -89,7 +89,6 @@ extension ImageManager {
             result.mimeType = bytes.entry.mimeType
         }
         result.response = bytes.response
-        result.removals = bytes.removals
         result.metrics.disk = bytes.diskTime
         result.metrics.load = bytes.loadTime
         result.metrics.bytes = bytes.data.count

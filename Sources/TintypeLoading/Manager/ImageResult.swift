@@ -19,8 +19,6 @@ public struct ImageResult: Sendable {
     public var metrics: ImageMetrics
     /// The error of the write to disk, if the request waited for it: ``ImageRequest/CacheOptions/waitsForStore``.
     public var storeError: ImageError?
-    /// The removals when the bytes were asked for, or when they replaced others.
-    var removals: SourceRemovals?
 
     public init(
         image: Image, data: Data? = nil, source: ImageSource, url: URL, key: ImageKey, mimeType: String? = nil,

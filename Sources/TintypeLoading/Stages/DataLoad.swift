@@ -37,7 +37,6 @@ struct DataLoad: Sendable {
             key: key.image, mimeType: output.mimeType)
         image.freshness = output.freshness
         image.response = output.bytes.entry.response
-        image.removals = output.bytes.removals
         image.storeError = request.cache.waitsForStore ? await output.writes.error : nil
         image.metrics.request = trace.id
         image.metrics.shared = output.bytes.sharedStages(with: trace.id, decodedBy: output.decodedBy)

@@ -84,6 +84,8 @@ struct AnimatedImageTests {
         #expect(try image == coder.image() && image.hashValue == coder.image().hashValue)
         let options = DecodeOptions(thumbnailSize: PixelSize(width: 2, height: 2))
         #expect(try image != coder.decode(NumberedFramesCoder.bytes, options: options).animation)
+        let halves = try (0..<2).map { _ in try Image(image).resized(to: PixelSize(width: 2, height: 2)).animation }
+        #expect(halves[0] != halves[1] && halves[0] == halves[0], "work without a key may be any work")
         #expect(image != image.repeated(2) && image.data == NumberedFramesCoder.bytes)
     }
 }

@@ -9,6 +9,8 @@ import Testing
 private struct GrayCoder: AnimatedImageCoder {
     var claimed = 4
     var given = 4
+    /// The number of a frame that is smaller than the others.
+    var small: Int?
     var decodableFormats: Set<ImageFormat> { [.movie] }
 
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool { data == Data("gray".utf8) }
@@ -22,23 +24,24 @@ private struct GrayCoder: AnimatedImageCoder {
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any FrameDecoder {
         let info = try info(of: data, context: context)
-        return Frames(info: info, outputSize: options.outputSize(for: info.size), given: given)
+        return Frames(info: info, outputSize: options.outputSize(for: info.size), given: given, small: small)
     }
 
     private final class Frames: FrameDecoder {
         let info: ImageInfo
         let outputSize: PixelSize
         private let given: Int
+        private let small: Int?
         private var next = 0
 
-        init(info: ImageInfo, outputSize: PixelSize, given: Int) {
-            (self.info, self.outputSize, self.given) = (info, outputSize, given)
+        init(info: ImageInfo, outputSize: PixelSize, given: Int, small: Int?) {
+            (self.info, self.outputSize, self.given, self.small) = (info, outputSize, given, small)
         }
 
         func nextFrame() throws(ImageError) -> ImageFrame? {
             guard next < given else { return nil }
             defer { next += 1 }
-            var pixels = try MutablePixelBuffer(size: outputSize)
+            var pixels = try MutablePixelBuffer(size: next == small ? PixelSize(width: 1, height: 1) : outputSize)
             pixels.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: UInt8(next)) }
             return ImageFrame(pixels: pixels.freeze(), duration: .milliseconds(100))
         }
@@ -82,6 +85,15 @@ struct AnimatedImageCoderTests {
         #expect(error?.code == .truncatedImage)
         #expect(throws: ImageError.self) { try frames(claimed: 2, given: 0) }
         #expect(try frames(claimed: 2, given: .max) == 2)
+    }
+
+    @Test("a frame of another size than the first one reaches no player and no encoder", .capability("COD-08", "3.8"))
+    func odd() async throws {
+        let image = try GrayCoder(small: 2).decode(data)
+        let error = #expect(throws: ImageError.self) { try image.decodingAllFrames() }
+        #expect(error?.code == .corruptImage)
+        await #expect(throws: ImageError.self) { try await image.animation?.frame(at: 2) }
+        #expect(try await image.animation?.frame(at: 1) != nil)
     }
 
     @Test("limits and the budget are asked before memory is taken", .capability("COD-08", "3.1"))
