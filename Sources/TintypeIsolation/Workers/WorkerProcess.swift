@@ -86,9 +86,8 @@ final class WorkerProcess: Sendable {
 
     /// The processor time that it has used; `nil` if it is gone.
     var processorTime: Duration? {
-        var (clock, time) = (clockid_t(), timespec())
-        guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+        let nanoseconds = tintype_processor_time(process)
+        return nanoseconds < 0 ? nil : .nanoseconds(nanoseconds)
     }
 
     /// The memory that is resident now, in bytes; `nil` if the process is gone.
