@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Glibc
 
 extension DiskCache {
