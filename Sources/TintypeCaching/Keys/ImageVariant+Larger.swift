@@ -29,7 +29,7 @@ extension ImageVariant {
             // The scale changes no pixel. Half an image, and components in a color space that the file may not contain, are of
             // no use.
             rest = parts.filter { !$0.hasPrefix("scale=") }
-            let excluded = ["transform", "bytes=", "partial", "sourceColor", "coder", "encode="]
+            let excluded = ["transform", "bytes=", "partial", "sourceColor", "coder", "encode=", "encoded="]
             guard !rest.contains(where: { part in excluded.contains { part.hasPrefix($0) } }) else { return nil }
         }
 

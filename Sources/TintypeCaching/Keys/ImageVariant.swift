@@ -82,4 +82,11 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
         }
         description = parts.joined(separator: ";")
     }
+
+    /// The variant of the image in a format of the caller's choice.
+    package func encoded(as format: ImageFormat, _ options: EncodeOptions) -> ImageVariant {
+        let encoding = [format.rawValue, options.cacheKey].filter { !$0.isEmpty }.joined(separator: ";")
+        let part = "encoded=\(VariantText.escaped(encoding))"
+        return ImageVariant(description: isOriginal ? part : "\(description);\(part)")
+    }
 }

@@ -72,16 +72,19 @@ public struct ImageCoders: ImageCoder {
     public func encode(
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {
-        guard let coder = coders.last(where: { $0.encodableFormats.contains(format) }) else {
-            let reason =
-                if let trait = format.trait {
-                    "this build cannot write \(format); the package trait \(trait) may bring it"
-                } else {
-                    "no coder writes \(format)"
-                }
-            throw ImageError(.formatNotEncodable, stage: .encode, reason: reason)
-        }
-        return try coder.encode(image, as: format, options: options, context: context)
+        try encoder(of: format).encode(image, as: format, options: options, context: context)
+    }
+
+    /// - Throws: ``ImageError/Code/formatNotEncodable``.
+    package func encoder(of format: ImageFormat) throws(ImageError) -> any ImageCoder {
+        if let coder = coders.last(where: { $0.encodableFormats.contains(format) }) { return coder }
+        let reason =
+            if let trait = format.trait {
+                "this build cannot write \(format); the package trait \(trait) may bring it"
+            } else {
+                "no coder writes \(format)"
+            }
+        throw ImageError(.formatNotEncodable, stage: .encode, reason: reason)
     }
 
     /// Returns a frame decoder of the first animated coder that can read the bytes; `nil` if none of them is animated.

@@ -18,16 +18,54 @@ extension ImageManager {
         return try await Self.data(request, environment)
     }
 
-    /// The bytes of a prepared request.
+    /// Returns the image of a request in a format, for a server that sends thumbnails.
+    ///
+    /// ```swift
+    /// let request = ImageRequest(url, thumbnailSize: PixelSize(width: 320, height: 320))
+    /// let thumbnail = try await manager.encoded(for: request, as: .webp)
+    /// ```
+    ///
+    /// The bytes are stored on disk if the request's ``ImageRequest/CacheOptions/store`` says so, beside the original, and then come from there: nothing is
+    /// decoded, and nothing encoded. Until then, the image is that of ``image(for:)-(ImageRequest)``, from memory too, and equal
+    /// requests share the work. An image that already has the format is encoded anew; ``data(for:)-(ImageRequest)`` returns the
+    /// bytes as they came. An animation keeps its frames if the format can have any. Honors the cancellation of the calling task.
+    ///
+    /// - Parameters:
+    ///   - request: The image, with its size and its transformer. Its ``ImageRequest/CacheOptions/storesVariant`` has no effect.
+    ///   - format: The format of the bytes, one of the ``ImageCoders/encodableFormats`` of ``coders``.
+    ///   - options: The quality and all else that decides the bytes; part of their cache key.
+    /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason; ``ImageError/Code/formatNotEncodable`` before anything is
+    ///   loaded.
+    nonisolated(nonsending) public func encoded(
+        for request: ImageRequest, as format: ImageFormat, options: EncodeOptions = EncodeOptions()
+    ) async throws(ImageError) -> EncodedImage {
+        let (request, environment) = prepared(request)
+        return try await Self.bytes(request, environment) { trace throws(ImageError) in
+            _ = try environment.coders.encoder(of: format)
+            let load = EncodedLoad(request, as: format, options, environment: environment, trace: trace)
+            return try await load.image()
+        }
+    }
+
+    /// The bytes of a prepared request, as its source sends them.
     nonisolated(nonsending) static func data(
         _ request: ImageRequest, _ environment: LoadEnvironment
+    ) async throws(ImageError) -> EncodedImage {
+        try await bytes(request, environment) { trace throws(ImageError) in
+            try await DataLoad(request, environment: environment, trace: trace).image()
+        }
+    }
+
+    private nonisolated(nonsending) static func bytes(
+        _ request: ImageRequest, _ environment: LoadEnvironment,
+        _ load: nonisolated(nonsending) (LoadTrace) async throws(ImageError) -> EncodedImage
     ) async throws(ImageError) -> EncodedImage {
         let start = ContinuousClock.now
         let trace = environment.beginLoad(request)
         do throws(ImageError) {
             guard !Task.isCancelled else { throw ImageError.cancelled }
             try environment.check(request)
-            var image = try await DataLoad(request, environment: environment, trace: trace).image()
+            var image = try await load(trace)
             image.metrics.total = ContinuousClock.now - start
             environment.endLoad(trace, from: image.source, shared: image.metrics.shared)
             return image

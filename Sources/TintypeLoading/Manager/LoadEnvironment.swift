@@ -144,6 +144,15 @@ final class LoadEnvironment: Sendable {
         return ImageKey(source: source, variant: ImageVariant(request.decode, extras))
     }
 
+    /// - Throws: ``ImageError/Code/notAnimated``.
+    func check(_ image: Image, of request: ImageRequest) throws(ImageError) {
+        guard image.isAnimated || !request.requiresAnimation else {
+            throw ImageError(
+                .notAnimated, stage: .decode,
+                reason: "the image isn't animated, but the request requires an animated image")
+        }
+    }
+
     /// - Throws: ``ImageError/Code/invalidURL`` or ``ImageError/Code/invalidRequest``.
     func check(_ request: ImageRequest) throws(ImageError) {
         guard request.url.scheme != nil, !request.url.absoluteString.isEmpty else {
@@ -202,8 +211,11 @@ final class LoadEnvironment: Sendable {
 
     /// True if the image of a request is one that the disk may have beside the original of its source.
     func mayStoreVariant(_ request: ImageRequest) -> Bool {
-        request.cache.storesVariant && cachesOnDisk && (!loaders.isLocal(request.url) || isFile(request.url))
+        request.cache.storesVariant && mayStoreVariants(of: request.url)
     }
+
+    /// True if the disk may have images that were made of a URL.
+    func mayStoreVariants(of url: URL) -> Bool { cachesOnDisk && (!loaders.isLocal(url) || isFile(url)) }
 
     /// True for a file, which may change at any time.
     func isFile(_ url: URL) -> Bool { url.scheme?.lowercased() == "file" && loaders.isLocal(url) }
@@ -312,6 +324,21 @@ final class LoadEnvironment: Sendable {
         return DiskCacheEntry(
             data: data, created: configuration.date(), mimeType: format.mimeType,
             imageProperties: StoredImageProperties(image.properties).encoded)
+    }
+
+    /// Encodes an image on the processing queue, and reads the header of the result.
+    func encoded(
+        _ image: Image, as format: ImageFormat, options: EncodeOptions, priority: WorkPriority
+    ) async throws(ImageError) -> (data: Data, info: ImageInfo) {
+        try await configuration.processing.perform(priority: priority) {
+            [configuration, coders] isCancelled throws(ImageError) in
+            let data = try coders.encode(
+                image, as: format, options: options, context: EncodeContext(isCancelled: isCancelled))
+            let context = DecodeContext(
+                limits: configuration.limits, pool: configuration.pool, budget: configuration.budget,
+                isCancelled: isCancelled)
+            return (data, try coders.info(of: data, hint: format, context: context))
+        }
     }
 
     // MARK: Failures

@@ -14,6 +14,8 @@ public struct ImageMetrics: Sendable, Hashable {
     public var decode = StageTime.zero
     /// Waiting for a thread, and transforming.
     public var transform = StageTime.zero
+    /// Waiting for a thread, and encoding: for ``ImageManager/encoded(for:as:options:)`` alone.
+    public var encode = StageTime.zero
     /// The encoded bytes that were read from disk or network.
     public var bytes = 0
     /// The stages that another load carried out.

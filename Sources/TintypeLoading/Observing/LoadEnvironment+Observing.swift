@@ -148,6 +148,7 @@ extension LoadStage {
         case .load: "The loader delivered"
         case .decode: "The image was decoded"
         case .transform: "The image was transformed"
+        case .encode: "The image was encoded"
         case .store: "The disk cache stored the image"
         }
     }

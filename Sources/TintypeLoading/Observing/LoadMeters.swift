@@ -11,7 +11,7 @@ public import CoreMetrics
 /// | `tintype.load.duration` | timer, without images that were in memory | |
 /// | `tintype.downloads` | counter | `result`: `loaded`, `current`, `failed` |
 /// | `tintype.download.bytes` | counter | |
-/// | `tintype.stage.duration` | timer, with the time in queues | `stage`: `disk`, `load`, `decode`, `transform`, `store` |
+/// | `tintype.stage.duration` | timer, with the time in queues | `stage`: `disk`, `load`, `decode`, `transform`, `encode`, `store` |
 /// | `tintype.stage.queued` | timer | `stage`, as above |
 public final class LoadMeters: Sendable {
     /// The end of a load.

@@ -33,11 +33,12 @@ public struct SharedStages: OptionSet, Sendable, Hashable {
     public static let transfer = SharedStages(rawValue: 1)
     public static let decode = SharedStages(rawValue: 2)
     public static let transform = SharedStages(rawValue: 4)
+    public static let encode = SharedStages(rawValue: 8)
 }
 
 extension SharedStages: CustomStringConvertible {
     public var description: String {
-        [(SharedStages.transfer, "transfer"), (.decode, "decode"), (.transform, "transform")]
+        [(SharedStages.transfer, "transfer"), (.decode, "decode"), (.transform, "transform"), (.encode, "encode")]
             .filter { contains($0.0) }.map(\.1).joined(separator: " ")
     }
 }

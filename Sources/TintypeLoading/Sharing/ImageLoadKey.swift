@@ -31,6 +31,8 @@ struct ImageLoadKey: Hashable, Sendable {
         case image
         /// The bytes themselves, of which the header is read.
         case bytes(formatHint: ImageFormat?)
+        /// The image in a format of the caller's choice, which is part of the key of the image.
+        case encoded
     }
 
     /// The fetch that the load needs.

@@ -9,6 +9,7 @@ enum LoadValue: Sendable {
     case fetch(FetchedBytes)
     case image(PipelineOutput)
     case data(DataOutput)
+    case encoded(EncodedOutput)
 }
 
 typealias LoadWork = SharedWork<LoadKey, LoadValue>

@@ -54,6 +54,13 @@ final class ImageLoad: Sendable {
                 .image(key), wishes, priority: priority, onUpdate: onUpdate, work))
     }
 
+    /// The output for a job that needs it.
+    func output(
+        for job: LoadWork.Job, onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil
+    ) async throws(ImageError) -> PipelineOutput {
+        try Self.output(await job.value(.image(key), onUpdate: onUpdate, work))
+    }
+
     private var work: LoadWork.Work {
         LoadWork.Work { [self] job async throws(ImageError) in
             .image(try await run(job))
@@ -151,23 +158,21 @@ final class ImageLoad: Sendable {
             default: break
             }
         }
-        let result: Result<LoadValue, ImageError>
+        let result: Result<PipelineOutput, ImageError>
         do throws(ImageError) {
-            let value = try await job.value(
-                .image(load.key),
-                onUpdate: { update in
-                    switch update {
-                    case .preview, .outdated: previews.send(update)
-                    case .progress: job.publish(update)
-                    case .arriving, .asking: break
-                    }
-                }, load.work)
-            result = .success(value)
+            let output = try await load.output(for: job) { update in
+                switch update {
+                case .preview, .outdated: previews.send(update)
+                case .progress: job.publish(update)
+                case .arriving, .asking: break
+                }
+            }
+            result = .success(output)
         } catch {
             result = .failure(error)
         }
         await previews.end()
-        return try Self.output(result.get())
+        return try result.get()
     }
 
     private func transformedPreview(_ preview: Image, _ job: LoadWork.Job) async -> Image? {
@@ -282,23 +287,25 @@ final class ImageLoad: Sendable {
 
     /// The finished thumbnail or transformed image as the disk has it, if the request stores such images.
     private func storedVariant(_ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput? {
-        guard key.queriesVariant, let (bytes, decoded) = try await variant(key.image, nil, job) else { return nil }
-        var freshness = Freshness.cached
-        // That of a file is known to be current.
-        switch environment.isFile(request.url)
-            ? .use(nil) : environment.decision(for: bytes.entry.response, of: request)
-        {
-        case .use(let reason):
-            if let reason { freshness = .stale(reason) }
-        case .useAndRevalidate:
-            environment.revalidateInBackground(callersRequest)
-            freshness = .stale(.revalidating)
-        // The original is asked for instead.
-        case .revalidate, .fetch, .fail: return nil
-        }
+        guard key.queriesVariant, let (bytes, decoded) = try await variant(key.image, nil, job),
+            let freshness = freshness(of: bytes.entry)
+        else { return nil }
         return PipelineOutput(
             image: decoded.image.with(bytes.entry.response), bytes: bytes, source: .disk, freshness: freshness,
             decodeTime: decoded.time, decodedBy: trace.id, isStored: true)
+    }
+
+    /// The freshness of a variant that is used; `nil` if the original has to be asked for instead.
+    func freshness(of variant: DiskCacheEntry) -> Freshness? {
+        // That of a file is known to be current.
+        guard !environment.isFile(request.url) else { return .cached }
+        switch environment.decision(for: variant.response, of: request) {
+        case .use(let reason): return reason.map { .stale($0) } ?? .cached
+        case .useAndRevalidate:
+            environment.revalidateInBackground(callersRequest)
+            return .stale(.revalidating)
+        case .revalidate, .fetch, .fail: return nil
+        }
     }
 
     /// A thumbnail that is made of a larger one, where the disk has lost the original; `nil` if there is none.
@@ -321,7 +328,7 @@ final class ImageLoad: Sendable {
     }
 
     /// False for what was made of a file that has changed since.
-    private func isCurrent(_ variant: DiskCacheEntry) async -> Bool {
+    func isCurrent(_ variant: DiskCacheEntry) async -> Bool {
         guard environment.isFile(request.url) else { return true }
         let validators = await environment.loaders.currentValidators(of: request.url)
         return validators != nil && validators == variant.validators

@@ -81,7 +81,7 @@ struct SVGCoderTests {
     }
 
     /// A gzip file (RFC 1952) whose blocks are stored.
-    private func gzip(_ data: Data) -> Data {
+    private func gzip(_ data: Data, hasChecksum: Bool = true) -> Data {
         var file = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255])
         func append(_ number: Int, _ bytes: Int) {
             for byte in 0..<bytes { file.append(UInt8(number >> (8 * byte) & 255)) }
@@ -95,7 +95,7 @@ struct SVGCoderTests {
             append(~block.count & 0xFFFF, 2)
             file.append(contentsOf: block)
         } while !rest.isEmpty
-        let checksum = data.reduce(UInt32.max) { sum, byte in
+        let checksum = (hasChecksum ? data : Data()).reduce(UInt32.max) { sum, byte in
             (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in value >> 1 ^ (value & 1 == 1 ? 0xEDB8_8320 : 0) }
         }
         append(Int(~checksum), 4)
@@ -129,7 +129,8 @@ struct SVGCoderTests {
     @Test("compressed documents keep the limit of bytes, and damage in them is an error")
     func compressionLimits() throws {
         let plain = svg("width='20' height='10'", halves)
-        expectCode(.limitExceeded) { try coder.decode(gzip(Data(count: SVGCoder.maximumBytes + 1))) }
+        let large = gzip(Data(count: SVGCoder.maximumBytes + 1), hasChecksum: false)
+        expectCode(.limitExceeded) { try coder.decode(large) }
         expectCode(.corruptImage) { try coder.decode(gzip(plain).dropLast(12)) }
         expectCode(.corruptImage) { try coder.decode(gzip(gzip(plain))) }
         var lying = gzip(plain)

@@ -95,6 +95,17 @@ struct CachingSnippets {
         #expect(encoded.data == (try Data(contentsOf: url)))
     }
 
+    @Test("Thumbnails are encoded once, and come from disk")
+    func encoded() async throws {
+        let (manager, url) = (try bench.manager(), try bench.file(800, 600))
+        // snippet: encoded
+        var request = ImageRequest(url, thumbnailSize: PixelSize(width: 320, height: 320))
+        request.cache.store = .disk
+        let thumbnail = try await manager.encoded(for: request, as: .webp, options: EncodeOptions(quality: 0.8))
+        // snippet.end
+        #expect(thumbnail.info.format == .webp && thumbnail.info.size == PixelSize(width: 320, height: 240))
+    }
+
     @Test("Code that cannot await blocks its own thread")
     func blocking() async throws {
         let manager = try bench.manager()

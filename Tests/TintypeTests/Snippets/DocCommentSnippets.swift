@@ -26,6 +26,14 @@ struct DocCommentSnippets {
         show(image)
     }
 
+    func thumbnailForServer(url: URL, manager: ImageManager) async throws {
+        // snippet: doc-encoded
+        let request = ImageRequest(url, thumbnailSize: PixelSize(width: 320, height: 320))
+        let thumbnail = try await manager.encoded(for: request, as: .webp)
+        // snippet.end
+        show(thumbnail.data)
+    }
+
     func decodeSettings(url: URL) {
         var request = ImageRequest(url)
         // snippet: doc-format-decode-options

@@ -1,0 +1,69 @@
+import Foundation
+import TestSupport
+import Testing
+import Tintype
+import TintypeTesting
+
+@Suite("Thumbnails for a server", .timeLimited)
+struct EncodedThumbnailTests {
+    private let folder = try! TemporaryDirectory()
+
+    private func manager(_ loader: any ImageLoading) throws -> ImageManager {
+        ImageManager(cache: try ImageCache(disk: .init(directory: folder.path + "/cache")), loader: loader)
+    }
+
+    private func request(_ url: URL) -> ImageRequest {
+        var request = ImageRequest(url, thumbnailSize: PixelSize(width: 32, height: 32))
+        request.cache.waitsForStore = true
+        return request
+    }
+
+    @Test(
+        "a thumbnail in each format comes back from disk byte for byte",
+        arguments: [ImageFormat.jpeg, .png, .webp, .gif])
+    func formats(format: ImageFormat) async throws {
+        let url = try #require(URL(string: "test:/photo"))
+        let loader = TestLoader([url: .data(try BadInputTests.bytes(.jpeg))])
+        let made = try await manager(loader).encoded(for: request(url), as: format)
+        let stored = try await manager(loader).encoded(for: request(url), as: format)
+        #expect(made.info.format == format && made.mimeType == format.mimeType && made.info.size.width == 32)
+        #expect(stored.source == .disk && stored.data == made.data && stored.info == made.info)
+        #expect(try Image(data: made.data).size == made.info.size && loader.requestCount() == 1)
+    }
+
+    @Test("the thumbnail of a file is made again when the file changes")
+    func changedFile() async throws {
+        let url = try folder.write(try BadInputTests.bytes(.png), to: "a.png")
+        let manager = try manager(FileLoader())
+        var request = request(url)
+        request.cache.store = .disk  // Memory has no clue that a file has changed.
+        let first = try await manager.encoded(for: request, as: .png)
+        #expect(try await manager.encoded(for: request, as: .png).source == .disk)
+        let pixels = try MutablePixelBuffer(size: PixelSize(width: 9, height: 7), cleared: true).freeze()
+        let other = Image(pixels: pixels)
+        _ = try folder.write(try other.encoded(as: .png), to: "a.png")
+        let second = try await manager.encoded(for: request, as: .png)
+        #expect(second.info.size == PixelSize(width: 9, height: 7) && second.data != first.data)
+    }
+
+    @Test("what its server forbids to store is sent, and not stored")
+    func noStore() async throws {
+        let url = try #require(URL(string: "test:/private"))
+        var answer = LoadedData(data: try BadInputTests.bytes(.png), url: url, statusCode: 200)
+        answer.headers = ["Cache-Control": "no-store"]
+        let sent = answer
+        struct Loader: ImageLoading {
+            let answer: LoadedData
+            func canLoad(_ url: URL) -> Bool { true }
+            func load(_ request: LoadRequest) async throws(ImageError) -> LoadedData { answer }
+        }
+        let manager = try manager(Loader(answer: sent))
+        var request = request(url)
+        request.cachePolicy = .http
+        for _ in 0..<2 {
+            #expect(try await manager.encoded(for: request, as: .webp).source == .network)
+        }
+        await manager.flush()
+        #expect(await manager.cache.usage(of: .disk).entries == 0)
+    }
+}
