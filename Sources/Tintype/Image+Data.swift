@@ -26,8 +26,9 @@ extension Image {
     ///   - options: the options to decode with.
     ///   - limits: the limits on the image.
     ///   - coders: the coders to decode with.
-    /// - Throws: ``ImageError/Code/fileUnreadable`` for a file that cannot be read, ``ImageError/Code/invalidURL`` for a URL
-    ///   that isn't a `file:` URL, and ``ImageError`` of the stage ``ImageError/Stage/decode``.
+    /// - Throws: ``ImageError/Code/fileUnreadable`` for what can't be read or is no file, ``ImageError/Code/bodyTooLarge`` for a file of over
+    ///   200 MB, ``ImageError/Code/invalidURL`` for a URL that isn't a `file:` URL, and ``ImageError`` of the stage
+    ///   ``ImageError/Stage/decode``.
     public init(
         contentsOf url: URL, options: DecodeOptions = DecodeOptions(), limits: DecodeLimits = DecodeLimits(),
         coders: ImageCoders = .default
@@ -37,15 +38,8 @@ extension Image {
                 .invalidURL, stage: .load, source: url.absoluteString,
                 reason: "not the URL of a local file; load it with an ImageManager")
         }
-        let data: Data
-        do {
-            data = try Data(contentsOf: url)
-        } catch {
-            throw ImageError(
-                .fileUnreadable, stage: .load, source: url.path, reason: "the file cannot be read: \(error)",
-                underlying: error)
-        }
         do throws(ImageError) {
+            let data = try FileLoader.contents(of: url)
             let options = options.completed(fileName: url.lastPathComponent)
             self = try coders.decode(data, options: options, context: DecodeContext(limits: limits))
         } catch {

@@ -16,13 +16,16 @@ final class CodedPicture {
     }
 
     /// Decodes a picture of a file.
+    /// - Parameter skipsLoopFilters: True for a picture that is made much smaller. Decoders of AV1 have no such choice.
     static func decode(
-        _ item: HEIFCodedItem, in table: ItemTable, _ context: DecodeContext
+        _ item: HEIFCodedItem, in table: ItemTable, skipsLoopFilters: Bool, _ context: DecodeContext
     ) throws(ImageError) -> CodedPicture {
         try context.checkCancellation()
         let picture =
             switch item.coding {
-            case .hevc(let configuration, let pictures): try hevc(item, configuration, pictures, table)
+            case .hevc(let configuration, let pictures):
+                try hevc(
+                    item, HEVCStream(configuration, pictures: pictures, skipsLoopFilters: skipsLoopFilters), table)
             case .av1: try av1(item, table, context)
             }
         guard picture.planes.size == item.size, picture.planes.bits == item.bits,
@@ -34,9 +37,8 @@ final class CodedPicture {
     }
 
     private static func hevc(
-        _ item: HEIFCodedItem, _ configuration: HEVCConfiguration, _ pictures: HEVCPictureParameters, _ table: ItemTable
+        _ item: HEIFCodedItem, _ stream: HEVCStream, _ table: ItemTable
     ) throws(ImageError) -> CodedPicture {
-        let stream = try HEVCStream(configuration, pictures: pictures)
         try table.withBytes(of: item.item) { bytes throws(ImageError) in try stream.decode(sample: bytes, rank: 0) }
         try stream.flush()
         guard let picture = try stream.next() else {

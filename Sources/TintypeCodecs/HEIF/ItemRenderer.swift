@@ -27,7 +27,8 @@ struct ItemRenderer {
             return try compose(layers, on: background, plan, to: output)
         }
         let aperture = plan.view.aperture
-        guard let rows = PictureRows(plan, part: aperture, table: table, context: context) else {
+        let stored = plan.view.orientation.stored(output)
+        guard let rows = PictureRows(plan, part: aperture, output: stored, table: table, context: context) else {
             throw .corrupt("the HEIF image has no planes")
         }
         // Only with the first pictures it is known what they state of their colors.
@@ -151,7 +152,10 @@ private final class AlphaRows {
         let isAlike = alpha.size == image.size
         let fits = isAlike || alpha.view.aperture.size == image.view.aperture.size
         aperture = isAlike ? image.view.aperture : fits ? alpha.view.aperture : PixelRect(size: alpha.size)
-        guard let rows = PictureRows(alpha, part: aperture, table: table, context: context) else {
+        guard
+            // Edges of blocks would show in transparency, which is often sharp.
+            let rows = PictureRows(alpha, part: aperture, output: aperture.size, table: table, context: context)
+        else {
             throw ImageError(
                 .formatNotEnabled, stage: .decode,
                 reason: "the transparency of the HEIF file is put together of images, which is not read")

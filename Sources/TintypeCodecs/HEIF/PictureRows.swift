@@ -22,6 +22,7 @@ final class PictureRows {
     /// The part that is asked for.
     private let part: PixelRect
     private let table: ItemTable
+    private let skipsLoopFilters: Bool
     private let context: DecodeContext
     private var window: Window?
     private var picture: CodedPicture?
@@ -30,8 +31,9 @@ final class PictureRows {
     /// The pictures' own statement of their colors, known with the first window.
     private(set) var coding: ColorCoding?
 
+    /// - Parameter output: The stored size that the part is made smaller to.
     /// - Returns: `nil` for layers, which have no planes.
-    init?(_ plan: HEIFPlan, part: PixelRect, table: ItemTable, context: DecodeContext) {
+    init?(_ plan: HEIFPlan, part: PixelRect, output: PixelSize, table: ItemTable, context: DecodeContext) {
         switch plan.content {
         case .coded(let item): source = .picture(item)
         case .grid(let grid): source = .grid(grid)
@@ -40,6 +42,7 @@ final class PictureRows {
         size = plan.size
         self.part = part
         self.table = table
+        skipsLoopFilters = LoopFilters.areInvisible(in: part.size, at: output)
         self.context = context
     }
 
@@ -48,7 +51,8 @@ final class PictureRows {
         if let window, window.rows.contains(row) { return window }
         switch source {
         case .picture(let item):
-            let picture = try CodedPicture.decode(item, in: table, context)
+            let picture = try CodedPicture.decode(
+                item, in: table, skipsLoopFilters: skipsLoopFilters, context)
             self.picture = picture
             coding = picture.coding
             let window = Window(planes: picture.planes, top: 0, rows: 0..<size.height)
@@ -87,11 +91,12 @@ final class PictureRows {
         nonisolated(unsafe) let (table, target) = (table, band)
         let tiles = grid.tiles[row * grid.columns..<(row + 1) * grid.columns]
         let stated = Lock<ColorCoding?>(nil)
-        let context = context
+        let (context, skipsLoopFilters) = (context, skipsLoopFilters)
         let width = grid.tile.width
         try SharedWork(count: columns.count) { piece throws(ImageError) in
             let column = columns[piece]
-            let tile = try CodedPicture.decode(tiles[tiles.startIndex + column], in: table, context)
+            let tile = try CodedPicture.decode(
+                tiles[tiles.startIndex + column], in: table, skipsLoopFilters: skipsLoopFilters, context)
             if piece == 0 { stated.withLock { $0 = tile.coding } }
             target.copy(tile.planes, x: column * width)
             withExtendedLifetime(tile) {}

@@ -46,6 +46,12 @@ public struct FileLoader: ImageLoading {
         }
     }
 
+    /// Reads a file on the calling thread, which honors the cancellation of its task.
+    package static func contents(of url: URL) throws(ImageError) -> Data {
+        let limit = FileLoader().maximumBytes.bytes
+        return try read(path(of: url), for: LoadRequest(url: url), limit: limit) { Task.isCancelled }.data
+    }
+
     private static func path(of url: URL) throws(ImageError) -> String {
         let host = url.host(percentEncoded: false) ?? ""
         guard host.isEmpty || host.lowercased() == "localhost" else {

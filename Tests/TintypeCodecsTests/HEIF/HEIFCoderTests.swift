@@ -88,5 +88,21 @@ struct HEIFCoderTests {
     func damage() throws {
         try coder.survives(damageTo: try encode(try RasterSamples.gradient(64, 64)), cases: 300, seed: 21)
     }
+
+    @Test(
+        "nobody sees in a small thumbnail that the edges of blocks were not smoothed", arguments: [0.3, 0.6, 0.9],
+        [false, true])
+    func loopFilters(quality: Double, isDrawing: Bool) throws {
+        let picture =
+            isDrawing
+            ? try RasterSamples.image(640, 480) { x, y in
+                [UInt8(x * 3 & 255), UInt8((y * 5 + x) & 255), (x / 20 + y / 20) & 1 == 0 ? 40 : 220, 255]
+            } : try RasterSamples.gradient(640, 480)
+        let data = try coder.encode(picture, as: .heic, options: EncodeOptions(quality: quality))
+        let whole = try coder.decode(data)
+        let small = try coder.decode(data) { $0.thumbnailSize = PixelSize(width: 64, height: 64) }
+        #expect(RasterSamples.psnr(small.pixels, try whole.pixels.resized(to: small.size)) > 48)
+    }
+
 }
 #endif

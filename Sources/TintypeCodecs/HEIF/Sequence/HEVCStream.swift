@@ -9,21 +9,27 @@ final class HEVCStream {
     private let configuration: HEVCConfiguration
     private let pictures: HEVCPictureParameters
     private let memory: HEVCPlaneMemory
+    private let skipsLoopFilters: Bool
 
     /// - Parameters:
     ///   - configuration: The parameter sets to begin with.
     ///   - pictures: The size and depth of the pictures. Parameter sets that state others are refused, because the decoder would take
     ///     memory for them.
-    init(_ configuration: HEVCConfiguration, pictures: HEVCPictureParameters) throws(ImageError) {
+    ///   - skipsLoopFilters: True for pictures that are made much smaller, in which the edges of blocks can't be seen.
+    init(
+        _ configuration: HEVCConfiguration, pictures: HEVCPictureParameters, skipsLoopFilters: Bool = false
+    ) throws(ImageError) {
         guard let created = de265_new_decoder() else { throw Self.outOfMemory }
         decoder = created
         self.configuration = configuration
         self.pictures = pictures
+        self.skipsLoopFilters = skipsLoopFilters
         memory = HEVCPlaneMemory(pictures)
         memory.provide(for: decoder)
         // No worker threads: parallel work comes from the pool that decodes several images at once.
         de265_set_parameter_bool(decoder, DE265_DECODER_PARAM_SUPPRESS_FAULTY_PICTURES, 1)
         de265_set_parameter_bool(decoder, DE265_DECODER_PARAM_DISABLE_SAO, 1)
+        de265_set_parameter_bool(decoder, DE265_DECODER_PARAM_DISABLE_DEBLOCKING, skipsLoopFilters ? 1 : 0)
         for set in configuration.parameterSets {
             try set.withBytes { unit throws(ImageError) in try push(unit, rank: 0) }
         }
@@ -40,7 +46,7 @@ final class HEVCStream {
     func decode(sample: UnsafeRawBufferPointer, rank: Int) throws(ImageError) {
         try configuration.forEachUnit(of: sample) { unit throws(ImageError) in try push(unit, rank: rank) }
         while try work() {}
-        de265_set_parameter_bool(decoder, DE265_DECODER_PARAM_DISABLE_SAO, 0)
+        de265_set_parameter_bool(decoder, DE265_DECODER_PARAM_DISABLE_SAO, skipsLoopFilters ? 1 : 0)
         de265_push_end_of_frame(decoder)
         // Once: a further call would give out pictures that others are to be shown before.
         _ = try work()
