@@ -92,8 +92,11 @@ extension ImageFormat {
 final class DotCoder: ImageCoder {
     private let count = Lock(0)
     private let onDecode: @Sendable () -> Void
+    private let onEncode: @Sendable () -> Void
 
-    init(onDecode: @escaping @Sendable () -> Void = {}) { self.onDecode = onDecode }
+    init(onDecode: @escaping @Sendable () -> Void = {}, onEncode: @escaping @Sendable () -> Void = {}) {
+        (self.onDecode, self.onEncode) = (onDecode, onEncode)
+    }
 
     var decodes: Int { count.withLock { $0 } }
     /// The options of everything that was encoded.
@@ -132,6 +135,7 @@ final class DotCoder: ImageCoder {
         _ image: Image, as format: ImageFormat, options: EncodeOptions, context: EncodeContext
     ) throws(ImageError) -> Data {
         written.withLock { $0.append(options) }
+        onEncode()
         return Data("DOT \(image.size.width)".utf8)
     }
 }

@@ -35,8 +35,9 @@ struct EncodedThumbnailTests {
     func changedFile() async throws {
         let url = try folder.write(try BadInputTests.bytes(.png), to: "a.png")
         let manager = try manager(FileLoader())
-        var request = request(url)
-        request.cache.store = .disk  // Memory has no clue that a file has changed.
+        let request = request(url)
+        // Memory doesn't know that a file has changed.
+        _ = try await manager.image(for: request)
         let first = try await manager.encoded(for: request, as: .png)
         #expect(try await manager.encoded(for: request, as: .png).source == .disk)
         let pixels = try MutablePixelBuffer(size: PixelSize(width: 9, height: 7), cleared: true).freeze()

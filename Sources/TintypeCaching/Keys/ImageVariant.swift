@@ -85,8 +85,15 @@ public struct ImageVariant: Hashable, Sendable, CustomStringConvertible {
 
     /// The variant of the image in a format of the caller's choice.
     package func encoded(as format: ImageFormat, _ options: EncodeOptions) -> ImageVariant {
-        let encoding = [format.rawValue, options.cacheKey].filter { !$0.isEmpty }.joined(separator: ";")
-        let part = "encoded=\(VariantText.escaped(encoding))"
+        let encoding = [VariantText.escaped(format.rawValue), options.cacheKey].filter { !$0.isEmpty }
+        let part = Self.encoded + VariantText.escaped(encoding.joined(separator: ";"))
         return ImageVariant(description: isOriginal ? part : "\(description);\(part)")
     }
+
+    /// True for the bytes of an image in any format.
+    package func isEncoded(of image: ImageVariant) -> Bool {
+        description.hasPrefix(image.isOriginal ? Self.encoded : "\(image.description);\(Self.encoded)")
+    }
+
+    private static let encoded = "encoded="
 }

@@ -62,7 +62,7 @@ extension GIFCoder: ArrivingAnimationCoder {
         return blocks.info.keepingFrames(blocks.frames.prefix(while: \.isComplete).count)
     }
 
-    public func arrivingFrameDecoder(
+    package func arrivingFrameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any ArrivingFrameDecoder {
         try GIFFrameDecoder(data, for: .arriving, options: options, context: context)

@@ -106,7 +106,7 @@ extension HEIFCoder: ArrivingAnimationCoder {
             (0..<sequence.info.frameCount).prefix { sequence.hasFrame($0, within: data.count) }.count)
     }
 
-    public func arrivingFrameDecoder(
+    package func arrivingFrameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any ArrivingFrameDecoder {
         guard let sequence = try HEIFSequence(fileOf: data, limits: context.limits) else {

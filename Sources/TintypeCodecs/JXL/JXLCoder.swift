@@ -67,7 +67,7 @@ extension JXLCoder: ArrivingAnimationCoder {
         return info.keepingFrames(info.frameCount - 1)
     }
 
-    public func arrivingFrameDecoder(
+    package func arrivingFrameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any ArrivingFrameDecoder {
         try JXLFrameDecoder(data, for: .arriving, options: options, context: context)

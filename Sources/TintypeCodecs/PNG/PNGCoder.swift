@@ -65,7 +65,7 @@ extension PNGCoder: ArrivingAnimationCoder {
         return chunks.info.keepingFrames(chunks.animation?.wholeFrames ?? 1)
     }
 
-    public func arrivingFrameDecoder(
+    package func arrivingFrameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any ArrivingFrameDecoder {
         let chunks = try data.withBytes { bytes throws(ImageError) in try PNGChunks(bytes) }

@@ -57,7 +57,7 @@ extension WebPCoder: ArrivingAnimationCoder {
         return container.info.keepingFrames(container.frames.prefix(while: \.isComplete).count)
     }
 
-    public func arrivingFrameDecoder(
+    package func arrivingFrameDecoder(
         for data: Data, options: DecodeOptions, context: DecodeContext
     ) throws(ImageError) -> any ArrivingFrameDecoder {
         try WebPFrameDecoder(

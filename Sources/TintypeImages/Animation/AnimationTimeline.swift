@@ -1,11 +1,5 @@
 /// The relation between time and the frames of an animation: a value without a clock.
 ///
-/// ```swift
-/// let timeline = AnimationTimeline(durations: animation.frameDurations, mode: .bounce, loopCount: 3)
-/// let position = timeline.position(at: .seconds(1.5))
-/// print(position.frame, position.completedLoops)
-/// ```
-///
 /// Frames are shown in steps. Step 0 begins at time zero, and each step lasts as long as its frame. A pass of ``PlaybackMode/bounce`` or
 /// ``PlaybackMode/reversedBounce`` has both directions. After the last pass comes a last step, which remains: it shows the frame that
 /// the passes began with in these two modes, and in the others the frame that they ended with.
@@ -14,38 +8,38 @@
 /// back: ``PlaybackMode/reverse`` and ``PlaybackMode/reversedBounce`` wait at the first frame.
 ///
 /// - Complexity: O(log *n*) in the number of frames for each question; O(*n*) to create.
-public struct AnimationTimeline: Sendable, Hashable {
+package struct AnimationTimeline: Sendable, Hashable {
     /// A place in the playback of an animation.
-    public struct Position: Sendable, Hashable {
+    package struct Position: Sendable, Hashable {
         /// The number of frames that were shown before, counted through all passes.
-        public var step: Int
+        package var step: Int
         /// The frame that is shown, counted from 0.
-        public var frame: Int
+        package var frame: Int
         /// The number of passes that are complete.
-        public var completedLoops: Int
+        package var completedLoops: Int
         /// The time at which the frame appeared.
-        public var start: Duration
+        package var start: Duration
         /// The time at which the next frame is due; `nil` if this one remains.
-        public var end: Duration?
+        package var end: Duration?
 
         /// True if the frame stays until more of the animation has arrived.
-        public var isWaiting = false
+        package var isWaiting = false
 
         /// True if nothing comes after this frame.
-        public var isFinished: Bool { end == nil && !isWaiting }
+        package var isFinished: Bool { end == nil && !isWaiting }
     }
 
     /// The shortest time for which a frame is shown, so that no animation runs through endless passes in no time.
-    public static let shortestDuration = Duration.milliseconds(1)
+    package static let shortestDuration = Duration.milliseconds(1)
 
-    public let mode: PlaybackMode
+    package let mode: PlaybackMode
     /// The number of passes; 0 for endless playback.
-    public let loopCount: Int
-    public let frameCount: Int
+    package let loopCount: Int
+    package let frameCount: Int
     /// True if there will be more frames.
-    public let isArriving: Bool
+    package let isArriving: Bool
     /// The number of frames that one pass shows.
-    public let stepsPerPass: Int
+    package let stepsPerPass: Int
     /// The times at which the steps of a pass begin, and at which it ends, in nanoseconds.
     private let starts: [Int64]
     /// The order of the frames that are there.
@@ -58,7 +52,7 @@ public struct AnimationTimeline: Sendable, Hashable {
     ///   - mode: the order of the frames.
     ///   - loopCount: the number of passes; 0, or a negative number, for endless playback.
     ///   - isArriving: true if there will be more frames.
-    public init(
+    package init(
         durations: [Duration], mode: PlaybackMode = .normal, loopCount: Int = 0, isArriving: Bool = false
     ) {
         self.mode = mode
@@ -82,12 +76,12 @@ public struct AnimationTimeline: Sendable, Hashable {
     }
 
     /// The duration of one pass.
-    public var passDuration: Duration { .nanoseconds(passNanoseconds) }
+    package var passDuration: Duration { .nanoseconds(passNanoseconds) }
 
     private var passNanoseconds: Int64 { starts[stepsPerPass] }
 
     /// The step that remains after the last pass, or until more frames arrive; `nil` for endless playback. A single frame always remains.
-    public var lastStep: Int? {
+    package var lastStep: Int? {
         if isArriving { return stepsPerPass - 1 }
         if frameCount == 1 { return 0 }
         guard loopCount > 0 else { return nil }
@@ -102,7 +96,7 @@ public struct AnimationTimeline: Sendable, Hashable {
     }
 
     /// Returns the frame that is shown at a time since the beginning of playback. Times before zero count as zero.
-    public func position(at time: Duration) -> Position {
+    package func position(at time: Duration) -> Position {
         let time = max(0, time.inNanoseconds)
         let (pass, rest) = time.quotientAndRemainder(dividingBy: passNanoseconds)
         // The last step that begins at the time or before it.
@@ -117,7 +111,7 @@ public struct AnimationTimeline: Sendable, Hashable {
     }
 
     /// Returns the place of a step. Steps after the end count as the last one, and those before the beginning as the first.
-    public func position(ofStep step: Int) -> Position {
+    package func position(ofStep step: Int) -> Position {
         var step = min(max(0, step), lastStep ?? .max)
         let farthest = Int(Int64.max / passNanoseconds) - 1
         // Far beyond any playback, the same place in an earlier pass, so that sums stay in range.

@@ -1,7 +1,7 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// Reads the frames of animations whose bytes are still arriving.
-public protocol ArrivingAnimationCoder: AnimatedImageCoder {
+package protocol ArrivingAnimationCoder: AnimatedImageCoder {
     /// Returns the header of an animation with only those frames whose bytes are all there. The last one may be missing although it is there.
     /// - Parameters:
     ///   - data: the beginning of the file.
@@ -20,7 +20,7 @@ public protocol ArrivingAnimationCoder: AnimatedImageCoder {
 }
 
 /// The frames of one animation whose bytes are still arriving. Used by one thread at a time.
-public protocol ArrivingFrameDecoder: FrameDecoder {
+package protocol ArrivingFrameDecoder: FrameDecoder {
     /// Takes the bytes again, with more of them at the end. The place among the frames stays.
     func extend(_ data: Data) throws(ImageError)
 }

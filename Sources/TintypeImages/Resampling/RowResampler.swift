@@ -12,7 +12,7 @@ internal import CKernels
 ///
 /// - Complexity: O(source pixels + target pixels), times about six for each direction; memory for at most 32 source
 ///   rows, or 16 and the sums of eight rows (a source pixel in a sum takes 16 bytes), whatever the scale.
-public struct RowResampler: ~Copyable {
+package struct RowResampler: ~Copyable {
     private let source: PixelSize
     private let narrower: RowNarrower?
     private let vertical: FilterWeights
@@ -44,7 +44,7 @@ public struct RowResampler: ~Copyable {
     ///   - target: the size of the result.
     ///   - pool: the memory for the pixels.
     /// - Throws: ``ImageError/Code/limitExceeded`` and ``ImageError/Code/outOfMemory``
-    public init(from source: PixelSize, to target: PixelSize, pool: PixelBufferPool = .shared) throws(ImageError) {
+    package init(from source: PixelSize, to target: PixelSize, pool: PixelBufferPool = .shared) throws(ImageError) {
         try self.init(from: source, to: target, pool: pool, kernels: Self.kernels[0])
     }
 
@@ -97,7 +97,7 @@ public struct RowResampler: ~Copyable {
 
     /// Adds the next row.
     /// - Parameter row: `source.width` pixels of premultiplied RGBA, 8 bits.
-    public mutating func push(_ row: UnsafeRawPointer) {
+    package mutating func push(_ row: UnsafeRawPointer) {
         rowToFill().copyMemory(from: row, byteCount: source.width * 4)
         commitRow()
     }
@@ -122,12 +122,12 @@ public struct RowResampler: ~Copyable {
     }
 
     /// Returns a copy of the finished rows; the rows below are transparent.
-    public func snapshot(pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
+    package func snapshot(pool: PixelBufferPool = .shared) throws(ImageError) -> PixelBuffer {
         try destination.snapshot(rows: firstOpen, pool: pool)
     }
 
     /// Returns the resampled pixels after all rows have arrived.
-    public consuming func finish() -> PixelBuffer {
+    package consuming func finish() -> PixelBuffer {
         precondition(nextRow == source.height, "\(nextRow) of \(source.height) rows have come")
         return destination.freeze()
     }

@@ -65,6 +65,8 @@ extension ImageManager {
         let key = environment.key(for: request)
         let removals = environment.removals(ofSource: key.source)
         if request.cache.store.contains(.memory) { environment.cache.storeInMemory(image, forKey: key) }
+        // Those were made of the image that this one replaces.
+        try await environment.removeEncoded(of: request)
         let isOriginal = key.variant.isOriginal
         let cache = isOriginal ? environment.originals : environment.cache
         let layers = isOriginal ? request.cache.storeOriginal ?? request.cache.store : request.cache.store
@@ -106,7 +108,8 @@ extension ImageManager {
     /// Returns the layers that have the image at a URL.
     public func cachedLayers(for url: URL) async -> CacheLayers { await cachedLayers(for: ImageRequest(url)) }
 
-    /// Removes the image of a request, and no other variant of its source; ``removeAll(of:)-(ImageRequest)`` removes those too.
+    /// Removes the image of a request, also in the formats in which it was ``encoded(for:as:options:)``, and no other variant of its source;
+    /// ``removeAll(of:)-(ImageRequest)`` removes those too.
     /// - Returns: true if there was one.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     @discardableResult public func removeCachedImage(
@@ -118,6 +121,7 @@ extension ImageManager {
         if environment.hasOwnOriginals, key.variant.isOriginal {
             wasOriginal = try await environment.originals.remove(key, from: layers)
         }
+        if layers.contains(.disk) { try await environment.removeEncoded(of: request) }
         return try await environment.cache.remove(key, from: layers) || wasOriginal
     }
 

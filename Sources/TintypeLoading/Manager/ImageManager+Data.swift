@@ -25,10 +25,13 @@ extension ImageManager {
     /// let thumbnail = try await manager.encoded(for: request, as: .webp)
     /// ```
     ///
-    /// The bytes are stored on disk if the request's ``ImageRequest/CacheOptions/store`` says so, beside the original, and then come from there: nothing is
-    /// decoded, and nothing encoded. Until then, the image is that of ``image(for:)-(ImageRequest)``, from memory too, and equal
-    /// requests share the work. An image that already has the format is encoded anew; ``data(for:)-(ImageRequest)`` returns the
-    /// bytes as they came. An animation keeps its frames if the format can have any. Honors the cancellation of the calling task.
+    /// The bytes are stored on disk if the request's ``ImageRequest/CacheOptions/store`` says so, beside the original, and then come from there:
+    /// nothing is decoded, and nothing encoded. Until then, the image is that of ``image(for:)-(ImageRequest)``, and equal requests share the
+    /// work. The bytes have the age of their original: the request's policy decides whether they may be used, and they are renewed when the
+    /// source says that it hasn't changed.
+    ///
+    /// An image that already has the format is encoded anew; ``data(for:)-(ImageRequest)`` returns the bytes as they came. An animation keeps
+    /// its frames if the format can have any. Honors the cancellation of the calling task.
     ///
     /// - Parameters:
     ///   - request: The image, with its size and its transformer. Its ``ImageRequest/CacheOptions/storesVariant`` has no effect.

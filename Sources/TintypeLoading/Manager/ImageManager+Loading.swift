@@ -54,7 +54,7 @@ extension ImageManager {
             wishes.previews = request.isProgressive && shown == nil && onUpdate != nil
             wishes.outdated = request.cachePolicy == .revalidate && shown == nil && onUpdate != nil
             let output = try await load.output(wishes, priority: priority, onUpdate: onUpdate.map(wishes.filter))
-            try environment.check(output.image, of: request)
+            try environment.check(isAnimated: output.image.isAnimated, of: request)
             let storeError = request.cache.waitsForStore ? await output.writes.error : nil
             let shared = output.sharedStages(with: trace.id)
             environment.endLoad(trace, from: output.source, shared: shared)

@@ -89,22 +89,25 @@ extension LoadEnvironment {
     }
 
     /// Asks the source in the background whether a cached image is current. The caches get its answer. A second call joins the first.
-    /// - Parameter decodes: False for a load of bytes, which need not be an image that the coders know.
-    func revalidateInBackground(_ request: ImageRequest, decodes: Bool = true) {
+    /// - Parameter load: Loads what is to be renewed.
+    func revalidateInBackground(
+        _ request: ImageRequest,
+        _ load: @escaping @Sendable (ImageRequest, LoadTrace) async throws(ImageError) -> Void
+    ) {
         var request = request
         request.renewsByHTTP = request.cachePolicy == .http
         request.cachePolicy = .revalidate
         request.priority = .low
         request.isProgressive = false
         request.cache.waitsForStore = false
-        shared.revalidations.run { [self, request] in
-            let trace = LoadTrace()
-            guard decodes else {
-                _ = try? await DataLoad(request, environment: self, trace: trace).image()
-                return
-            }
+        shared.revalidations.run { [request] in try? await load(request, LoadTrace()) }
+    }
+
+    /// Asks the source of an image in the background whether it is current.
+    func revalidateInBackground(_ request: ImageRequest) {
+        revalidateInBackground(request) { [self] request, trace throws(ImageError) in
             let load = ImageLoad(request, key: key(for: request), environment: self, trace: trace)
-            _ = try? await load.output(load.wishes, priority: LoadPriority(.low))
+            _ = try await load.output(load.wishes, priority: LoadPriority(.low))
         }
     }
 }

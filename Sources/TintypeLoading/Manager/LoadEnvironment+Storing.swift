@@ -132,6 +132,17 @@ extension LoadEnvironment {
         try await cache.removeAll(ofSource: source, from: .all)
     }
 
+    /// Removes the bytes in which the image of a request was encoded, in any format.
+    func removeEncoded(of request: ImageRequest) async throws(ImageError) {
+        guard mayStoreEncoded(of: request.url) else { return }
+        var plain = request
+        plain.cache.storesVariant = false
+        let key = key(for: plain)
+        for variant in await cache.variants(ofSource: key.source) where variant.isEncoded(of: key.variant) {
+            _ = try await cache.remove(ImageKey(source: key.source, variant: variant), from: .disk)
+        }
+    }
+
     /// Removes every variant of a source that newer bytes replace.
     /// - Parameter removals: The removals when the newer bytes were asked for.
     /// - Returns: The removals including this one, which the stores of the newer bytes know; `nil` if there was another one meanwhile, so

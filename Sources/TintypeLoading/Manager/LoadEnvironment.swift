@@ -145,8 +145,8 @@ final class LoadEnvironment: Sendable {
     }
 
     /// - Throws: ``ImageError/Code/notAnimated``.
-    func check(_ image: Image, of request: ImageRequest) throws(ImageError) {
-        guard image.isAnimated || !request.requiresAnimation else {
+    func check(isAnimated: Bool, of request: ImageRequest) throws(ImageError) {
+        guard isAnimated || !request.requiresAnimation else {
             throw ImageError(
                 .notAnimated, stage: .decode,
                 reason: "the image isn't animated, but the request requires an animated image")
@@ -216,6 +216,11 @@ final class LoadEnvironment: Sendable {
 
     /// True if the disk may have images that were made of a URL.
     func mayStoreVariants(of url: URL) -> Bool { cachesOnDisk && (!loaders.isLocal(url) || isFile(url)) }
+
+    /// True if the disk may have images of a URL in a format of the caller's choice: as they are, and so not beside a serializer.
+    func mayStoreEncoded(of url: URL) -> Bool {
+        cache.hasDisk && configuration.cacheSerializer == nil && mayStoreVariants(of: url)
+    }
 
     /// True for a file, which may change at any time.
     func isFile(_ url: URL) -> Bool { url.scheme?.lowercased() == "file" && loaders.isLocal(url) }
@@ -305,15 +310,20 @@ final class LoadEnvironment: Sendable {
 
     /// Reads the header on the processing queue.
     func info(
-        of data: Data, formatHint: ImageFormat?, priority: WorkPriority
+        of data: Data, of url: URL, formatHint: ImageFormat?, priority: WorkPriority
     ) async throws(ImageError) -> ImageInfo {
         try await configuration.processing.perform(priority: priority) {
-            [configuration, coders] isCancelled throws(ImageError) in
-            let context = DecodeContext(
-                limits: configuration.limits, pool: configuration.pool, budget: configuration.budget,
-                isCancelled: isCancelled)
-            return try coders.info(of: data, hint: formatHint, context: context)
+            [self] isCancelled throws(ImageError) in
+            try coders.info(of: data, hint: formatHint, context: headerContext(of: url, isCancelled))
         }
+    }
+
+    private func headerContext(of url: URL, _ isCancelled: @escaping @Sendable () -> Bool) -> DecodeContext {
+        var context = DecodeContext(
+            limits: configuration.limits, pool: configuration.pool, budget: configuration.budget,
+            isCancelled: isCancelled)
+        context.origin = origin(of: url)
+        return context
     }
 
     /// Encodes an image for the disk cache, with the properties that its file format doesn't keep.
@@ -327,17 +337,18 @@ final class LoadEnvironment: Sendable {
     }
 
     /// Encodes an image on the processing queue, and reads the header of the result.
+    ///
+    /// Before all decodes that wait: otherwise decoded images would pile up.
     func encoded(
-        _ image: Image, as format: ImageFormat, options: EncodeOptions, priority: WorkPriority
+        _ image: Image, of url: URL, as format: ImageFormat, options: EncodeOptions
     ) async throws(ImageError) -> (data: Data, info: ImageInfo) {
-        try await configuration.processing.perform(priority: priority) {
-            [configuration, coders] isCancelled throws(ImageError) in
+        try await configuration.processing.perform(priority: WorkPriority(.veryHigh)) {
+            [self] isCancelled throws(ImageError) in
             let data = try coders.encode(
                 image, as: format, options: options, context: EncodeContext(isCancelled: isCancelled))
-            let context = DecodeContext(
-                limits: configuration.limits, pool: configuration.pool, budget: configuration.budget,
-                isCancelled: isCancelled)
-            return (data, try coders.info(of: data, hint: format, context: context))
+            let info = try? coders.info(of: data, hint: format, context: headerContext(of: url, isCancelled))
+            // A coder may write what no coder reads.
+            return (data, info ?? ImageInfo(format: format, size: image.size, hasAlpha: image.hasAlpha))
         }
     }
 

@@ -12,6 +12,8 @@ struct LoadWishes: Hashable, Sendable {
     /// The wishes of a job for the one that it needs: an image that is made of another one has that as its original.
     var ofNeed: LoadWishes {
         var wishes = self
+        wishes.layers = layers.ofImage
+        guard wishes.layers.isEmpty else { return wishes }
         wishes.layers = layers.intersection(.originalOnDisk)
         if layers.contains(.originalInMemory) { wishes.layers.insert(.imageInMemory) }
         return wishes
@@ -42,15 +44,19 @@ struct StoredLayers: OptionSet, Hashable, Sendable {
     static let imageOnDisk = StoredLayers(rawValue: 2)
     static let originalInMemory = StoredLayers(rawValue: 4)
     static let originalOnDisk = StoredLayers(rawValue: 8)
-    fileprivate static let count = 4
+    fileprivate static let count = 8
+
+    /// The layers of the load of an image, as part of those of the load that encodes it.
+    var forEncoding: StoredLayers { StoredLayers(rawValue: rawValue << 4) }
+    /// The part for the load of the image.
+    var ofImage: StoredLayers { StoredLayers(rawValue: rawValue >> 4) }
 }
 
 /// The number of waiters that have each wish. So a change takes the same time however many wait.
 struct WishCounts: Hashable, Sendable {
     /// By priority, then for previews, cached images, and layers.
-    private var counts = SIMD16<Int32>()
-    private static let (previews, outdated, layers) = (8, 9, 10)
-    private static let lifetimes = 14
+    private var counts = SIMD32<Int32>()
+    private static let (previews, outdated, lifetimes, layers) = (8, 9, 10, 16)
 
     mutating func add(_ wishes: LoadWishes) { add(wishes, 1) }
     mutating func remove(_ wishes: LoadWishes) { add(wishes, -1) }

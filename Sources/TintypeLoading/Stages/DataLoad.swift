@@ -65,7 +65,7 @@ struct DataLoad: Sendable {
                 let data = encoded?.data ?? bytes.data
                 let (info, time) = try await environment.observe(.decode, of: trace) { () throws(ImageError) in
                     try await environment.info(
-                        of: data, formatHint: hint, priority: job.priority)
+                        of: data, of: request.url, formatHint: hint, priority: job.priority)
                 }
                 return Header(info: info, time: time, encoded: encoded)
             }, onUpdate: { _ in })

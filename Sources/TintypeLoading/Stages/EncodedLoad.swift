@@ -17,13 +17,13 @@ struct EncodedLoad: Sendable {
         var request = request
         // The disk gets the bytes of this format instead.
         request.cache.storesVariant = false
+        // Memory doesn't know whether a file has changed, and the disk does.
+        if environment.isFile(request.url), request.cache.query.contains(.disk) { request.cache.query = .disk }
         let image = environment.key(for: request)
         load = ImageLoad(request, key: image, environment: environment, trace: trace)
         var key = load.key
         key.image = ImageKey(source: image.source, variant: image.variant.encoded(as: format, options))
-        key.queriesVariant =
-            environment.queriesVariants(request) && request.cachePolicy != .revalidate
-            && environment.mayStoreVariants(of: request.url)
+        key.queriesVariant = environment.queriesVariants(request) && environment.mayStoreEncoded(of: request.url)
         key.product = .encoded
         (self.key, self.format, self.options) = (key, format, options)
     }
@@ -35,30 +35,41 @@ struct EncodedLoad: Sendable {
         } store: { [self] value, wishes in
             if case .encoded(let output) = value { await store(output, wishes) }
         }
+        var wishes = load.wishes
+        wishes.layers = wishes.layers.forEncoding
+        if request.cache.store.contains(.disk), environment.mayStoreEncoded(of: request.url) {
+            wishes.layers.insert(.imageOnDisk)
+        }
         let value = try await environment.shared.work.value(
             .image(key), wishes, priority: LoadPriority(request.priority), work)
         guard case .encoded(let output) = value else { throw .cancelled }  // Never: the key is that of such bytes.
-        if let image = output.made?.image { try environment.check(image, of: request) }
+        try environment.check(isAnimated: output.info.isAnimated, of: request)
         return await result(output)
     }
 
-    /// The image and its original are stored by the loads that this one needs, which have these wishes with other names.
-    private var wishes: LoadWishes {
-        var wishes = load.wishes
-        if wishes.layers.remove(.imageInMemory) != nil { wishes.layers.insert(.originalInMemory) }
-        if request.cache.store.contains(.disk), environment.cache.hasDisk,
-            environment.mayStoreVariants(of: request.url)
-        {
-            wishes.layers.insert(.imageOnDisk)
-        }
-        return wishes
-    }
-
     private func run(_ job: LoadWork.Job) async throws(ImageError) -> EncodedOutput {
-        if let stored = try await stored(job) { return stored }
-        let made = try await load.output(for: job)
+        var cached = try await cached(job)
+        if let known = cached, let freshness = load.freshness(of: known.entry, revalidate: revalidateInBackground) {
+            cached?.freshness = freshness
+            return cached ?? known
+        }
+        let made: PipelineOutput
+        do throws(ImageError) {
+            made = try await load.output(for: job)
+        } catch {
+            guard var cached, environment.mayUse(cached.entry.response, after: error, of: request) else { throw error }
+            cached.freshness = .stale(.failed(error))
+            return cached
+        }
+        // What was made of bytes that are still current is current, too.
+        if var cached, case .notModified = made.freshness, cached.entry.isOfSameVersion(as: made.image.response) {
+            cached.entry.response = made.image.response
+            cached.entry.created = environment.configuration.date()
+            (cached.made, cached.freshness) = (made, .notModified)
+            return cached
+        }
         let (encoded, time) = try await environment.observe(.encode, of: load.trace) { () throws(ImageError) in
-            try await environment.encoded(made.image, as: format, options: options, priority: job.priority)
+            try await environment.encoded(made.image, of: request.url, as: format, options: options)
         }
         let entry = DiskCacheEntry(
             data: encoded.data, created: environment.configuration.date(), mimeType: format.mimeType,
@@ -69,19 +80,26 @@ struct EncodedLoad: Sendable {
             encodeTime: time, encodedBy: load.trace.id)
     }
 
-    /// The bytes as the disk has them.
-    private func stored(_ job: LoadWork.Job) async throws(ImageError) -> EncodedOutput? {
+    private func revalidateInBackground() {
+        environment.revalidateInBackground(request) {
+            [environment, format, options] request, trace throws(ImageError) in
+            let load = EncodedLoad(request, as: format, options, environment: environment, trace: trace)
+            _ = try await load.image()
+        }
+    }
+
+    /// The bytes as the disk has them, whatever their age.
+    private func cached(_ job: LoadWork.Job) async throws(ImageError) -> EncodedOutput? {
         guard key.queriesVariant else { return nil }
         let (entry, time) = await environment.entry(
             for: key.image, in: environment.cache, of: load.trace, priority: job.priority)
-        guard let entry, environment.accepts(entry.response, for: request), await load.isCurrent(entry),
-            let freshness = load.freshness(of: entry)
-        else { return nil }
+        guard let entry, environment.accepts(entry.response, for: request), await load.isCurrent(entry) else {
+            return nil
+        }
         do throws(ImageError) {
-            let info = try await environment.info(of: entry.data, formatHint: format, priority: job.priority)
-            // A format may have lost the frames of an animation.
-            guard info.isAnimated || !request.requiresAnimation else { return nil }
-            return EncodedOutput(entry: entry, info: info, source: .disk, freshness: freshness, diskTime: time)
+            let info = try await environment.info(
+                of: entry.data, of: request.url, formatHint: format, priority: job.priority)
+            return EncodedOutput(entry: entry, info: info, source: .disk, freshness: .cached, diskTime: time)
         } catch {
             guard !error.isCancellation else { throw error }
             if EntryCoder.shouldDiscardEntry(after: error) { await environment.cache.discard(key.image) }
@@ -89,8 +107,11 @@ struct EncodedLoad: Sendable {
         }
     }
 
+    /// Stores the bytes, and for callers who came when the load of the image had ended, what they wish of that.
     private func store(_ output: EncodedOutput, _ wishes: LoadWishes) async {
-        guard wishes.layers.contains(.imageOnDisk), let made = output.made, !made.image.isPartial,
+        guard let made = output.made else { return }
+        await load.store(made, wishes.ofNeed)
+        guard wishes.layers.contains(.imageOnDisk), !made.image.isPartial,
             // Nobody knows from which contents of a file an image in memory was made.
             made.bytes != nil || !environment.isFile(request.url),
             environment.mayStore(made.image.response, for: request),
@@ -123,7 +144,7 @@ struct EncodedLoad: Sendable {
         image.metrics.bytes = output.entry.data.count
         guard let made = output.made else { return image }
         image.metrics.shared = made.sharedStages(with: load.trace.id)
-        if output.encodedBy != load.trace.id { image.metrics.shared.insert(.encode) }
+        if let encodedBy = output.encodedBy, encodedBy != load.trace.id { image.metrics.shared.insert(.encode) }
         image.metrics.decode = made.decodeTime
         image.metrics.transform = made.transformTime
         image.metrics.load = made.bytes?.loadTime ?? .zero
@@ -139,7 +160,7 @@ struct EncodedOutput: Sendable {
     var info: ImageInfo
     var source: ImageSource
     var freshness: Freshness
-    /// The image of which the bytes were made; `nil` if the disk had them.
+    /// The image of which the bytes were made, or by which they were confirmed; `nil` if the disk had them.
     var made: PipelineOutput?
     var diskTime = StageTime.zero
     var encodeTime = StageTime.zero
@@ -154,5 +175,12 @@ struct EncodedOutput: Sendable {
             if let error = await made?.writes.error { return error }
             return await writes.error
         }
+    }
+}
+
+extension DiskCacheEntry {
+    /// True if a response describes the version that the entry was made of, as far as its server tells versions apart.
+    fileprivate func isOfSameVersion(as other: StoredResponse?) -> Bool {
+        ["etag", "last-modified"].allSatisfy { response?.headers[$0] == other?.headers[$0] }
     }
 }

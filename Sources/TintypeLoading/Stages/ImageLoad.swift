@@ -288,7 +288,8 @@ final class ImageLoad: Sendable {
     /// The finished thumbnail or transformed image as the disk has it, if the request stores such images.
     private func storedVariant(_ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput? {
         guard key.queriesVariant, let (bytes, decoded) = try await variant(key.image, nil, job),
-            let freshness = freshness(of: bytes.entry)
+            let freshness = freshness(
+                of: bytes.entry, revalidate: { environment.revalidateInBackground(callersRequest) })
         else { return nil }
         return PipelineOutput(
             image: decoded.image.with(bytes.entry.response), bytes: bytes, source: .disk, freshness: freshness,
@@ -296,13 +297,14 @@ final class ImageLoad: Sendable {
     }
 
     /// The freshness of a variant that is used; `nil` if the original has to be asked for instead.
-    func freshness(of variant: DiskCacheEntry) -> Freshness? {
+    /// - Parameter revalidate: Called if the source is to be asked in the background.
+    func freshness(of variant: DiskCacheEntry, revalidate: () -> Void) -> Freshness? {
         // That of a file is known to be current.
         guard !environment.isFile(request.url) else { return .cached }
         switch environment.decision(for: variant.response, of: request) {
         case .use(let reason): return reason.map { .stale($0) } ?? .cached
         case .useAndRevalidate:
-            environment.revalidateInBackground(callersRequest)
+            revalidate()
             return .stale(.revalidating)
         case .revalidate, .fetch, .fail: return nil
         }

@@ -47,9 +47,7 @@ struct SourceLoad: Sendable {
             let value = try await steps.decode(bytes)
             if fetched.isAnswer { environment.shared.failures.withLock { $0.remove(decodeFailure) } }
             if request.storesAnything, fetched.isNew { await replaceVariants(with: bytes) }
-            if case .stale(.revalidating) = fetched.freshness, !Task.isCancelled {
-                environment.revalidateInBackground(request, decodes: !decoding.isHeader)
-            }
+            if case .stale(.revalidating) = fetched.freshness, !Task.isCancelled { revalidateInBackground() }
             return Result(value: value, bytes: bytes, freshness: fetched.freshness)
         } catch {
             guard bytes.source == .disk else {
@@ -63,6 +61,13 @@ struct SourceLoad: Sendable {
             if let substitute = try await steps.substitute?() { return substitute }
             guard fetch.key.policy != .cacheOnly else { throw error }
             return try await again.value(steps, for: job)
+        }
+    }
+
+    private func revalidateInBackground() {
+        guard decoding.isHeader else { return environment.revalidateInBackground(request) }
+        environment.revalidateInBackground(request) { [environment] request, trace throws(ImageError) in
+            _ = try await DataLoad(request, environment: environment, trace: trace).image()
         }
     }
 

@@ -165,4 +165,129 @@ struct EncodedLoadTests {
         request.requiresAnimation = true
         #expect(await failure(bench.manager, request)?.code == .notAnimated)
     }
+
+    /// A manager whose server sends an image once, and then says that it is current.
+    private func confirmingBench(_ control: String, fails: Bool = false, now: Lock<Date>) -> ManagerBench {
+        let calls = Lock(0)
+        var configuration = ImageManager.Configuration.still
+        configuration.date = { now.withLock { $0 } }
+        configuration.cachePolicy = .http
+        return ManagerBench(configuration: configuration) { url in
+            let isFirst = calls.withLock { calls in
+                calls += 1
+                return calls == 1
+            }
+            if !isFirst, fails {
+                return .failure(ImageError(.badStatus, stage: .load, reason: "HTTP 503", statusCode: 503))
+            }
+            var answer = isFirst ? LoadedData.dot() : .notModified(url: url, statusCode: 304)
+            answer.headers = ["Cache-Control": control, "ETag": "\"1\""]
+            answer.validators = CacheValidators(entityTag: "\"1\"")
+            if isFirst { answer.statusCode = 200 }
+            return .success(answer)
+        }
+    }
+
+    @Test("bytes that their server confirms are renewed, and not encoded again", arguments: [true, false])
+    func renewed(inBackground: Bool) async throws {
+        let now = Lock(Date(timeIntervalSince1970: 1_000_000))
+        let bench = confirmingBench(
+            "max-age=10" + (inBackground ? ", stale-while-revalidate=1000" : ""), now: now)
+        let first = try await bench.manager.encoded(for: thumbnail(), as: .dot)
+        for round in 1...3 {
+            now.withLock { $0 += 20 }
+            let stale = try await bench.manager.encoded(for: thumbnail(), as: .dot)
+            await bench.manager.flush()
+            if inBackground { #expect(stale.freshness.isStale) }
+            let fresh = try await bench.manager.encoded(for: thumbnail(), as: .dot)
+            #expect(!fresh.freshness.isStale && stale.data == first.data && fresh.data == first.data)
+            #expect(bench.loader.calls.count == 1 + round)
+        }
+        #expect(bench.coder.encoded.count == 1)
+    }
+
+    @Test("bytes on disk are the result where their server fails and nothing forbids it")
+    func serverFails() async throws {
+        let now = Lock(Date(timeIntervalSince1970: 1_000_000))
+        let bench = confirmingBench("max-age=10", fails: true, now: now)
+        let key = try await bench.manager.encoded(for: thumbnail(), as: .dot).key
+        bench.cache.change { state in
+            state.memory = [:]
+            state.disk = state.disk.filter { $0.key == key }
+        }
+        now.withLock { $0 += 20 }
+        let stale = try await bench.manager.encoded(for: thumbnail(), as: .dot)
+        #expect(stale.freshness.isStale && stale.source == .disk && bench.loader.calls.count == 2)
+    }
+
+    @Test("who comes while the image is encoded gets stored what he wishes")
+    func lateCaller() async throws {
+        let gate = ThreadGate()
+        let bench = ManagerBench(coder: DotCoder(onEncode: { gate.wait() }))
+        var request = thumbnail()
+        request.cache.store = []
+        let first = Task { [request] in try await bench.manager.encoded(for: request, as: .dot) }
+        while bench.coder.encoded.isEmpty { await Task.yield() }
+        let second = Task { try await bench.manager.encoded(for: thumbnail(), as: .dot) }
+        while bench.manager.waiting.data < 2 { await Task.yield() }
+        gate.open()
+        let (one, other) = (try await first.value, try await second.value)
+        #expect(one.data == other.data && other.storeError == nil)
+        #expect(bench.cache.now.disk.count == 2 && bench.cache.now.memory.count == 1)
+        #expect(bench.coder.encoded.count == 1 && bench.loader.calls.count == 1)
+    }
+
+    @Test("memory gets the image before its transformer, and no other, if the request wants that")
+    func originalInMemory() async throws {
+        let bench = ManagerBench()
+        var request = ImageRequest(url, transformer: .resize(width: 3))
+        request.cache.store = .disk
+        request.cache.storeOriginal = .all
+        request.cache.waitsForStore = true
+        #expect(try await bench.manager.encoded(for: request, as: .dot).data == Data("DOT 3".utf8))
+        #expect(Array(bench.cache.now.memory.keys) == [bench.manager.key(for: url)])
+    }
+
+    @Test("bytes go with the image of which they were made, and when another image takes its place")
+    func removedWithImage() async throws {
+        let folder = try TemporaryDirectory()
+        let cache = try ImageCache(disk: .init(directory: folder.path + "/cache"))
+        let manager = ImageManager(
+            cache: cache, loader: GatedLoader { .success(.dot($0.absoluteString)) }, coders: ImageCoders([DotCoder()]))
+        let key = try await manager.encoded(for: thumbnail(), as: .dot).key
+        let other = try await manager.encoded(for: thumbnail(5), as: .dot).key
+        #expect(await cache.contains(key) == .disk)
+        try await manager.removeCachedImage(for: thumbnail())
+        #expect(await cache.contains(key) == [])
+        #expect(await cache.contains(other) == .disk)
+        let image = Image(pixels: try MutablePixelBuffer(size: PixelSize(width: 2, height: 2), cleared: true).freeze())
+        try await manager.store(image, for: thumbnail(5))
+        #expect(try await manager.encoded(for: thumbnail(5), as: .dot).data == Data("DOT 2".utf8))
+    }
+
+    @Test("beside a serializer, which decides what the disk stores, no bytes are stored")
+    func serializer() async throws {
+        var configuration = ImageManager.Configuration.still
+        configuration.cacheSerializer = { _, data, _ in data.map { Data($0.reversed()) } }
+        let bench = ManagerBench(configuration: configuration)
+        let result = try await bench.manager.encoded(for: thumbnail(), as: .dot)
+        #expect(Array(bench.cache.now.disk.keys) == [result.key.original])
+    }
+
+    @Test("no format and no option is taken for another")
+    func formats() {
+        let image = ImageVariant(DecodeOptions(thumbnailSize: PixelSize(width: 4, height: 4)))
+        let lossless = EncodeOptions(lossless: true)
+        let variants = [
+            image.encoded(as: .webp, lossless),
+            image.encoded(as: ImageFormat(rawValue: "webp;lossless"), EncodeOptions()),
+            image.encoded(as: .webp, EncodeOptions()), ImageVariant.original.encoded(as: .webp, EncodeOptions()),
+        ]
+        #expect(Set(variants).count == variants.count && variants.filter { $0.isEncoded(of: image) }.count == 3)
+        #expect(variants.filter { $0.isEncoded(of: .original) } == [variants[3]])
+    }
+}
+
+extension Freshness {
+    fileprivate var isStale: Bool { if case .stale = self { true } else { false } }
 }

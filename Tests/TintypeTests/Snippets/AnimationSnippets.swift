@@ -88,11 +88,5 @@ struct AnimationSnippets {
             for await frame in player.frames { show(frame.pixels) }
             // snippet.end
         }
-        // snippet: timeline
-        let timeline = AnimationTimeline(durations: animation.frameDurations, mode: .bounce, loopCount: 3)
-        let position = timeline.position(at: .seconds(1.5))
-        print(position.frame, position.completedLoops)
-        // snippet.end
-        #expect(position.isFinished)
     }
 }
