@@ -282,7 +282,7 @@ VIOLATIONS = {
     "repeated": {"Sources/A/A.swift": f"func a() {{\n{BODY}\n}}\n", "Sources/B/B.swift": f"func b() {{\n  {BODY}\n}}\n"},
     "product": {"docs/index.html": "<html>\n"},
     "capability": {
-        "Documentation/capabilities.md": "| MGR-01 | Loads. | ATests › loads |\n",
+        "Documentation/development/capabilities.md": "| MGR-01 | Loads. | ATests › loads |\n",
         "Tests/ATests/ATests.swift": '@Suite("A", .timeLimited)\nstruct ATests {\n    @Test("saves")\n}\n',
     },
     "snippet": {

@@ -21,7 +21,7 @@ struct Room {
 ///
 /// With ``MemoryCache/Policy/leastRecentlyUsed``, there are no ghosts, and the entry at the end of the second list is evicted.
 ///
-/// `Documentation/cache-policy.md` has the measurements.
+/// `Documentation/development/cache-policy.md` has the measurements.
 ///
 /// - Complexity: a use is O(1), everything else O(1), amortized. About 100 bytes for each entry. Ghosts are at most as large as the cache.
 struct EvictionOrder {
