@@ -1,5 +1,5 @@
-// Fonts on kernels without Landlock. A filter of system calls can't read names of files, so no file may be opened. The files of fonts are opened
-// before the filter closes, and a signal handler answers requests for them with copies of these descriptors.
+// Fonts on kernels without Landlock. A filter of system calls can't read names of files, so no file may be opened. The files of fonts are
+// opened before the filter closes, and a signal handler answers requests for them with copies of these descriptors.
 #define _GNU_SOURCE
 #include "FontFiles.h"
 

@@ -92,7 +92,7 @@ __attribute__((constructor)) static void become_worker(int argc, char **argv, ch
 /// The start of the file that this code was loaded from, which every linker names.
 extern const ElfW(Ehdr) __ehdr_start __attribute__((weak, visibility("hidden")));
 
-/// Returns 1 if a file begins with the same page as the one that this code was loaded from: its headers, and the number of its build.
+/// Returns 1 if a file starts with the same page as the one that this code was loaded from: its headers, and the number of its build.
 static int has_own_start(int file) {
     const ElfW(Ehdr) *header = &__ehdr_start;
     if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return 0;
@@ -276,7 +276,7 @@ static int create_process(struct start start, int *process) {
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);
-    *process = clone(begin, stack + size, (SANITIZED ? 0 : CLONE_VM) | CLONE_VFORK | SIGCHLD, shared);
+    *process = clone(start, stack + size, (SANITIZED ? 0 : CLONE_VM) | CLONE_VFORK | SIGCHLD, shared);
     int error = *process < 0 ? errno : shared->error;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (error && *process > 0)
@@ -302,8 +302,8 @@ static void find_rights(struct start *start) {
     start->has_other_group = groups[0] != groups[1] || groups[2] != groups[1];
 }
 
-/// The variable with the folders where the loader finds the program's libraries; empty if there is none. It is read once: another thread may
-/// change the environment at any time.
+/// The variable with the folders where the loader finds the program's libraries; empty if there is none. It is read once: another thread
+/// may change the environment at any time.
 static char libraries[PATH_MAX + 32];
 
 static void find_libraries(void) {

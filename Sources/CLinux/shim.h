@@ -44,7 +44,7 @@ static inline int tintype_rename_new(int directory, const char *path, const char
     return (int)syscall(SYS_renameat2, directory, path, directory, newPath, 1 /* RENAME_NOREPLACE */);
 }
 
-/// Reads from the beginning of a file what is in memory already; else -1 with `EAGAIN`, or fewer bytes.
+/// Reads from the start of a file what is in memory already; else -1 with `EAGAIN`, or fewer bytes.
 static inline ssize_t tintype_read_cached(int file, void *memory, size_t count) {
     struct iovec vector = {memory, count};
     ssize_t result = syscall(SYS_preadv2, file, &vector, 1, 0, 0, RWF_NOWAIT);

@@ -44,7 +44,7 @@ TARGET static inline void VERSION(paeth)(
 // last result is just what lies above: a wavefront. So a step does a pixel of each row, where a row alone waits for the pixel before.
 //
 // - state: the last results, and what lay above them
-// - is_whole: a constant, false where some of the rows haven't begun, or have ended
+// - is_whole: a constant, false where some of the rows haven't started, or have ended
 TARGET static inline void VERSION(paeth_step)(
     i16x16 state[2], uint8_t *rows, long stride, const uint8_t *source, long source_stride, const uint8_t *above,
     long x, long pixels, const int size, const int is_whole
@@ -73,7 +73,7 @@ TARGET static inline void VERSION(paeth_step)(
     left = (bytes + ((left & is_left) | (other & ~is_left))) & 255;
     state[1] = top;
     if (!is_whole) {
-        // Nothing is to the left of the rows that haven't begun.
+        // Nothing is to the left of the rows that haven't started.
         for (long j = x + 1; j < ROWS; j++) {
             for (int i = 0; i < 4; i++) left[j * 4 + i] = 0, state[1][j * 4 + i] = 0;
         }

@@ -111,7 +111,7 @@ extension Image {
 extension ImageInfo {
     /// Reads the header of an image without decoding its pixels.
     /// - Parameters:
-    ///   - data: The encoded image, or the beginning of it.
+    ///   - data: The encoded image, or the start of it.
     ///   - limits: The limits that the image must not exceed.
     ///   - coders: The coders that may read the header.
     /// - Throws: An ``ImageError`` with the code `truncatedImage` if more bytes are needed, or another error of the decode stage.

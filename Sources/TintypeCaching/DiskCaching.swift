@@ -5,8 +5,8 @@ public import FoundationEssentials
 /// Readers see an entry either whole or not at all, in this process and in any other. The methods do their work on threads of
 /// their own, so none blocks the caller's executor.
 public protocol DiskCaching: Sendable {
-    /// Returns the entry under a key, which counts as used; `nil` if there is none, or if it was damaged (and is discarded). Reads it before
-    /// less urgent ones. The priority may change while the read waits.
+    /// Returns the entry under a key, which counts as used; `nil` if there is none, or if it was damaged (and is discarded). Reads it
+    /// before less urgent ones. The priority may change while the read waits.
     func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry?
     /// Returns the path of the file of an entry, which may only be read; `nil` if there is none. Does not count as use.
     func path(forKey key: ImageKey) async -> String?

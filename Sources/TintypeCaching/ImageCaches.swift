@@ -21,7 +21,8 @@ public final class ImageCaches: ImageCaching {
     private let list: Lock<[any ImageCaching]>
     private let removals = RemovalCounts()
 
-    /// Creates a combination of caches, the last with the highest priority, and the policies of the calls that the parameters are named after.
+    /// Creates a combination of caches, the last with the highest priority, and the policies of the calls that the parameters are named
+    /// after.
     /// - Parameter promotesHits: true to store a hit in the caches of higher priority, too.
     public init(
         _ caches: [any ImageCaching], query: Policy = .serial, store: Policy = .highestOnly,
@@ -163,7 +164,7 @@ public final class ImageCaches: ImageCaching {
     ) async throws(ImageError) -> [Value] {
         var changes: [Task<Value, any Error>] = []
         for cache in caches(for: policy) {
-            // Begun before this returns, so that a removal after the call comes after it.
+            // Started before this returns, so that a removal after the call comes after it.
             let change = Task.immediate { try await body(cache) }
             if policy != .concurrent { _ = await change.result }
             changes.append(change)

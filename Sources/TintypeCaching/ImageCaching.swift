@@ -39,7 +39,8 @@ public protocol ImageCaching: Sendable {
     /// Removes a damaged entry from disk. Unlike ``remove(_:from:)``, this doesn't keep loads in progress from storing a better
     /// one.
     func discard(_ key: ImageKey) async
-    /// Returns the number of removals so far of a source and of everything. Each removal raises it before it removes anything, and at its end.
+    /// Returns the number of removals so far of a source and of everything. Each removal raises it before it removes anything, and at its
+    /// end.
     func removalCount(ofSource source: String) -> RemovalCount
 }
 

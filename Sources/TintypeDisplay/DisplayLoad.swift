@@ -141,13 +141,13 @@ public import FoundationEssentials
         start(request, manager, isFirst: false)
     }
 
-    /// True if the display wants the image otherwise than it did when the load began.
+    /// True if the display wants the image otherwise than it did when the load started.
     var isOutdated: Bool {
         guard let request, let adaptedRequest, let display else { return false }
         return display.adapted(request, for: slot).decode != adaptedRequest.decode
     }
 
-    /// Begins again, as the display wants the image now.
+    /// Starts again, as the display wants the image now.
     func restart() {
         guard end == nil, delayedEnd == nil, !isSuspended, let request, let manager = binding?.manager else { return }
         observer?.cancel()

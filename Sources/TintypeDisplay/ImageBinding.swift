@@ -1,7 +1,7 @@
 /// The loads of an ``ImageDisplay``, one for each slot.
 ///
-/// The most recent load of a slot is the only one that changes the slot; each load has exactly one end. A binding belongs to its display, and ends its loads
-/// when it is deallocated.
+/// The most recent load of a slot is the only one that changes the slot; each load has exactly one end. A binding belongs to its display,
+/// and ends its loads when it is deallocated.
 @MainActor public final class ImageBinding {
     /// The manager of bindings without one of their own. A program sets it once, before its displays load images:
     /// `ImageBinding.defaultManager = .shared`.
@@ -20,7 +20,7 @@
         var shownKey: ImageKey?
     }
 
-    /// The time from the beginning of a load to its placeholder, in which the slot keeps what it shows; zero, the default, for none. Fast loads
+    /// The time from the start of a load to its placeholder, in which the slot keeps what it shows; zero, the default, for none. Fast loads
     /// then cause no flicker.
     public var placeholderDelay = Duration.zero
 
@@ -80,9 +80,11 @@
         return setImage(request, in: slot, settings: load.settings)
     }
 
-    /// Loads the images of all slots again whose display wants them otherwise now, for example at another size. Meanwhile the slots keep what they show.
+    /// Loads the images of all slots again whose display wants them otherwise now, for example at another size. Meanwhile the slots keep
+    /// what they show.
     ///
-    /// A load that is under way goes on with the new wishes. One that has ended isn't reported again, and one that failed or was canceled isn't repeated.
+    /// A load that is under way goes on with the new wishes. One that has ended isn't reported again, and one that failed or was canceled
+    /// isn't repeated.
     public func reload() {
         for (slot, state) in slots {
             guard let load = state.load, let request = load.request, load.isOutdated else { continue }
@@ -127,7 +129,7 @@
         }
     }
 
-    /// True while loads are suspended: nothing is loaded, and what was asked for begins when this becomes false.
+    /// True while loads are suspended: nothing is loaded, and what was asked for starts when this becomes false.
     public var isSuspended = false {
         didSet {
             guard isSuspended != oldValue else { return }

@@ -2,8 +2,8 @@ public import FoundationEssentials
 
 /// A view that shows images by URL or request, whatever toolkit it belongs to.
 ///
-/// A type that adopts the protocol says how it shows an image. Everything else is done by its ``ImageBinding``: replaced loads are canceled, a late
-/// image never overwrites a newer one, and an image in memory is shown at once.
+/// A type that adopts the protocol says how it shows an image. Everything else is done by its ``ImageBinding``: replaced loads are
+/// canceled, a late image never overwrites a newer one, and an image in memory is shown at once.
 @MainActor public protocol ImageDisplay: AnyObject {
     /// The loads of the display, which the display owns.
     var imageBinding: ImageBinding { get }

@@ -42,8 +42,8 @@ public struct ImageTransition: Sendable {
         ImageTransition(.slide(from: edge), duration: duration(seconds))
     }
 
-    /// Returns the completed part of the change, from 0 to 1. It begins and ends slowly.
-    /// - Parameter elapsed: the time since the beginning.
+    /// Returns the completed part of the change, from 0 to 1. It starts and ends slowly.
+    /// - Parameter elapsed: the time since the start.
     public func fraction(after elapsed: Duration) -> Double {
         guard duration > .zero, elapsed < duration else { return 1 }
         let linear = max(0, elapsed / duration)

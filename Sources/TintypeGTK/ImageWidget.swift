@@ -19,7 +19,8 @@ public import TintypeDisplay
 
     /// The largest size at which images are shown, in application pixels; `nil`, the default, for images in full.
     ///
-    /// Images are decoded as thumbnails of this size times the scale factor of the screen. A request with a thumbnail size of its own keeps that.
+    /// Images are decoded as thumbnails of this size times the scale factor of the screen. A request with a thumbnail size of its own keeps
+    /// that.
     public var decodeSize: PixelSize? {
         get { state.decodeSize }
         set { state.decodeSize = newValue }

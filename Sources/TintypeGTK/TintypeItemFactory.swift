@@ -4,8 +4,8 @@ public import TintypeDisplay
 
 /// A factory of pictures for `GtkGridView` and `GtkListView`.
 ///
-/// The view reuses the pictures while it is scrolled. The load of a picture that is reused is canceled, and its image released. An image that isn't
-/// in memory begins to load when the view has been laid out, those in sight first.
+/// The view reuses the pictures while it is scrolled. The load of a picture that is reused is canceled, and its image released. An image
+/// that isn't in memory starts to load when the view has been laid out, those in sight first.
 @MainActor public final class TintypeItemFactory {
     /// The `GtkSignalListItemFactory`, which the object retains.
     public let pointer: OpaquePointer

@@ -4,9 +4,9 @@ public import TintypeDisplay
 
 /// A picture in a GTK window that loads what it shows.
 ///
-/// It makes a `GtkPicture`, or works with a `GtkPicture` or `GtkImage` of the program. Loads, animations, and images belong to the widget: they go on when the
-/// object is released, and end when the widget is destroyed. While the widget is unmapped, its loads are suspended; while it is out of sight,
-/// animations stand still and loads have a low priority.
+/// It makes a `GtkPicture`, or works with a `GtkPicture` or `GtkImage` of the program. Loads, animations, and images belong to the widget:
+/// they go on when the object is released, and end when the widget is destroyed. While the widget is unmapped, its loads are suspended;
+/// while it is out of sight, animations stand still and loads have a low priority.
 @MainActor public final class TintypePicture: ImageWidget {
     /// Creates a picture with a `GtkPicture` of its own.
     /// - Parameter manager: the manager that loads the images; `nil` for ``/Tintype/ImageBinding/defaultManager``.

@@ -13,8 +13,9 @@ extension ImageDownloader {
         /// Changes the request that follows a redirect, or refuses the redirect by throwing an error, which ends the load with
         /// ``ImageError/Code/badRedirect``.
         ///
-        /// It is called for each redirect that the downloader would follow, with the head of the redirect. The network guard checks the changed
-        /// request too. A closure that changes the host has to remove the fields that aren't for that host, such as `Authorization`.
+        /// It is called for each redirect that the downloader would follow, with the head of the redirect. The network guard checks the
+        /// changed request too. A closure that changes the host has to remove the fields that aren't for that host, such as
+        /// `Authorization`.
         public typealias RedirectModifier = DownloadHooks.RedirectModifier
 
         /// Changes the head of a response before it is checked.
@@ -42,7 +43,7 @@ extension ImageDownloader {
 
         /// The number of transfers that may run at once, at least 1. Other downloads wait.
         public var maximumConcurrentDownloads: Int
-        /// The order in which waiting downloads of the same priority begin.
+        /// The order in which waiting downloads of the same priority start.
         public var order: DownloadOrder
         /// The longest time without any data: while connecting, before the response, and between two pieces of it.
         ///
@@ -76,14 +77,15 @@ extension ImageDownloader {
 
         /// The policy for repeating transfers that failed; none by default.
         public var retry: RetryPolicy
-        /// The policy for servers that fail again and again; `nil` asks them each time. The server that a redirect leads to counts by itself.
+        /// The policy for servers that fail again and again; `nil` asks them each time. The server that a redirect leads to counts by
+        /// itself.
         public var circuitBreaker: CircuitBreakerPolicy?
         /// The servers that may be connected to; `nil` allows all.
         public var networkGuard: NetworkGuard?
-        /// The longest wait for the beginning of a response, after the request was sent; `nil` for no limit but ``timeout``.
+        /// The longest wait for the start of a response, after the request was sent; `nil` for no limit but ``timeout``.
         public var firstByteTimeout: Duration?
-        /// The smallest number of bytes of a body per second, on average over 10 s; `nil` for no limit. The default, 100, ends transfers that
-        /// send a byte now and then, and would occupy their slot for hours.
+        /// The smallest number of bytes of a body per second, on average over 10 s; `nil` for no limit. The default, 100, ends transfers
+        /// that send a byte now and then, and would occupy their slot for hours.
         public var minimumSpeed: Int?
         /// The largest size of a body compared with its compressed size, from 1 MB on; `nil` for no limit but ``maximumBytes``.
         public var maximumDecompressionRatio: Double?
@@ -109,10 +111,10 @@ extension ImageDownloader {
         public var proxy: ProxyOptions
         /// True if servers may choose HTTP/2; false, the default, if they are asked for HTTP/1.1 only.
         ///
-        /// Allow it for servers that you trust. A server that changes between HTTP/2 and HTTP/1.1 for one host, and back, can end the program:
-        /// async-http-client 1.37.0 keeps closed connections of HTTP/2 in its pool (`HTTPConnectionPool+HTTP1StateMachine.swift`,
-        /// `http2ConnectionClosed`) and traps at the next change. And until a server has sent its first settings, the library keeps
-        /// what it sends without a limit.
+        /// Allow it for servers that you trust. A server that changes between HTTP/2 and HTTP/1.1 for one host, and back, can end the
+        /// program: async-http-client 1.37.0 keeps closed connections of HTTP/2 in its pool (`HTTPConnectionPool+HTTP1StateMachine.swift`,
+        /// `http2ConnectionClosed`) and traps at the next change. And until a server has sent its first settings, the library keeps what it
+        /// sends without a limit.
         public var usesHTTP2: Bool
         /// The path of a Unix domain socket to connect to in place of every host, for `http` only; `nil` for none.
         public var unixSocketPath: String?

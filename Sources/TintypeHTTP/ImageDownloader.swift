@@ -35,7 +35,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// The loads that ``cancelAll()`` ends.
     private struct RunningLoads {
-        /// True if no load begins anymore.
+        /// True if no load starts anymore.
         var isShutDown = false
         var loads: [Int: RunningLoad] = [:]
         var lastID = 0
@@ -75,13 +75,13 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// The header fields of every request, initially those of the configuration.
     ///
-    /// A change applies to the transfers that begin after it. The fields are merged like ``Configuration/headers``.
+    /// A change applies to the transfers that start after it. The fields are merged like ``Configuration/headers``.
     public var headers: [String: String] {
         get { liveHeaders.withLock { $0 } }
         set { liveHeaders.withLock { $0 = newValue } }
     }
 
-    /// A Boolean value that is true while no transfer may begin. Transfers that run continue.
+    /// A Boolean value that is true while no transfer may start. Transfers that run continue.
     public var isSuspended: Bool {
         get { slots.isSuspended }
         set {
@@ -107,10 +107,9 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// Closes all connections.
     ///
-    /// Loads that run or wait end with ``ImageError/Code/cancelled``, and later ones with ``ImageError/Code/loadingDisallowed``.
-    /// An attempt to connect that gets no answer can't be ended: the wait for it takes up to 5 s longer than ``Configuration/timeout``, and then
-    /// leaves it alone.
-    /// Shutting down again does nothing, and neither does shutting down ``shared``, which belongs to the whole program.
+    /// Loads that run or wait end with ``ImageError/Code/cancelled``, and later ones with ``ImageError/Code/loadingDisallowed``. An attempt
+    /// to connect that gets no answer can't be ended: the wait for it takes up to 5 s longer than ``Configuration/timeout``, and then
+    /// leaves it alone. Shutting down again does nothing, and neither does shutting down ``shared``, which belongs to the whole program.
     public func shutdown() async {
         guard self !== Self.shared else { return }
         running.withLock { $0.isShutDown = true }
@@ -120,8 +119,8 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// Waits until all loads have ended, and closes all connections.
     ///
-    /// Loads that begin later end with ``ImageError/Code/loadingDisallowed``. If the downloader is suspended, those that wait for their turn
-    /// never end; cancel them, or use ``shutdown()``. Does nothing for ``shared``.
+    /// Loads that start later end with ``ImageError/Code/loadingDisallowed``. If the downloader is suspended, those that wait for their
+    /// turn never end; cancel them, or use ``shutdown()``. Does nothing for ``shared``.
     public func finishAndShutdown() async {
         guard self !== Self.shared else { return }
         await withCheckedContinuation { continuation in

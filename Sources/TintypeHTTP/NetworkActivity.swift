@@ -2,7 +2,7 @@ internal import TintypeLoading
 
 /// The activity of downloaders, for an indicator that doesn't flicker.
 ///
-/// It begins when transfers have run for a while, and ends when none has run for a while.
+/// It starts when transfers have run for a while, and ends when none has run for a while.
 ///
 /// ```swift
 /// let activity = NetworkActivity { isActive in show(isActive) }
@@ -43,10 +43,10 @@ public final class NetworkActivity: Sendable {
 
     /// Creates an activity that measures its delays with a given clock, such as one that a test controls.
     /// - Parameters:
-    ///   - activationDelay: the time that transfers run before the activity begins.
+    ///   - activationDelay: the time that transfers run before the activity starts.
     ///   - completionDelay: the time without transfers after which it ends.
     ///   - clock: the clock of the delays.
-    ///   - action: called with true when the activity begins, and with false when it ends; on any thread, one call at a time.
+    ///   - action: called with true when the activity starts, and with false when it ends; on any thread, one call at a time.
     public init<C: Clock>(
         activationDelay: Duration = .seconds(1), completionDelay: Duration = .milliseconds(170), clock: C,
         action: @escaping @Sendable (Bool) -> Void
@@ -59,9 +59,9 @@ public final class NetworkActivity: Sendable {
 
     /// Creates an activity. The default delays are those of AFNetworking.
     /// - Parameters:
-    ///   - activationDelay: the time that transfers run before the activity begins.
+    ///   - activationDelay: the time that transfers run before the activity starts.
     ///   - completionDelay: the time without transfers after which it ends.
-    ///   - action: called with true when the activity begins, and with false when it ends; on any thread, one call at a time.
+    ///   - action: called with true when the activity starts, and with false when it ends; on any thread, one call at a time.
     public convenience init(
         activationDelay: Duration = .seconds(1), completionDelay: Duration = .milliseconds(170),
         action: @escaping @Sendable (Bool) -> Void
@@ -112,7 +112,7 @@ public final class NetworkActivity: Sendable {
         }
     }
 
-    /// Ends the delay of a timer, unless another phase has begun since.
+    /// Ends the delay of a timer, unless another phase has started since.
     private func end(_ timer: Int) {
         state.withLock { state in
             guard state.timer == timer else { return }
@@ -135,7 +135,7 @@ public final class NetworkActivity: Sendable {
 }
 
 extension NetworkActivity.State {
-    /// Begins a phase that a timer ends.
+    /// Starts a phase that a timer ends.
     fileprivate mutating func begin(_ phase: NetworkActivity.Phase, _ delay: Duration) -> (Int, Duration) {
         self.phase = phase
         timer += 1

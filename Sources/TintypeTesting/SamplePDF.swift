@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// Writes small PDF files, object by object (ISO 32000-1, 7.5).
 public struct SamplePDF {
-    /// The objects, beginning with number 1: their dictionaries and the contents of their streams.
+    /// The objects, starting with number 1: their dictionaries and the contents of their streams.
     public var objects: [(dictionary: String, stream: String?)]
     /// Text before the first object.
     public var preamble = ""

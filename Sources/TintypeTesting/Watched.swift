@@ -75,7 +75,7 @@ public final class Watched<Value: Sendable>: Sendable {
 
     /// Waits until a closure has taken what it wants from the value.
     ///
-    /// Several waits are asked in the order in which they began.
+    /// Several waits are asked in the order in which they started.
     /// - Parameters:
     ///   - timeLimit: the longest wait; `nil` for no limit. The default is ten minutes.
     ///   - isOver: a closure that may change the value, and must return true if it did. It runs under a lock, after each change.

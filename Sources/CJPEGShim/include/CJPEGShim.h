@@ -103,9 +103,9 @@ typedef struct {
 tintype_jpeg_writer *tintype_jpeg_writer_create(void);
 void tintype_jpeg_writer_destroy(tintype_jpeg_writer *writer);
 
-/// Begins a file. A writer writes only one.
+/// Starts a file. A writer writes only one.
 tintype_jpeg_status tintype_jpeg_writer_start(tintype_jpeg_writer *writer, const tintype_jpeg_settings *settings);
-/// Writes a segment of at most 65,533 bytes, between the beginning and the first row.
+/// Writes a segment of at most 65,533 bytes, between the start and the first row.
 tintype_jpeg_status tintype_jpeg_write_marker(
     tintype_jpeg_writer *writer, int marker, const uint8_t *bytes, size_t count);
 /// Writes a row of RGBA, whose alpha is ignored. OVER_LIMIT when the file has become too large.

@@ -14,7 +14,8 @@
 //     narrow  0 2   3 -   1 4   5 -
 //     wide    0 2   3 9   1 4   8 11   5 7   12 -   6 13   10 -
 //
-// Rows and records are the caller's memory, and have no type. Floating-point numbers are summed in the same order by all versions, so that all produce the same pixels.
+// Rows and records are the caller's memory, and have no type. Floating-point numbers are summed in the same order by all versions, so that
+// all produce the same pixels.
 
 /// A coefficient that doesn't fit into the byte it has in a record.
 typedef struct {
@@ -56,7 +57,7 @@ typedef int ccoefficients_multiply(
 /// The vertical pass: the sums of block rows, each multiplied by its weights.
 ///
 /// - sums: receives `vectors` × 16 numbers
-/// - rows, offsets: where each of `count` rows begins, in numbers of 16 bits
+/// - rows, offsets: where each of `count` rows starts, in numbers of 16 bits
 /// - weights: 16 for each row, by position in the block, and those of narrow blocks twice; from the number `first` on
 /// - vectors: the length of a row, in units of 32 numbers
 typedef void ccoefficients_sum_rows(

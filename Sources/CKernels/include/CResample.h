@@ -28,9 +28,9 @@ typedef struct {
 ///
 /// - pairs: receives the sums as 16-bit components with CRESAMPLE_FRACTION_BITS, by pairs of pixels (r r g g b b a a); NULL if
 ///   more rows will be added. 64 per block, aligned to 64 bytes.
-/// - sums: holds the sums between calls, in the kernel's own order; unused if the work begins and ends with this call. 64 per
+/// - sums: holds the sums between calls, in the kernel's own order; unused if the work starts and ends with this call. 64 per
 ///   block, aligned to 64 bytes.
-/// - begin: starts at zero instead of the contents of `sums`
+/// - start: starts at zero instead of the contents of `sums`
 /// - rows: the rows, of `blocks` × 64 bytes each
 /// - count: the number of rows and weights; even
 /// - weight_bits: the fractional bits of the weights, more than CRESAMPLE_FRACTION_BITS

@@ -121,7 +121,7 @@ package enum OutputFile {
         var mode = 0o666 & ~creationMask
         if let old {
             mode = old.st_mode & 0o777
-            // Only root can give files away. Without its group, a file must not be open to another one.
+            // Only root can give files away. Without its group, a file must not be open to another.
             if fchown(descriptor, old.st_uid, old.st_gid) != 0, fchown(descriptor, uid_t.max, old.st_gid) != 0 {
                 mode &= 0o707
             }

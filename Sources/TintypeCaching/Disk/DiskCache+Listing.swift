@@ -38,7 +38,7 @@ extension DiskCache {
 
     /// Returns entries in the order of their files' names, without their images. Entries that are stored meanwhile may be left out.
     /// - Parameters:
-    ///   - cursor: the ``Listing/cursor`` of the last entry that is known already; empty to begin.
+    ///   - cursor: the ``Listing/cursor`` of the last entry that is known already; empty to start.
     ///   - limit: the largest number of entries to return.
     public func entries(after cursor: String = "", limit: Int = 1_000) async -> [Listing] {
         await drain()
@@ -59,7 +59,7 @@ extension DiskCache {
 
     /// Returns the path of the file of an image, for programs that take only files; `nil` if there is no valid entry under the key.
     ///
-    /// The file begins with the image as it was stored, so that other programs open it, unless a
+    /// The file starts with the image as it was stored, so that other programs open it, unless a
     /// ``Configuration/payloadCodec`` changed it; the data of the cache follows. The file belongs to the cache: it may only be
     /// read, and is gone when the entry is. Waits until what was stored before is on disk. Does not count as use.
     public func path(forKey key: ImageKey) async -> String? {

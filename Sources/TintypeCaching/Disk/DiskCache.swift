@@ -17,8 +17,8 @@ internal import Logging
 ///
 /// ## Design
 ///
-/// The directory is the cache: names, sizes, and times of its files are all that the cache knows. It has no index, locks no file, and shares no
-/// memory with other processes.
+/// The directory is the cache: names, sizes, and times of its files are all that the cache knows. It has no index, locks no file, and
+/// shares no memory with other processes.
 ///
 ///     entries/.tintype              the mark by which the folder is this cache's
 ///     entries/ab/<S>-<V>            an entry: S is a hash of the source (ab its first byte), V one of the variant
@@ -38,14 +38,14 @@ internal import Logging
 /// **Crashes.** An entry is renamed when it is whole, and a checksum tells what a loss of power damaged. Unfinished files, cleared entries,
 /// and wrong sizes are set right when the hand, or the next process, meets them. Nothing waits for the medium.
 ///
-/// **Order.** Stores and removals of one source happen in the order of the calls; those of others don't wait for them. A removal cancels the
-/// stores that began before it. Between processes the later rename or unlink wins.
+/// **Order.** Stores and removals of one source happen in the order of the calls; those of others don't wait for them. A removal cancels
+/// the stores that started before it. Between processes the later rename or unlink wins.
 ///
 /// **Safety.** The directory must belong to the user, and nobody else may write to it; otherwise it is only read. Paths are relative to the
 /// open directory, and no link is followed. Only files that the cache has named are ever removed.
 ///
-/// **Parts**, in the order in which to read them. `OperationOrder` puts the operations on a source in order. `EntryName` and `EntryFile` are
-/// the names and the format of the files. `EntryReader` finds and verifies entries. `DiskStore` changes files, and makes room as the
+/// **Parts**, in the order in which to read them. `OperationOrder` puts the operations on a source in order. `EntryName` and `EntryFile`
+/// are the names and the format of the files. `EntryReader` finds and verifies entries. `DiskStore` changes files, and makes room as the
 /// `EvictionHand` says. All share the limits, the open directory, and the log of the `DiskContext`.
 public final class DiskCache: DiskCaching {
     let store: DiskStore
@@ -59,7 +59,7 @@ public final class DiskCache: DiskCaching {
     private static let saveInterval = Duration.seconds(60)
     private let background = Lock(Background())
 
-    /// The work that was begun in the background.
+    /// The work that was started in the background.
     private struct Background {
         var hasTimer = false
         var maintenance: Task<Void, Never>?
@@ -127,7 +127,7 @@ public final class DiskCache: DiskCaching {
         return await read(priority: priority) { store in store.reader.searchedEntry(forKey: key) } ?? nil
     }
 
-    /// Removes a file that a read found to be damaged or expired, after the operations on its source that have begun.
+    /// Removes a file that a read found to be damaged or expired, after the operations on its source that have started.
     func removeLater(_ stale: StaleFile) {
         let ticket = order.begin(stale.name)
         Task {
@@ -266,7 +266,7 @@ public final class DiskCache: DiskCaching {
         return try await task.value.get()
     }
 
-    /// Waits for the stores and removals that began before, and for the removals of what reads found to be damaged.
+    /// Waits for the stores and removals that started before, and for the removals of what reads found to be damaged.
     func drain() async {
         let ticket = order.begin(nil)
         _ = await order.turn(of: ticket)

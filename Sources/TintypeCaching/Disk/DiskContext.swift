@@ -66,7 +66,7 @@ final class DiskContext: Sendable {
     /// Opens the directory, and creates it if need be. It is not yet the one that others use.
     func makeDirectory() throws(FileError) -> OpenDirectory { try OpenDirectory.make(path, faults: faults) }
 
-    /// Forgets the directory if the path leads to another one, or none, by now, or it may not be written to any more.
+    /// Forgets the directory if the path leads to another, or none, by now, or it may not be written to any more.
     func checkDirectory() {
         guard let open = directory.withLock({ $0 }) else { return }
         if !open.isCurrent || open.reasonAgainstWriting != nil { forget(open) }

@@ -296,7 +296,7 @@ final class DiskStore: Sendable {
 
     // MARK: Clearing
 
-    /// The beginning of the names of cleared trees. They are beside the folder of entries, because a full disk has no room for a folder to put
+    /// The start of the names of cleared trees. They are beside the folder of entries, because a full disk has no room for a folder to put
     /// them in.
     private static let trash = "trash."
 

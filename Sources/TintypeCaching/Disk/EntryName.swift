@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The name of an entry's file: a 128-bit hash of the source, and a 64-bit hash of the variant, which is 0 for the original.
 ///
-/// All variants of a source have the same beginning and are in the same folder, so that a folder tells them completely.
+/// All variants of a source have the same start and are in the same folder, so that a folder tells them completely.
 struct EntryName: Hashable, Sendable {
     var sourceHigh: UInt64
     var sourceLow: UInt64
@@ -117,7 +117,7 @@ struct EntryName: Hashable, Sendable {
         self = name
     }
 
-    /// The name that a text begins with.
+    /// The name that a text starts with.
     fileprivate static func prefix(of text: UnsafePointer<CChar>) -> EntryName? {
         guard let high = number(text), let low = number(text + 16), text[32] == 45, let variant = number(text + 33)
         else { return nil }

@@ -33,7 +33,7 @@ struct EvictionHand: Sendable {
     /// A folder that is about to be listed.
     struct Visit: Sendable {
         var folder: Int
-        /// The number of changes when the visit began.
+        /// The number of changes when the visit started.
         fileprivate var changes: UInt32
     }
 
@@ -59,8 +59,8 @@ struct EvictionHand: Sendable {
     private(set) var sizes = FolderSizes()
     /// The age at which entries were evicted lately, in microseconds; `nil` if none were.
     private(set) var evictionAge: Int64?
-    /// The age in microseconds from which a use renews the time of a file. One that is always exact would cost each use a write; one that is
-    /// exact to the minute turns LRU into FIFO where a cache turns over in minutes.
+    /// The age in microseconds from which a use renews the time of a file. One that is always exact would cost each use a write; one that
+    /// is exact to the minute turns LRU into FIFO where a cache turns over in minutes.
     var renewalAge: Int64 { min(Self.longestRenewalAge, evictionAge.map { $0 / 8 } ?? Self.firstRenewalAge) }
     private let order: [Int]
     private var place = 0
@@ -113,7 +113,7 @@ struct EvictionHand: Sendable {
         return visit(order[place])
     }
 
-    /// Begins a look at a folder.
+    /// Starts a look at a folder.
     func visit(_ folder: Int) -> Visit { Visit(folder: folder, changes: changes[folder]) }
 
     /// Takes the entries that a folder has, as it was listed.

@@ -4,7 +4,8 @@ internal import Glibc
 
 /// Reading and writing the files of entries.
 extension OpenDirectory {
-    /// The size above which the end of a file has to tell that it is one of an entry, before it is read. A damaged size would cost its memory.
+    /// The size above which the end of a file has to tell that it is one of an entry, before it is read. A damaged size would cost its
+    /// memory.
     private static let largestUnchecked = 64 << 20
 
     /// The contents of an entry's file.
@@ -103,8 +104,8 @@ extension OpenDirectory {
         return (isDone ? 0 : errno, isThere ? FileStatus(information).allocatedSize : nil)
     }
 
-    /// Sets the time of the last use of an entry, in microseconds since 1970. An entry that was stored meanwhile gets it, too, which changes
-    /// nothing: it is as late. Where files can't be changed, nothing happens.
+    /// Sets the time of the last use of an entry, in microseconds since 1970. An entry that was stored meanwhile gets it, too, which
+    /// changes nothing: it is as late. Where files can't be changed, nothing happens.
     func setTime(_ time: Int64, of name: EntryName) {
         _ = name.withPath { utimensat(descriptor, $0, OpenFile.times(time), Int32(AT_SYMLINK_NOFOLLOW)) }
     }

@@ -81,7 +81,8 @@ extension OpenDirectory {
         return names
     }
 
-    /// Calls a closure with the name and the status of each file in a folder. Folders, links, and files that are gone meanwhile are left out.
+    /// Calls a closure with the name and the status of each file in a folder. Folders, links, and files that are gone meanwhile are left
+    /// out.
     func forEachFile(in path: String, _ body: (UnsafePointer<CChar>, FileStatus) -> Void) throws(FileError) {
         try forEachName(in: path) { folder, name, type in
             // Not every file system tells the type.

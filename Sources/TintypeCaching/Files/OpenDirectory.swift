@@ -10,8 +10,8 @@ typealias FileFaults = @Sendable (_ operation: String, _ path: String) -> Int32?
 
 /// A directory that is held open, and the files below it.
 ///
-/// All paths are relative to the open directory, and no symbolic link below it is followed, except for a look at a file's status. A directory
-/// that is moved goes on being the same one.
+/// All paths are relative to the open directory, and no symbolic link below it is followed, except for a look at a file's status. A
+/// directory that is moved goes on being the same one.
 final class OpenDirectory: Sendable {
     let path: String
     let descriptor: Int32
@@ -154,7 +154,7 @@ final class OpenDirectory: Sendable {
         open(path, flags: O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, cached: cached)
     }
 
-    /// Reads the beginning of a file.
+    /// Reads the start of a file.
     func head(of path: String, count: Int) throws(FileError) -> Data {
         let file = openForReading(path)
         guard file >= 0 else { throw FileError(operation: "read", path: path, code: errno) }

@@ -3,7 +3,7 @@ extension MemoryCache {
     public struct Configuration: Sendable, Hashable {
         /// The most bytes that the pixels of all images may use.
         public var capacity: ByteCount
-        /// The bytes that remain after a purge, which begins when ``capacity`` is exceeded; `nil` for the capacity itself, so
+        /// The bytes that remain after a purge, which starts when ``capacity`` is exceeded; `nil` for the capacity itself, so
         /// that only as many images as necessary are evicted.
         public var capacityAfterPurge: ByteCount?
         /// The largest number of images; `nil` for no limit.

@@ -20,6 +20,6 @@ public protocol RemoteCaching: Sendable {
     func put(_ data: Data, as name: String) async throws
     /// Removes the bytes under a name, if there are any.
     func remove(_ name: String) async throws
-    /// Removes everything whose name begins with a prefix.
+    /// Removes everything whose name starts with a prefix.
     func removeAll(withPrefix prefix: String) async throws
 }

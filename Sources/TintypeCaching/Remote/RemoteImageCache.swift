@@ -3,16 +3,18 @@ internal import Logging
 
 /// A cache of encoded images on another machine, as the lowest of several ``ImageCaches``.
 ///
-/// No question waits for it longer than the deadline, and no load fails because of it: a late, failed, or wrong answer is a miss. An answer is
-/// verified like a file of the disk cache: its checksums, its key, its format, and its age.
+/// No question waits for it longer than the deadline, and no load fails because of it: a late, failed, or wrong answer is a miss. An answer
+/// is verified like a file of the disk cache: its checksums, its key, its format, and its age.
 ///
-/// It has only what anybody may see: no image of a local file, of a response that is `private` or `no-store`, or of one for requests with credentials or
-/// with other header fields that select it. A response that doesn't say that it is for one user is taken to be for all. User info and query values of
-/// URLs aren't sent. Entries go out as they are, also where the disk cache encrypts them.
+/// It has only what anybody may see: no image of a local file, of a response that is `private` or `no-store`, or of one for requests with
+/// credentials or with other header fields that select it. A response that doesn't say that it is for one user is taken to be for all. User
+/// info and query values of URLs aren't sent. Entries go out as they are, also where the disk cache encrypts them.
 ///
-/// At most 64 operations run at a time, each of which may hold an entry. While so many are unanswered, others are misses at once, and removals fail.
+/// At most 64 operations run at a time, each of which may hold an entry. While so many are unanswered, others are misses at once, and
+/// removals fail.
 ///
-/// The store is shared, so ``removeAll(from:)`` leaves it alone. Checksums aren't signatures: whoever may write to the store can replace images.
+/// The store is shared, so ``removeAll(from:)`` leaves it alone. Checksums aren't signatures: whoever may write to the store can replace
+/// images.
 public final class RemoteImageCache: ImageCaching {
     private struct State {
         var running = 0
@@ -116,7 +118,8 @@ public final class RemoteImageCache: ImageCaching {
             && !response.variesOn.contains("*")
     }
 
-    /// Stores an entry that anybody may see. Errors are logged. What is no longer current after the store is removed again, however late that is.
+    /// Stores an entry that anybody may see. Errors are logged. What is no longer current after the store is removed again, however late
+    /// that is.
     public func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async {

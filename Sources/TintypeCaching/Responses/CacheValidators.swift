@@ -25,7 +25,7 @@ public struct CacheValidators: Sendable, Hashable, Codable {
     /// Returns true if a URL may be asked with them.
     /// - Parameters:
     ///   - url: the URL that is about to be asked.
-    ///   - request: the URL of the request, which may be another one, such as before a redirect.
+    ///   - request: the URL of the request, which may be another, such as before a redirect.
     public func belong(to url: URL, of request: URL) -> Bool {
         owner.map { $0 == Self.digest(of: url) } ?? (url.representation == request.representation)
     }

@@ -53,7 +53,7 @@ package enum HTTPDate {
         return Int(text)
     }
 
-    /// The days from 1970 to a date of the Gregorian calendar. Years begin with March, so that the leap day is the last one.
+    /// The days from 1970 to a date of the Gregorian calendar. Years start with March, so that the leap day is the last one.
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

@@ -7,7 +7,8 @@ public import FoundationEssentials
 public struct StoredResponse: Sendable, Hashable {
     /// The status of the response; `nil` if the loader doesn't speak HTTP.
     public let statusCode: Int?
-    /// The header fields that matter to a cache, by lowercase names: `age`, `cache-control`, `date`, `expires`, `last-modified`, and `vary`.
+    /// The header fields that matter to a cache, by lowercase names: `age`, `cache-control`, `date`, `expires`, `last-modified`, and
+    /// `vary`.
     public private(set) var headers: [String: String]
     /// The time when the request was sent.
     public private(set) var requestTime: Date

@@ -42,7 +42,7 @@ final class AVIFFrameDecoder: AnimationFrames {
 
     func rewind() throws(ImageError) { try seek(to: 0) }
 
-    /// Moves to a frame. libavif begins at the nearest earlier keyframe.
+    /// Moves to a frame. libavif starts at the nearest earlier keyframe.
     func seek(to index: Int) throws(ImageError) {
         next = min(max(0, index), info.frameCount)
         isPartial = false

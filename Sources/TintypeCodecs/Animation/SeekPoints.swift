@@ -10,7 +10,7 @@ struct SeekPoints {
     static let maximumCopies = 8
     static let maximumBytes = 64 << 20
 
-    /// A point to begin at.
+    /// A point to start at.
     enum Start {
         /// At the next frame.
         case here
@@ -33,7 +33,7 @@ struct SeekPoints {
     /// The number of copies.
     var copyCount: Int { copies.count }
 
-    /// Returns the point to begin at on the way to a frame.
+    /// Returns the point to start at on the way to a frame.
     /// - Parameters:
     ///   - next: the frame that would come next.
     ///   - isKey: true if no earlier frame is visible in this one or in later ones.
@@ -67,7 +67,7 @@ struct SeekPoints {
     }
 }
 
-/// Frames that are drawn over each other, so that decoding can begin only where the canvas is known.
+/// Frames that are drawn over each other, so that decoding can start only where the canvas is known.
 protocol SeekableFrames: ArrivingFrames {
     var state: FrameDecoderState { get set }
     /// True if nothing that was drawn before a frame shows in it or in later frames.
@@ -88,7 +88,7 @@ extension SeekableFrames {
         var seekPoints = state.seekPoints
         let start = seekPoints.start(
             for: target, next: state.next, frameCount: info.frameCount, canvas: info.size,
-            // Behind the last frame there is nothing to begin with.
+            // Behind the last frame there is nothing to start with.
             isKey: { $0 < info.frameCount && isKeyframe($0) })
         state.seekPoints = seekPoints
         switch start {

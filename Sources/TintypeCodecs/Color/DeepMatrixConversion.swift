@@ -6,7 +6,7 @@ internal import TintypeImages
 struct DeepMatrixConversion {
     /// Of red, green and blue in turn, the light of numbers in steps of 1/4,096.
     private let light: [Float]
-    /// The linear sRGB of each one's light.
+    /// The linear sRGB of each's light.
     private let columns: (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>)
 
     private static let steps = 4_096

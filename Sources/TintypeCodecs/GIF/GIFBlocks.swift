@@ -33,7 +33,7 @@ struct GIFBlocks: Sendable, Equatable {
     /// True if the bytes end in the middle of a block.
     private(set) var isTruncated = false
 
-    /// Reads the blocks of a file, or of its beginning.
+    /// Reads the blocks of a file, or of its start.
     /// - Throws: ``ImageError/Code/truncatedImage`` if not even the size can be known, and
     ///   ``ImageError/Code/corruptImage``.
     /// - Complexity: O(file size / 255): pixels are stepped over.

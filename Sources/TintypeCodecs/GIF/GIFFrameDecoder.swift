@@ -7,7 +7,7 @@ final class GIFFrameDecoder: SeekableFrames {
     private var blocks: GIFBlocks
     private var canvas: AnimationCanvas
     private var decoder = LZWDecoder()
-    /// The frame whose pixels the decoder has begun with.
+    /// The frame whose pixels the decoder has started with.
     private var begun: Int?
     /// The number of rows of the first frame that have been shown before it was whole.
     private var shownRows = 0

@@ -60,7 +60,7 @@ struct LZWDecoder: ~Copyable {
         buffer.deallocate()
     }
 
-    /// The indices of the frame that was begun with last; ``count`` of them are valid.
+    /// The indices of the frame that was started with last; ``count`` of them are valid.
     var indices: UnsafePointer<UInt8> { UnsafePointer(buffer + Self.literals) }
 
     /// The number of its indices.
@@ -69,7 +69,7 @@ struct LZWDecoder: ~Copyable {
     /// The number of indices between two checks for cancellation.
     private static let slice = 1 << 22
 
-    /// Begins with a frame.
+    /// Starts with a frame.
     /// - Parameter wanted: the number of indices to decode; less than 2³¹.
     mutating func begin(wanted: Int) {
         self.wanted = wanted
@@ -80,7 +80,7 @@ struct LZWDecoder: ~Copyable {
     }
 
     /// Decodes what the bytes allow.
-    /// - Parameter bytes: the size of the first codes and the sub-blocks that follow it. They may be cut off anywhere, and begin
+    /// - Parameter bytes: the size of the first codes and the sub-blocks that follow it. They may be cut off anywhere, and start
     ///   with those of the last call.
     mutating func update(_ bytes: UnsafeRawBufferPointer, context: DecodeContext) throws(ImageError) -> Outcome {
         guard wanted > 0 else { return .complete }
@@ -184,7 +184,7 @@ struct LZWDecoder: ~Copyable {
                 out.storeBytes(of: chunk, toByteOffset: position + done, as: SIMD16<UInt8>.self)
                 done += 16
             } while done < length
-            // The string that was only now begun ends with its own first index.
+            // The string that was only now started ends with its own first index.
             if source + length > position {
                 let last = out.load(fromByteOffset: source + length - 1, as: UInt8.self)
                 out.storeBytes(of: last, toByteOffset: position + length - 1, as: UInt8.self)

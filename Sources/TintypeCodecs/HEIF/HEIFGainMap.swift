@@ -37,7 +37,7 @@ public struct HEIFGainMap: Sendable, Equatable {
 
     var info: ImageInfo.GainMap { ImageInfo.GainMap(size: size, components: components) }
 
-    /// Returns true if the beginning of a file describes a gain map, which may be behind it.
+    /// Returns true if the start of a file describes a gain map, which may be behind it.
     public static func mayBe(in beginning: Data) -> Bool {
         #if HEIF
         let found = try? beginning.withBytes { bytes throws(ImageError) in
@@ -92,7 +92,8 @@ extension HEIFGainMap {
     /// Returns the image of the file with the gain applied, as ``JPEGGainMap/applied(to:headroom:context:)`` does.
     /// - Parameters:
     ///   - image: The whole image of the file, at any size, in sRGB.
-    ///   - headroom: The headroom of the display, the binary logarithm of the ratio of its brightest to diffuse white. `nil` for the whole gain.
+    ///   - headroom: The headroom of the display, the binary logarithm of the ratio of its brightest to diffuse white. `nil` for the whole
+    ///     gain.
     ///   - context: The limits, the memory, and the check for cancellation.
     public func applied(
         to image: Image, headroom: Double? = nil, context: DecodeContext = DecodeContext()

@@ -5,7 +5,8 @@ internal import TintypeImages
 /// Follows the references of items, and makes plans of images.
 ///
 /// It counts what it follows, so that a small file can't ask for much work, and refuses circles. An item is planned once, however many
-/// others name it; the work of decoding it counts each time. The size of a coded picture is that of its bitstream; the box `ispe` must agree.
+/// others name it; the work of decoding it counts each time. The size of a coded picture is that of its bitstream; the box `ispe` must
+/// agree.
 struct HEIFPlanner {
     private let table: ItemTable
     private let limits: DecodeLimits
@@ -225,7 +226,7 @@ struct HEIFPlanner {
 
     // MARK: Derived images
 
-    /// An image that is another one with further properties: `iden`, or the image that `tmap` brightens.
+    /// An image that is another with further properties: `iden`, or the image that `tmap` brightens.
     private mutating func base(_ item: ItemTable.Item) throws(ImageError) -> HEIFPlan {
         let sources = table.references("dimg", from: item.id)
         guard let source = sources.first, item.type == "tmap" || sources.count == 1 else {

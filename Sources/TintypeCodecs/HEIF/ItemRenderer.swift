@@ -18,8 +18,8 @@ struct ItemRenderer {
 
     /// - Parameters:
     ///   - output: The size to decode at, upright.
-    ///   - whole: The image that a thumbnail shows. It states the depth and the colors: libheif writes thumbnails of high dynamic range that
-    ///     state those of sRGB.
+    ///   - whole: The image that a thumbnail shows. It states the depth and the colors: libheif writes thumbnails of high dynamic range
+    ///     that state those of sRGB.
     func render(_ image: ItemImage, to output: PixelSize, of whole: HEIFPlan? = nil) throws(ImageError) -> Picture {
         var plan = image.plan
         if let whole, !whole.color.isEmpty { plan.color = whole.color }
@@ -137,7 +137,7 @@ private final class AlphaRows {
     private let rows: PictureRows
     private let aperture: PixelRect
     private let bits: Int
-    /// The whole plane in the size of the image, if the file has it in another one.
+    /// The whole plane in the size of the image, if the file has it in another.
     private let enlarged: ScratchBytes?
     private let image: HEIFPlan
 

@@ -1,7 +1,7 @@
 #if AVIF || HEIF
 internal import TintypeImages
 
-/// A box within another one (ISO/IEC 14496-12, section 4.2). Valid as long as the bytes of the file.
+/// A box within another (ISO/IEC 14496-12, section 4.2). Valid as long as the bytes of the file.
 struct MediaBox {
     /// Four letters.
     let type: String

@@ -10,7 +10,7 @@ struct SampleTable {
         var duration = 0
         /// When it is shown, in units of the track.
         var start = 0
-        /// True if decoding can begin with this sample.
+        /// True if decoding can start with this sample.
         var isSync = true
     }
 
@@ -51,7 +51,7 @@ struct SampleTable {
         }
     }
 
-    /// The place in the order of decoding to begin with in order to show a sample: the nearest sync sample that is not shown
+    /// The place in the order of decoding to start with in order to show a sample: the nearest sync sample that is not shown
     /// after it. What is decoded behind a sync sample, but shown before it, may need the one before.
     func decodingStart(forRank rank: Int) -> Int {
         let target = order[rank]

@@ -46,7 +46,7 @@ public struct JPEGGainMap: Sendable, Equatable {
         self = found
     }
 
-    /// Returns true if the beginning of a JPEG file has an index of further pictures, one of which may be a gain map.
+    /// Returns true if the start of a JPEG file has an index of further pictures, one of which may be a gain map.
     public static func mayBe(in beginning: Data) -> Bool {
         beginning.withUnsafeBytes { JPEGSegments($0).pictureIndex != nil }
     }
@@ -81,7 +81,7 @@ extension JPEGSegments {
         guard let index = pictureIndex, let reader = ExifReader(UnsafeRawBufferPointer(rebasing: bytes[index])),
             let entries = reader.main?[0xB002]?.value
         else { return [] }
-        // Each entry has 16 bytes: attributes, size, offset from the beginning of the index, and two numbers of other entries.
+        // Each entry has 16 bytes: attributes, size, offset from the start of the index, and two numbers of other entries.
         var pictures: [Range<Int>] = []
         var behind = 0
         for entry in stride(from: entries.lowerBound + 16, to: entries.upperBound - 15, by: 16).reversed() {

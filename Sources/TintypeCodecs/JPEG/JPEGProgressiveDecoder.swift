@@ -15,8 +15,8 @@ final class JPEGProgressiveDecoder: ProgressiveDecoder {
     /// The rows so far of a file with one scan.
     private var sink: RowSink?
     private var isConsumed = false
-    /// True if the image is decoded from the beginning when all bytes are there: because it is a ``JPEGThumbnail``, which takes less time after the
-    /// last byte than all rows take before, or because some scans are left out.
+    /// True if the image is decoded from the start when all bytes are there: because it is a ``JPEGThumbnail``, which takes less time after
+    /// the last byte than all rows take before, or because some scans are left out.
     private var decodesAtEnd = false
     private var wantsPreviews = false
     /// The scans, or rows, that the last preview showed.

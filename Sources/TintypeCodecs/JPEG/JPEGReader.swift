@@ -73,7 +73,7 @@ final class JPEGReader {
     var isMissingData: Bool { tintype_jpeg_is_missing_data(handle) != 0 }
     var warningCount: Int { tintype_jpeg_warning_count(handle) }
 
-    /// Begins decoding at `eighths`/8 of the size.
+    /// Starts decoding at `eighths`/8 of the size.
     /// - Returns: the size of the rows to come.
     func start(eighths: Int, asCMYK: Bool) throws(ImageError) -> PixelSize {
         var width: UInt32 = 0

@@ -19,7 +19,7 @@ struct JPEGSegments {
     /// The place of the parameters of a gain map (ISO 21496-1, annex C).
     private(set) var gainMapParameters: Range<Int>?
     var orientation = Orientation.up
-    /// True if the bytes end before the first scan begins.
+    /// True if the bytes end before the first scan starts.
     var isTruncated = false
 
     /// Reads the segments, skipping what makes no sense, as decoders do.

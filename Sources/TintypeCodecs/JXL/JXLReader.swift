@@ -189,7 +189,7 @@ final class JXLReader {
         return largest
     }
 
-    /// Begins a pass through the frames at one of them.
+    /// Starts a pass through the frames at one of them.
     func startFrames(at index: Int) throws(ImageError) {
         try start(JXL_DEC_COLOR_ENCODING.rawValue | JXL_DEC_FRAME.rawValue | JXL_DEC_FULL_IMAGE.rawValue)
         if index > 0 { JxlDecoderSkipFrames(decoder, index) }

@@ -28,7 +28,7 @@ struct ExifReader {
     let bytes: UnsafeRawBufferPointer
     let isLittleEndian: Bool
 
-    /// - Returns: `nil` unless the bytes begin like a TIFF file of 32-bit offsets.
+    /// - Returns: `nil` unless the bytes start like a TIFF file of 32-bit offsets.
     init?(_ bytes: UnsafeRawBufferPointer) {
         switch (bytes.bigEndian16(at: 0), bytes.bigEndian16(at: 2)) {
         case (0x4949, 0x2A00): isLittleEndian = true

@@ -72,7 +72,7 @@ struct ExifTree: Equatable {
     /// Writes the directories at the end of little-endian bytes.
     /// - Parameters:
     ///   - others: entries of 12 bytes that stand in the first directory too, by their tags.
-    /// - Returns: where the first directory begins.
+    /// - Returns: where the first directory starts.
     func append(to data: inout Data, with others: [Int: Data] = [:]) -> Int {
         var fields = others
         for entry in entries where fields[entry.tag] == nil {

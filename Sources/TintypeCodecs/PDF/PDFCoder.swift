@@ -4,7 +4,7 @@ public import TintypeImages
 
 /// Draws a page of a PDF (ISO 32000-1) with Poppler and cairo, at the requested size. Requires the package trait `PDF`.
 ///
-/// - The first page is drawn, unless ``DecodeOptions/page`` names another one.
+/// - The first page is drawn, unless ``DecodeOptions/page`` names another.
 /// - A point is a pixel. The image shows the page as viewers do: its crop box, which is the media box by default, with the
 ///   page's rotation.
 /// - A box of the options is filled exactly in one direction, even if it is larger than the page, because vectors have no
@@ -18,7 +18,7 @@ public import TintypeImages
 /// - Poppler decodes images on the page completely, whatever the size of the page. The limits on pixels and the decode budget
 ///   do not apply to them. Poppler's own limit is 2 GiB for one image. Draw documents from untrusted sources in a process with
 ///   limited memory.
-/// - Documents larger than ``maximumBytes`` are rejected. Drawing cannot be canceled once it has begun.
+/// - Documents larger than ``maximumBytes`` are rejected. Drawing cannot be canceled once it has started.
 public struct PDFCoder: ImageCoder {
     /// The largest document, in bytes.
     public static let maximumBytes = 256 << 20
@@ -28,7 +28,7 @@ public struct PDFCoder: ImageCoder {
     public var decodableFormats: Set<ImageFormat> { [.pdf] }
 
     /// Returns the information in the header.
-    /// - Throws: ``ImageError/Code/truncatedImage`` for the beginning of a document, because its table of contents is at the
+    /// - Throws: ``ImageError/Code/truncatedImage`` for the start of a document, because its table of contents is at the
     ///   end.
     public func info(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo {
         try PDFPage(data, options: DecodeOptions()).info

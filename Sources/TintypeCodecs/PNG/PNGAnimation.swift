@@ -103,7 +103,7 @@ extension PNGAnimation {
                 let numerator = bytes.bigEndian16(at: start + 20), let denominator = bytes.bigEndian16(at: start + 22),
                 let disposal = FrameDisposal(rawValue: bytes[start + 24]), bytes[start + 25] <= 1,
                 width > 0, height > 0, x + width <= canvas.width, y + height <= canvas.height,
-                // Each frame has its data before the next begins.
+                // Each frame has its data before the next starts.
                 frames.last.map({ !$0.data.isEmpty }) ?? true
             else {
                 isBroken = true

@@ -45,7 +45,7 @@ struct PNGChunks {
     private(set) var announcesAnimation = false
     /// False if the bytes end before the end chunk.
     private(set) var isComplete = false
-    /// False if the bytes end before the pixels begin.
+    /// False if the bytes end before the pixels start.
     private(set) var hasPixelData = false
 
     /// A palette of 256 colors. More is wrong, and would be copied for each frame of an animation.

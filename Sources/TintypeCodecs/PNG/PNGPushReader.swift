@@ -23,7 +23,7 @@ final class PNGPushReader {
         tintype_png_pusher_has_all_rows(handle) != 0 && tintype_png_pusher_has_odd_end(handle) == 0
     }
 
-    /// Processes bytes, and stops once at the beginning of the pixels.
+    /// Processes bytes, and stops once at the start of the pixels.
     /// - Returns: the number of bytes that were processed.
     func push(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Int {
         var used = 0

@@ -14,7 +14,7 @@ final class PNGReader {
 
     /// Reads the header. The bytes must stay where they are as long as the reader.
     /// - Parameters:
-    ///   - cutChunk: where the chunk of data begins that the end of the bytes cuts off, if there is one.
+    ///   - cutChunk: where the chunk of data starts that the end of the bytes cuts off, if there is one.
     ///   - checksCRC: false for bytes that were put together from the parts of a file.
     ///   - skipsPalette: true if the palette isn't needed, and may be invalid.
     init(

@@ -7,7 +7,7 @@ internal import TintypeImages
 /// same pixels. It is only for complete and undamaged data. For everything else, libpng reports the error and decodes as much
 /// as possible.
 ///
-/// The data is decompressed into the end of the bitmap. Its rows are then written from the beginning of the bitmap, and never
+/// The data is decompressed into the end of the bitmap. Its rows are then written from the start of the bitmap, and never
 /// reach the rows that are still to be read. So no memory is needed beyond the bitmap.
 struct PNGUnpackedRows {
     private let layout: PNGLayout
@@ -122,8 +122,8 @@ struct PNGUnpackedRows {
         return chunks.imageData.count > 1 ? [lines, chunks.imageData.reduce(0) { $0 + $1.count }] : [lines]
     }
 
-    /// Returns true if rows that are written from the beginning of a bitmap stay behind those that are read from its end: each is so much
-    /// longer that even the last but one ends before the last begins.
+    /// Returns true if rows that are written from the start of a bitmap stay behind those that are read from its end: each is so much
+    /// longer that even the last but one ends before the last starts.
     private static func fits(_ layout: PNGLayout, _ count: Int, in bitmap: Int) -> Bool {
         let growth = bitmap / layout.size.height - layout.rowBytes - 1
         return growth >= slack && count + slack <= bitmap

@@ -12,10 +12,10 @@ public import TintypeImages
 /// - Elements that draw each other repeatedly are counted before anything is drawn. A document is rejected if drawing it
 ///   involves more than 20 times its number of elements (and more than 50,000). Embedded images must be JPEG, PNG, GIF, WebP or
 ///   SVG, and must not exceed the limits of the context, even together.
-/// - The size of a drawing is unlimited, that of the result is limited as for other images. The time and the memory that shapes, text, filters,
-///   and layers take are limited only where drawing is isolated, as it is by default. librsvg may end the process that draws: where an
-///   `feTile` repeats an empty part of a picture, for example.
-/// - Drawing cannot be canceled once it has begun.
+/// - The size of a drawing is unlimited, that of the result is limited as for other images. The time and the memory that shapes, text,
+///   filters, and layers take are limited only where drawing is isolated, as it is by default. librsvg may end the process that draws:
+///   where an `feTile` repeats an empty part of a picture, for example.
+/// - Drawing cannot be canceled once it has started.
 public struct SVGCoder: ImageCoder {
     /// The largest document, in bytes.
     public static let maximumBytes = 32 << 20

@@ -7,7 +7,7 @@ internal import TintypeImages
 /// The document is read once with libxml2, which librsvg reads it with too, so both see the same. Nothing is loaded: external
 /// entities are not declared. What is wrong with the document is left to librsvg to tell.
 struct SVGContents {
-    /// An element that draws another one: `use`, or a paint, filter, mask, clip path or marker.
+    /// An element that draws another: `use`, or a paint, filter, mask, clip path or marker.
     struct Reference {
         /// The element that refers, by its place in the document.
         var element: Int

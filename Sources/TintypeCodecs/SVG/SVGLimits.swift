@@ -2,11 +2,11 @@
 internal import FoundationEssentials
 internal import TintypeImages
 
-/// Refuses documents that are small and draw much: elements that draw each other many times, and large images inside. The time and the memory
-/// of everything else are limited by the process that draws.
+/// Refuses documents that are small and draw much: elements that draw each other many times, and large images inside. The time and the
+/// memory of everything else are limited by the process that draws.
 struct SVGLimits {
-    /// The most elements that may be drawn, as a multiple of those that the document has. librsvg draws up to 500,000 by reference alone, which
-    /// takes seconds.
+    /// The most elements that may be drawn, as a multiple of those that the document has. librsvg draws up to 500,000 by reference alone,
+    /// which takes seconds.
     private static let maximumRepetition = 20
     /// So many may be drawn in any case.
     private static let freeElements = 50_000

@@ -84,7 +84,7 @@ final class SVGReading {
             return refuse("has elements within elements, more than \(SVGContents.maximumDepth) deep", parser)
         }
         for index in 0..<count {
-            // Name, prefix, namespace, where the value begins, where it ends.
+            // Name, prefix, namespace, where the value starts, where it ends.
             guard let attributes, let attribute = attributes[index * 5], let first = attributes[index * 5 + 3],
                 let last = attributes[index * 5 + 4]
             else { continue }

@@ -55,10 +55,10 @@ struct TIFFDirectory {
         next = number(start + countBytes + count * entryBytes, isBig ? 8 : 4) ?? 0
     }
 
-    /// True if a strip or tile of the directory begins or ends after the last byte.
+    /// True if a strip or tile of the directory starts or ends after the last byte.
     var missesPixels: Bool { parts.contains { $0.offset > bytes.count - $0.count } }
 
-    /// True if all strips or tiles of the directory begin after the last byte.
+    /// True if all strips or tiles of the directory start after the last byte.
     private var missesAllPixels: Bool { !parts.isEmpty && parts.allSatisfy { $0.offset >= bytes.count } }
 
     /// Returns true if no part of the largest picture in the file is available, which in a camera's file is that of the sensor.
@@ -79,7 +79,7 @@ struct TIFFDirectory {
     /// All directories: the chain of the first one, and those that each refers to (SubIFDs).
     private static func all(_ bytes: UnsafeRawBufferPointer) -> [TIFFDirectory] {
         let first = TIFFDirectory(bytes)
-        // Other camera files begin otherwise.
+        // Other camera files start otherwise.
         guard [42, 43].contains(first.number(2, 2)) else { return [] }
         var found = [first]
         var seen: Set<Int> = []

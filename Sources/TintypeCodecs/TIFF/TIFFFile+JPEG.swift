@@ -3,7 +3,7 @@ internal import CTIFF
 internal import TintypeImages
 
 extension TIFFFile {
-    /// Checks that the strips or tiles that begin at a row cover their part of the page, if they are JPEG images.
+    /// Checks that the strips or tiles that start at a row cover their part of the page, if they are JPEG images.
     ///
     /// libtiff only warns about smaller ones (4.5.0, `JPEGPreDecode`), and leaves the rest of the part as the memory was.
     /// - Throws: ``ImageError/Code/corruptImage``

@@ -159,7 +159,8 @@ final class TIFFFile {
             return TIFFAlpha(
                 sample: samples - extras.count + index, isPremultiplied: extras[index] == EXTRASAMPLE_ASSOCALPHA)
         }
-        // A fourth sample of RGB that the file does not explain is alpha beside colors, as editors write it. Only libtiff takes it for premultiplied.
+        // A fourth sample of RGB that the file does not explain is alpha beside colors, as editors write it. Only libtiff takes it for
+        // premultiplied.
         let isUnexplained = photometric == PHOTOMETRIC_RGB && (extras.isEmpty ? samples == 4 : samples > 3)
         return isUnexplained ? TIFFAlpha(sample: 3, isPremultiplied: false) : nil
     }

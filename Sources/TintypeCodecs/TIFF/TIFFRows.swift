@@ -4,8 +4,8 @@ internal import TintypeImages
 
 /// Makes premultiplied RGBA of 8 or 16 bits of a page's samples.
 ///
-/// Numbers of 12 and 16 bits are rounded to 8, after their colors are converted, or kept. ``TIFFSampleRange`` says what is white in numbers of
-/// 32 bits and of floating point.
+/// Numbers of 12 and 16 bits are rounded to 8, after their colors are converted, or kept. ``TIFFSampleRange`` says what is white in numbers
+/// of 32 bits and of floating point.
 final class TIFFRows {
     private let bands: TIFFSampleBands
     private let layout: TIFFLayout

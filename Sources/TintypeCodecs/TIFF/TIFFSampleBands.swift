@@ -58,7 +58,7 @@ final class TIFFSampleBands {
         self.tile = tile
     }
 
-    /// Reads the band that begins at a row.
+    /// Reads the band that starts at a row.
     ///
     /// - Returns: `false` if it can't be read.
     func read(top: Int, count: Int) -> Bool {

@@ -3,9 +3,9 @@ internal import CTIFF
 
 /// The numbers that mean black and white in samples of 32 bits, or of floating point.
 ///
-/// Colors go from 0 to 1 (Adobe Photoshop TIFF Technical Note 3), or to the largest integer. Gray often has measurements: without
-/// a statement of the file (SMinSampleValue and SMaxSampleValue of TIFF 6.0, section 19), numbers from 0 to 255 are shown as they are, and others
-/// are cut off, as other readers do.
+/// Colors go from 0 to 1 (Adobe Photoshop TIFF Technical Note 3), or to the largest integer. Gray often has measurements: without a
+/// statement of the file (SMinSampleValue and SMaxSampleValue of TIFF 6.0, section 19), numbers from 0 to 255 are shown as they are, and
+/// others are cut off, as other readers do.
 struct TIFFSampleRange {
     private let black: Double
     private let white: Double

@@ -37,7 +37,7 @@ struct WebPContainer: Sendable {
     /// False if the bytes end before the file does.
     private(set) var isComplete: Bool
 
-    /// Reads the chunks of a file, or of its beginning.
+    /// Reads the chunks of a file, or of its start.
     /// - Throws: ``ImageError/Code/truncatedImage`` if not even the size can be known, and
     ///   ``ImageError/Code/corruptImage``.
     init(_ bytes: UnsafeRawBufferPointer, limits: DecodeLimits) throws(ImageError) {

@@ -110,7 +110,7 @@ public struct WebPEncodeOptions: FormatEncodeOptions {
     public var minimizesAnimation = false
     /// True to choose lossy or lossless encoding for each frame.
     public var mixesCompression = false
-    /// The least and the greatest number of frames between keyframes, from which a decoder can begin; `nil` for libwebp's
+    /// The least and the greatest number of frames between keyframes, from which a decoder can start; `nil` for libwebp's
     /// choice.
     public var keyframeDistance: ClosedRange<Int>?
 

@@ -12,7 +12,7 @@ enum WebPFrameWalk {
         var isComplete: Bool
     }
 
-    /// Returns the frames of a file, or of its beginning.
+    /// Returns the frames of a file, or of its start.
     /// - Parameter count: the number of frames that libwebp counts, which have passed its checks.
     /// - Throws: ``ImageError/Code/corruptImage`` if there are fewer.
     /// - Complexity: O(chunks)

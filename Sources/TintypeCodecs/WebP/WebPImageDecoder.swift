@@ -51,7 +51,7 @@ final class WebPImageDecoder {
         config.deallocate()
     }
 
-    /// Decodes what can be decoded of the bytes, which begin with those of the last call.
+    /// Decodes what can be decoded of the bytes, which start with those of the last call.
     /// - Throws: ``ImageError/Code/corruptImage``, also if the size in the bitstream isn't the one that the container states. libwebp
     ///   would decode a smaller picture into a corner of the memory and report success.
     func update(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> Outcome {

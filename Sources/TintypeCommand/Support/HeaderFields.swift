@@ -34,7 +34,7 @@ enum HeaderFields {
         let name = line.utf8[..<colon]
         guard !name.isEmpty, name.allSatisfy(isTokenByte) else { return nil }
         let value = line.utf8[line.utf8.index(after: colon)...]
-        // Line breaks would begin another field.
+        // Line breaks would start another field.
         guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else { return nil }
         return (String(line[..<colon]), String(line[line.utf8.index(after: colon)...]).trimmed)
     }

@@ -4,7 +4,7 @@ internal import TintypeLoading
 
 /// The URLs for a command: its arguments, then the lines of a file or of standard input, which are read when they are needed.
 ///
-/// Blank lines and lines that begin with `#` are ignored. Lines longer than ``longestLine`` are counted and skipped.
+/// Blank lines and lines that start with `#` are ignored. Lines longer than ``longestLine`` are counted and skipped.
 final class URLList: Sendable {
     private struct State {
         var arguments: ArraySlice<String>

@@ -138,7 +138,7 @@ struct TransformArguments: ParsableArguments {
 
 /// The places of options on a command line.
 struct CommandLineOrder {
-    /// The command line of the program, without its name. Tests set another one.
+    /// The command line of the program, without its name. Tests set another.
     @TaskLocal static var arguments = Array(ProcessInfo.processInfo.arguments.dropFirst())
 
     private var places: [String: [Int]] = [:]

@@ -14,7 +14,7 @@ struct DemoSource: Sendable {
 
     var title: String
     var items: [Item]
-    /// Messages to show before the demo begins.
+    /// Messages to show before the demo starts.
     var notes: [String] = []
     /// The server of the images; `nil` if they come from the web.
     var server: OriginServer?

@@ -5,7 +5,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import TintypeLoading
 
-/// Receives the body of a response: within the limits, decompressed, and joined with the beginning of an interrupted transfer.
+/// Receives the body of a response: within the limits, decompressed, and joined with the start of an interrupted transfer.
 struct BodyReceiver: Sendable {
     let context: TransferContext
 
@@ -55,7 +55,8 @@ struct BodyReceiver: Sendable {
         return sink.body.takeData()
     }
 
-    /// Checks the lines of `Transfer-Encoding`. The client library removes the coding `chunked` alone, and would deliver others as the body.
+    /// Checks the lines of `Transfer-Encoding`. The client library removes the coding `chunked` alone, and would deliver others as the
+    /// body.
     private func checkFraming(_ lines: [String]) throws(ImageError) {
         let codings = lines.flatMap { $0.split(separator: ",") }.map { String($0).trimmed.lowercased() }
         let applied = codings.filter { !$0.isEmpty && $0 != "identity" }

@@ -6,8 +6,8 @@ internal import TintypeLoading
 
 /// A request to a server and its response, as it arrives.
 ///
-/// The client library calls it on an event loop. What arrives waits here for the task of the transfer, which takes all of it at once: a small
-/// response wakes that task a single time. While much is waiting, nothing more is read from the connection.
+/// The client library calls it on an event loop. What arrives waits here for the task of the transfer, which takes all of it at once: a
+/// small response wakes that task a single time. While much is waiting, nothing more is read from the connection.
 final class HTTPExchange: HTTPClientResponseDelegate {
     typealias Response = Void
 

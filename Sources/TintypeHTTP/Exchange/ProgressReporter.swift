@@ -31,9 +31,9 @@ struct ProgressReporter {
         isActive = load.request.isReported
     }
 
-    /// Begins a body.
+    /// Starts a body.
     /// - Parameters:
-    ///   - bytes: the buffer of the body, with the bytes at its beginning that are here already.
+    ///   - bytes: the buffer of the body, with the bytes at its start that are here already.
     ///   - expected: the size of the whole body.
     mutating func begin(_ bytes: ArrivingBytes, expected: Int?) {
         guard isActive else { return }
@@ -41,7 +41,7 @@ struct ProgressReporter {
         let count = bytes.count
         let known = state.withLock { state in
             defer { state.hasBegun = true }
-            // A body that starts over is reported from its beginning.
+            // A body that starts over is reported from its start.
             if state.reported > count { state.reported = 0 }
             return state.hasBegun && count > 0 ? state.reported : nil
         }

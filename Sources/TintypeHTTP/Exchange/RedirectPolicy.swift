@@ -33,7 +33,7 @@ struct RedirectPolicy: Sendable {
 
     /// Returns the request to send after a redirect.
     /// - Parameter mayRepeat: True if a URL may be asked a second time, because the answer may differ now: the redirect has set a cookie.
-    /// - Returns: `nil` if the response is not a redirect: its status is another one, or it has no location.
+    /// - Returns: `nil` if the response is not a redirect: its status is another, or it has no location.
     /// - Throws: ``ImageError/Code/badRedirect``.
     mutating func next(
         after request: DownloadRequest, status: Int, location: String?, mayRepeat: Bool = false

@@ -14,7 +14,7 @@ struct RequestSender: Sendable {
     /// The most connections that are tried for one request. A server can break every one.
     private static let maximumConnections = 30
 
-    /// A response that has begun, and has to be closed.
+    /// A response that has started, and has to be closed.
     struct Response: Sendable {
         let head: HTTPResponseHead
         let exchange: HTTPExchange

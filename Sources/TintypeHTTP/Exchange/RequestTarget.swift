@@ -17,7 +17,7 @@ final class RequestTarget: ChannelOutboundHandler {
     /// The name of the field. It is never sent.
     private static let field = "Tintype-Request-Target"
 
-    /// Adds the target to the fields of a request if the library would derive another one from its URL.
+    /// Adds the target to the fields of a request if the library would derive another from its URL.
     static func correct(_ headers: inout HTTPHeaders, for url: URL) {
         headers.remove(name: field)
         let path = url.path(percentEncoded: true)

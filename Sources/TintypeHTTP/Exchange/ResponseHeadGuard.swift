@@ -8,7 +8,7 @@ internal import NIOHTTP1
 /// - The library ignores a head with a status below 100, and traps when the body follows.
 /// - The parser limits the size of header fields, but not that of the reason phrase, nor the number of informational responses (1xx).
 /// - The parser ignores extensions of chunks, so that a server can send any number of bytes for each of the body.
-/// - The parser keeps the beginning of a head that follows a response, and takes the next response for its rest. A server, or whoever
+/// - The parser keeps the start of a head that follows a response, and takes the next response for its rest. A server, or whoever
 ///   can make one send more than its responses, could so choose the header fields of the responses to other requests.
 enum ResponseHeadGuard {
     /// The largest number of bytes before the end of a head, including informational responses.
@@ -94,7 +94,7 @@ private final class ResponseByteCheck: ChannelInboundHandler {
         state.bodyBytes = 0
         context.fireChannelRead(data)
         if state.end != nil, !isWhole(read, hadHead: hadHead, isFirst: isFirst) {
-            // If the parser has the beginning of another head, this completes it.
+            // If the parser has the start of another head, this completes it.
             context.fireChannelRead(wrapInboundOut(Self.emptyLines))
         }
         state.isParsing = false

@@ -47,7 +47,7 @@ final class TimeLimits: Sendable {
         state.withLock { if $0.request == request { change(&$0.pace, now) } }
     }
 
-    /// Notes that a closure of the program begins.
+    /// Notes that a closure of the program starts.
     func recordPause() { state.withLock { $0.pace.recordPause() } }
 
     /// Notes that a closure of the program has ended.

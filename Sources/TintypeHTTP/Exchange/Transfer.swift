@@ -44,7 +44,7 @@ struct Transfer: Sendable {
     }
 
     /// Sends a request, and follows redirects.
-    /// - Parameter resumption: The interrupted transfer to continue, which loses its beginning if the body turns out to be at another URL.
+    /// - Parameter resumption: The interrupted transfer to continue, which loses its start if the body turns out to be at another URL.
     private func run(
         _ first: DownloadRequest, _ resumption: inout BodyResumption?
     ) async throws(ImageError) -> LoadedData {
@@ -112,7 +112,8 @@ struct Transfer: Sendable {
         return request
     }
 
-    /// Returns the request with the fields that belong to its URL alone: the validators that this URL gave, and the range that continues its body.
+    /// Returns the request with the fields that belong to its URL alone: the validators that this URL gave, and the range that continues
+    /// its body.
     private func ownFields(of request: DownloadRequest, continuing partial: PartialBody?) -> DownloadRequest {
         var request = request
         if let validators = validators(for: request.url) {

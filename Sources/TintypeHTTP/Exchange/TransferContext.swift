@@ -5,7 +5,7 @@ internal import TintypeLoading
 final class TransferContext: Sendable {
     let downloader: ImageDownloader
     let load: ImageDownloader.Load
-    /// The header fields of the downloader at the moment when the attempt began.
+    /// The header fields of the downloader at the moment when the attempt started.
     let headers: [String: String]
     let limits: TimeLimits
     let visits: ServerVisits

@@ -27,9 +27,9 @@ struct TransferPace: Sendable {
     private let limits: Limits
     private let start: Duration
     private var lastActivity: Duration
-    /// The time when the last request was sent, until its response has begun.
+    /// The time when the last request was sent, until its response has started.
     private var requestStart: Duration?
-    /// The beginning of the period in which the speed is measured, and the bytes since; `nil` before the body.
+    /// The start of the period in which the speed is measured, and the bytes since; `nil` before the body.
     private var period: (start: Duration, bytes: Int)?
     /// True while a closure of the program runs, whose time the server isn't to blame for.
     private var isPaused = false
@@ -61,14 +61,14 @@ struct TransferPace: Sendable {
 
     mutating func recordHead(at now: Duration) { (lastActivity, requestStart) = (now, nil) }
 
-    /// Notes bytes of the body, of which the first begin the measurement of the speed.
+    /// Notes bytes of the body, of which the first start the measurement of the speed.
     mutating func recordBody(_ bytes: Int, at now: Duration) {
         lastActivity = now
         let (start, count) = period ?? (now, 0)
         period = (start, count.addingReportingOverflow(bytes).partialValue)
     }
 
-    /// Notes that a closure of the program begins: until it ends, only the limit of the whole transfer counts.
+    /// Notes that a closure of the program starts: until it ends, only the limit of the whole transfer counts.
     mutating func recordPause() { isPaused = true }
 
     /// Notes that a closure of the program has ended.

@@ -23,7 +23,7 @@ final class TransferRecord: Sendable {
     /// True if the request of the last attempt may be sent again: a GET or HEAD without a body.
     var mayRepeat: Bool { state.withLock { $0.mayRepeat } }
 
-    /// Begins an attempt, with its request as closures have changed it.
+    /// Starts an attempt, with its request as closures have changed it.
     func recordAttempt(_ request: DownloadRequest) {
         state.withLock { state in
             state.metrics.redirects = 0
@@ -31,7 +31,7 @@ final class TransferRecord: Sendable {
         }
     }
 
-    /// Begins an attempt or the request of a redirect.
+    /// Starts an attempt or the request of a redirect.
     func recordRequest(at now: Duration) {
         state.withLock { state in
             state.requestStart = now

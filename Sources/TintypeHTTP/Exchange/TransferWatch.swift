@@ -23,7 +23,7 @@ final class TransferWatch: Sendable {
     /// Watches a transfer.
     /// - Returns: a number for ``end(_:)``.
     func begin(_ limits: TimeLimits, at now: Duration) -> Int {
-        // A transfer is never too slow at its beginning.
+        // A transfer is never too slow at its start.
         let next = limits.nextCheck(at: now) ?? now
         let (id, old) = state.withLock { state -> (Int, Task<Void, Never>?) in
             state.lastID += 1

@@ -4,9 +4,9 @@ internal import NIOSSL
 
 /// The identity of the server of a connection, which is checked before the first byte of each request (RFC 9110, section 4.3.4).
 ///
-/// swift-nio-ssl 2.37.6 also takes a certificate for the address of the peer, whatever the host of the URL: that of a wrong server to which a
-/// name was led, or that of a proxy for itself (`IdentityVerification.swift`). The handlers of a connection don't learn the host from the client
-/// library. So each request over `https` has a field with it, which they remove. A request without it isn't sent.
+/// swift-nio-ssl 2.37.6 also takes a certificate for the address of the peer, whatever the host of the URL: that of a wrong server to which
+/// a name was led, or that of a proxy for itself (`IdentityVerification.swift`). The handlers of a connection don't learn the host from the
+/// client library. So each request over `https` has a field with it, which they remove. A request without it isn't sent.
 final class PeerIdentity {
     /// The name of the field with the host of the URL.
     static let field = "tintype-certificate-host"

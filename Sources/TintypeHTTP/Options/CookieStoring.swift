@@ -135,7 +135,8 @@ public final class SessionCookies: CookieStoring {
         return text.hasPrefix("-") ? 0 : Double(Int(digits) ?? .max)
     }
 
-    /// True if a cookie that came without TLS would be sent in place of one, or beside one, that is for secure connections only (RFC 6265bis).
+    /// True if a cookie that came without TLS would be sent in place of one, or beside one, that is for secure connections only (RFC
+    /// 6265bis).
     private static func isCookie(_ new: Cookie, shadowing old: Cookie) -> Bool {
         old.isSecure && old.name == new.name && isPath(new.path, below: old.path)
             && (new.domain == old.domain || isHost(new.domain, below: old.domain)

@@ -31,7 +31,7 @@ public struct AuthenticationChallenge: Sendable, Hashable {
 
     /// The schemes that the server accepts, in lowercase, such as `basic`.
     public var schemes: [String] {
-        // A scheme is a word at the beginning or after a comma that isn't the name of a parameter. Quoted texts have no schemes.
+        // A scheme is a word at the start or after a comma that isn't the name of a parameter. Quoted texts have no schemes.
         let unquoted = field.replacing("\\\"", with: "").split(separator: "\"", omittingEmptySubsequences: false)
             .enumerated().map { $0.offset.isMultiple(of: 2) ? String($0.element) : "" }.joined()
         return unquoted.split(separator: ",").compactMap { part in

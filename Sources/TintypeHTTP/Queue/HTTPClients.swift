@@ -18,8 +18,8 @@ final class SharedHTTPClient: Sendable {
 
     /// The event loop for a request.
     ///
-    /// With HTTP/2, all requests of a server share a connection, and those that wait on another event loop than the connection's wake it for
-    /// each of their steps. So the requests of a server that may speak HTTP/2 have one event loop.
+    /// With HTTP/2, all requests of a server share a connection, and those that wait on another event loop than the connection's wake it
+    /// for each of their steps. So the requests of a server that may speak HTTP/2 have one event loop.
     func eventLoop(for request: HTTPClient.Request) -> HTTPClient.EventLoopPreference {
         guard request.useTLS, !eventLoops.isEmpty else { return .indifferent }
         let number = UInt(bitPattern: request.host.hashValue) % UInt(eventLoops.count)

@@ -26,7 +26,7 @@ final class RunningLoad: Sendable {
     /// True after the load was canceled by its downloader.
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Begins an attempt.
+    /// Starts an attempt.
     /// - Returns: a closure that cancels it, and does nothing during later attempts.
     /// - Throws: ``ImageError/Code/cancelled``.
     func beginAttempt() throws(ImageError) -> @Sendable () -> Void {

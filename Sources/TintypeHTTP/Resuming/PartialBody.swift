@@ -2,7 +2,7 @@
 internal import FoundationEssentials
 internal import TintypeLoading
 
-/// The beginning of a body whose transfer was interrupted.
+/// The start of a body whose transfer was interrupted.
 struct PartialBody: Sendable {
     /// The bytes that arrived, to which a transfer that continues them appends the rest.
     var bytes: ArrivingBytes
@@ -13,7 +13,7 @@ struct PartialBody: Sendable {
     /// The size of the whole body, if it is known.
     var total: Int?
 
-    /// True if the bytes are the beginning of what a URL sent. Only that URL is asked for the rest.
+    /// True if the bytes are the start of what a URL sent. Only that URL is asked for the rest.
     func belongs(to url: URL) -> Bool { owner == url || owner.representation == url.representation }
 
     /// The validator as one of the image.

@@ -29,8 +29,8 @@ public struct RetryPolicy: Sendable {
     public var isRetryable: @Sendable (ImageError) -> Bool
     /// Returns a random number from 0 to 1 for each delay.
     public var jitter: @Sendable () -> Double
-    /// Waits after the delay until another attempt makes sense, for example until the computer is connected again; `nil`, the default, doesn't
-    /// wait. An error that the closure throws ends the load with the error of the last attempt.
+    /// Waits after the delay until another attempt makes sense, for example until the computer is connected again; `nil`, the default,
+    /// doesn't wait. An error that the closure throws ends the load with the error of the last attempt.
     public var waitUntilReady: (@Sendable (ImageError) async throws -> Void)?
 
     /// Creates a policy. Each parameter sets the property of the same name.

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 extension AnimatedImage {
-    /// Opens the beginning of an animation whose bytes are arriving; `nil` as long as it has fewer than two whole frames, and if its coder
+    /// Opens the start of an animation whose bytes are arriving; `nil` as long as it has fewer than two whole frames, and if its coder
     /// can't read it meanwhile.
     package convenience init?(
         arriving data: Data, options: DecodeOptions, _ coder: EntryCoder, context: DecodeContext,

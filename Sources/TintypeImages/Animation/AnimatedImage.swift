@@ -17,7 +17,7 @@ public final class AnimatedImage: Sendable {
     let contents: AnimationContents
     /// Changes each frame; `nil` for none.
     private let transformer: (any ImageTransformer)?
-    /// The number of plays, if it is another one than that of the file.
+    /// The number of plays, if it is another than that of the file.
     private let ownLoopCount: Int?
     private let pressure: MemoryPressure?
     private let frames = Lock(Frames())
@@ -192,7 +192,8 @@ public final class AnimatedImage: Sendable {
     /// - Parameters:
     ///   - isCancelled: returns true once the frames are no longer needed.
     ///   - body: takes a frame.
-    /// - Throws: ``ImageError/Code/truncatedImage`` if a frame is missing or has not arrived, the errors of the decoder and the transformer, and those of `body`.
+    /// - Throws: ``ImageError/Code/truncatedImage`` if a frame is missing or has not arrived, the errors of the decoder and the
+    ///   transformer, and those of `body`.
     public func forEachFrame(
         isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled },
         _ body: (ImageFrame) throws(ImageError) -> Void
@@ -259,8 +260,8 @@ public final class AnimatedImage: Sendable {
 }
 
 extension AnimatedImage: Hashable {
-    /// Returns true if both have equal frames, because they decode the same bytes with the same options and transformers, and are played as often.
-    /// An animation that isn't whole, or was made of decoded frames, equals only itself.
+    /// Returns true if both have equal frames, because they decode the same bytes with the same options and transformers, and are played as
+    /// often. An animation that isn't whole, or was made of decoded frames, equals only itself.
     public static func == (left: AnimatedImage, right: AnimatedImage) -> Bool {
         if left === right { return true }
         let (one, other) = (left.contents.known, right.contents.known)

@@ -5,8 +5,8 @@ extension AnimatedImagePlayer {
     /// comes next, or is dropped: ``lateFramePolicy``. While the player is paused, the sequence waits.
     public var frames: Frames { Frames(player: self) }
 
-    /// The events of playback, as they happen. Each call returns another stream, which ends with the player. An observer that is more than a
-    /// thousand events late misses the oldest of them.
+    /// The events of playback, as they happen. Each call returns another stream, which ends with the player. An observer that is more than
+    /// a thousand events late misses the oldest of them.
     public var events: AsyncStream<PlaybackEvent> { observers.events() }
 
     /// The frames of an animation, each at its time.
@@ -59,7 +59,7 @@ extension AnimatedImagePlayer.Frames {
             let sleeper = deadline.map { deadline in
                 Task { [sleep = player.sleep] in
                     do {
-                        // Not for a duration: that would begin when the task does.
+                        // Not for a duration: that would start when the task does.
                         try await sleep(deadline)
                     } catch {
                         // Whoever cancels it no longer waits. A clock that fails must not stop the animation.

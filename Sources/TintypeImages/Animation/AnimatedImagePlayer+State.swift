@@ -6,7 +6,7 @@ extension AnimatedImagePlayer {
         var position: AnimationTimeline.Position
         /// The step whose frame is needed first.
         private(set) var neededStep = 0
-        /// The time since the beginning of playback at the speed 1.
+        /// The time since the start of playback at the speed 1.
         var time = Duration.zero
         /// The time of the last advance; `nil` if time stands still until the next one.
         var lastTime: Duration?

@@ -8,8 +8,8 @@
 /// for await frame in player.frames { show(frame.pixels) }
 /// ```
 ///
-/// A player plays from its creation on; time begins at the first call of ``advance(to:)``. All members may be used from any thread. Decoding
-/// is shared by all players of an ``AnimatedImage``, which may be at different frames.
+/// A player plays from its creation on; time starts at the first call of ``advance(to:)``. All members may be used from any thread.
+/// Decoding is shared by all players of an ``AnimatedImage``, which may be at different frames.
 public final class AnimatedImagePlayer: Sendable {
     public let image: AnimatedImage
     let now: @Sendable () -> Duration
@@ -110,7 +110,7 @@ public final class AnimatedImagePlayer: Sendable {
 
     // MARK: Control
 
-    /// Goes on after ``pause()``, and begins anew after the end.
+    /// Goes on after ``pause()``, and starts anew after the end.
     public func play() {
         change { state in
             if !state.isPlaying, state.position.isFinished { state.move(to: 0) }
@@ -146,7 +146,7 @@ public final class AnimatedImagePlayer: Sendable {
         }
     }
 
-    /// Goes to a time since the beginning of the first pass, at the speed 1.
+    /// Goes to a time since the start of the first pass, at the speed 1.
     public func seek(to time: Duration) {
         change { state in
             let position = state.timeline.position(at: time)
@@ -214,8 +214,8 @@ public final class AnimatedImagePlayer: Sendable {
 
     /// Moves the animation to a time. Called by whoever shows it, for each refresh of the screen or when the next frame is due.
     ///
-    /// Never waits: a frame that isn't decoded yet is not shown. Decoding of the frames that come next begins.
-    /// - Parameter time: a time that grows with each call, counted from any beginning. Times before the last one count as that.
+    /// Never waits: a frame that isn't decoded yet is not shown. Decoding of the frames that come next starts.
+    /// - Parameter time: a time that grows with each call, counted from any start. Times before the last one count as that.
     public func advance(to time: Duration) -> Update {
         let (update, events, needsOthers) = state.withLock { state in
             state.advance(to: time) { lookup($0) }
@@ -227,7 +227,7 @@ public final class AnimatedImagePlayer: Sendable {
 
     private func lookup(_ index: Int) -> AnimationFramePool.Lookup {
         let lookup = pool.frame(at: index)
-        // The first frame is there from the beginning.
+        // The first frame is there from the start.
         if case .pending = lookup, index == 0 { return .ready(ImageFrame(pixels: image.poster.pixels)) }
         return lookup
     }

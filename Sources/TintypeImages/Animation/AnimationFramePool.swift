@@ -46,7 +46,7 @@ final class AnimationFramePool: Sendable {
 
     // MARK: Members
 
-    /// Adds a player or a caller, and begins to decode what it needs.
+    /// Adds a player or a caller, and starts to decode what it needs.
     /// - Returns: the number by which it is known.
     func join(_ member: Member) -> Int {
         let number = state.withLock { state in
@@ -67,7 +67,8 @@ final class AnimationFramePool: Sendable {
         if isLast { becomeIdle() }
     }
 
-    /// Lets the decoder and its place stay for who asks next, while few other animations have been used since. Copies of the canvas go at once.
+    /// Lets the decoder and its place stay for who asks next, while few other animations have been used since. Copies of the canvas go at
+    /// once.
     private func becomeIdle() {
         useReaderIfFree { if $0.seekPointInterval != nil { $0.close() } }
         IdleAnimations.shared.add(self)

@@ -6,12 +6,12 @@
 /// print(position.frame, position.completedLoops)
 /// ```
 ///
-/// Frames are shown in steps. Step 0 begins at time zero, and each step lasts as long as its frame. A pass of ``PlaybackMode/bounce`` or
+/// Frames are shown in steps. Step 0 starts at time zero, and each step lasts as long as its frame. A pass of ``PlaybackMode/bounce`` or
 /// ``PlaybackMode/reversedBounce`` has both directions. After the last pass comes a last step, which remains: it shows the frame that
-/// the passes began with in these two modes, and in the others the frame that they ended with.
+/// the passes started with in these two modes, and in the others the frame that they ended with.
 ///
-/// The timeline of an animation that is arriving ends at the last frame that is there, and waits. Until the animation is whole, there is no way
-/// back: ``PlaybackMode/reverse`` and ``PlaybackMode/reversedBounce`` wait at the first frame.
+/// The timeline of an animation that is arriving ends at the last frame that is there, and waits. Until the animation is whole, there is no
+/// way back: ``PlaybackMode/reverse`` and ``PlaybackMode/reversedBounce`` wait at the first frame.
 ///
 /// - Complexity: O(log *n*) in the number of frames for each question; O(*n*) to create.
 public struct AnimationTimeline: Sendable, Hashable {
@@ -46,7 +46,7 @@ public struct AnimationTimeline: Sendable, Hashable {
     public let isArriving: Bool
     /// The number of frames that one pass shows.
     public let stepsPerPass: Int
-    /// The times at which the steps of a pass begin, and at which it ends, in nanoseconds.
+    /// The times at which the steps of a pass start, and at which it ends, in nanoseconds.
     private let starts: [Int64]
     /// The order of the frames that are there.
     private let order: PlaybackMode
@@ -101,11 +101,11 @@ public struct AnimationTimeline: Sendable, Hashable {
         return min(bound, lastStep.map { max(0, $0 - 1) / stepsPerPass } ?? bound)
     }
 
-    /// Returns the frame that is shown at a time since the beginning of playback. Times before zero count as zero.
+    /// Returns the frame that is shown at a time since the start of playback. Times before zero count as zero.
     public func position(at time: Duration) -> Position {
         let time = max(0, time.inNanoseconds)
         let (pass, rest) = time.quotientAndRemainder(dividingBy: passNanoseconds)
-        // The last step that begins at the time or before it.
+        // The last step that starts at the time or before it.
         var (low, high) = (0, stepsPerPass)
         while high - low > 1 {
             let middle = (low + high) / 2
@@ -116,7 +116,7 @@ public struct AnimationTimeline: Sendable, Hashable {
         return position(ofStep: min(Int(pass), lastPass) * stepsPerPass + low)
     }
 
-    /// Returns the place of a step. Steps after the end count as the last one, and those before the beginning as the first.
+    /// Returns the place of a step. Steps after the end count as the last one, and those before the start as the first.
     public func position(ofStep step: Int) -> Position {
         var step = min(max(0, step), lastStep ?? .max)
         let farthest = Int(Int64.max / passNanoseconds) - 1

@@ -27,7 +27,8 @@ extension FrameBuffer {
     /// Backward, *s* frames make a segment, and a copy of the canvas lies before each: *s* frames and *n*/*s* copies are in memory, which
     /// is least at *s* = √*n* if both are of one size. Then a frame is decoded once for each time that it is shown, and once more in the
     /// first pass, on the way to the last segment. That is twice in any pass, but three times in the first one of
-    /// ``PlaybackMode/reversedBounce``: it shows each frame twice, after the way to the last frame, and only keeping all frames would save that.
+    /// ``PlaybackMode/reversedBounce``: it shows each frame twice, after the way to the last frame, and only keeping all frames would save
+    /// that.
     /// - Parameters:
     ///   - frameBytes: the memory of a frame.
     ///   - canvasBytes: the memory of a copy of the canvas, which has the size of the source.

@@ -18,7 +18,7 @@ struct FrameDemand: Sendable {
 
     /// Returns the frame to decode for the sake of a missing one.
     ///
-    /// Frames that are shown backward are decoded in segments, forward. A segment begins once all of it is wanted, because to begin
+    /// Frames that are shown backward are decoded in segments, forward. A segment starts once all of it is wanted, because to start
     /// costs a seek.
     /// - Parameters:
     ///   - place: the place of the missing frame.

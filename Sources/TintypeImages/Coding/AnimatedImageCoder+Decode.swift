@@ -23,7 +23,8 @@ extension AnimatedImageCoder {
 }
 
 extension Image {
-    /// Returns the image as the first frame of an animation, if there is more than one frame, and the options don't ask for the first one alone.
+    /// Returns the image as the first frame of an animation, if there is more than one frame, and the options don't ask for the first one
+    /// alone.
     package func animated(
         by coder: any AnimatedImageCoder, _ data: Data, _ info: ImageInfo, options: DecodeOptions,
         _ context: DecodeContext

@@ -2,16 +2,17 @@ public import FoundationEssentials
 
 /// Reads the frames of animations whose bytes are still arriving.
 public protocol ArrivingAnimationCoder: AnimatedImageCoder {
-    /// Returns the header of an animation with only those frames whose bytes are all there. The last one may be missing although it is there.
+    /// Returns the header of an animation with only those frames whose bytes are all there. The last one may be missing although it is
+    /// there.
     /// - Parameters:
-    ///   - data: the beginning of the file.
+    ///   - data: the start of the file.
     ///   - context: the limits and the check for cancellation.
     /// - Throws: ``ImageError/Code/truncatedImage`` if the header is incomplete: more bytes may help.
     func arrivedInfo(of data: Data, context: DecodeContext) throws(ImageError) -> ImageInfo
 
     /// Returns a decoder for the frames that have arrived, which takes more bytes later.
     /// - Parameters:
-    ///   - data: the beginning of the file, with the first frame.
+    ///   - data: the start of the file, with the first frame.
     ///   - options: the options to decode with.
     ///   - context: the limits, the memory, and the check for cancellation.
     func arrivingFrameDecoder(

@@ -10,8 +10,9 @@
 /// - An image that needs more than the whole budget is decoded alone. ``DecodeLimits`` define the limit for a single image.
 /// - Images that are decoded while they arrive use at most a quarter of the budget together. When it is used up, others have no
 ///   previews. Full decodes never wait for previews.
-/// - The bodies that loads hold count, from the first byte that arrives until the last load of the URL ends. They are never refused; decodes wait for
-///   them, but one may always run. While complete bodies fill the budget, no transfer begins that asks for room (``LoadRequest/waitForRoom()``).
+/// - The bodies that loads hold count, from the first byte that arrives until the last load of the URL ends. They are never refused;
+///   decodes wait for them, but one may always run. While complete bodies fill the budget, no transfer starts that asks for room
+///   (``LoadRequest/waitForRoom()``).
 /// - Frame decoders that decode frames one after another don't count, because they live as long as an animation is played.
 ///
 /// A load that waits does not block a thread. Only a coder that is called directly blocks its caller.
@@ -48,8 +49,8 @@ public final class DecodeBudget: Sendable {
     /// Creates a budget.
     /// - Parameters:
     ///   - limit: The size of the budget.
-    ///   - newestFirst: True if, of decodes with the same priority, the newest is first, as suits a list that scrolls quickly. Older decodes
-    ///     then wait as long as new ones come.
+    ///   - newestFirst: True if, of decodes with the same priority, the newest is first, as suits a list that scrolls quickly. Older
+    ///     decodes then wait as long as new ones come.
     public init(limit: ByteCount, newestFirst: Bool = false) {
         state = Lock(State(machine: DecodeBudgetState(limit: limit.bytes, newestFirst: newestFirst)))
     }
@@ -132,7 +133,7 @@ public final class DecodeBudget: Sendable {
     /// Counts the bytes of an encoded image that is complete, and waits for its decode.
     func completeBody(_ bytes: Int) { state.withLock { $0.machine.completeBody(bytes) } }
 
-    /// True if a transfer may begin now.
+    /// True if a transfer may start now.
     package var hasRoom: Bool { state.withLock { $0.machine.hasRoom } }
 
     /// Waits until the bodies that wait for their decode take less than the limit.

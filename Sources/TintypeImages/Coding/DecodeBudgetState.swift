@@ -1,8 +1,9 @@
 /// The decisions of a ``DecodeBudget``: which decodes may run and which wait for memory. It has no lock and does not wait
 /// itself.
 ///
-/// The decode with the highest priority is next, and among equals the earliest one, or the newest one if that is wanted. Decodes that
-/// come after it in this order never overtake it, even if they would fit. Otherwise a large image would never find room beside a stream of small ones.
+/// The decode with the highest priority is next, and among equals the earliest one, or the newest one if that is wanted. Decodes that come
+/// after it in this order never overtake it, even if they would fit. Otherwise a large image would never find room beside a stream of small
+/// ones.
 struct DecodeBudgetState {
     enum Answer: Equatable {
         case granted
@@ -24,7 +25,7 @@ struct DecodeBudgetState {
     private(set) var peakBytes = 0
     /// The bytes of the waiting decodes.
     private var waiters: PriorityQueue<Int>
-    /// The transfers that have a slot, and wait for room before they begin.
+    /// The transfers that have a slot, and wait for room before they start.
     private var transfers: PriorityQueue<Void>
     private let newestFirst: Bool
 
@@ -90,10 +91,10 @@ struct DecodeBudgetState {
 
     var hasRoom: Bool { transfers.isEmpty && completeBodyBytes < limit }
 
-    /// Asks for room for the body of a transfer that hasn't begun.
+    /// Asks for room for the body of a transfer that hasn't started.
     ///
     /// Only bodies that are complete take room: each of them is decoded sooner or later, whatever other transfers do. So a load that needs
-    /// another one for its own transfer doesn't wait for itself.
+    /// another for its own transfer doesn't wait for itself.
     mutating func requestTransfer(priority: ImagePriority) -> Answer {
         if hasRoom { return .granted }
         return .wait(transfers.add((), priority: priority))
@@ -144,7 +145,7 @@ struct DecodeBudgetState {
         return admit()
     }
 
-    /// Returns true if a decode may begin. An image that exceeds the whole budget is decoded when nothing else is.
+    /// Returns true if a decode may start. An image that exceeds the whole budget is decoded when nothing else is.
     private func fits(_ bytes: Int) -> Bool { decodes == 0 || self.bytes + bytes <= limit }
 
     private mutating func take(_ bytes: Int) {

@@ -18,7 +18,7 @@ public struct DecodeContext: Sendable {
     package enum Admission {
         /// The decode waits on its thread.
         case blocks
-        /// The decode ends, and begins again when there is room.
+        /// The decode ends, and starts again when there is room.
         case ends(DecodeTicket)
         /// The decode ends, because it is for a preview.
         case preview

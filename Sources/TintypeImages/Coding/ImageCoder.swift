@@ -7,8 +7,8 @@ public import FoundationEssentials
 /// incomplete image that isn't marked with ``Image/isPartial``.
 public protocol ImageCoder: Sendable {
     /// A stable name of the coder and its settings. The images of a manager's copy with coders of its own
-    /// (``ImageManager/copy(cache:loader:coders:configuration:)``) are cached under it. Coders with equal identifiers must produce equal images. The default is `nil`: such images are cached in
-    /// memory only.
+    /// (``ImageManager/copy(cache:loader:coders:configuration:)``) are cached under it. Coders with equal identifiers must produce equal
+    /// images. The default is `nil`: such images are cached in memory only.
     var identifier: String? { get }
     /// The formats that the coder reads.
     var decodableFormats: Set<ImageFormat> { get }
@@ -21,9 +21,9 @@ public protocol ImageCoder: Sendable {
     ///   - format: the format that was recognized from the bytes, or the caller's hint.
     func canDecode(_ data: Data, format: ImageFormat?) -> Bool
 
-    /// Returns the information in the header. The bytes may be only the beginning of a file.
+    /// Returns the information in the header. The bytes may be only the start of a file.
     /// - Parameters:
-    ///   - data: the encoded image, or its beginning.
+    ///   - data: the encoded image, or its start.
     ///   - context: the limits and the check for cancellation.
     /// - Returns: the information in the header.
     /// - Throws: ``ImageError/Code/truncatedImage`` if the header is incomplete: more bytes may help.
@@ -107,7 +107,7 @@ extension AnimatedImageCoder {
 
 /// A coder whose first image takes longer, unless it was told before.
 package protocol PreparingImageCoder: ImageCoder {
-    /// Begins what the first image would wait for, and returns at once.
+    /// Starts what the first image would wait for, and returns at once.
     func prepare()
 }
 
@@ -128,7 +128,7 @@ public protocol FrameDecoder: AnyObject {
 
     /// Moves to a frame, counted from 0, which becomes the next one. After the last frame there is none.
     ///
-    /// The coders of this package begin at the nearest earlier frame that doesn't depend on those before it. From the first
+    /// The coders of this package start at the nearest earlier frame that doesn't depend on those before it. From the first
     /// seek back on, GIF, PNG and WebP also store up to eight copies of the canvas, at most 64 MB. Seeking among frames that have
     /// been decoded before then decodes at most a ninth of the animation on the way.
     /// - Parameter index: the number of the frame.

@@ -53,7 +53,7 @@ public struct ImageCoders: ImageCoder {
 
     /// Returns the information in the header.
     /// - Parameters:
-    ///   - data: the encoded image, or its beginning.
+    ///   - data: the encoded image, or its start.
     ///   - hint: the format to assume if the signature is ambiguous, as in ``DecodeOptions/formatHint``.
     ///   - context: the limits and the check for cancellation.
     public func info(

@@ -106,7 +106,7 @@ struct OrientedRows: ~Copyable {
 }
 
 extension Orientation {
-    /// True if the upright picture begins with the end of a stored row.
+    /// True if the upright picture starts with the end of a stored row.
     fileprivate var isReversedAlong: Bool {
         switch self {
         case .upMirrored, .down, .rightMirrored, .left: true
@@ -114,7 +114,7 @@ extension Orientation {
         }
     }
 
-    /// True if the upright picture begins with the last stored row.
+    /// True if the upright picture starts with the last stored row.
     fileprivate var isReversedDown: Bool {
         switch self {
         case .down, .downMirrored, .right, .rightMirrored: true

@@ -32,8 +32,8 @@ public protocol ProgressiveDecoder: AnyObject {
 
     /// Appends the next bytes, and decodes as much as they allow.
     ///
-    /// Loads call this method. A decoder that needs earlier bytes can keep `data`, which has the memory of the load, and so needs no copy of its
-    /// own. By default, calls ``append(_:)``.
+    /// Loads call this method. A decoder that needs earlier bytes can keep `data`, which has the memory of the load, and so needs no copy
+    /// of its own. By default, calls ``append(_:)``.
     /// - Parameters:
     ///   - chunk: the next bytes of the file.
     ///   - data: all bytes of the file so far; `chunk` is their end. They must not be changed in place.

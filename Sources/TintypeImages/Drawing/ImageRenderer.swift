@@ -15,7 +15,7 @@ public struct ImageRenderer: Sendable {
     public struct Format: Sendable, Hashable {
         /// The number of pixels per point of the image, at least 1. The size of a renderer is in pixels, whatever the scale.
         public var scale: Double
-        /// True if every pixel is opaque: drawing begins with black instead of transparency, and translucent pixels are finally
+        /// True if every pixel is opaque: drawing starts with black instead of transparency, and translucent pixels are finally
         /// blended with black.
         public var isOpaque: Bool
         /// The precision and the range of the pixels. ``PixelFormat/rgbaFloat16`` can represent colors brighter than white.

@@ -1,7 +1,7 @@
 /// A picture: upright pixels, with the properties of their source. If its source moves, it also has an ``animation``.
 ///
-/// An image never changes, and copying one copies a reference. Its pixels are premultiplied RGBA; see ``PixelBuffer``. Those of an animation
-/// are its first frame; the others are decoded when they are due.
+/// An image never changes, and copying one copies a reference. Its pixels are premultiplied RGBA; see ``PixelBuffer``. Those of an
+/// animation are its first frame; the others are decoded when they are due.
 public struct Image: Sendable {
     /// The contents of an image: one object, so that copies are cheap and caches can tell whether the image is still in use.
     package final class Storage: Sendable {

@@ -1,15 +1,16 @@
 public import FoundationEssentials
 
 extension ImageFormat {
-    /// The number of bytes at the beginning that ``init(sniffing:)`` examines.
+    /// The number of bytes at the start that ``init(sniffing:)`` examines.
     public static let sniffedBytes = 4_096
 
     /// Recognizes a format by its signature; `nil` if the signature is unknown.
     ///
-    /// One or two letters are never enough: an HTML page is not SVG, and a text that begins with `BM` is not a BMP. Where a format allows
+    /// One or two letters are never enough: an HTML page is not SVG, and a text that starts with `BM` is not a BMP. Where a format allows
     /// more in front of its contents than is examined, such as a long comment or compression in SVG, the bytes are taken for that format,
-    /// and its reader tells what they are. Sources: the specifications of the formats, and the WHATWG's "MIME Sniffing Standard", section 6.1.
-    /// - Parameter data: the beginning of a file.
+    /// and its reader tells what they are. Sources: the specifications of the formats, and the WHATWG's "MIME Sniffing Standard", section
+    /// 6.1.
+    /// - Parameter data: the start of a file.
     /// - Complexity: O(1); examines at most the first ``sniffedBytes`` bytes.
     public init?(sniffing data: Data) {
         let signature = [UInt8](data.prefix(32))

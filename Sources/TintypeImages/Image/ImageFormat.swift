@@ -86,8 +86,8 @@ extension ImageFormat {
 
     /// Adds the media types and file name extensions of a format of the program's own, for the whole process.
     ///
-    /// A type or an extension that Tintype knows keeps its meaning. Registering a format again replaces what was registered before; the formats
-    /// in ``known`` can't be changed.
+    /// A type or an extension that Tintype knows keeps its meaning. Registering a format again replaces what was registered before; the
+    /// formats in ``known`` can't be changed.
     /// - Parameters:
     ///   - format: The format.
     ///   - mimeTypes: Its media types, the usual one first. Entries on disk are stored with it.

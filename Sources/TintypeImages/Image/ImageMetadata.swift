@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// The metadata of a file, unchanged.
 public struct ImageMetadata: Sendable, Equatable {
-    /// The Exif block, beginning with its TIFF header.
+    /// The Exif block, starting with its TIFF header.
     public var exif: Data?
     /// The XMP packet.
     public var xmp: Data?

@@ -1,4 +1,4 @@
-/// Immutable pixels: a size, a format, and rows that begin at multiples of 64 bytes.
+/// Immutable pixels: a size, a format, and rows that start at multiples of 64 bytes.
 ///
 /// To create a buffer, fill a ``MutablePixelBuffer`` and freeze it. Its memory returns to the pool when the last image that
 /// uses it is gone.

@@ -98,7 +98,7 @@ public struct ThumbHash: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The constants at the beginning of a ThumbHash: 24 and 16 bits, and 8 for alpha.
+/// The constants at the start of a ThumbHash: 24 and 16 bits, and 8 for alpha.
 struct ThumbHashHeader {
     /// The average luminance, and the average differences of yellow to blue, and of red to green.
     var luminance: Float = 0

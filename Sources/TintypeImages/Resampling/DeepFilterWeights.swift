@@ -28,7 +28,7 @@ struct DeepFilterWeights {
             weights += taps.map { Float($0 / sum) }
             longestSpan = max(longestSpan, taps.count)
         }
-        // Spans begin and end in order.
+        // Spans start and end in order.
         var oldest = 0
         for (newest, span) in spans.enumerated() {
             while spans[oldest].first + spans[oldest].count <= span.first { oldest += 1 }

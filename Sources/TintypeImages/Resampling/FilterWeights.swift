@@ -23,8 +23,8 @@ struct FilterWeights {
     /// The `count` of the longest span.
     private(set) var longestSpan = 0
 
-    /// Numbers of this size have no fraction, so that adding and subtracting it rounds. A call of `round` for each weight, since x86-64 has no
-    /// instruction for it without SSE 4.1, took 1.5 % of the time of a thumbnail.
+    /// Numbers of this size have no fraction, so that adding and subtracting it rounds. A call of `round` for each weight, since x86-64 has
+    /// no instruction for it without SSE 4.1, took 1.5 % of the time of a thumbnail.
     private static let integers = 0x1.8p52
 
     /// Calculates the weights.

@@ -37,7 +37,7 @@ package enum LanczosFilter {
 
     /// The Lanczos window with three lobes, at equal steps.
     ///
-    /// The sines of equal steps are calculated by rotation, which takes a tenth of the time of calculating each one.
+    /// The sines of equal steps are calculated by rotation, which takes a tenth of the time of calculating each.
     private struct Window {
         private let step: Double
         private let fastStep: Rotation

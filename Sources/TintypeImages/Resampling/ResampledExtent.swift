@@ -1,4 +1,4 @@
-/// The part of a source, beginning at its upper left corner, that a resampled picture shows: a size in pixels that can be
+/// The part of a source, starting at its upper left corner, that a resampled picture shows: a size in pixels that can be
 /// fractional.
 ///
 /// A JPEG decoder that scales while it decodes rounds sides up: at an eighth, 1593 columns become 200, of which the picture

@@ -52,7 +52,7 @@ struct ResamplerMemory {
         sumRows == 0 ? sums : sums + y % sumRows * blocks * 64
     }
 
-    /// Returns the addresses of source rows, beginning with a row.
+    /// Returns the addresses of source rows, starting with a row.
     func rows(from row: Int) -> UnsafeMutablePointer<UnsafePointer<UInt8>?> { addresses + row % capacity }
 
     /// Returns the memory for a source row, in place of the row `capacity` rows above it.

@@ -102,7 +102,8 @@ public struct RowResampler: ~Copyable {
         commitRow()
     }
 
-    /// Returns the memory that the next row is filtered from, with room for `source.width` pixels: a coder that decodes into it saves the copy.
+    /// Returns the memory that the next row is filtered from, with room for `source.width` pixels: a coder that decodes into it saves the
+    /// copy.
     func rowToFill() -> UnsafeMutableRawPointer { narrower?.rowToFill() ?? memory.row(nextRow) }
 
     /// Adds the row that was filled.
@@ -151,7 +152,7 @@ public struct RowResampler: ~Copyable {
         var y = firstOpen
         while y < destination.height, vertical.spans[y].first < nextRow {
             let span = vertical.spans[y]
-            // Spans and batches begin and end at even rows: a last odd row is followed by a weight of zero.
+            // Spans and batches start and end at even rows: a last odd row is followed by a weight of zero.
             let end = min(span.end, nextRow + nextRow % 2)
             add(rows: max(span.first, start)..<end, to: y, begins: span.first >= start)
             y += 1

@@ -104,8 +104,8 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         return (range.lowerBound, false)
     }
 
-    /// The first eight bytes of a name in lowercase, as a number that is ordered like the name. Numbers are compared much faster than texts, and
-    /// a download compares dozens of names.
+    /// The first eight bytes of a name in lowercase, as a number that is ordered like the name. Numbers are compared much faster than
+    /// texts, and a download compares dozens of names.
     private static func start(of name: String) -> UInt64 {
         name.withBytes { bytes in
             (0..<8).reduce(0) { $0 << 8 | ($1 < bytes.count ? UInt64(lowercase(bytes[$1])) : 0) }

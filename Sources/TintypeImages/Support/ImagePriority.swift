@@ -1,5 +1,5 @@
 /// The urgency of a load. Wherever work waits, for a connection or for a thread that decodes or transforms, more urgent work
-/// begins first.
+/// starts first.
 public enum ImagePriority: Int, Sendable, Hashable, Comparable, CaseIterable {
     case veryLow, low, normal, high, veryHigh
 

@@ -14,7 +14,7 @@ package final class StageStopwatch: Sendable {
     /// The sum of the waits that have ended.
     package var waited: Duration { .nanoseconds(nanoseconds.load(ordering: .relaxed)) }
 
-    /// A wait that has begun.
+    /// A wait that has started.
     package struct Wait: Sendable {
         fileprivate let stopwatch: StageStopwatch
         fileprivate let start = ContinuousClock.now
@@ -25,6 +25,6 @@ package final class StageStopwatch: Sendable {
         }
     }
 
-    /// Begins a wait of the calling task's stage, if it has one.
+    /// Starts a wait of the calling task's stage, if it has one.
     package static func beginWait() -> Wait? { current.map { Wait(stopwatch: $0) } }
 }

@@ -197,7 +197,7 @@ private final class WorkQueueCore: Sendable {
     }
 }
 
-/// The sleep of a thread, which another thread ends. It may end before it begins.
+/// The sleep of a thread, which another thread ends. It may end before it starts.
 // Sendable: a semaphore is meant for several threads.
 private final class ThreadSleep: @unchecked Sendable {
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)

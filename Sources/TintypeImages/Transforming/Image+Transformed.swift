@@ -44,7 +44,7 @@ extension Image {
             if new.decodeOptions == defaults.decodeOptions { new.decodeOptions = source.decodeOptions }
             if new.bitsPerComponent == defaults.bitsPerComponent { new.bitsPerComponent = source.bitsPerComponent }
             if new.scale == defaults.scale { new.scale = source.scale }
-            // The color space stays the same, unless the transformer specifies another one.
+            // The color space stays the same, unless the transformer specifies another.
             if new.colorSpace == defaults.colorSpace, result.pixels.format == pixels.format {
                 new.colorSpace = source.colorSpace
                 new.isHighDynamicRange = source.isHighDynamicRange

@@ -98,6 +98,6 @@ extension ImageTransformer where Self == ClosureTransformer {
 }
 
 extension ImageTransformer {
-    /// Returns a sequence of this transformer and another one.
+    /// Returns a sequence of this transformer and another.
     public func then(_ next: any ImageTransformer) -> ImageTransformers { ImageTransformers([self, next]) }
 }

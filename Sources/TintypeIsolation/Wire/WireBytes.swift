@@ -53,7 +53,7 @@ extension WireValue where Self: RawRepresentable, RawValue: WireValue {
 package struct WireWriter {
     package private(set) var bytes: [UInt8]
 
-    /// Begins with zeros, to be replaced by a header.
+    /// Starts with zeros, to be replaced by a header.
     init(headerLength: Int) { bytes = [UInt8](repeating: 0, count: headerLength) }
 
     package mutating func write(_ value: some WireValue) { value.write(to: &self) }

@@ -128,7 +128,7 @@ extension WireRequest {
         guard condition else { throw .nonsense }
     }
 
-    /// Returns the beginning of a text that a person reads, without what a terminal obeys.
+    /// Returns the start of a text that a person reads, without what a terminal obeys.
     static func cleaned(_ text: String, limit: Int) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit).filter { !isControl($0) }))
     }

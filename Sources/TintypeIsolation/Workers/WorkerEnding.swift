@@ -28,7 +28,7 @@ extension WorkerConversation.Failure {
         }
     }
 
-    /// Returns the error of a worker that could not begin.
+    /// Returns the error of a worker that could not start.
     func startError(of ending: WorkerEnding, _ isolation: DecoderIsolation, program: String) -> ImageError {
         let reason: String
         switch self {

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import TintypeImages
 
-/// The workers of one ``DecoderIsolation``. A worker has one request at a time, and sees images of one origin only; the one that was used last
-/// comes first.
+/// The workers of one ``DecoderIsolation``. A worker has one request at a time, and sees images of one origin only; the one that was used
+/// last comes first.
 final class WorkerPool: Sendable {
     let isolation: DecoderIsolation
     /// The helper of the settings; `nil` until it is looked for, and where there is none.
@@ -22,8 +22,8 @@ final class WorkerPool: Sendable {
     /// Starts workers that nobody waits for yet.
     private static let preparing = WorkQueue(label: "tintype.workers", width: 1)
 
-    /// The longest time after a failed start in which decodes fail at once. After the first one it is a second, and then twice the last one:
-    /// a moment without memory must not be a minute without images.
+    /// The longest time after a failed start in which decodes fail at once. After the first one it is a second, and then twice the last
+    /// one: a moment without memory must not be a minute without images.
     private static let longestDelay = Duration.seconds(60)
 
     init(_ isolation: DecoderIsolation) {

@@ -3,9 +3,9 @@ internal import Glibc
 
 /// The bytes of a load while they arrive: one buffer that grows, and that decoders can read meanwhile.
 ///
-/// The memory comes from `malloc` and grows with `realloc`. The C library moves large blocks by changing page tables, so that a growing body
-/// is not copied, and pages that were reserved but not written take no memory. A block that somebody reads is never moved: if it has to grow,
-/// a larger one takes its place.
+/// The memory comes from `malloc` and grows with `realloc`. The C library moves large blocks by changing page tables, so that a growing
+/// body is not copied, and pages that were reserved but not written take no memory. A block that somebody reads is never moved: if it has
+/// to grow, a larger one takes its place.
 package final class ArrivingBytes: Sendable {
     // Sendable: bytes are written once, behind all those that views have, by the owner of the lock; the rest is only changed while
     // nothing else refers to the block.

@@ -37,8 +37,9 @@ public protocol ImageLoading: Sendable {
 
     /// Returns the header fields of a request together with those that the loader adds to it, as far as it knows them now.
     ///
-    /// A loader that has more than the fields of the request says so by ``addsRequestHeaders``. By these the caches tell responses apart that were made for different users (``ImageManager/Configuration-swift.struct/credentialHeaders``) or
-    /// that vary on a field. The default is the fields of the request.
+    /// A loader that has more than the fields of the request says so by ``addsRequestHeaders``. By these the caches tell responses apart
+    /// that were made for different users (``ImageManager/Configuration-swift.struct/credentialHeaders``) or that vary on a field. The
+    /// default is the fields of the request.
     /// - Parameters:
     ///   - headers: the fields of the request, which the loader doesn't replace.
     ///   - url: the URL of the request.
@@ -88,8 +89,9 @@ public struct LoadRequest: Sendable {
     public var body: Data?
     /// The priority of the load, which is observed while the load waits for its turn.
     public var priority: WorkPriority
-    /// The validators of the cached image. If it is still current, the loader may answer ``LoadedData/notModified(url:validators:statusCode:)``.
-    /// A loader that follows redirects sends them only to the URL to which they belong (``CacheValidators/belong(to:of:)``).
+    /// The validators of the cached image. If it is still current, the loader may answer
+    /// ``LoadedData/notModified(url:validators:statusCode:)``. A loader that follows redirects sends them only to the URL to which they
+    /// belong (``CacheValidators/belong(to:of:)``).
     public var validators: CacheValidators?
     /// The box in pixels for which the image is needed, if the request has ``ImageRequest/loadsTargetSize``. The loader may bring a smaller
     /// image than the original, but one that still fills the box.
@@ -100,8 +102,8 @@ public struct LoadRequest: Sendable {
     public var receive: @Sendable (LoadProgress) -> Void {
         didSet { (observe, isObserved) = (nil, true) }
     }
-    /// Called in place of ``receive`` by loaders that collect their bytes in an ``ArrivingBytes``, which has those of the report; `nil` if the
-    /// bytes are of no use.
+    /// Called in place of ``receive`` by loaders that collect their bytes in an ``ArrivingBytes``, which has those of the report; `nil` if
+    /// the bytes are of no use.
     package var observe: (@Sendable (LoadProgress, ArrivingBytes?) -> Void)?
     private var isObserved: Bool
     /// The budget in which the body needs room; `nil` if there always is room.
@@ -127,8 +129,8 @@ public struct LoadRequest: Sendable {
 
     /// Waits until the bytes of other loads that wait for their decode leave room for more, within the limit of the ``DecodeBudget``.
     ///
-    /// A loader that limits its concurrent transfers calls this when the turn of the transfer has come, before it begins. A transfer that has
-    /// begun isn't held up.
+    /// A loader that limits its concurrent transfers calls this when the turn of the transfer has come, before it starts. A transfer that
+    /// has started isn't held up.
     /// - Throws: ``ImageError/Code/cancelled``
     public func waitForRoom() async throws(ImageError) { try await budget?.waitForRoom(priority: priority) }
 

@@ -17,7 +17,7 @@ public import FoundationEssentials
 /// }
 /// ```
 public protocol ImageStreaming: ImageLoading {
-    /// Begins a load.
+    /// Starts a load.
     ///
     /// - Parameter request: The URL, and the conditions of the load.
     /// - Returns: the head of the answer, and the sequence of its chunks. The sequence ends soon after the calling task is canceled.

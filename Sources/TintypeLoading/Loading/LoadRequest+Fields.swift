@@ -1,5 +1,6 @@
 extension LoadRequest {
-    /// The header fields that may be sent to another origin than that of the URL, in lowercase: after a redirect, and to an alternative source.
+    /// The header fields that may be sent to another origin than that of the URL, in lowercase: after a redirect, and to an alternative
+    /// source.
     ///
     /// They describe the client or the body. All others, such as `Authorization`, `Cookie`, `Host`, `Referer`, and a program's own, may be
     /// secrets or belong to one host.

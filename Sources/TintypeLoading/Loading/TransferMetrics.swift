@@ -17,7 +17,7 @@ public struct TransferMetrics: Sendable, Hashable {
     public var redirects = 0
     /// The bytes of bodies that arrived in all attempts, before decompression.
     public var receivedBytes = 0
-    /// The bytes at the beginning of the body that came from an interrupted transfer.
+    /// The bytes at the start of the body that came from an interrupted transfer.
     public var resumedBytes = 0
 
     public init() {}

@@ -3,10 +3,11 @@ package import FoundationEssentials
 extension URL {
     /// Creates the URL of a string that somebody wrote: in a program, on a command line, in a list, or in the `Location` of a redirect.
     ///
-    /// Each byte that a URL can't have there (RFC 3986) becomes an escape, and nothing else changes: escapes stay, whatever bytes they stand
-    /// for, and a `%` that begins none becomes `%25`. White space around the string is left out.
+    /// Each byte that a URL can't have there (RFC 3986) becomes an escape, and nothing else changes: escapes stay, whatever bytes they
+    /// stand for, and a `%` that starts none becomes `%25`. White space around the string is left out.
     ///
-    /// `URL(string:)` of swift-foundation isn't enough: if one character of a component needs an escape, it encodes the `%` of all others again.
+    /// `URL(string:)` of swift-foundation isn't enough: if one character of a component needs an escape, it encodes the `%` of all others
+    /// again.
     /// - Parameters:
     ///   - text: an absolute URL, or a reference if there is a base.
     ///   - base: the URL to which a reference is relative.

@@ -13,7 +13,7 @@ public struct RememberedFailure: Sendable {
 /// The sources that failed a short while ago, so that a list of broken images doesn't ask for each of them again and again.
 ///
 /// Failures are remembered by source and message: an answer to one token says nothing about another. Those of decoding are
-/// remembered by the way of decoding too: what one coder can't read, another one may. Failures are remembered for a time and up to a
+/// remembered by the way of decoding too: what one coder can't read, another may. Failures are remembered for a time and up to a
 /// count; the oldest are dropped first.
 struct FailureMemory {
     /// The identity of a failure.

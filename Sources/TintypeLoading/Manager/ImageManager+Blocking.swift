@@ -7,8 +7,8 @@ extension ImageManager {
     /// With ``CachePolicy/cacheOnly`` the wait is no longer than the disk takes, so that a view has its image with its first frame. No work
     /// is ever done on the main thread, so it may wait too, outside of tasks.
     /// - Throws: ``ImageError``, as ``load(_:)-(ImageRequest)`` does. An image that isn't in memory is an error,
-    ///   ``ImageError/Code/invalidRequest``, on threads that the load itself needs: in every Swift task, and in coders, transformers, and other
-    ///   code that the processing queue calls.
+    ///   ``ImageError/Code/invalidRequest``, on threads that the load itself needs: in every Swift task, and in coders, transformers, and
+    ///   other code that the processing queue calls.
     @available(*, noasync, message: "this blocks a thread; await load(_:)")
     public func loadBlocking(_ request: ImageRequest) throws(ImageError) -> ImageResult {
         let (request, environment) = prepared(request)

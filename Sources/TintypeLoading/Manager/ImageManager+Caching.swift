@@ -26,8 +26,8 @@ extension ImageManager {
     /// This is a load with ``CachePolicy/cacheOnly``, whatever policy the request has: it never asks the source. It decodes and transforms
     /// what is on disk, shares that work with equal loads, and stores the result in memory, as the request says. A damaged entry is
     /// discarded.
-    /// - Throws: ``ImageError`` if the request is invalid, if a cached image is damaged, exceeds a limit or can't be transformed, or if the calling
-    ///   task is canceled.
+    /// - Throws: ``ImageError`` if the request is invalid, if a cached image is damaged, exceeds a limit or can't be transformed, or if the
+    ///   calling task is canceled.
     nonisolated(nonsending) public func cachedImage(for request: ImageRequest) async throws(ImageError) -> Image? {
         var (request, environment) = prepared(request)
         request.cachePolicy = .cacheOnly
@@ -51,8 +51,9 @@ extension ImageManager {
 
     /// Stores an image where loads of the request look for it: in the layers of ``ImageRequest/CacheOptions/store``.
     ///
-    /// The disk stores the original of a source, and, for requests with ``ImageRequest/CacheOptions/storesVariant``, thumbnails and transformed images;
-    /// other images, and those of local files and `data:` URLs, are stored in memory only: no load looks for the others on disk, and files may change.
+    /// The disk stores the original of a source, and, for requests with ``ImageRequest/CacheOptions/storesVariant``, thumbnails and
+    /// transformed images; other images, and those of local files and `data:` URLs, are stored in memory only: no load looks for the others
+    /// on disk, and files may change.
     /// - Parameters:
     ///   - image: The image.
     ///   - data: The encoded bytes for the disk; without them the image is encoded as ``ImageRequest/CacheOptions/encoding`` say.
@@ -182,8 +183,8 @@ extension ImageManager {
     /// Ends all loads, waits until the bytes that have arrived are on disk, and removes expired entries: for the end of the program, on
     /// `SIGTERM` for example.
     ///
-    /// Does all of it even if the calling task is cancelled. Loads that begin later work as usual. If expired entries can't be removed, that
-    /// is logged.
+    /// Does all of it even if the calling task is cancelled. Loads that start later work as usual. If expired entries can't be removed,
+    /// that is logged.
     /// - Parameter removingExpired: False to leave expired entries on disk.
     public func shutdown(removingExpired: Bool = true) async {
         await Task { [self] in

@@ -3,7 +3,7 @@ public import Logging
 public import Tracing
 
 extension ImageManager {
-    /// The hooks, limits, and shared resources of a manager. A change affects loads that begin afterwards.
+    /// The hooks, limits, and shared resources of a manager. A change affects loads that start afterwards.
     public struct Configuration: Sendable {
         /// The identity of a URL in the caches, for URLs that carry signatures or session ids. The default is the whole URL.
         public var cacheKey: (@Sendable (URL) -> String)?
@@ -33,8 +33,8 @@ extension ImageManager {
         /// The order in which caches and source are asked, for requests that don't set ``ImageRequest/cachePolicy``. The default is
         /// ``CachePolicy/cacheFirst``.
         public var cachePolicy = CachePolicy.cacheFirst
-        /// The connection to the network, as the program knows it: loads ask no source while it is ``NetworkStatus/offline``, and revalidate
-        /// nothing while it is ``NetworkStatus/lowData``. Called by loads that would ask a source; it must not take long.
+        /// The connection to the network, as the program knows it: loads ask no source while it is ``NetworkStatus/offline``, and
+        /// revalidate nothing while it is ``NetworkStatus/lowData``. Called by loads that would ask a source; it must not take long.
         public var networkStatus: @Sendable () -> NetworkStatus = { .online }
         /// The header fields of requests that identify a user. An image that was loaded with one of them is found only by requests
         /// with the same value. The default is `authorization` and `cookie`.
@@ -51,8 +51,8 @@ extension ImageManager {
         public var scaleDownLimit = ByteCount.megabytes(60)
         /// The times for which a URL that failed isn't loaded again.
         public var failureLifetimes = FailureLifetimes()
-        /// A closure that returns the time for which a URL that failed isn't loaded again: zero to remember nothing, or `nil` for the time of
-        /// ``failureLifetimes``. Local files aren't asked for.
+        /// A closure that returns the time for which a URL that failed isn't loaded again: zero to remember nothing, or `nil` for the time
+        /// of ``failureLifetimes``. Local files aren't asked for.
         public var failureLifetime: (@Sendable (ImageError, URL) -> Duration?)?
         /// The number of failed URLs that are remembered.
         public var failureLimit = 1_000

@@ -10,17 +10,17 @@ extension ImageManager {
     /// let archiving = manager.copy(configuration: configuration)
     /// ```
     ///
-    /// A copy shares the caches and the loaders that it doesn't replace, the decode budget, and, unless it has another loader, the failures that
-    /// are remembered. It shares no loads: ``cancelAll()``, ``hasActiveLoads``, ``flush()`` and ``statistics`` concern its own. Later changes to
-    /// the parts or the configuration of either manager don't affect the other one.
+    /// A copy shares the caches and the loaders that it doesn't replace, the decode budget, and, unless it has another loader, the failures
+    /// that are remembered. It shares no loads: ``cancelAll()``, ``hasActiveLoads``, ``flush()`` and ``statistics`` concern its own. Later
+    /// changes to the parts or the configuration of either manager don't affect the other one.
     ///
     /// Images that a copy decodes with coders of its own are cached under keys with the ``ImageCoder/identifier`` of the coder. Those of
     /// a coder without one are cached in memory only, where only the copy finds them.
     /// - Parameters:
     ///   - cache: The caches in which images are looked up and stored; `nil` for those of this manager.
     ///   - loader: The loader of images that aren't cached; `nil` for the loaders of this manager.
-    ///   - coders: The coders that read and write image formats, in place of all others; `nil` for those of this manager. A variant is stored on
-    ///     disk only in a format that one of them writes.
+    ///   - coders: The coders that read and write image formats, in place of all others; `nil` for those of this manager. A variant is
+    ///     stored on disk only in a format that one of them writes.
     ///   - configuration: The hooks, limits, and shared resources; `nil` for those of this manager.
     public func copy(
         cache: (any ImageCaching)? = nil, loader: (any ImageLoading)? = nil, coders: (any ImageCoder)? = nil,

@@ -9,9 +9,9 @@ extension ImageManager {
     /// Returns the bytes of an image, from disk or from a loader, without decoding them: to send them on, to write them to a file, or to
     /// decode them when the image is shown.
     ///
-    /// The download is shared with loads of the image, and the bytes are stored on disk if the request's ``ImageRequest/CacheOptions/store`` says so. Only
-    /// the header is read: bytes that no coder accepts as an image are an error, and are not stored. Memory isn't queried; thumbnails and
-    /// transformers don't apply. Honors the cancellation of the calling task.
+    /// The download is shared with loads of the image, and the bytes are stored on disk if the request's
+    /// ``ImageRequest/CacheOptions/store`` says so. Only the header is read: bytes that no coder accepts as an image are an error, and are
+    /// not stored. Memory isn't queried; thumbnails and transformers don't apply. Honors the cancellation of the calling task.
     /// - Throws: ``ImageError`` with the URL that failed, the stage, and the reason.
     nonisolated(nonsending) public func data(for request: ImageRequest) async throws(ImageError) -> EncodedImage {
         let (request, environment) = prepared(request)

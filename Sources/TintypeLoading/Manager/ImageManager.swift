@@ -44,12 +44,12 @@ public final class ImageManager: Sendable {
         current = Lock(environment)
     }
 
-    /// The parts of a load that begins now.
+    /// The parts of a load that starts now.
     var environment: LoadEnvironment { current.withLock { $0 } }
 
     // Changes in place, such as `loaders.add(…)`, happen one after another, so that none is lost.
 
-    /// The hooks, limits, and shared resources. A change affects loads that begin afterwards.
+    /// The hooks, limits, and shared resources. A change affects loads that start afterwards.
     public var configuration: Configuration {
         get { environment.configuration }
         _modify {
@@ -64,7 +64,7 @@ public final class ImageManager: Sendable {
         }
     }
 
-    /// The loaders, which may be added and removed at any time. A change affects loads that begin afterwards.
+    /// The loaders, which may be added and removed at any time. A change affects loads that start afterwards.
     public var loaders: ImageLoaders {
         get { environment.loaders }
         _modify {
@@ -78,7 +78,7 @@ public final class ImageManager: Sendable {
         }
     }
 
-    /// The coders, which may be added and removed at any time. A change affects loads that begin afterwards.
+    /// The coders, which may be added and removed at any time. A change affects loads that start afterwards.
     public var coders: ImageCoders {
         get { environment.coders }
         _modify {

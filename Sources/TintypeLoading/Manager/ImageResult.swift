@@ -52,7 +52,7 @@ public enum Freshness: Sendable {
     case fresh
     /// The image was cached, and its source says that it is still current.
     case notModified
-    /// The image was cached, and its source sent another one for this load.
+    /// The image was cached, and its source sent another for this load.
     case updated
     /// The image was cached, and may be out of date.
     case stale(StaleReason)
@@ -73,7 +73,7 @@ public struct ImageProgress: Sendable, Hashable {
     /// `nil` if the source didn't say.
     public var expectedBytes: Int?
     /// The format, the size, and the other contents of the image's header, once they have arrived, so that a program can make room for
-    /// the image; `nil` before, and if the bytes arrive in one piece or begin like no image. Read by the manager's coders.
+    /// the image; `nil` before, and if the bytes arrive in one piece or start like no image. Read by the manager's coders.
     public var header: ImageInfo?
 
     public init(receivedBytes: Int, expectedBytes: Int?, header: ImageInfo? = nil) {

@@ -95,7 +95,7 @@ extension LoadEnvironment {
         }
     }
 
-    /// Begins a write, and waits for it if too many bytes are waiting to be written. The bytes of the fetch stay shared until it has ended.
+    /// Starts a write, and waits for it if too many bytes are waiting to be written. The bytes of the fetch stay shared until it has ended.
     func begin(
         _ write: Promise<ImageError?>, of fetch: FetchKey, bytes: Int, _ trace: LoadTrace,
         _ body: @escaping @Sendable () async throws(ImageError) -> Void
@@ -134,7 +134,7 @@ extension LoadEnvironment {
 
     /// Removes every variant of a source that newer bytes replace.
     /// - Parameter removals: The removals when the newer bytes were asked for.
-    /// - Returns: The removals including this one, which the stores of the newer bytes know; `nil` if there was another one meanwhile, so
+    /// - Returns: The removals including this one, which the stores of the newer bytes know; `nil` if there was another meanwhile, so
     ///   that the caches have neither the old image nor the new one.
     func replaceVariants(ofSource source: String, since removals: SourceRemovals) async -> SourceRemovals? {
         do throws(ImageError) {

@@ -1,11 +1,11 @@
 internal import FoundationEssentials
 
-/// The parts and the configuration of a manager as they are when a load begins. A load keeps to them until it ends, whatever
+/// The parts and the configuration of a manager as they are when a load starts. A load keeps to them until it ends, whatever
 /// the program changes meanwhile.
 final class LoadEnvironment: Sendable {
     /// The cache of images.
     let cache: any ImageCaching
-    /// The cache of the bytes that sources send: the same one, unless the program has another one for them.
+    /// The cache of the bytes that sources send: the same one, unless the program has another for them.
     let originals: any ImageCaching
     let hasOwnOriginals: Bool
     let loaders: ImageLoaders

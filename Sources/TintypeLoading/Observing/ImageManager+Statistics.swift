@@ -5,7 +5,7 @@ extension ImageManager {
     ///
     /// Each load that has ended is counted in exactly one of ``memoryHits``, ``diskHits``, ``misses``, ``failures`` and ``cancellations``.
     public struct Statistics: Sendable, Hashable, Codable {
-        /// The loads that began: of images, of bytes, and of animations, also those of prefetchers.
+        /// The loads that started: of images, of bytes, and of animations, also those of prefetchers.
         public var loads = 0
         /// The loads whose image was in memory.
         public var memoryHits = 0

@@ -12,7 +12,7 @@ extension LoadEnvironment {
         configuration.meters?.countMemoryHit()
     }
 
-    /// Begins a load that a caller waits for.
+    /// Starts a load that a caller waits for.
     func beginLoad(_ request: ImageRequest) -> LoadTrace {
         shared.counters.count { $0.loads += 1 }
         let trace = LoadTrace(span: configuration.tracer?.startSpan("tintype.load"))

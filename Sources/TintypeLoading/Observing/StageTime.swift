@@ -16,7 +16,7 @@ public struct StageTime: Sendable, Hashable {
         running = total - self.queued
     }
 
-    /// From the beginning of the stage to its end.
+    /// From the start of the stage to its end.
     public var total: Duration { queued + running }
 
     /// No time, for a stage that a load didn't need.

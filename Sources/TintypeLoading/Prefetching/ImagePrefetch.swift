@@ -12,7 +12,7 @@ public final class ImagePrefetch: Sendable {
         public var error: ImageError
     }
 
-    /// The requests, in the order in which they begin.
+    /// The requests, in the order in which they start.
     public let requests: [ImageRequest]
 
     private let id: Int

@@ -11,7 +11,7 @@ public import FoundationEssentials
 /// for failure in prefetch.failures { print(failure.url, failure.error) }
 /// ```
 ///
-/// Only a few loads run at a time, with a low priority: a load for the screen begins before all prefetches that wait. One that asks for
+/// Only a few loads run at a time, with a low priority: a load for the screen starts before all prefetches that wait. One that asks for
 /// an image that is being prefetched joins the prefetch, which then has the priority of that load. A new prefetch leaves earlier
 /// ones as they are. Prefetches go on when the prefetcher is released; ``cancelAll()`` and ``ImagePrefetch/cancel()`` end them.
 public final class ImagePrefetcher: Sendable {
@@ -23,7 +23,7 @@ public final class ImagePrefetcher: Sendable {
         case disk
     }
 
-    /// The limits of a prefetcher. A change affects loads that begin afterwards.
+    /// The limits of a prefetcher. A change affects loads that start afterwards.
     public struct Configuration: Sendable {
         /// The number of images that are loaded at a time, at least 1.
         public var maximumConcurrentLoads = 3
@@ -45,7 +45,7 @@ public final class ImagePrefetcher: Sendable {
     /// - Parameters:
     ///   - manager: the manager that loads the images, and whose caches keep them.
     ///   - configuration: the limits.
-    ///   - pressure: the source of memory pressure, under which no load begins; `nil` for none.
+    ///   - pressure: the source of memory pressure, under which no load starts; `nil` for none.
     ///   - clock: the clock of ``Configuration-swift.struct/pauseUnderMemoryPressure``.
     public init(
         manager: ImageManager, configuration: Configuration = Configuration(), pressure: MemoryPressure? = .system,
@@ -61,7 +61,7 @@ public final class ImagePrefetcher: Sendable {
         set { core.configuration = newValue }
     }
 
-    /// True if no load begins. Loads that are running go on.
+    /// True if no load starts. Loads that are running go on.
     public var isPaused: Bool {
         get { core.isPaused }
         set { core.isPaused = newValue }

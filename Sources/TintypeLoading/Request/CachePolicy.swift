@@ -21,7 +21,7 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable, Codable {
 
     /// True if a load may ask the source even for a cached image, before it ends.
     var asksSource: Bool { self == .reload || self == .revalidate || self == .http }
-    /// True if a load begins with the images in memory.
+    /// True if a load starts with the images in memory.
     var queriesMemory: Bool { self != .reload && self != .revalidate }
     /// True if a cached image is the result whatever its age.
     var ignoresAge: Bool { self == .cacheFirst || self == .cacheOnly }

@@ -18,14 +18,14 @@ extension ImageRequest {
         public var storeOriginal: CacheLayers?
         /// True if the disk also stores the thumbnail or transformed image, encoded anew, so that it need not be made again.
         public var storesVariant = false
-        /// The encoding of ``storesVariant``; part of the variant's cache key. The format is the source's if it can hold the image, otherwise
-        /// one that can.
+        /// The encoding of ``storesVariant``; part of the variant's cache key. The format is the source's if it can hold the image,
+        /// otherwise one that can.
         public var encoding = EncodeOptions()
-        /// The time after which what this load stores on disk expires, counted from when it was loaded; `nil`, the default, for the limits of
-        /// the cache alone. A negative time counts as zero.
+        /// The time after which what this load stores on disk expires, counted from when it was loaded; `nil`, the default, for the limits
+        /// of the cache alone. A negative time counts as zero.
         ///
-        /// It ends an entry earlier than ``DiskCache/Configuration/maximumAge``, never later. Of requests that share a load, the one with the
-        /// shortest time decides. An image that is on disk already keeps its end.
+        /// It ends an entry earlier than ``DiskCache/Configuration/maximumAge``, never later. Of requests that share a load, the one with
+        /// the shortest time decides. An image that is on disk already keeps its end.
         public var lifetime: Duration?
         /// True if the load ends only when the caches have stored the image. ``ImageResult/storeError`` then tells what went wrong.
         public var waitsForStore = false

@@ -4,9 +4,9 @@ public import FoundationEssentials
 extension ImageRequest {
     /// Creates a request for the image at the URL that a string spells.
     ///
-    /// Characters that a URL can't have, such as spaces and umlauts, are percent-encoded, and all others stay as they are. `URL(string:)` on Linux
-    /// is different: if it has to encode one character, it encodes the escapes that are there already once more. So a `data:` URL with unencoded
-    /// SVG, or a URL such as `https://example.org/a%20b[1].jpg`, should be passed to this initializer.
+    /// Characters that a URL can't have, such as spaces and umlauts, are percent-encoded, and all others stay as they are. `URL(string:)`
+    /// on Linux is different: if it has to encode one character, it encodes the escapes that are there already once more. So a `data:` URL
+    /// with unencoded SVG, or a URL such as `https://example.org/a%20b[1].jpg`, should be passed to this initializer.
     /// - Throws: ``ImageError/Code/invalidURL`` if the string isn't an absolute URL, such as `https://example.org/photo.jpg`.
     public init(string: String) throws(ImageError) {
         guard let url = URL(written: string), url.scheme?.isEmpty == false else {

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
 /// The complete description of one load. Nothing else is consulted while the load runs, except the manager's configuration as it was
-/// when the load began.
+/// when the load started.
 ///
 /// ```swift
 /// var request = ImageRequest(url)
@@ -26,8 +26,8 @@ public struct ImageRequest: Sendable {
     public var transformer: (any ImageTransformer)?
     /// True if ``transformer`` is applied to every frame of an animation; otherwise animations are left unchanged.
     public var transformsAnimatedImages = false
-    /// True if ``transformer`` is applied to the pixels of a vector image, such as an SVG; otherwise vector images are left unchanged. A vector
-    /// image has the size that it is wanted in by ``thumbnailSize``, without a loss.
+    /// True if ``transformer`` is applied to the pixels of a vector image, such as an SVG; otherwise vector images are left unchanged. A
+    /// vector image has the size that it is wanted in by ``thumbnailSize``, without a loss.
     public var transformsVectorImages = false
     /// True if the image is limited to ``ImageManager/Configuration-swift.struct/scaleDownLimit``, unless
     /// ``DecodeOptions/maximumBytes`` sets another limit.

@@ -1,12 +1,12 @@
-/// The identity of a load: requests with equal keys get the same image, or bytes with the same header, from the same place, and share all of
-/// the work.
+/// The identity of a load: requests with equal keys get the same image, or bytes with the same header, from the same place, and share all
+/// of the work.
 ///
 /// What a request stores isn't part of the key, but of its ``LoadWishes``.
 struct ImageLoadKey: Hashable, Sendable {
     /// The image, with everything that changes its pixels.
     var image: ImageKey
     var download: DownloadKey
-    /// The generation of the environment: a load keeps to the configuration and the coders as they are when it begins.
+    /// The generation of the environment: a load keeps to the configuration and the coders as they are when it starts.
     var generation: Int
     var policy: CachePolicy
     var queriesDisk: Bool
@@ -14,7 +14,7 @@ struct ImageLoadKey: Hashable, Sendable {
     var queriesVariant: Bool
     /// True if the disk is asked for larger thumbnails.
     var queriesOtherVariants: Bool
-    /// True if bytes that were asked for before the load began are too old.
+    /// True if bytes that were asked for before the load started are too old.
     var isReload: Bool
     /// True for a load that refreshes, and whose new bytes remove the variants of the old ones.
     var replacesVariants: Bool

@@ -19,10 +19,10 @@ struct FetchKey: Hashable, Sendable {
     var download: DownloadKey
     var policy: CachePolicy
     var queriesDisk: Bool
-    /// True if bytes that were asked for before the load began are too old.
+    /// True if bytes that were asked for before the load started are too old.
     var isReload: Bool
     var retriesFailed: Bool
-    /// The removals before the load: one that begins after a removal doesn't join another from before it.
+    /// The removals before the load: one that starts after a removal doesn't join another from before it.
     var removals: SourceRemovals
     /// The way of decoding that failed a short while ago.
     var failedDecoding: FailureMemory.Decoding?

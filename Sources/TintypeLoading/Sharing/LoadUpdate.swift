@@ -1,6 +1,6 @@
 /// A step of a job, for all who wait for it.
 enum LoadUpdate: Sendable {
-    /// A transfer begins whose bytes can be decoded as they come. Told within the pipeline only.
+    /// A transfer starts whose bytes can be decoded as they come. Told within the pipeline only.
     case arriving(ArrivingData)
     /// The source is asked whether these cached bytes are current. Told within the pipeline only.
     case asking(about: SourceBytes)

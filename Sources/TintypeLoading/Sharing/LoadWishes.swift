@@ -9,7 +9,7 @@ struct LoadWishes: Hashable, Sendable {
     /// The time after which what is stored on disk expires; `nil` for no such limit.
     var lifetime: Duration?
 
-    /// The wishes of a job for the one that it needs: an image that is made of another one has that as its original.
+    /// The wishes of a job for the one that it needs: an image that is made of another has that as its original.
     var ofNeed: LoadWishes {
         var wishes = self
         wishes.layers = layers.intersection(.originalOnDisk)

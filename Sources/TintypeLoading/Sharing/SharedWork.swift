@@ -1,6 +1,6 @@
 /// Runs jobs for the callers and jobs that wait for them: ``SharedWorkState``, with their continuations and tasks.
 ///
-/// Each job has a task of its own, so that no caller's cancellation reaches another one. Every caller gets exactly one end.
+/// Each job has a task of its own, so that no caller's cancellation reaches another. Every caller gets exactly one end.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     typealias State = SharedWorkState<Key>
     typealias Outcome = Result<Value, ImageError>
@@ -61,7 +61,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var waiting: [Key: Int] { tables.withLock { $0.state.waiting } }
     var isIdle: Bool { tables.withLock { $0.state == State() && $0.waits.isEmpty && $0.runs.isEmpty } }
 
-    /// Returns the value of the job for a key, which begins unless it is under way. Honors the cancellation of the calling task.
+    /// Returns the value of the job for a key, which starts unless it is under way. Honors the cancellation of the calling task.
     func value(
         _ key: Key, _ wishes: LoadWishes, priority: LoadPriority, onUpdate: OnUpdate? = nil, _ work: Work
     ) async throws(ImageError) -> Value {

@@ -16,13 +16,14 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         let key: Key
         var waiters: Set<ID> = []
         var counts = WishCounts()
-        /// The waiter by which this job waits for another one, or uses its value.
+        /// The waiter by which this job waits for another, or uses its value.
         var need: ID?
         /// True for a job that has ended, and whose value others use.
         var isKept = false
     }
 
-    /// The answer to a waiter: begin the job, wait, take the value of a job that has ended, or end. A load in a cycle would wait for itself.
+    /// The answer to a waiter: start the job, wait, take the value of a job that has ended, or end. A load in a cycle would wait for
+    /// itself.
     enum Join: Hashable { case begin, wait(ID), ready(ID), refuse, cycle }
 
     /// The consequences of a change, which are carried out without the lock.
@@ -52,7 +53,7 @@ struct SharedWorkState<Key: Hashable & Sendable>: Hashable, Sendable {
         jobs.values.reduce(into: [:]) { if !$1.isKept { $0[$1.key, default: 0] += $1.waiters.count } }
     }
 
-    /// Joins the job for a key, or begins it.
+    /// Joins the job for a key, or starts it.
     /// - Parameters:
     ///   - wishes: The wishes of a caller; `nil` for a user of the value, which stays until the user leaves.
     ///   - asking: The job that uses the value, in place of the former one; or the job whose code calls.

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 
 /// The bytes of a source that have arrived so far, for decoders that decode them as they come.
 ///
-/// Only transfers that begin for a progressive load have them. Loaders that collect their bytes in an ``ArrivingBytes`` share it with the
+/// Only transfers that start for a progressive load have them. Loaders that collect their bytes in an ``ArrivingBytes`` share it with the
 /// decoders; the chunks of others are collected here.
 final class ArrivingData: Sendable {
     private enum Source {
@@ -10,7 +10,7 @@ final class ArrivingData: Sendable {
         /// The only chunk so far.
         case chunk(Data)
         case bytes(ArrivingBytes)
-        /// The bytes that are here are not the beginning of the source: one is missing.
+        /// The bytes that are here are not the start of the source: one is missing.
         case incomplete
     }
 

@@ -5,7 +5,7 @@ internal import FoundationEssentials
 /// An image that arrives in one piece is left to the decoder.
 final class ArrivingHeader: Sendable {
     private enum State {
-        /// The beginning of the image, and the number of bytes from which it is worth reading.
+        /// The start of the image, and the number of bytes from which it is worth reading.
         case collecting(Data, until: Int)
         case found(ImageInfo)
         /// The header can't be read, or a chunk is missing.

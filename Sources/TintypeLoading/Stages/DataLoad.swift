@@ -104,7 +104,7 @@ struct DataOutput: Sendable {
     var time: StageTime
     /// The number of the load that read the header.
     var decodedBy: Int
-    /// The writes to disk that the load began.
+    /// The writes to disk that the load started.
     let writes = DiskWrites()
 
     var data: Data { encoded?.data ?? bytes.data }

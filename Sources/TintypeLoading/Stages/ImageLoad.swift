@@ -44,7 +44,7 @@ final class ImageLoad: Sendable {
             removals: removals ?? transformed?.key.removals ?? environment.removals(ofSource: key.source))
     }
 
-    /// The output of the load, which begins unless it is under way.
+    /// The output of the load, which starts unless it is under way.
     func output(
         _ wishes: LoadWishes, priority: LoadPriority,
         onUpdate: (@Sendable (LoadUpdate) -> Void)? = nil

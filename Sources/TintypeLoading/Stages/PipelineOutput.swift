@@ -12,7 +12,7 @@ final class PipelineOutput: Sendable {
     let transformedBy: Int?
     /// True for an image that was found under its own key, in memory or as a variant on disk.
     let isStored: Bool
-    /// The writes to disk that the load began.
+    /// The writes to disk that the load started.
     let writes = DiskWrites()
     private let mayBeCached = Lock(Bool?.none)
 

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 
 /// Decodes one image while its bytes arrive, a pass at a time.
 ///
-/// Each pass takes the bytes that have come since the last one, on a thread of the processing queue. Passes don't overlap: the load makes the
-/// image after its last preview.
+/// Each pass takes the bytes that have come since the last one, on a thread of the processing queue. Passes don't overlap: the load makes
+/// the image after its last preview.
 final class ProgressiveDecoding: Sendable {
     private struct State {
         /// The decoder, which is released after it has failed, with its memory.
@@ -64,8 +64,8 @@ final class ProgressiveDecoding: Sendable {
     /// The animation, once two of its frames are there.
     var animation: AnimatedImage? { state.withLock { $0?.animation.image } }
 
-    /// Decodes the bytes that have arrived, and returns a preview if enough time has passed since the last one, or if the image turns out to be
-    /// an animation.
+    /// Decodes the bytes that have arrived, and returns a preview if enough time has passed since the last one, or if the image turns out
+    /// to be an animation.
     func preview(of data: ArrivingData, isCancelled: @escaping @Sendable () -> Bool) throws(ImageError) -> Image? {
         try pass(isCancelled) { state throws(ImageError) in
             state.data = data

@@ -69,7 +69,7 @@ final class SourceBytes: Sendable {
     var removals: SourceRemovals? { state.withLock { $0.removals } }
 
     /// Returns the write of these bytes to disk.
-    /// - Returns: True for the first caller, which has to begin it.
+    /// - Returns: True for the first caller, which has to start it.
     func claimWrite() -> (write: Promise<ImageError?>, isFirst: Bool) {
         state.withLock { state in
             if let write = state.write { return (write, false) }

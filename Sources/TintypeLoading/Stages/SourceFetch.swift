@@ -16,7 +16,7 @@ struct SourceFetch: Sendable {
     let environment: LoadEnvironment
     let request: ImageRequest
     var key: FetchKey
-    /// The load that began this one.
+    /// The load that started this one.
     let trace: LoadTrace
 
     private var url: URL { request.url }
@@ -123,7 +123,7 @@ struct SourceFetch: Sendable {
         // Those of now: the program may change what the loader adds.
         let fields = environment.selectingFields(of: request)
         let arriving = ArrivingData()
-        // Chunks are copied only for a load that shows them from the beginning; a loader's own buffer is shared in any case.
+        // Chunks are copied only for a load that shows them from the start; a loader's own buffer is shared in any case.
         let copiesChunks = job.wishes.previews
         job.publish(.arriving(arriving))
         let reservation = environment.reservation()

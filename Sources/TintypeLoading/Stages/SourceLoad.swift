@@ -6,7 +6,8 @@ struct SourceLoad: Sendable {
     private var fetch: SourceFetch
     /// The way of decoding, by which its failures are remembered.
     private let decoding: FailureMemory.Decoding
-    /// The request of the caller, which a refresh in the background repeats. New bytes replace the variants of the old ones if it stores anything.
+    /// The request of the caller, which a refresh in the background repeats. New bytes replace the variants of the old ones if it stores
+    /// anything.
     private let request: ImageRequest
 
     private var environment: LoadEnvironment { fetch.environment }
@@ -84,7 +85,7 @@ struct SourceLoad: Sendable {
 
     /// Removes all variants of the bytes that new ones replace, once for all loads of the new ones.
     ///
-    /// A load that was cancelled stores nothing, and so removes nothing. Who flushes waits for what it had begun to remove.
+    /// A load that was cancelled stores nothing, and so removes nothing. Who flushes waits for what it had started to remove.
     private func replaceVariants(with bytes: SourceBytes) async {
         let stores = environment.shared.stores
         let number = stores.begin(bytes: 0, limit: ByteCount(.max)).number

@@ -10,7 +10,7 @@ extension OriginServer {
     /// the links were when the list was made.
     /// - Parameters:
     ///   - port: the port; 0 for any free port.
-    ///   - files: paths of files, relative to the directory, by the path of their URL, which begins with a slash and is not
+    ///   - files: paths of files, relative to the directory, by the path of their URL, which starts with a slash and is not
     ///     percent encoded.
     ///   - directory: the directory.
     /// - Returns: the running server.

@@ -92,7 +92,7 @@ struct HEIFSequence {
         self = sequence
     }
 
-    /// True if all bytes of a frame are within the beginning of the file that has arrived.
+    /// True if all bytes of a frame are within the start of the file that has arrived.
     func hasFrame(_ index: Int, within count: Int) -> Bool {
         [image, alpha].allSatisfy { track in
             // What is decoded up to a frame may lie behind it.

@@ -25,7 +25,7 @@ final class HEVCDecoder {
         self.context = context
     }
 
-    /// One picture. Those after the last one come at the price of one; for another, decoding begins at a sync sample before.
+    /// One picture. Those after the last one come at the price of one; for another, decoding starts at a sync sample before.
     ///
     /// Its planes are valid until the next call.
     /// - Parameters:
@@ -44,7 +44,7 @@ final class HEVCDecoder {
         }
     }
 
-    /// Begins at the sync sample that a picture needs, unless that is behind and the picture still to come.
+    /// Starts at the sync sample that a picture needs, unless that is behind and the picture still to come.
     private func seek(_ rank: Int) throws(ImageError) {
         let start = track.samples.decodingStart(forRank: rank)
         guard stream == nil || isFlushed || rank < nextRank || start > nextSample else { return }

@@ -5,8 +5,8 @@ internal import TintypeImages
 
 /// The memory of the pictures of a libde265 decoder.
 ///
-/// Where a slice of a damaged picture ends early, libde265 reports no error, and leaves the rest as the memory was. So the memory is zeroed,
-/// but for a mark in the luma of each coding block. A mark that is still there tells of a block that was never decoded.
+/// Where a slice of a damaged picture ends early, libde265 reports no error, and leaves the rest as the memory was. So the memory is
+/// zeroed, but for a mark in the luma of each coding block. A mark that is still there tells of a block that was never decoded.
 final class HEVCPlaneMemory {
     private let size: PixelSize
     private let bytesPerSample: Int

@@ -11,7 +11,7 @@ final class HEVCStream {
     private let memory: HEVCPlaneMemory
 
     /// - Parameters:
-    ///   - configuration: The parameter sets to begin with.
+    ///   - configuration: The parameter sets to start with.
     ///   - pictures: The size and depth of the pictures. Parameter sets that state others are refused, because the decoder would take
     ///     memory for them.
     init(_ configuration: HEVCConfiguration, pictures: HEVCPictureParameters) throws(ImageError) {
@@ -34,8 +34,8 @@ final class HEVCStream {
     /// Decodes the coded picture in a sample.
     ///
     /// Its memory is that of ``HEVCPlaneMemory``: libde265 takes memory of its own, which it doesn't clear, for pictures that it will apply
-    /// sample-adaptive offset to. It decides so when a picture begins, and filters a picture when it ends. So offset is only allowed between
-    /// the last slice and the end.
+    /// sample-adaptive offset to. It decides so when a picture starts, and filters a picture when it ends. So offset is only allowed
+    /// between the last slice and the end.
     /// - Parameter rank: A number that comes out with the picture.
     func decode(sample: UnsafeRawBufferPointer, rank: Int) throws(ImageError) {
         try configuration.forEachUnit(of: sample) { unit throws(ImageError) in try push(unit, rank: rank) }

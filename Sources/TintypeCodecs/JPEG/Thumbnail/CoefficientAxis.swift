@@ -4,9 +4,9 @@ internal import TintypeImages
 
 /// The weights of a component's blocks in one direction: what each coefficient contributes to each pixel of the target.
 ///
-/// A pixel of the target is a weighted sum of pixels of the source (the filter), of which those of subsampled components are weighted sums of
-/// two samples (libjpeg's "fancy upsampling"), and those of a block's coefficients (the inverse transform, ITU-T T.81, A.3.3). So it is one
-/// of coefficients.
+/// A pixel of the target is a weighted sum of pixels of the source (the filter), of which those of subsampled components are weighted sums
+/// of two samples (libjpeg's "fancy upsampling"), and those of a block's coefficients (the inverse transform, ITU-T T.81, A.3.3). So it is
+/// one of coefficients.
 struct CoefficientAxis {
     /// The blocks of a pixel of the target.
     struct Blocks {

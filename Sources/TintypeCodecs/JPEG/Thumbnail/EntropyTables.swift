@@ -28,7 +28,7 @@ struct EntropyTables: Sendable {
 
     /// The tables of a coding, in this order.
     enum Kind: Int, CaseIterable {
-        /// For the beginning of a block: a difference, and what follows.
+        /// For the start of a block: a difference, and what follows.
         case difference
         /// For coefficients of which some are needed.
         case needed
@@ -46,8 +46,8 @@ struct EntropyTables: Sendable {
     /// More than two codings are too rare to have room.
     private static let mostCodings = 2
 
-    /// The tables of the last file. Cameras, and programs that don't optimize, always use the same codes (annex K), and making the tables takes
-    /// as long as decoding 100 KB.
+    /// The tables of the last file. Cameras, and programs that don't optimize, always use the same codes (annex K), and making the tables
+    /// takes as long as decoding 100 KB.
     private static let last = Lock<EntropyTables?>(nil)
 
     /// Returns the tables for codings, in their order.

@@ -28,7 +28,7 @@ struct HuffmanCode: Hashable {
         var value: Int
     }
 
-    /// The symbol whose code the next 16 bits begin with; `nil` if there is none.
+    /// The symbol whose code the next 16 bits start with; `nil` if there is none.
     func symbol(at bits: Int) -> Symbol? {
         var next = 0
         var index = 0

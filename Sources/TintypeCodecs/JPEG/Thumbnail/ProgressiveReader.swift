@@ -124,7 +124,7 @@ struct ProgressiveReader: ~Copyable {
 
     // MARK: Scans
 
-    /// Begins with the next scan that is decoded.
+    /// Starts with the next scan that is decoded.
     private mutating func begin(
         _ file: Span<UInt8>, _ resampler: borrowing CoefficientResampler
     ) throws(NotForThumbnails) {
@@ -178,7 +178,8 @@ struct ProgressiveReader: ~Copyable {
         }
     }
 
-    /// Checks that nothing but the end comes after the last scan, and that no bit of a coefficient is missing, which libjpeg-turbo would make up.
+    /// Checks that nothing but the end comes after the last scan, and that no bit of a coefficient is missing, which libjpeg-turbo would
+    /// make up.
     private func checkEnd(_ file: Span<UInt8>) throws(NotForThumbnails) {
         let isComplete = missing.allSatisfy { $0[...JPEGThumbnail.lastCoefficient].allSatisfy { $0 == 0 } }
         guard isComplete, file[frame.scan + 1] == 0xD9 else { throw NotForThumbnails() }

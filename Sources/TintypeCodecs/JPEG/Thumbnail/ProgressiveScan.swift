@@ -1,7 +1,8 @@
 /// Decodes a scan of a progressive file (ITU-T T.81, annex G), a row of blocks at a time.
 ///
-/// Of each block, the coefficients that a thumbnail needs are stored where the resampler expects them. Of all others, one bit says if they are zero:
-/// that is all that the bits of refinements depend on. These bits are at half the place of the coefficients, for 16 bytes of these at least need 8.
+/// Of each block, the coefficients that a thumbnail needs are stored where the resampler expects them. Of all others, one bit says if they
+/// are zero: that is all that the bits of refinements depend on. These bits are at half the place of the coefficients, for 16 bytes of
+/// these at least need 8.
 struct ProgressiveScan {
     /// The state between two rows.
     struct State {
@@ -36,7 +37,7 @@ struct ProgressiveScan {
     /// Those of all tables.
     let entries: [UInt32]
 
-    /// No block begins where its reader is beyond this byte: that is up to 8 bytes ahead.
+    /// No block starts where its reader is beyond this byte: that is up to 8 bytes ahead.
     private static func limit(_ data: RawSpan) -> Int { data.byteCount - ScanBytes.padding + 8 }
 
     /// The first bits of coefficients (G.1.2.2).

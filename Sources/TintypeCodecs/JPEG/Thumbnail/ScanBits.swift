@@ -7,7 +7,7 @@ struct ScanBits {
     /// The next byte to load.
     private(set) var byte = 0
 
-    /// The next bit, counted from the beginning of the data.
+    /// The next bit, counted from the start of the data.
     var position: Int { byte * 8 - count }
 
     /// Makes sure of 56 bits.

@@ -15,7 +15,7 @@ struct ScanReader: ~Copyable {
     private let capacity: Int
     /// The next byte of the file.
     private var offset: Int
-    /// The next bit of the window, which an MCU begins with.
+    /// The next bit of the window, which an MCU starts with.
     private var position = 0
     /// The ends of intervals in the window, in bytes.
     private var ends: [Int] = []

@@ -1,8 +1,8 @@
-/// One of several places of a scan that are decoded in turns, so that a processor has something to do while it waits for a table: a lookup takes
-/// about 20 cycles, and its successor needs the length that it finds.
+/// One of several places of a scan that are decoded in turns, so that a processor has something to do while it waits for a table: a lookup
+/// takes about 20 cycles, and its successor needs the length that it finds.
 ///
-/// A record is 16 bytes, with coefficient k of a block at byte 15 - k, as far as it's needed. Records are written downwards, so that what an entry writes
-/// too much is overwritten by what comes next.
+/// A record is 16 bytes, with coefficient k of a block at byte 15 - k, as far as it's needed. Records are written downwards, so that what
+/// an entry writes too much is overwritten by what comes next.
 struct ScanStream {
     static let recordSize = 16
 
@@ -16,7 +16,7 @@ struct ScanStream {
     /// The block of the MCU and the last coefficient, inverted: see ``ScanTransitions``.
     var state = 0
 
-    /// The next bit, counted from the beginning of the data.
+    /// The next bit, counted from the start of the data.
     var position: Int { byte * 8 + Int(bit) }
     var isAtMCU: Bool { state == 0 }
     var block: Int { (~state + 1) >> 8 }

@@ -1,11 +1,11 @@
 internal import TintypeImages
 
-/// Says that a file is left to libjpeg-turbo: because it is of a rare kind, or because anything at all about it is irregular. What is wrong with
-/// a damaged file, and what can still be shown of it, is for one decoder alone to say.
+/// Says that a file is left to libjpeg-turbo: because it is of a rare kind, or because anything at all about it is irregular. What is wrong
+/// with a damaged file, and what can still be shown of it, is for one decoder alone to say.
 struct NotForThumbnails: Error {}
 
-/// The header of a JPEG file that can be decoded directly to a thumbnail (ITU-T T.81, annex B): Huffman coding with 8 bits per component, gray or
-/// YCbCr, sequential with everything in one scan, or progressive.
+/// The header of a JPEG file that can be decoded directly to a thumbnail (ITU-T T.81, annex B): Huffman coding with 8 bits per component,
+/// gray or YCbCr, sequential with everything in one scan, or progressive.
 ///
 /// This reader is strict: it accepts only what every decoder understands in the same way.
 struct ThumbnailFrame {
@@ -57,7 +57,7 @@ struct ThumbnailFrame {
             height: (size.height * components[component].vertical + down - 1) / down)
     }
 
-    /// Reads a file from its beginning: a sequential one up to the data of its scan, and a progressive one up to the header of its first scan.
+    /// Reads a file from its start: a sequential one up to the data of its scan, and a progressive one up to the header of its first scan.
     init(_ bytes: Span<UInt8>) throws(NotForThumbnails) {
         var offset = 2
         let header = try readSegments(bytes, &offset)

@@ -72,7 +72,8 @@ struct SDWebImageFiles {
 
 /// Stores the images of a disk cache of SDWebImage under the keys of a list.
 ///
-/// The latest files come first. Entries that exist stay, none is evicted, and an import that was interrupted continues when it is run again.
+/// The latest files come first. Entries that exist stay, none is evicted, and an import that was interrupted continues when it is run
+/// again.
 struct SDWebImageImport {
     var disk: DiskCache
     /// True to remove the imported files, and directories that become empty.

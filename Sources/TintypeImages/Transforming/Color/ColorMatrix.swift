@@ -92,7 +92,7 @@ public struct ColorMatrix: Sendable, Hashable {
         ])
     }
 
-    /// Returns the matrix that applies this one first, and then another one, without limiting components in between.
+    /// Returns the matrix that applies this one first, and then another, without limiting components in between.
     public func concatenated(with next: ColorMatrix) -> ColorMatrix {
         ColorMatrix(
             rows: (0..<4).map { row in

@@ -1,6 +1,6 @@
 internal import CXXHash
 
-/// Draws an image, such as a watermark, over another one.
+/// Draws an image, such as a watermark, over another.
 struct OverlayTransformer: ImageTransformer {
     let overlay: Image
     var anchor: ImageAnchor
@@ -85,7 +85,7 @@ extension PixelBuffer {
 }
 
 extension ImageTransformer where Self == ImageTransformers {
-    /// A transformer that draws an image, such as a watermark, over another one.
+    /// A transformer that draws an image, such as a watermark, over another.
     ///
     /// The cache key has a hash of the overlay's pixels.
     /// - Parameters:
