@@ -6,20 +6,20 @@ public import FoundationEssentials
 /// their own, so none blocks the caller's executor.
 public protocol DiskCaching: Sendable {
     /// Returns the entry under a key, which counts as used; `nil` if there is none, or if it was damaged (and is discarded). Reads it
-    /// before less urgent ones. The priority may change while the read waits.
+    /// before less urgent entries. The priority may change while the read waits.
     func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry?
     /// Returns the path of the file of an entry, which may only be read; `nil` if there is none. Does not count as use.
     func path(forKey key: ImageKey) async -> String?
     /// Returns true if there is an entry. This does not count as use.
     func contains(_ key: ImageKey) async -> Bool
-    /// Stores an entry and replaces the previous one under the key. When the call returns, the entry survives the end of the
+    /// Stores an entry and replaces the previous entry under the key. When the call returns, the entry survives the end of the
     /// process.
     /// - Parameters:
     ///   - entry: the encoded image and its properties.
     ///   - key: the key to store under.
     ///   - isCurrent: the condition to store, asked when the turn of the store has come. A removal can't come between it and the store.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``. The previous entry is then
-    ///   either intact or gone, but never mixed with the new one.
+    ///   either intact or gone, but never mixed with the new entry.
     func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async throws(ImageError)
@@ -73,7 +73,7 @@ public struct DiskCacheEntry: Sendable, Equatable {
     public var created: Date
     /// The time when the entry stops being valid, or `nil` if it doesn't expire at a fixed time.
     public var expires: Date?
-    /// The time for which the entry stays valid after it was last stored or read. Each read extends it, but never beyond
+    /// How long the entry stays valid after the last store or read. Each read extends it, but never beyond
     /// ``expires``. At least zero; `nil` for no such limit.
     public var idleLifetime: Duration?
     public var mimeType: String?
@@ -82,7 +82,7 @@ public struct DiskCacheEntry: Sendable, Equatable {
     public var extendedData: Data?
     /// The properties of a thumbnail or transformed image that its bytes don't contain. ``ImageManager`` writes and reads them.
     public var imageProperties: Data?
-    /// The response that brought the image, by which HTTP decides how long it may be used; `nil` if the program stored it.
+    /// The response that brought the image, which decides how long HTTP lets it be used; `nil` if the program stored it.
     public var response: StoredResponse?
 
     public init(
@@ -102,7 +102,7 @@ public struct DiskCacheEntry: Sendable, Equatable {
     }
 }
 
-/// A number of entries, such as those of a cache or those that were removed, and the space that they take.
+/// A number of entries, such as a cache's or the removed entries, and the space that they take.
 public struct CacheUsage: Sendable, Hashable, Codable {
     public var entries: Int
     public var bytes: Int

@@ -21,13 +21,14 @@ public typealias MemoryImageCache = LayeredImageCache<MemoryCache, NoDiskCache>
 /// Most programs use ``ImageCache``, which is this class with Tintype's own caches. A program with its own memory or disk cache
 /// creates `LayeredImageCache(memory: mine, disk: DiskCache())`.
 ///
-/// Remove images through this class, or through a manager, rather than from one of its layers: then what a load finds meanwhile stays away.
+/// Remove images through this class, or through a manager, rather than from its layers: then a load in progress doesn't store the image
+/// again.
 ///
-/// A cache neither decodes nor encodes: it stores decoded images in memory, and bytes on disk. An ``ImageManager`` decodes what is on disk
-/// (``ImageManager/cachedImage(for:)-(ImageRequest)``), and encodes what a program stores.
+/// A cache neither decodes nor encodes: it stores decoded images in memory, and bytes on disk. An ``ImageManager`` decodes entries on disk
+/// (``ImageManager/cachedImage(for:)-(ImageRequest)``), and encodes the images that a program stores.
 public final class LayeredImageCache<Memory: MemoryCaching, Disk: DiskCaching>: ImageCaching {
     // Declared first: in a generic class, only properties before those of unknown size have a constant offset, and every hit
-    // reads this one.
+    // reads this property.
     private let lookup: any MemoryCaching
     public let hasDisk: Bool
     private let removals = RemovalCounts()

@@ -1,4 +1,4 @@
-/// Several caches in order, such as a program's own in front of one that several machines share (``RemoteImageCache``).
+/// Several caches in order, such as a program's own in front of a cache that several machines share (``RemoteImageCache``).
 ///
 /// ```swift
 /// let caches = ImageCaches([shared, own], query: .serial, store: .highestOnly, promotesHits: true)
@@ -10,7 +10,7 @@ public final class ImageCaches: ImageCaching {
     /// A choice of the caches that take part in a call.
     public enum Policy: String, Sendable, Hashable, CaseIterable {
         case highestOnly, lowestOnly
-        /// One after another, from the highest priority on. A query ends with the first hit; changes go to all, even if some fail.
+        /// In order, starting with the highest priority. A query ends with the first hit; changes go to all, even if some fail.
         case serial
         /// All at once. A query ends with the first hit, and the others are canceled. A miss waits for all.
         case concurrent
@@ -34,10 +34,10 @@ public final class ImageCaches: ImageCaching {
         self.promotesHits = promotesHits
     }
 
-    /// The caches in the order in which they were added.
+    /// The caches, oldest first.
     public var caches: [any ImageCaching] { list.withLock { $0 } }
 
-    /// Adds a cache with a higher priority than all present ones. Calls in progress continue without it.
+    /// Adds a cache with a higher priority than all present caches. Calls in progress continue without it.
     public func add(_ cache: any ImageCaching) { list.withLock { $0.append(cache) } }
 
     /// The caches that take part in a call, highest priority first.
@@ -49,7 +49,7 @@ public final class ImageCaches: ImageCaching {
         }
     }
 
-    /// Returns the decoded image under a key. Memory takes no time, so caches are asked one after another with any policy.
+    /// Returns the decoded image under a key. Memory takes no time, so caches are asked in order with any policy.
     public func memoryImage(forKey key: ImageKey) -> Image? {
         let (caches, count) = (caches(for: policies.query), removals.count(ofSource: key.source))
         for (index, cache) in caches.enumerated() {
@@ -72,7 +72,7 @@ public final class ImageCaches: ImageCaching {
         let count = removals.count(ofSource: key.source)
         let hit = await firstHit(policies.query) { await $0.entry(forKey: key, priority: priority) }
         guard let hit, promotesHits else { return hit?.value }
-        // What was stored there meanwhile is newer.
+        // An entry stored there meanwhile is newer.
         for cache in hit.higher where await cache.contains(key, in: .disk).isEmpty {
             // If this fails, later lookups still find the entry in its cache.
             try? await cache.store(hit.value, forKey: key) { [removals] in
@@ -89,7 +89,7 @@ public final class ImageCaches: ImageCaching {
         }?.value ?? []
     }
 
-    /// Returns the first hit, and the caches of higher priority than the one that has it.
+    /// Returns the first hit, and the caches of higher priority than the cache that has it.
     private func firstHit<Value: Sendable>(
         _ policy: Policy, _ find: @escaping @Sendable (any ImageCaching) async -> Value?
     ) async -> (value: Value, higher: ArraySlice<any ImageCaching>)? {
@@ -155,10 +155,10 @@ public final class ImageCaches: ImageCaching {
 
     public func flush() async { for cache in caches(for: .serial) { await cache.flush() } }
 
-    /// Returns the number of removals through this class, not of those from one of its caches.
+    /// Returns the number of removals through this class, without removals from its caches alone.
     public func removalCount(ofSource source: String) -> RemovalCount { removals.count(ofSource: source) }
 
-    /// Changes the caches of a policy. If some fail, throws the error of the one with the highest priority, after all have finished.
+    /// Changes the caches of a policy. If some fail, throws the error of the cache with the highest priority, after all have finished.
     @discardableResult private func change<Value: Sendable>(
         _ policy: Policy, _ body: @escaping @Sendable (any ImageCaching) async throws -> Value
     ) async throws(ImageError) -> [Value] {

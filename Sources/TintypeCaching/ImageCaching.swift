@@ -1,11 +1,11 @@
-/// A cache in memory and on disk, in which a manager looks before it loads an image.
+/// A cache in memory and on disk. A manager looks there before it loads an image.
 public protocol ImageCaching: Sendable {
     /// Returns the decoded image under a key, without waiting.
     func memoryImage(forKey key: ImageKey) -> Image?
     /// Stores a decoded image in memory while a condition holds. A removal can't come between the condition and the store.
     func storeInMemory(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool)
     /// Returns the encoded image under a key, with its properties; `nil` if there is none that is valid and complete. Reads it before less
-    /// urgent ones. The priority may change while the read waits.
+    /// urgent entries. The priority may change while the read waits.
     func entry(forKey key: ImageKey, priority: WorkPriority) async -> DiskCacheEntry?
     /// Returns the variants of a source that are on disk, the original among them.
     func variants(ofSource source: String) async -> [ImageVariant]
@@ -14,7 +14,7 @@ public protocol ImageCaching: Sendable {
     func store(
         _ entry: DiskCacheEntry, forKey key: ImageKey, while isCurrent: @escaping @Sendable () -> Bool
     ) async throws(ImageError)
-    /// Returns those of the given layers that have an entry under the key.
+    /// Returns the given layers that have an entry under the key.
     func contains(_ key: ImageKey, in layers: CacheLayers) async -> CacheLayers
     /// Removes the entries under a key.
     /// - Returns: false if there was nothing to remove.
@@ -37,7 +37,7 @@ public protocol ImageCaching: Sendable {
     /// True if there is a decoded image under a key. Returns at once, and does not count as a lookup.
     func containsInMemory(_ key: ImageKey) -> Bool
     /// Removes a damaged entry from disk. Unlike ``remove(_:from:)``, this doesn't keep loads in progress from storing a better
-    /// one.
+    /// image.
     func discard(_ key: ImageKey) async
     /// Returns the number of removals so far of a source and of everything. Each removal raises it before it removes anything, and at its
     /// end.

@@ -4,8 +4,8 @@ public protocol MemoryCaching: Sendable {
     func image(forKey key: ImageKey) -> Image?
     /// Returns true if there is an image under a key. This does not count as use.
     func contains(_ key: ImageKey) -> Bool
-    /// Stores an image while a condition holds, and replaces the previous one under the key. A removal can't come between the condition and
-    /// the store. The condition must not use the cache.
+    /// Stores an image while a condition holds, and replaces the previous image under the key. A removal can't come between the condition
+    /// and the store. The condition must not use the cache.
     func store(_ image: Image, forKey key: ImageKey, while isCurrent: @Sendable () -> Bool)
     /// Removes an image.
     /// - Returns: false if there was none.
@@ -24,7 +24,7 @@ public protocol MemoryCaching: Sendable {
 }
 
 extension MemoryCaching {
-    /// Stores an image and replaces the previous one under the key.
+    /// Stores an image and replaces the previous image under the key.
     public func store(_ image: Image, forKey key: ImageKey) { store(image, forKey: key) { true } }
 
     /// The default for caches without expiration: does nothing.

@@ -1,11 +1,11 @@
-/// The number of removals from the layers of a cache, as one source sees it.
+/// The number of removals from the layers of a cache, as a source sees it.
 ///
 /// A load takes the number when it starts, and stores its image only while the number still permits that. So a removal wins over every
 /// store that started before its end.
 public struct RemovalCount: Hashable, Sendable {
     public var memory: Int
     public var disk: Int
-    /// The layers from which something is being removed now. What a load finds meanwhile may be gone a moment later.
+    /// The layers with removals in progress. An entry that a load finds meanwhile may be gone a moment later.
     public var removing: CacheLayers
 
     /// Creates a number. Each parameter sets the property of the same name.
@@ -34,7 +34,7 @@ public struct RemovalCount: Hashable, Sendable {
 
 /// Counts the removals from a cache, of each source and of everything.
 ///
-/// A removal counts at its start and at its end. A load that starts between the two may still find what is being removed, and stores
+/// A removal counts at its start and at its end. A load that starts between the two may still find the removed entry, and stores
 /// nothing.
 final class RemovalCounts: Sendable {
     private struct Removals {

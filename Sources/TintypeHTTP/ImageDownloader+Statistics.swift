@@ -14,7 +14,7 @@ extension ImageDownloader {
         public var failed = 0
         /// The number of downloads that were cancelled, before or after they started.
         public var cancelled = 0
-        /// The bytes of all bodies that arrived, including those of downloads that failed later.
+        /// The bytes of all bodies that arrived, including downloads that failed later.
         public var receivedBytes = 0
     }
 }

@@ -39,11 +39,11 @@ public final class ImageDownloader: ImageLoading, Sendable {
         var isShutDown = false
         var loads: [Int: RunningLoad] = [:]
         var lastID = 0
-        /// Those who wait until no load runs.
+        /// Callers that wait until no load runs.
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// Creates a downloader that measures time limits with a given clock, such as one that a test controls.
+    /// Creates a downloader that measures time limits with a given clock, such as a test's clock.
     /// - Parameters:
     ///   - configuration: the requests to make and the responses to accept.
     ///   - clock: the clock for time limits.
@@ -73,7 +73,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
         set { slots.limit = newValue }
     }
 
-    /// The header fields of every request, initially those of the configuration.
+    /// The header fields of every request, initially the configuration's.
     ///
     /// A change applies to the transfers that start after it. The fields are merged like ``Configuration/headers``.
     public var headers: [String: String] {
@@ -107,9 +107,10 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     /// Closes all connections.
     ///
-    /// Loads that run or wait end with ``ImageError/Code/cancelled``, and later ones with ``ImageError/Code/loadingDisallowed``. An attempt
-    /// to connect that gets no answer can't be ended: the wait for it takes up to 5 s longer than ``Configuration/timeout``, and then
-    /// leaves it alone. Shutting down again does nothing, and neither does shutting down ``shared``, which belongs to the whole program.
+    /// Loads that run or wait end with ``ImageError/Code/cancelled``, and later loads with ``ImageError/Code/loadingDisallowed``. An
+    /// attempt to connect that gets no answer can't be ended: the wait for it takes up to 5 s longer than ``Configuration/timeout``, and
+    /// then leaves it alone. Shutting down again does nothing, and neither does shutting down ``shared``, which belongs to the whole
+    /// program.
     public func shutdown() async {
         guard self !== Self.shared else { return }
         running.withLock { $0.isShutDown = true }
@@ -142,7 +143,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
 
     public var addsRequestHeaders: Bool { !headers.isEmpty || configuration.headerProvider != nil }
 
-    /// The fields of a request with ``headers`` and those of ``Configuration/headerProvider``.
+    /// The fields of a request with ``headers`` and the fields of ``Configuration/headerProvider``.
     ///
     /// Cookies of a store, and fields that closures add later, such as credentials for a challenge, aren't among them.
     public func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String] {
@@ -290,7 +291,7 @@ public final class ImageDownloader: ImageLoading, Sendable {
         return delay
     }
 
-    /// One attempt.
+    /// A single attempt.
     /// - Parameter visits: The servers that the attempt asks.
     private func loadInTurn(_ load: Load, _ visits: ServerVisits) async throws(ImageError) -> LoadedData {
         let start = time.now()

@@ -29,7 +29,7 @@ public final class NetworkActivity: Sendable {
         var isReporting = false
     }
 
-    /// A transfer of one of the sources of events.
+    /// A transfer of any of the sources of events.
     fileprivate struct Transfer: Hashable {
         var source: Int
         var id: Int
@@ -41,12 +41,12 @@ public final class NetworkActivity: Sendable {
     private let action: @Sendable (Bool) -> Void
     private let state = Lock(State())
 
-    /// Creates an activity that measures its delays with a given clock, such as one that a test controls.
+    /// Creates an activity that measures its delays with a given clock, such as a test's clock.
     /// - Parameters:
     ///   - activationDelay: the time that transfers run before the activity starts.
-    ///   - completionDelay: the time without transfers after which it ends.
+    ///   - completionDelay: how long no transfer must run until it ends.
     ///   - clock: the clock of the delays.
-    ///   - action: called with true when the activity starts, and with false when it ends; on any thread, one call at a time.
+    ///   - action: called with true when the activity starts, and with false when it ends; on any thread, never two calls at once.
     public init<C: Clock>(
         activationDelay: Duration = .seconds(1), completionDelay: Duration = .milliseconds(170), clock: C,
         action: @escaping @Sendable (Bool) -> Void
@@ -57,11 +57,11 @@ public final class NetworkActivity: Sendable {
         self.action = action
     }
 
-    /// Creates an activity. The default delays are those of AFNetworking.
+    /// Creates an activity. The default delays are the same as AFNetworking's.
     /// - Parameters:
     ///   - activationDelay: the time that transfers run before the activity starts.
-    ///   - completionDelay: the time without transfers after which it ends.
-    ///   - action: called with true when the activity starts, and with false when it ends; on any thread, one call at a time.
+    ///   - completionDelay: how long no transfer must run until it ends.
+    ///   - action: called with true when the activity starts, and with false when it ends; on any thread, never two calls at once.
     public convenience init(
         activationDelay: Duration = .seconds(1), completionDelay: Duration = .milliseconds(170),
         action: @escaping @Sendable (Bool) -> Void
@@ -80,7 +80,7 @@ public final class NetworkActivity: Sendable {
     /// Notes an event of a downloader: the `observer` of its configuration.
     public func observe(_ event: DownloadEvent) { observe(event, of: 0) }
 
-    /// Notes an event of one of several downloaders.
+    /// Notes an event of any of several downloaders.
     /// - Parameters:
     ///   - event: the event.
     ///   - source: a number for the downloader, because each numbers its own transfers.

@@ -54,7 +54,7 @@ def files(tree):
 def check(tree):
     words, found = count(tree, files(tree))
     for column, (_, limit) in COLUMNS.items():
-        rate = 1000 * len(found[column]) / max(words, 1000)
+        rate = 1000 * len(found[column]) / max(words, 10_000)
         if rate > limit:
             name, number = found[column][-1]
             yield name, number, (f"is the last of {len(found[column])} uses of '{column}' in comments, {rate:.1f} per 1,000 words; "

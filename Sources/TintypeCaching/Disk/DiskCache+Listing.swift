@@ -18,7 +18,7 @@ extension DiskCache {
         public var idleLifetime: Duration?
         /// The codec that the bytes went through (``PayloadCodec/identifier``), if any.
         public var transform: String?
-        /// The position after which the listing goes on.
+        /// The position where the listing continues.
         public var cursor: String
 
         init(_ name: EntryName, _ status: FileStatus, _ description: EntryFile.Description) {
@@ -45,7 +45,7 @@ extension DiskCache {
         return (try? await perform { store in store.listings(after: cursor, limit: limit) }) ?? []
     }
 
-    /// Returns the entries of one source, its original and its variants.
+    /// Returns the entries of a source, its original and its variants.
     public func entries(ofSource source: String) async -> [Listing] {
         await drain()
         return await read { store in store.listings(ofSource: source) } ?? []
@@ -57,11 +57,11 @@ extension DiskCache {
         return listed + order.variants(ofSource: source).filter { !listed.contains($0) }
     }
 
-    /// Returns the path of the file of an image, for programs that take only files; `nil` if there is no valid entry under the key.
+    /// Returns the path of the file of an image, for programs that take only files; `nil` if no valid entry exists under the key.
     ///
     /// The file starts with the image as it was stored, so that other programs open it, unless a
     /// ``Configuration/payloadCodec`` changed it; the data of the cache follows. The file belongs to the cache: it may only be
-    /// read, and is gone when the entry is. Waits until what was stored before is on disk. Does not count as use.
+    /// read, and is gone when the entry is. Waits until all earlier stores are on disk. Does not count as use.
     public func path(forKey key: ImageKey) async -> String? {
         let path = try? await inOrder(EntryName(key)) { store -> String? in
             store.reader.validName(forKey: key).map { "\(store.context.path)/\($0.path)" }
@@ -69,7 +69,7 @@ extension DiskCache {
         return path ?? nil
     }
 
-    /// Reads every entry, and discards the damaged ones.
+    /// Reads every entry, and discards damaged entries.
     public func verify() async throws(ImageError) -> CacheVerification {
         await drain()
         var report = CacheVerification()

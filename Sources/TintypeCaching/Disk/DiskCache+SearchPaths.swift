@@ -9,7 +9,7 @@ extension DiskCache {
         /// Finds the entry of a key whose file has at most `limit` bytes.
         let entry: @Sendable (_ key: ImageKey, _ limit: Int) throws(FileError) -> DiskCacheEntry?
 
-        /// The directory of another disk cache, such as one that a container image brings along.
+        /// The directory of another disk cache, such as a cache inside a container image.
         public static func directory(_ path: String) -> SearchPath {
             let directory = Lock<OpenDirectory?>(nil)
             return SearchPath { key, limit throws(FileError) in

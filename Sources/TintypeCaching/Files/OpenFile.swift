@@ -69,7 +69,7 @@ enum OpenFile {
         }
     }
 
-    /// Writes two parts, one after the other.
+    /// Writes two parts, in order.
     /// - Returns: zero, or the number of the error.
     static func write(_ parts: (Data, Data), to file: Int32) -> Int32 {
         parts.0.withUnsafeBytes { first in

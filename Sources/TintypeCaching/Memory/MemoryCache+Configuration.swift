@@ -11,13 +11,13 @@ extension MemoryCache {
         /// The largest image that is stored; `nil` for the capacity. Larger images are found only while another part of the
         /// program holds them.
         public var maximumEntryBytes: ByteCount?
-        /// The time for which an image stays in the cache after it was stored; `nil` for no limit.
+        /// How long an image stays in the cache after it was stored; `nil` for no limit.
         public var timeToLive: Duration?
         /// The order of eviction.
         public var policy: Policy
         /// The largest number of images in each class of sizes, in addition to the other limits; empty for no limit. An image
         /// belongs to the smallest class that it fits in. Images that are larger than every class aren't stored. A full class
-        /// evicts its least recently used image, whatever the policy.
+        /// evicts its least recently used imageunder every policy.
         ///
         /// ```swift
         /// configuration.sizeClasses = [
@@ -48,9 +48,9 @@ extension MemoryCache {
         }
     }
 
-    /// The order in which images are evicted when the cache is full.
+    /// The order of eviction when the cache is full.
     public enum Policy: Sendable, Hashable, CaseIterable {
-        /// Evicts the images that were not used again first, or the least recently used ones where that works better, such as
+        /// Evicts the images that were not used again first, or the least recently used images where that works better, such as
         /// in a feed that is scrolled back. A new image that needs more than a quarter of the capacity has to be requested
         /// twice before other images are evicted for it.
         case adaptive

@@ -16,7 +16,7 @@ internal import Logging
 ///
 /// The order of eviction adapts to the requests, see ``Policy/adaptive``. You can choose plain LRU instead.
 ///
-/// One lock guards everything: a hit takes it for some dozens of nanoseconds.
+/// A single lock guards everything: a hit takes it for some dozens of nanoseconds.
 ///
 /// - Complexity: a lookup is O(1) and allocates nothing. Storing and evicting are O(1) for each image, amortized; with
 ///   ``Configuration/sizeClasses``, storing is O(n).

@@ -1,9 +1,9 @@
 internal import CXXHash
 public import FoundationEssentials
 
-/// The values with which an HTTP server can be asked whether an answer is still current (RFC 9110, section 8.8).
+/// The values that let an HTTP server say whether an answer is still current (RFC 9110, section 8.8).
 ///
-/// They belong to the URL that gave them. Another URL may use the same ones for other bytes.
+/// They belong to the URL that gave them. Another URL may use the same validators for other bytes.
 public struct CacheValidators: Sendable, Hashable, Codable {
     public var entityTag: String?
     public var lastModified: String?
@@ -43,7 +43,7 @@ public struct CacheValidators: Sendable, Hashable, Codable {
         return String(hash.high64, radix: 36) + "-" + String(hash.low64, radix: 36)
     }
 
-    /// True if others have another strong entity tag, and so are those of other bytes (RFC 9110, section 8.8.3).
+    /// True if others have another strong entity tag, and so belong to other bytes (RFC 9110, section 8.8.3).
     package func isContradicted(by new: CacheValidators?) -> Bool {
         guard let old = entityTag, let tag = new?.entityTag, !tag.hasPrefix("W/") else { return false }
         return tag != (old.hasPrefix("W/") ? String(old.dropFirst(2)) : old)
@@ -59,7 +59,7 @@ public struct CacheValidators: Sendable, Hashable, Codable {
 }
 
 extension URL {
-    /// The part of a URL that identifies what a server sends for it: all but credentials and the fragment.
+    /// The part of a URL that identifies the server's response: all but credentials and the fragment.
     package var representation: String {
         let text = (user(percentEncoded: true) == nil ? self : withoutCredentials).absoluteString
         return text.firstIndex(of: "#").map { String(text[..<$0]) } ?? text

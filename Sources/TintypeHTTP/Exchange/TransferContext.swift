@@ -1,7 +1,7 @@
 #if HTTP
 internal import TintypeLoading
 
-/// The environment of one attempt to load a URL, which its parts share.
+/// The environment of an attempt to load a URL, which its parts share.
 final class TransferContext: Sendable {
     let downloader: ImageDownloader
     let load: ImageDownloader.Load

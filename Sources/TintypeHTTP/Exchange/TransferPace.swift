@@ -13,7 +13,7 @@ struct TransferPace: Sendable {
         /// The smallest number of bytes of the body per second, on average over ``speedPeriod``.
         var minimumSpeed: Int?
 
-        /// The period over which the speed is measured.
+        /// The period of the speed measurement.
         static let speedPeriod = Duration.seconds(10)
     }
 
@@ -29,7 +29,7 @@ struct TransferPace: Sendable {
     private var lastActivity: Duration
     /// The time when the last request was sent, until its response has started.
     private var requestStart: Duration?
-    /// The start of the period in which the speed is measured, and the bytes since; `nil` before the body.
+    /// The start of the period of the speed measurement, and the bytes since; `nil` before the body.
     private var period: (start: Duration, bytes: Int)?
     /// True while a closure of the program runs, whose time the server isn't to blame for.
     private var isPaused = false
@@ -52,7 +52,7 @@ struct TransferPace: Sendable {
         if untakenSince == nil { untakenSince = now }
     }
 
-    /// Notes that the program has taken what arrived. The wait isn't part of the period in which the speed is measured.
+    /// Notes that the program has taken the arrivals. The wait isn't part of the period of the speed measurement.
     mutating func recordTaken(at now: Duration) {
         guard let since = untakenSince.take() else { return }
         lastActivity = now
@@ -61,7 +61,7 @@ struct TransferPace: Sendable {
 
     mutating func recordHead(at now: Duration) { (lastActivity, requestStart) = (now, nil) }
 
-    /// Notes bytes of the body, of which the first start the measurement of the speed.
+    /// Notes bytes of the body; the first bytes start the measurement of the speed.
     mutating func recordBody(_ bytes: Int, at now: Duration) {
         lastActivity = now
         let (start, count) = period ?? (now, 0)

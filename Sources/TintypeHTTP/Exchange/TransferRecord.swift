@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import TintypeLoading
 
-/// The observations of one load: its measurements, and the last response.
+/// The observations of a load: its measurements, and the last response.
 final class TransferRecord: Sendable {
     private struct State {
         var metrics = TransferMetrics()

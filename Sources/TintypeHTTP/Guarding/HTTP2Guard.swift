@@ -6,7 +6,7 @@ internal import NIOHTTP2
 
 /// Checks the frames of a connection of HTTP/2 before the client library sees them.
 ///
-/// - A stream that the server starts isn't one of the pool, which counts its end. Pushes are disabled, but swift-nio-http2 accepts them
+/// - A stream that the server starts isn't known to the pool, which counts its end. Pushes are disabled, but swift-nio-http2 accepts them
 ///   until the server has acknowledged that. By reading, the pool's count could trap; no test made it so.
 /// - Where an idle connection gets another number of streams, the pool plans its end a second time, and traps in debug builds.
 /// - The client library leaves an idle connection open after its GOAWAY.

@@ -28,7 +28,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// True for version 6.
     public var isVersion6: Bool { bytes.count == 16 }
 
-    /// The address of version 4 that the system connects to in place of one of version 6 (RFC 4291, section 2.5.5), or that a translator
+    /// The IPv4 address that the system connects to in place of an IPv6 address (RFC 4291, section 2.5.5), or that a translator
     /// does (RFC 6052, section 2.1).
     var mappedVersion4: IPAddress? {
         guard isVersion6 else { return nil }
@@ -47,9 +47,9 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// True for addresses of public servers.
     ///
-    /// False for private, loopback, link-local, shared, multicast, documentation, and reserved addresses, and for those of version 6
-    /// that carry one of version 4 (mapped, NAT64, 6to4, Teredo), according to IANA's registries of special-purpose addresses
-    /// (RFC 6890). Also false for addresses at which providers of virtual machines offer credentials.
+    /// False for private, loopback, link-local, shared, multicast, documentation, and reserved addresses, and for IPv6 addresses
+    /// that carry such an IPv4 address (mapped, NAT64, 6to4, Teredo), according to IANA's registries of special-purpose addresses
+    /// (RFC 6890). Also false for addresses where providers of virtual machines offer credentials.
     public var isPublic: Bool {
         if isVersion6 {
             return IPNetwork.globalUnicast.contains(self) && !IPNetwork.specialVersion6.contains { $0.contains(self) }
@@ -114,7 +114,7 @@ extension IPNetwork {
         "2002::/16",  // 6to4
     ].map { IPNetwork(of: $0) }
 
-    /// Creates a network from a constant, or an empty one that contains only the address zero.
+    /// Creates a network from a constant, or an empty network that contains only the address zero.
     private init(of text: String) {
         self = IPNetwork(text) ?? IPNetwork(address: IPAddress.zero, prefixLength: 32)
     }

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 internal import TintypeLoading
 
-/// A credential for a server that asks for one.
+/// A credential for a server that requires authentication.
 public enum HTTPCredential: Sendable, Hashable {
     /// A user name and a password (RFC 7617). The name can't have a colon.
     case basic(user: String, password: String)
@@ -24,7 +24,7 @@ public enum HTTPCredential: Sendable, Hashable {
 public struct AuthenticationChallenge: Sendable, Hashable {
     /// The URL that was requested. Compare its scheme and host before you return a credential, because a redirect may lead anywhere.
     public let url: URL
-    /// The value of the field `WWW-Authenticate`, such as `Basic realm="images"`. Those of several fields are joined with commas.
+    /// The value of the field `WWW-Authenticate`, such as `Basic realm="images"`. Challenges in several fields are joined with commas.
     public let field: String
     /// The number of challenges of this URL in this transfer, from 1. From 2 on, the last credential was refused.
     public let attempt: Int

@@ -1,10 +1,10 @@
 internal import TintypeLoading
 
-/// The order in which downloads of the same priority start.
+/// The starting order of downloads of the same priority.
 public enum DownloadOrder: Sendable, Hashable, CaseIterable {
     /// The download that has waited longest starts first.
     case firstInFirstOut
-    /// The newest download starts first. While a user scrolls, it is the one on the screen.
+    /// The newest download starts first. While a user scrolls, that is the image on the screen.
     case lastInFirstOut
 }
 
@@ -15,7 +15,7 @@ public enum DownloadOrder: Sendable, Hashable, CaseIterable {
 ///
 /// - Complexity: O(log *n*) in the waiting downloads.
 struct DownloadQueue: Sendable {
-    /// A number for one download. Later downloads have larger tickets.
+    /// A number for a download. Later downloads have larger tickets.
     typealias Ticket = PriorityQueue<Void>.Ticket
 
     /// The number of downloads that may run at once, at least 1.
@@ -43,7 +43,7 @@ struct DownloadQueue: Sendable {
     }
 
     /// Adds a download.
-    /// - Returns: its ticket, and the downloads to start now: this one, or none.
+    /// - Returns: its ticket, and the downloads to start now: this download, or none.
     mutating func add(priority: ImagePriority) -> (ticket: Ticket, started: [Ticket]) {
         let ticket = waiting.add((), priority: priority)
         return (ticket, startable())

@@ -2,7 +2,7 @@
 internal import FoundationEssentials
 internal import TintypeLoading
 
-/// The connection of one transfer with the interrupted ones before and after it.
+/// Connects a transfer with the interrupted transfers before and after it.
 struct BodyResumption: Sendable {
     let partials: PartialDownloads
     let key: PartialBodyKey
@@ -15,7 +15,7 @@ struct BodyResumption: Sendable {
         var prefix: ArrivingBytes?
         /// The size of the whole body, if it is known.
         var total: Int?
-        /// The end of the part that arrives, if it is one.
+        /// The end of the part that arrives, if it is a part.
         var partEnd: Int?
         /// The validator of the earlier bytes, if the rest of them arrives.
         var continuedValidator: String?

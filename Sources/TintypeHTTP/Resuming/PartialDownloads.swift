@@ -2,7 +2,7 @@
 internal import FoundationEssentials
 internal import TintypeLoading
 
-/// The beginnings of interrupted transfers, with which later transfers of the same URL continue.
+/// The beginnings of interrupted transfers; later transfers of the same URL continue them.
 ///
 /// A transfer can be continued if the server identifies the bytes with a strong validator, such as an entity tag that doesn't start with
 /// `W/`, and didn't compress them. The rest is requested with `Range` and `If-Range`. If the bytes have changed, the transfer starts
@@ -49,7 +49,7 @@ public final class PartialDownloads: Sendable {
         }
     }
 
-    /// Removes what is known of a body, because it turned out to be useless.
+    /// Forgets a body, because it turned out to be useless.
     func discard(_ key: PartialBodyKey) { _ = state.withLock { $0.remove(key) } }
 }
 

@@ -3,7 +3,7 @@ internal import TintypeLoading
 /// A policy for servers that fail again and again.
 ///
 /// After a number of failures in a row, requests to the server fail at once with ``ImageError/Code/hostUnavailable``, without a
-/// connection. After a pause, one request goes through as a probe. Its success ends the state, and its failure starts another pause.
+/// connection. After a pause, a single request goes through as a probe. Its success ends the state, and its failure starts another pause.
 public struct CircuitBreakerPolicy: Sendable, Hashable {
     /// The number of failures in a row, at least 1.
     public var failureThreshold: Int
@@ -16,7 +16,7 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
         self.pause = pause
     }
 
-    /// Returns true if an error shows that the server, rather than one image, has failed.
+    /// Returns true if an error shows that the server, rather than a single image, has failed.
     static func concernsServer(_ error: ImageError) -> Bool {
         switch error.code {
         case .connectionFailed, .connectionLost, .timedOut: true
@@ -26,14 +26,14 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
     }
 }
 
-/// The state of one server.
+/// The state of a server.
 struct CircuitBreaker: Sendable {
     private enum State {
         /// Requests go through.
         case closed(failures: Int)
         /// No request goes through before a time.
         case open(until: Duration)
-        /// One request is under way.
+        /// A request is under way.
         case probing
     }
 

@@ -10,7 +10,7 @@ public struct DownloadRequest: Sendable, Hashable {
     public var headers: HTTPFields
     /// The body; `nil` for none.
     public var body: Data?
-    /// The box in pixels for which the image is needed, if the load tells it (``LoadRequest/targetSize``). It isn't sent; a modifier can
+    /// The box that the image will fill, in pixels, if the load tells it (``LoadRequest/targetSize``). It isn't sent; a modifier can
     /// make the URL or a header field of it that makes the server send a smaller image.
     public var targetSize: PixelSize?
 

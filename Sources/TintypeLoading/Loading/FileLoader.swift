@@ -130,7 +130,7 @@ public struct FileLoader: ImageLoading {
 }
 
 extension CacheValidators {
-    /// Those of a file.
+    /// Validators of a file.
     fileprivate init(_ file: stat) {
         self.init(
             entityTag: "\"\(file.st_ino)-\(file.st_size)-\(file.st_mtim.tv_sec).\(file.st_mtim.tv_nsec)\"")

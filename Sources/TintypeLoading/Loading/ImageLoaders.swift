@@ -1,16 +1,16 @@
 public import FoundationEssentials
 
-/// A list of loaders that acts as one: of those that accept a URL, the loader that was added last loads it.
+/// Several loaders behind a single loader: of those that accept a URL, the loader that was added last loads it.
 ///
 /// ```swift
 /// let manager = ImageManager(cache: cache, loader: ImageLoaders([DataURLLoader()]))  // no `file:` URLs
 /// manager.loaders.add(FileLoader())  // asked before the others
 /// ```
 public struct ImageLoaders: ImageLoading {
-    /// The loaders in the order in which they were added. They are asked from the last to the first.
+    /// The loaders, oldest first. They are asked from the last to the first.
     public var loaders: [any ImageLoading]
 
-    /// - Parameter loaders: The loaders; the last one is asked first.
+    /// - Parameter loaders: The loaders; the last is asked first.
     public init(_ loaders: [any ImageLoading] = []) { self.loaders = loaders }
 
     /// Adds a loader that is asked before the present ones.

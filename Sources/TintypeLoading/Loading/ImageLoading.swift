@@ -21,8 +21,8 @@ public protocol ImageLoading: Sendable {
     /// their failures are not remembered, because the source can be asked each time.
     func isLocal(_ url: URL) -> Bool
 
-    /// Returns what identifies the present contents of a local URL, as ``LoadedData/validators`` of a load would; `nil`, the default, if
-    /// only a load can tell.
+    /// Returns the validators of the present contents of a local URL, as ``LoadedData/validators`` would after a load; `nil`, the
+    /// default, if only a load can tell.
     ///
     /// Thumbnails and transformed images of such a URL are stored on disk if the request wants that
     /// (``ImageRequest/CacheOptions/storesVariant``), and used as long as the contents are the same.
@@ -45,7 +45,7 @@ public protocol ImageLoading: Sendable {
     ///   - url: the URL of the request.
     func requestHeaders(_ headers: [String: String], for url: URL) -> [String: String]
 
-    /// True if ``requestHeaders(_:for:)`` may return other fields than those of the request now. The default is false.
+    /// True if ``requestHeaders(_:for:)`` may return other fields than the request has now. The default is false.
     var addsRequestHeaders: Bool { get }
 }
 
@@ -90,25 +90,25 @@ public struct LoadRequest: Sendable {
     /// The priority of the load, which is observed while the load waits for its turn.
     public var priority: WorkPriority
     /// The validators of the cached image. If it is still current, the loader may answer
-    /// ``LoadedData/notModified(url:validators:statusCode:)``. A loader that follows redirects sends them only to the URL to which they
-    /// belong (``CacheValidators/belong(to:of:)``).
+    /// ``LoadedData/notModified(url:validators:statusCode:)``. A loader that follows redirects sends them only to the URL that they
+    /// belong to (``CacheValidators/belong(to:of:)``).
     public var validators: CacheValidators?
-    /// The box in pixels for which the image is needed, if the request has ``ImageRequest/loadsTargetSize``. The loader may bring a smaller
-    /// image than the original, but one that still fills the box.
+    /// The box that the image will fill, in pixels, if the request has ``ImageRequest/loadsTargetSize``. The loader may bring a smaller
+    /// image than the original, if it still fills the box.
     public var targetSize: PixelSize?
     /// The closures of the request that change its messages: ``ImageRequest/downloadHooks``. Loaders without such messages ignore them.
     public var hooks: DownloadHooks?
-    /// Called in order as bytes arrive, by one thread at a time.
+    /// Called in order as bytes arrive, never by two threads at once.
     public var receive: @Sendable (LoadProgress) -> Void {
         didSet { (observe, isObserved) = (nil, true) }
     }
-    /// Called in place of ``receive`` by loaders that collect their bytes in an ``ArrivingBytes``, which has those of the report; `nil` if
-    /// the bytes are of no use.
+    /// Called in place of ``receive`` by loaders that collect their bytes in an ``ArrivingBytes``, which already has the bytes of the
+    /// report; `nil` if the bytes are of no use.
     package var observe: (@Sendable (LoadProgress, ArrivingBytes?) -> Void)?
     private var isObserved: Bool
-    /// The budget in which the body needs room; `nil` if there always is room.
+    /// The budget that must have room for the body; `nil` if there always is room.
     package var budget: DecodeBudget?
-    /// True if somebody gets reports.
+    /// True if a caller receives reports.
     package var isReported: Bool { observe != nil || isObserved }
 
     public init(
@@ -153,7 +153,7 @@ public struct LoadRequest: Sendable {
 
 /// The progress of a load.
 public struct LoadProgress: Sendable {
-    /// The bytes that arrived since the last report; empty in the first one.
+    /// The bytes that arrived since the last report; empty in the first report.
     public var chunk: Data
     /// The number of bytes that have arrived.
     public var receivedBytes: Int
@@ -186,7 +186,7 @@ public struct LoadedData: Sendable {
     public var networkProtocol: String?
     /// The header fields of the response. ``CachePolicy/http`` reads `Age`, `Cache-Control`, `Date`, `Expires`, and `Vary`.
     public var headers: HTTPFields = [:]
-    /// The measurements of the transfer, if there was one.
+    /// The measurements of the transfer, if any.
     public var transfer: TransferMetrics?
     /// True if the source referred to another URL, so that ``CachePolicy/http`` asks it again each time.
     public var isRedirected = false
@@ -238,7 +238,7 @@ public struct LoadedData: Sendable {
 public struct SourceResponse: Sendable, Hashable {
     /// The answer without the measurements of its transfer, as in ``ImageError/response``.
     public var head: ResponseHead
-    /// The measurements of the transfer, if there was one.
+    /// The measurements of the transfer, if any.
     public var transfer: TransferMetrics?
 
     public init(

@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// A loader whose bytes arrive in chunks.
 ///
-/// The chunks are collected in one buffer that grows. Progressive decoders read it while it does, so that a load takes little more memory
+/// The chunks are collected in a growing buffer. Progressive decoders read it while it does, so that a load takes little more memory
 /// than its bytes.
 ///
 /// ```swift
@@ -21,8 +21,8 @@ public protocol ImageStreaming: ImageLoading {
     ///
     /// - Parameter request: The URL, and the conditions of the load.
     /// - Returns: the head of the answer, and the sequence of its chunks. The sequence ends soon after the calling task is canceled.
-    /// - Throws: any error, also while the chunks arrive. One that isn't an ``ImageError`` becomes the ``ImageError/underlying`` error of
-    ///   ``ImageError/Code/connectionFailed``.
+    /// - Throws: any error, also while the chunks arrive. An error that isn't an ``ImageError`` becomes the ``ImageError/underlying``
+    ///   error of ``ImageError/Code/connectionFailed``.
     func stream(_ request: LoadRequest) async throws -> ImageStream
 
     /// The largest number of bytes that are accepted. The default is 200 MB.
@@ -45,7 +45,7 @@ public struct ImageStream: Sendable {
     ///   - mimeType: The media type; `nil` if it is unknown.
     ///   - validators: The validators for later requests.
     ///   - expectedBytes: The number of bytes; `nil` if it is unknown.
-    ///   - chunks: The bytes, such as an `AsyncStream`. The next chunk is asked for when the last one has been taken.
+    ///   - chunks: The bytes, such as an `AsyncStream`. A chunk is requested once the previous chunk has been taken.
     public init<Chunks: AsyncSequence & Sendable>(
         url: URL, mimeType: String? = nil, validators: CacheValidators? = nil, expectedBytes: Int? = nil,
         chunks: Chunks

@@ -17,7 +17,7 @@ public struct EncodedImage: Sendable {
     public var key: ImageKey
     /// The media type that the source stated.
     public var mimeType: String?
-    /// The durations of the stages; ``ImageMetrics/decode`` is that of reading the header.
+    /// The durations of the stages; ``ImageMetrics/decode`` is the time that reading the header took.
     public var metrics: ImageMetrics
     /// The error of the write to disk, if the request waited for it: ``ImageRequest/CacheOptions/waitsForStore``.
     public var storeError: ImageError?

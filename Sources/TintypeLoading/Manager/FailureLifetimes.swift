@@ -1,4 +1,4 @@
-/// The times for which failed URLs aren't loaded again, by the kind of failure.
+/// The times until failed URLs are loaded again, by the kind of failure.
 ///
 /// A time of zero remembers nothing. Failures that the loader doesn't want to be remembered (``ImageLoading/shouldRememberFailure(_:of:)``)
 /// are temporary.
@@ -25,10 +25,10 @@ public struct FailureLifetimes: Sendable, Hashable {
         self.temporary = temporary
     }
 
-    /// Lifetimes with which no failure is remembered.
+    /// Lifetimes that remember no failure.
     public static let none = FailureLifetimes(missing: .zero, undecodable: .zero, permanent: .zero, temporary: .zero)
 
-    /// The time for which a failure is remembered.
+    /// How long a failure is remembered.
     /// - Parameter isTemporary: true if the loader doesn't want it to be remembered.
     func lifetime(of error: ImageError, isTemporary: Bool) -> Duration {
         guard !isTemporary else { return temporary }

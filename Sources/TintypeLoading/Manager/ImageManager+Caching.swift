@@ -23,8 +23,8 @@ extension ImageManager {
 
     /// Returns the image of a request if it is in memory or on disk; `nil` if the caches can't supply it.
     ///
-    /// This is a load with ``CachePolicy/cacheOnly``, whatever policy the request has: it never asks the source. It decodes and transforms
-    /// what is on disk, shares that work with equal loads, and stores the result in memory, as the request says. A damaged entry is
+    /// This is a load with ``CachePolicy/cacheOnly``, instead of the request's policy: it never asks the source. It decodes and transforms
+    /// the entry on disk, shares that work with equal loads, and stores the result in memory, as the request says. A damaged entry is
     /// discarded.
     /// - Throws: ``ImageError`` if the request is invalid, if a cached image is damaged, exceeds a limit or can't be transformed, or if the
     ///   calling task is canceled.
@@ -52,8 +52,8 @@ extension ImageManager {
     /// Stores an image where loads of the request look for it: in the layers of ``ImageRequest/CacheOptions/store``.
     ///
     /// The disk stores the original of a source, and, for requests with ``ImageRequest/CacheOptions/storesVariant``, thumbnails and
-    /// transformed images; other images, and those of local files and `data:` URLs, are stored in memory only: no load looks for the others
-    /// on disk, and files may change.
+    /// transformed images; other images, and images from local files and `data:` URLs, are stored in memory only: no load looks for the
+    /// others on disk, and files may change.
     /// - Parameters:
     ///   - image: The image.
     ///   - data: The encoded bytes for the disk; without them the image is encoded as ``ImageRequest/CacheOptions/encoding`` say.
@@ -108,7 +108,7 @@ extension ImageManager {
     public func cachedLayers(for url: URL) async -> CacheLayers { await cachedLayers(for: ImageRequest(url)) }
 
     /// Removes the image of a request, and no other variant of its source; ``removeAll(of:)-(ImageRequest)`` removes those too.
-    /// - Returns: true if there was one.
+    /// - Returns: true if an entry was removed.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     @discardableResult public func removeCachedImage(
         for request: ImageRequest, from layers: CacheLayers = .all
@@ -123,7 +123,7 @@ extension ImageManager {
     }
 
     /// Removes the image at a URL, and no other variant of it.
-    /// - Returns: true if there was one.
+    /// - Returns: true if an entry was removed.
     /// - Throws: ``ImageError/Code/cacheUnavailable`` or ``ImageError/Code/cacheWriteFailed``
     @discardableResult public func removeCachedImage(
         for url: URL, from layers: CacheLayers = .all
@@ -159,7 +159,7 @@ extension ImageManager {
 
     // MARK: The end of a program
 
-    /// Waits until everything that was loaded before is stored where its request wanted it, also what is revalidated in the background
+    /// Waits until everything that was loaded before is stored where its request wanted it, including background revalidation
     /// (``CachePolicy/staleWhileRevalidate``).
     public func flush() async {
         await shared.revalidations.wait()

@@ -6,13 +6,13 @@ public import FoundationEssentials
 /// let image = try await ImageManager.shared.image(for: url)
 /// ```
 ///
-/// Equal work is shared: there is one download for a URL, one decode for a URL and its decode options, and one transform for those and
-/// a transformer, however many callers ask. Work stops when the last caller loses interest, and has the highest priority of its callers. An
-/// image in memory is returned without suspension.
+/// Equal work is shared: a URL is downloaded once, decoded once for each set of decode options, and transformed once for each transformer,
+/// however many callers ask. Work stops when the last caller loses interest, and has the highest priority of its callers. An image in
+/// memory is returned without suspension.
 ///
-/// Every method may be called from any task or thread. A load has exactly one end: an image or an ``ImageError``.
+/// Every method may be called from any task or thread. A load ends exactly once: an image or an ``ImageError``.
 public final class ImageManager: Sendable {
-    /// The caches in which images are looked up and stored.
+    /// The caches that images are read from and stored in.
     public let cache: any ImageCaching
 
     private let current: Lock<LoadEnvironment>
@@ -23,7 +23,7 @@ public final class ImageManager: Sendable {
     /// Creates a manager.
     ///
     /// - Parameters:
-    ///   - cache: The caches in which images are looked up and stored.
+    ///   - cache: The caches that images are read from and stored in.
     ///   - loader: The loader of images that aren't cached. It alone loads: for `file:` and `data:` URLs too, pass
     ///     `ImageLoaders([DataURLLoader(), FileLoader(), loader])`.
     ///   - coders: The coders that read and write image formats; `ImageCoders.default` of the module `Tintype` has all of this build.
@@ -47,7 +47,7 @@ public final class ImageManager: Sendable {
     /// The parts of a load that starts now.
     var environment: LoadEnvironment { current.withLock { $0 } }
 
-    // Changes in place, such as `loaders.add(…)`, happen one after another, so that none is lost.
+    // Changes in place, such as `loaders.add(…)`, happen in turn, so that none is lost.
 
     /// The hooks, limits, and shared resources. A change affects loads that start afterwards.
     public var configuration: Configuration {
@@ -179,10 +179,10 @@ public final class ImageManager: Sendable {
         return shared.failures.withLock { $0.all(at: now) }
     }
 
-    /// Allows a URL that failed to be loaded again at once, whatever its header fields.
+    /// Allows a URL that failed to be loaded again at once, with any header fields.
     public func removeFailure(of url: URL) { removeFailure(of: ImageRequest(url)) }
 
-    /// Allows the URL of a request that failed to be loaded again at once, whatever its header fields.
+    /// Allows the URL of a request that failed to be loaded again at once, with any header fields.
     public func removeFailure(of request: ImageRequest) {
         let source = key(for: request).source
         shared.failures.withLock { $0.removeAll(source: source) }

@@ -3,7 +3,7 @@ public import FoundationEssentials
 /// An image, with everything that is known of its load.
 public struct ImageResult: Sendable {
     public var image: Image
-    /// The bytes as the source sent them; `nil` for an image from memory, or one that was made of a stored variant.
+    /// The bytes as the source sent them; `nil` for an image from memory, or from a stored variant.
     public var data: Data?
     /// The place where the image was found.
     public var source: ImageSource
@@ -61,7 +61,7 @@ public enum Freshness: Sendable {
 /// A step of a load.
 public enum ImageEvent: Sendable {
     case progress(ImageProgress)
-    /// A preliminary image: of the bytes that have arrived so far, or the cached one while it is revalidated.
+    /// A preliminary image: of the bytes that have arrived so far, or the cached image during revalidation.
     case preview(Image)
     /// The end; no event follows.
     case finished(Result<ImageResult, ImageError>)
@@ -73,7 +73,7 @@ public struct ImageProgress: Sendable, Hashable {
     /// `nil` if the source didn't say.
     public var expectedBytes: Int?
     /// The format, the size, and the other contents of the image's header, once they have arrived, so that a program can make room for
-    /// the image; `nil` before, and if the bytes arrive in one piece or start like no image. Read by the manager's coders.
+    /// the image; `nil` before, and if the bytes arrive in one piece or don't start like an image. Read by the manager's coders.
     public var header: ImageInfo?
 
     public init(receivedBytes: Int, expectedBytes: Int?, header: ImageInfo? = nil) {

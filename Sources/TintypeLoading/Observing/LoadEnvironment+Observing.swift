@@ -72,7 +72,7 @@ extension LoadEnvironment {
     // MARK: Stages
 
     /// Runs a stage of a load, and measures it.
-    /// - Parameter describe: Returns what the log tells of the result. Not called unless it is logged.
+    /// - Parameter describe: Returns how the log describes the result. Not called unless it is logged.
     func observe<Value: Sendable>(
         _ stage: LoadStage, of trace: LoadTrace, describe: (Value) -> Logger.Metadata = { _ in [:] },
         _ body: () async throws(ImageError) -> Value

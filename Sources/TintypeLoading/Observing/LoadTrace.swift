@@ -1,9 +1,9 @@
 internal import Synchronization
 internal import Tracing
 
-/// One load of a caller, as the log and traces name it.
+/// A caller's load, as the log and traces name it.
 ///
-/// Work that several loads share appears under the one that started it.
+/// Work that several loads share appears under the load that started it.
 struct LoadTrace: Sendable {
     /// Unique in the process, starting with 1.
     let id: Int

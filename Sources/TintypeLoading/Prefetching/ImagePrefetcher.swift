@@ -11,11 +11,11 @@ public import FoundationEssentials
 /// for failure in prefetch.failures { print(failure.url, failure.error) }
 /// ```
 ///
-/// Only a few loads run at a time, with a low priority: a load for the screen starts before all prefetches that wait. One that asks for
+/// Only a few loads run at a time, with a low priority: a load for the screen starts before all prefetches that wait. A load that asks for
 /// an image that is being prefetched joins the prefetch, which then has the priority of that load. A new prefetch leaves earlier
 /// ones as they are. Prefetches go on when the prefetcher is released; ``cancelAll()`` and ``ImagePrefetch/cancel()`` end them.
 public final class ImagePrefetcher: Sendable {
-    /// The place to which images are prefetched.
+    /// The cache layer that receives the images.
     public enum Destination: Sendable, Hashable, CaseIterable {
         /// Memory, and disk as the request says: an image is loaded and decoded as it will be shown.
         case memory
@@ -27,9 +27,9 @@ public final class ImagePrefetcher: Sendable {
     public struct Configuration: Sendable {
         /// The number of images that are loaded at a time, at least 1.
         public var maximumConcurrentLoads = 3
-        /// The place to which images are prefetched.
+        /// The cache layer that receives the images.
         public var destination = Destination.memory
-        /// The highest priority of a prefetch. Requests with a lower one keep it.
+        /// The highest priority of a prefetch. Requests with a lower priority keep it.
         public var priority = ImagePriority.low
         /// True if the newest prefetch is first, as for a list that scrolls; false if it's the oldest.
         public var newestFirst = false
@@ -45,7 +45,7 @@ public final class ImagePrefetcher: Sendable {
     /// - Parameters:
     ///   - manager: the manager that loads the images, and whose caches keep them.
     ///   - configuration: the limits.
-    ///   - pressure: the source of memory pressure, under which no load starts; `nil` for none.
+    ///   - pressure: the source of memory pressure, which stops new loads; `nil` for none.
     ///   - clock: the clock of ``Configuration-swift.struct/pauseUnderMemoryPressure``.
     public init(
         manager: ImageManager, configuration: Configuration = Configuration(), pressure: MemoryPressure? = .system,
@@ -87,6 +87,7 @@ public final class ImagePrefetcher: Sendable {
     /// The sums over the prefetches that are under way, and over those that ended since there was none.
     public var currentProgress: PrefetchProgress { core.feed.value }
 
-    /// The sums over all prefetches, from the present ones on, without an end. An observer that doesn't keep up receives the latest.
+    /// The sums over all prefetches, starting with those that run; the sequence never ends. An observer that doesn't keep up
+    /// receives the latest.
     public var progress: AsyncStream<PrefetchProgress> { core.feed.values }
 }

@@ -26,7 +26,7 @@ final class PrefetchCore: Sendable {
     private struct State {
         var configuration: Configuration
         var isPaused = false
-        /// The number of reports of memory pressure, the last of which holds up new loads.
+        /// The number of reports of memory pressure; the last report still holds up new loads.
         var pressureReports = 0
         var isUnderPressure = false
         /// Prefetches that have not ended.

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 extension ImageLoad {
-    /// The wishes of the request for what is stored.
+    /// The wishes of the request for storing.
     var wishes: LoadWishes {
         var layers: StoredLayers = []
         if request.cache.store.contains(.memory) { layers.insert(.imageInMemory) }

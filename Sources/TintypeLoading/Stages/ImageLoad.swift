@@ -1,22 +1,22 @@
 internal import FoundationEssentials
 internal import Logging
 
-/// One load of an image, shared by all requests with its key: memory, disk, network, decode, transform, store.
+/// A load of an image, shared by all requests with its key: memory, disk, network, decode, transform, store.
 final class ImageLoad: Sendable {
     let request: ImageRequest
     let key: ImageLoadKey
     let environment: LoadEnvironment
     /// True if memory is asked once more. No part of the key: the image would be the same.
     private let queriesMemory: Bool
-    /// The request of the caller: that of the load that needs this one, if there is one.
+    /// The request of the caller: or the request of the load that needs this load.
     private let callersRequest: ImageRequest
     let trace: LoadTrace
 
     /// - Parameters:
     ///   - request: The request as the environment prepared it.
     ///   - trace: The load of the caller.
-    ///   - transformed: The load that needs this one for its transformer.
-    ///   - removals: The removals when the bytes of the image were asked for; `nil` for those of now.
+    ///   - transformed: The load that needs this load for its transformer.
+    ///   - removals: The removals when the bytes of the image were asked for; `nil` for the present counts.
     init(
         _ request: ImageRequest, key: ImageKey, environment: LoadEnvironment, trace: LoadTrace,
         for transformed: ImageLoad? = nil, since removals: SourceRemovals? = nil
@@ -63,7 +63,7 @@ final class ImageLoad: Sendable {
     }
 
     private static func output(_ value: LoadValue) throws(ImageError) -> PipelineOutput {
-        guard case .image(let output) = value else { throw .cancelled }  // Never: the key is that of an image.
+        guard case .image(let output) = value else { throw .cancelled }  // Never: the key stands for an image.
         return output
     }
 
@@ -85,7 +85,7 @@ final class ImageLoad: Sendable {
             if let stored = try await storedVariant(job) { return stored }
             return try await request.transformer == nil ? makeDecoded(job) : makeTransformed(job)
         } catch {
-            // If revalidating fails, what is in memory remains.
+            // If revalidating fails, the image in memory remains.
             guard key.policy == .revalidate || (key.policy == .http && queriesMemory), !error.isCancellation,
                 let image = environment.ownMemoryImage(request, key: key.image),
                 environment.mayUse(image.response, after: error, of: request)
@@ -115,7 +115,7 @@ final class ImageLoad: Sendable {
         if !key.usesOriginalInMemory, !plain.loadsTargetSize {
             plain.decode.shrink(for: request.transformer)
         }
-        // In another size, only what is transformed is shown.
+        // In another size, only the transformed image is shown.
         var decoded = try await plainOutput(plain, job, showsUnchanged: plain.decode == full.decode)
         // An image that isn't transformed keeps its size.
         if plain.decode != full.decode, !isTransformed(decoded.image) {
@@ -191,7 +191,7 @@ final class ImageLoad: Sendable {
                 in: TransformContext(
                     limits: configuration.limits, pool: configuration.pool, isCancelled: isCancelled)
             ).with { properties in
-                // The size at which the source was decoded for the transformer is no property of the result.
+                // The size at which the source was decoded for the transformer isn't a property of the result.
                 properties.decodeOptions.thumbnailSize = decodeOptions.thumbnailSize
                 properties.decodeOptions.coversThumbnailSize = decodeOptions.coversThumbnailSize
             }
@@ -235,7 +235,7 @@ final class ImageLoad: Sendable {
             throw error
         }
         var image = result.value.image
-        // What plays already goes on.
+        // An animation that plays already goes on.
         if let animation = await previews.end(.success(result.bytes.data)), image.isAnimated {
             image = image.with(animation)
         }
@@ -284,7 +284,7 @@ final class ImageLoad: Sendable {
     private func storedVariant(_ job: LoadWork.Job) async throws(ImageError) -> PipelineOutput? {
         guard key.queriesVariant, let (bytes, decoded) = try await variant(key.image, nil, job) else { return nil }
         var freshness = Freshness.cached
-        // That of a file is known to be current.
+        // A file's image is known to be current.
         switch environment.isFile(request.url)
             ? .use(nil) : environment.decision(for: bytes.entry.response, of: request)
         {
@@ -301,7 +301,7 @@ final class ImageLoad: Sendable {
             decodeTime: decoded.time, decodedBy: trace.id, isStored: true)
     }
 
-    /// A thumbnail that is made of a larger one, where the disk has lost the original; `nil` if there is none.
+    /// A thumbnail that is made of a larger thumbnail, where the disk has lost the original; `nil` if there is none.
     private func imageOfLargerVariant(_ job: LoadWork.Job) async throws(ImageError) -> SourceLoad.Result<Decoded>? {
         guard let box = request.thumbnailSize, !box.isEmpty else { return nil }
         let source = key.image.source
@@ -320,7 +320,7 @@ final class ImageLoad: Sendable {
         return nil
     }
 
-    /// False for what was made of a file that has changed since.
+    /// False for an image made from a file that has changed since.
     private func isCurrent(_ variant: DiskCacheEntry) async -> Bool {
         guard environment.isFile(request.url) else { return true }
         let validators = await environment.loaders.currentValidators(of: request.url)
@@ -339,7 +339,7 @@ final class ImageLoad: Sendable {
             entry, source: .disk, isVariant: true, diskTime: time,
             reservation: environment.reservation(bytes: entry.data.count))
         var options = thumbnail ?? DecodeOptions()
-        options.formatHint = nil  // That of the original.
+        options.formatHint = nil  // The same identity as the original's.
         options.scale = self.options().scale
         options.decodeToHDR = request.decode.decodeToHDR
         options.keepsColorSpace = request.decode.keepsColorSpace
@@ -352,7 +352,7 @@ final class ImageLoad: Sendable {
                 decoded.image = decoded.image.with { $0.isTransformed = request.transformer != nil }
             }
             if thumbnail != nil {
-                // The larger one may have another scale, and be an animation.
+                // The larger thumbnail may have another scale, and be an animation.
                 decoded.image = decoded.image.with { [decoded] properties in
                     properties.scale = self.options().scale
                     if !decoded.image.isAnimated { properties.loopCount = 0 }
